@@ -1,0 +1,1 @@
+"""Corpora: the registry and its downloads, one reader per format, artificial languages."""

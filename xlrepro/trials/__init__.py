@@ -1,0 +1,1 @@
+"""Trials: how they are named, run and kept. Knows no paper."""

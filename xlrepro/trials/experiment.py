@@ -1,0 +1,108 @@
+"""An experiment: one table or figure of a paper, as a list of systems, columns and trials."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xlrepro.errors import SettingsError
+from xlrepro.trials.trial import Trial
+
+
+@dataclass(frozen=True)
+class System:
+    """A model variant that has a row.
+
+    Attributes:
+        block: short name of the row group, ``"word"``.
+        name: the name the paper prints, ``"ORT"``.
+        default: whether it runs when no system is named.
+        ours: whether it is an addition of ours, without a reported row.
+    """
+
+    block: str
+    name: str
+    default: bool = True
+    ours: bool = False
+
+    @property
+    def identifier(self) -> str:
+        """``"block:name"``, the form that cells carry."""
+        return f"{self.block}:{self.name}"
+
+
+MakeTrials = Callable[[str, Sequence[str], Sequence[int], Mapping[str, Any]], list[Trial]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper.
+
+    Attributes:
+        key: ``"word_order/table2"``; also the notebook's path below ``notebooks/``.
+        title: one line.
+        question: what the page asks, one sentence.
+        systems: in the order of the rows.
+        columns: in the order of the page.
+        profiles: those it can run at.
+        make_trials: ``(profile, system identifiers, seeds, overrides) -> trials``. ``overrides``
+            are settings by name; an unknown name is a SettingsError.
+        cost: profile to a sentence about what a full run costs.
+        default_seeds: seeds of a full run, per profile.
+        ours: whether the experiment is ours and not in the paper.
+    """
+
+    key: str
+    title: str
+    question: str
+    systems: tuple[System, ...]
+    columns: tuple[str, ...]
+    profiles: tuple[str, ...]
+    make_trials: MakeTrials
+    cost: Mapping[str, str] = field(default_factory=dict)
+    default_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    ours: bool = False
+
+    def select(self, names: Sequence[str] | None) -> tuple[str, ...]:
+        """Return the identifiers of the systems that ``names`` stand for.
+
+        A name is a system's printed name (``ORT``, among the default systems), an identifier
+        (``word-mapped:ORT``) or a whole block (``word-mapped:*``). ``None`` or ``[]``: the defaults.
+
+        Raises:
+            SettingsError: for a name that stands for nothing.
+        """
+        if not names:
+            return tuple(s.identifier for s in self.systems if s.default)
+        chosen: list[str] = []
+        for name in names:
+            hits = [
+                s.identifier
+                for s in self.systems
+                if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
+            ]
+            if not hits:
+                known = ", ".join(s.identifier for s in self.systems)
+                raise SettingsError(f"{self.key} has no system {name!r}; it has: {known}")
+            chosen += [h for h in hits if h not in chosen]
+        return tuple(chosen)
+
+    def trials(
+        self,
+        profile: str,
+        systems: Sequence[str] | None = None,
+        seeds: Sequence[int] | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> list[Trial]:
+        """Return the trials that fill the cells of ``systems`` at ``profile``.
+
+        Raises:
+            SettingsError: for an unknown profile, system, seed or override.
+        """
+        if profile not in self.profiles:
+            raise SettingsError(
+                f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
+            )
+        wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
+        if any(not isinstance(s, int) or isinstance(s, bool) or s < 0 for s in wanted):
+            raise SettingsError(f"seeds must be whole numbers of 0 or more, not {list(wanted)}")
+        return self.make_trials(profile, self.select(systems), wanted, overrides or {})
