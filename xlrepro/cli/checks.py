@@ -1,0 +1,126 @@
+"""``xlrepro test``: the README's test command, three steps with one summary.
+
+The steps are the unit tests, the comparison of smoke numbers with the golden ones, and the
+notebooks run cell by cell (nbval). A step that fails does not hide the others: all three run, and
+the exit status is 1 if any failed.
+"""
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xlrepro.errors import SettingsError
+from xlrepro.paths import build_dir, project_root
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command of the test run and the words that announce it."""
+
+    name: str
+    arguments: tuple[str, ...]  # what follows the interpreter
+
+
+def steps(jobs: int) -> list[Step]:
+    """Return the three steps; ``jobs`` processes share the unit tests and the notebooks."""
+    spread = ("-n", str(jobs), "--dist", "loadfile")
+    return [
+        Step("unit tests", ("-m", "pytest", *spread)),
+        Step("golden numbers", ("-m", "xlrepro", "golden")),
+        Step(
+            "notebooks",
+            ("-m", "pytest", "--nbval-lax", "--nbval-current-env", "notebooks", *spread),
+        ),
+    ]
+
+
+def _tracked_files(root: Path) -> list[Path]:
+    """Return every file git tracks or would track, sorted; an error outside a clone."""
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        text=True,
+    )
+    if listed.returncode != 0:
+        raise SettingsError(
+            f"--if-changed asks git what changed, and {root} is no git clone: leave the option out"
+        )
+    return sorted(root / name for name in set(listed.stdout.split("\0")) if name)
+
+
+def _circumstances() -> Iterator[str]:
+    """Yield what besides the files decides whether tests pass: interpreter, packages, settings."""
+    yield f"{sys.executable} {platform.python_version()} {platform.platform()}"
+    yield from sorted(f"{found.name}=={found.version}" for found in metadata.distributions())
+    yield from sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("XLREPRO_"))
+
+
+def state_key(root: Path) -> str:
+    """Return the SHA-256 of everything a test run depends on: files, interpreter, packages."""
+    digest = hashlib.sha256()
+    for path in _tracked_files(root):
+        digest.update(f"{path.relative_to(root)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"gone")
+    for line in _circumstances():
+        digest.update(f"{line}\n".encode())
+    return digest.hexdigest()
+
+
+def _run(step: Step, root: Path) -> tuple[bool, float]:
+    """Run one step, its output passing straight through; return (passed, wall seconds)."""
+    typer.echo(f"== {step.name}: python {' '.join(step.arguments)}")
+    # One thread per process: the processes already share the cores, and sums keep their order.
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, *step.arguments], cwd=root, env=environment)
+    return done.returncode == 0, time.monotonic() - began
+
+
+def _run_all(root: Path, jobs: int) -> bool:
+    """Run the steps and print the summary; return whether all passed."""
+    results = [(step, *_run(step, root)) for step in steps(jobs)]
+    for step, passed, seconds in results:
+        typer.echo(f"{'passed' if passed else 'FAILED'}  {step.name}  ({seconds:.0f} s)")
+    return all(passed for _, passed, _ in results)
+
+
+def run_tests(
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Processes that share the tests.")
+    ] = min(os.cpu_count() or 1, 4),
+    if_changed: Annotated[
+        bool,
+        typer.Option("--if-changed", help="Do nothing when these very files passed here before."),
+    ] = False,
+) -> None:
+    """Run the tests: unit tests, golden numbers, notebooks."""
+    root = project_root()
+    passed_file = build_dir() / "tests-passed"
+    key = state_key(root) if if_changed else ""
+    if if_changed and passed_file.is_file() and passed_file.read_text().split()[0] == key:
+        when = passed_file.read_text().split(maxsplit=1)[1].strip()
+        typer.echo(
+            f"all tests passed {when} and nothing changed since; xlrepro test runs them again"
+        )
+        return
+    passed_file.unlink(missing_ok=True)
+    if not _run_all(root, jobs):
+        raise typer.Exit(1)
+    if if_changed:
+        passed_file.parent.mkdir(parents=True, exist_ok=True)
+        passed_file.write_text(f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``test`` to the application."""
+    app.command("test")(run_tests)

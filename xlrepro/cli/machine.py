@@ -1,0 +1,75 @@
+"""``xlrepro env``: what this machine is, for a bug report or before a long run."""
+
+import json
+import os
+import platform
+import sys
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from xlrepro import __version__
+from xlrepro.paths import build_dir, cache_dir, project_root
+
+PACKAGES = ("torch", "numpy", "scipy", "pandas", "dask", "distributed", "gensim", "seqeval")
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of the packages that can move a number; "missing" where one is absent."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "missing"
+    return found
+
+
+def _devices() -> list[str]:
+    """Return the CPU and every GPU that torch sees, in words."""
+    import psutil
+    import torch
+
+    memory = psutil.virtual_memory().total / 2**30
+    cpu = f"cpu: {os.cpu_count()} cores, {memory:.0f} GiB, {torch.get_num_threads()} torch threads"
+    gpus = []
+    for index in range(torch.cuda.device_count()):
+        gpu = torch.cuda.get_device_properties(index)
+        gpus.append(f"cuda:{index}: {gpu.name}, {gpu.total_memory / 2**30:.0f} GiB")
+    return [cpu, *gpus]
+
+
+def describe_machine() -> dict[str, object]:
+    """Return the facts about this machine that a number or a failure may depend on."""
+    return {
+        "xlrepro": __version__,
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "platform": platform.platform(),
+        **_versions(),
+        "devices": _devices(),
+        "project": str(project_root()),
+        "build": str(build_dir()),
+        "cache": str(cache_dir()),
+        "mirror": os.environ.get("XLREPRO_MIRROR", "none (XLREPRO_MIRROR is not set)"),
+    }
+
+
+def env(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")] = False,
+) -> None:
+    """Show what this machine is: versions, devices, where data is looked for and kept."""
+    facts = describe_machine()
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        lines = value if isinstance(value, list) else [value]
+        for line in lines:
+            typer.echo(f"{name:12} {line}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``env`` to the application."""
+    app.command("env")(env)
