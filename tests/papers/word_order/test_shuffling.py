@@ -1,0 +1,58 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order.shuffling import permutation, shuffle_order, units
+
+
+@given(n=st.integers(1, 30), k=st.integers(0, 6), seed=st.integers(0, 2**32 - 1))
+def test_no_unit_moves_further_than_k(n, k, seed):
+    order = permutation(n, k, np.random.default_rng(seed))
+    assert sorted(order) == list(range(n))
+    assert max(abs(int(old) - new) for new, old in enumerate(order)) <= k
+
+
+def test_k_of_zero_changes_nothing():
+    assert list(permutation(9, 0, np.random.default_rng(3))) == list(range(9))
+
+
+def test_infinite_k_reaches_every_permutation():
+    rng = np.random.default_rng(0)
+    seen = {tuple(permutation(4, None, rng)) for _ in range(2000)}
+    assert seen == set(permutations(range(4)))
+
+
+def test_finite_k_reaches_a_move_of_exactly_k():
+    rng = np.random.default_rng(0)
+    moves = [
+        max(abs(int(o) - i) for i, o in enumerate(permutation(8, 3, rng))) for _ in range(500)
+    ]
+    assert max(moves) == 3
+
+
+def test_entities_stay_whole_and_in_order():
+    tags = ["O", "B-LOC", "I-LOC", "B-LOC", "O", "B-PER", "I-PER", "I-PER"]
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        order = shuffle_order(len(tags), None, rng, tags)
+        assert sorted(order) == list(range(len(tags)))
+        assert order.index(2) == order.index(1) + 1
+        assert order.index(6) == order.index(5) + 1
+        assert order.index(7) == order.index(6) + 1
+
+
+def test_adjacent_entities_of_one_type_are_two_units():
+    assert units(["B-LOC", "B-LOC", "I-LOC"], 3) == [range(0, 1), range(1, 3)]
+
+
+def test_an_inside_tag_of_another_type_starts_a_unit():
+    assert units(["B-LOC", "I-PER"], 2) == [range(0, 1), range(1, 2)]
+
+
+def test_negative_k_is_refused():
+    with pytest.raises(SettingsError, match="0 or more"):
+        permutation(3, -1, np.random.default_rng(0))

@@ -1,0 +1,170 @@
+"""From sentences to padded tensors: word types get a row of a vector table, tags get numbers.
+
+A frozen word vector depends on the word alone, so a split keeps one row per distinct word and
+sentences are lists of row numbers. Row 0 is the zero vector: padding, and dropped words.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from xlrepro.errors import DataError
+
+
+class Lookup(Protocol):
+    """Anything that turns words of a language into vectors, such as a VectorSet."""
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the vectors."""
+        ...
+
+    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return (matrix (n, dim) float32, kind (n,) int8: 0 unknown, 1 exact, 2 back-off)."""
+        ...
+
+
+@dataclass(frozen=True)
+class EncodedSplit:
+    """One split of one language, ready to batch.
+
+    Attributes:
+        language: its code.
+        table: vectors of the distinct words; row 0 is zero. (types + 1, dim)
+        rows: per sentence the table rows of its tokens. each (length,)
+        tags: per sentence the tag numbers of its tokens; -1 for a tag outside the tag set. each (length,)
+    """
+
+    language: str
+    table: torch.Tensor
+    rows: list[torch.Tensor]
+    tags: list[torch.Tensor]
+
+    def __len__(self) -> int:
+        """Return the number of sentences."""
+        return len(self.rows)
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens."""
+        return sum(len(r) for r in self.rows)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded sentences.
+
+    Attributes:
+        rows: table rows, 0 where padded. (batch, length)
+        tags: tag numbers, 0 where padded (the mask says where). (batch, length)
+        mask: True on tokens. (batch, length)
+        indices: numbers of the sentences in their split. (batch,)
+    """
+
+    rows: torch.Tensor
+    tags: torch.Tensor
+    mask: torch.Tensor
+    indices: list[int]
+
+    def to(self, device: str) -> "Batch":
+        """Return the batch on ``device``."""
+        return Batch(
+            self.rows.to(device), self.tags.to(device), self.mask.to(device), self.indices
+        )
+
+
+class TagSet:
+    """Tag names and their numbers, in sorted order.
+
+    Example:
+        >>> TagSet(["VERB", "NOUN"]).number("VERB")
+        1
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(sorted(set(names)))
+        self._numbers = {name: i for i, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        """Return the number of tags."""
+        return len(self.names)
+
+    def number(self, name: str) -> int:
+        """Return the number of ``name``, -1 where the tag set lacks it."""
+        return self._numbers.get(name, -1)
+
+
+def encode(
+    language: str,
+    tokens: Sequence[Sequence[str]],
+    tags: Sequence[Sequence[str]],
+    tag_set: TagSet,
+    vectors: Lookup,
+) -> EncodedSplit:
+    """Encode sentences of one language; each distinct word is looked up once.
+
+    Args:
+        language: code that ``vectors`` knows.
+        tokens: words, a sequence per sentence.
+        tags: tag names, as long as ``tokens``.
+        tag_set: numbers of the tags.
+        vectors: where words get their vectors.
+
+    Raises:
+        DataError: if a sentence is empty or has another number of tags than tokens.
+    """
+    numbers: dict[str, int] = {}
+    rows, tag_rows = [], []
+    for i, (words, names) in enumerate(zip(tokens, tags, strict=True)):
+        if not words or len(words) != len(names):
+            raise DataError(
+                f"sentence {i} of {language} has {len(words)} tokens and {len(names)} tags: "
+                "give every token one tag"
+            )
+        rows.append(torch.tensor([numbers.setdefault(w, len(numbers) + 1) for w in words]))
+        tag_rows.append(torch.tensor([tag_set.number(name) for name in names]))
+    matrix, _ = vectors.lookup(language, list(numbers))
+    table = torch.zeros(len(numbers) + 1, vectors.dim)
+    if numbers:
+        table[1:] = torch.from_numpy(np.array(matrix, dtype=np.float32))
+    return EncodedSplit(language, table, rows, tag_rows)
+
+
+def collate(split: EncodedSplit, indices: Sequence[int]) -> Batch:
+    """Pad the sentences ``indices`` of ``split`` to the longest of them."""
+    lengths = torch.tensor([len(split.rows[i]) for i in indices])
+    mask = torch.arange(int(lengths.max())) < lengths[:, None]  # (batch, length)
+    rows = torch.zeros(mask.shape, dtype=torch.long)
+    tags = torch.zeros(mask.shape, dtype=torch.long)
+    rows[mask] = torch.cat([split.rows[i] for i in indices])
+    tags[mask] = torch.cat([split.tags[i] for i in indices])
+    return Batch(rows, tags, mask, list(indices))
+
+
+def shuffled_batches(
+    split: EncodedSplit, batch_size: int, generator: np.random.Generator
+) -> Iterator[Batch]:
+    """Yield every sentence once, in batches of similar length, in random order.
+
+    Sentences are sorted by length plus uniform noise of one token, so that batches differ from
+    epoch to epoch; then the order of the batches is drawn.
+    """
+    lengths = np.array([len(r) for r in split.rows], dtype=np.float64)
+    order = np.argsort(lengths + generator.uniform(0.0, 2.0, len(lengths)), kind="stable")
+    batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
+    for b in generator.permutation(len(batches)):
+        yield collate(split, [int(i) for i in batches[b]])
+
+
+def ordered_batches(split: EncodedSplit, max_tokens: int) -> Iterator[Batch]:
+    """Yield every sentence once, longest first, at most ``max_tokens`` padded tokens a batch."""
+    order = sorted(range(len(split)), key=lambda i: -len(split.rows[i]))
+    start = 0
+    while start < len(order):
+        width = len(split.rows[order[start]])
+        count = max(1, max_tokens // width)
+        yield collate(split, order[start : start + count])
+        start += count

@@ -1,0 +1,240 @@
+"""The experiments of the word-order paper: which systems and columns, and the trials that fill them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlrepro.corpora import registry
+from xlrepro.embeddings import open_vectors
+from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.trial import Trial
+
+TRAIN = "xlrepro.papers.word_order.training:run"
+DISTANCES = "xlrepro.papers.word_order.distances:run"
+VECTORS = "xlrepro.papers.word_order.vector_quality:run"
+
+# The encoder of each row; sizes come from the preset. "w/ shuffled data" changes the data alone.
+ENCODERS: dict[str, dict[str, Any]] = {
+    "BiLSTM": {"kind": "bilstm"},
+    "TRS": {"kind": "transformer", "positions": "sinusoidal"},
+    "RPT": {"kind": "transformer", "positions": "relative"},
+    "ORT": {"kind": "transformer", "positions": "none"},
+}
+SHUFFLED = " w/ shuffled data"
+WORD_ROWS = ("BiLSTM", f"BiLSTM{SHUFFLED}", "TRS", f"TRS{SHUFFLED}", "RPT", "ORT")
+# The 31 languages of Table 2 in the order of their distance to English.
+LANGUAGES = tuple(
+    "en no sv fr pt da es it hr ca pl uk sl nl bg ru de he cs ro sk id lv fi et zh ar la ko hi ja".split()
+)
+LEARNING_RATES = (0.00025, 0.0005, 0.001, 0.002)
+
+
+def tagging_settings(
+    experiment: str, profile: str, row: str, vectors: str | None, overrides: Mapping[str, Any]
+) -> TaggingSettings:
+    """Return the settings of one row of a tagging table.
+
+    Args:
+        experiment: name of the preset file.
+        profile: the profile in it.
+        row: name of the system, ``"TRS w/ shuffled data"``.
+        vectors: vectors instead of the preset's.
+        overrides: settings by name that win over the preset; sizes of the encoder by their own
+            names (``dim``, ``layers``, ``kernel_size`` …).
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    values = dict(presets(experiment)[profile])
+    encoder_name = row.removesuffix(SHUFFLED)
+    rates = values.pop("learning_rate")
+    encoder = {**values.pop("sizes"), **ENCODERS[encoder_name]}
+    sizes = {k: v for k, v in overrides.items() if k in EncoderSettings.model_fields}
+    others = {k: v for k, v in overrides.items() if k not in sizes}
+    values |= {
+        "learning_rate": rates[encoder_name],
+        "shuffle": row.endswith(SHUFFLED),
+        "encoder": {**encoder, **sizes},
+    }
+    if vectors is not None:
+        values["vectors"] = vectors
+    return validated({**values, **others}, f"{experiment} {profile} {row}")
+
+
+def _table2_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        block, row = identifier.split(":", 1)
+        if block == "word-mapped" and profile == "paper":
+            raise SettingsError(
+                "word-mapped is an addition to the open profile: at paper, use the word block"
+            )
+        vectors = "mapped" if block == "word-mapped" else None
+        settings = tagging_settings("table2", profile, row, vectors, overrides)
+        columns = (settings.source, *settings.targets, "avg")
+        trials += _per_seed("word_order/table2", identifier, columns, profile, seeds, settings)
+    return trials
+
+
+def _learning_rate_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        row = identifier.split(":", 1)[1]
+        for rate in LEARNING_RATES:
+            tuned = {"targets": (), "evaluate_targets": False, "learning_rate": rate, **overrides}
+            settings = tagging_settings("table2", profile, row, None, tuned)
+            columns = (rate_column(rate),)
+            key = "word_order/learning_rates"
+            trials += _per_seed(key, identifier, columns, profile, seeds, settings)
+    return trials
+
+
+def rate_column(rate: float) -> str:
+    """Return the column of a learning rate, ``"2.5e-04"``."""
+    return f"{rate:.1e}"
+
+
+def _per_seed(
+    experiment: str,
+    system: str,
+    columns: tuple[str, ...],
+    profile: str,
+    seeds: Sequence[int],
+    settings: TaggingSettings,
+) -> list[Trial]:
+    hashes = data.data_hashes(settings)
+    return [
+        Trial.create(
+            experiment=experiment,
+            systems=(system,),
+            columns=columns,
+            profile=profile,
+            seed=seed,
+            settings=settings.model_dump(mode="json"),
+            data=hashes,
+            runner=TRAIN,
+        )
+        for seed in seeds
+    ]
+
+
+def _distance_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    _no_overrides("word_order/distances", overrides)
+    source = "artificial" if profile == "smoke" else "word-order-distance"
+    if source == "artificial":
+        hashes = {"artificial": f"family {data.FAMILY_SEED}"}
+    else:
+        hashes = {source: registry.content_hash(source, "features")}
+    return [
+        Trial.create(
+            experiment="word_order/distances",
+            systems=tuple(systems),
+            columns=LANGUAGES,
+            profile=profile,
+            seed=0,  # nothing random: one trial whatever the seeds
+            settings={"source": source, "sentences": 200 if profile == "smoke" else None},
+            data=hashes,
+            runner=DISTANCES,
+        )
+    ]
+
+
+def _vector_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    _no_overrides("word_order/open_vectors", overrides)
+    trials = []
+    for identifier in systems:
+        name = identifier.split(":", 1)[1]
+        if profile == "smoke":
+            hashes = {"artificial": f"family {data.FAMILY_SEED}"}
+        else:
+            hashes = {f"vectors/{name}": open_vectors.recipe_hash(name)}
+        trials.append(
+            Trial.create(
+                experiment="word_order/open_vectors",
+                systems=(identifier,),
+                columns=VECTOR_COLUMNS,
+                profile=profile,
+                seed=0,
+                settings={"vectors": name, "languages": list(WORD_LEVEL), "profile": profile},
+                data=hashes,
+                runner=VECTORS,
+            )
+        )
+    return trials
+
+
+def _no_overrides(experiment: str, overrides: Mapping[str, Any]) -> None:
+    if overrides:
+        raise SettingsError(f"{experiment} has no settings to override, got: {', '.join(overrides)}")
+
+
+WORD_LEVEL = tuple(code for code in LANGUAGES if code not in ("la", "ja"))
+QUALITY = ("coverage", "coverage with back-off", "P@1")
+VECTOR_COLUMNS = tuple(f"{code}/{what}" for code in WORD_LEVEL for what in QUALITY)
+
+EXPERIMENTS = (
+    Experiment(
+        key="word_order/table2",
+        title="Table 2: zero-shot part-of-speech tagging in 31 languages",
+        question="Do taggers that see less of English word order transfer better?",
+        systems=(
+            *(System("word", row) for row in WORD_ROWS),
+            *(
+                System("word-mapped", row, default=False, ours=True)
+                for row in ("BiLSTM", "TRS", "RPT", "ORT")
+            ),
+        ),
+        columns=(*LANGUAGES, "avg"),
+        profiles=("smoke", "open", "paper"),
+        make_trials=_table2_trials,
+        cost={
+            "smoke": "seconds",
+            "open": "minutes per trial and CPU core",
+            "paper": "one GPU; the official UD 2.2 release and aligned fastText vectors",
+        },
+        default_seeds={"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)},
+    ),
+    Experiment(
+        key="word_order/distances",
+        title="Table 1 and 2, second row: word-order distances to English",
+        question="Does the printed distance column follow from the 52 features?",
+        systems=(System("distance", "mean absolute difference"),),
+        columns=LANGUAGES,
+        profiles=("smoke", "open"),
+        make_trials=_distance_trials,
+        cost={"smoke": "seconds", "open": "seconds"},
+    ),
+    Experiment(
+        key="word_order/open_vectors",
+        title="How good are the open cross-lingual vectors?",
+        question="How many test tokens have a vector, and how well are the languages aligned?",
+        systems=(System("vectors", "dictionary"), System("vectors", "mapped")),
+        columns=VECTOR_COLUMNS,
+        profiles=("smoke", "open"),
+        make_trials=_vector_trials,
+        cost={"smoke": "seconds", "open": "minutes, and once the building of the vectors"},
+        ours=True,
+    ),
+    Experiment(
+        key="word_order/learning_rates",
+        title="Learning rates, tuned on English dev",
+        question="Which learning rate serves each encoder best on the source language alone?",
+        systems=tuple(System("word", row) for row in ENCODERS),
+        columns=tuple(rate_column(rate) for rate in LEARNING_RATES),
+        profiles=("smoke", "open"),
+        make_trials=_learning_rate_trials,
+        cost={"smoke": "seconds", "open": "a minute per trial and CPU core"},
+        default_seeds={"smoke": (0,), "open": (100,)},
+        ours=True,
+    ),
+)
