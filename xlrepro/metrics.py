@@ -1,0 +1,109 @@
+"""Scorers, each with a signature that names all that decides its number.
+
+Signatures follow sacrebleu: fields joined by ``|``, ``f1|scorer:seqeval|mode:conlleval|…``. A
+scorer that lacks its input raises; it never returns 0.
+"""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Literal
+
+from xlrepro.errors import DataError, SettingsError
+
+Tags = Sequence[Sequence[str]]
+SpanMode = Literal["conlleval", "strict"]
+
+
+def accuracy(gold: Tags, predicted: Tags) -> float:
+    """Return the percentage of tokens whose tag is right.
+
+    Args:
+        gold: tags of each sentence.
+        predicted: tags of the same sentences.
+
+    Raises:
+        DataError: where nothing is given or the two do not have the same tokens.
+
+    Example:
+        >>> accuracy([["NOUN", "VERB"], ["DET", "NOUN"]], [["NOUN", "VERB"], ["DET", "VERB"]])
+        75.0
+    """
+    _check_pairs(gold, predicted)
+    right = sum(g == p for gs, ps in zip(gold, predicted) for g, p in zip(gs, ps))
+    return 100.0 * right / sum(map(len, gold))
+
+
+def accuracy_signature() -> str:
+    """Return the signature of `accuracy`."""
+    return "acc|level:token|v:1"
+
+
+def span_f1(gold: Tags, predicted: Tags, mode: SpanMode = "conlleval") -> float:
+    """Return the micro-averaged F1 of labelled spans, in percent.
+
+    A predicted span counts where a gold span has the same tokens and label. ``"conlleval"`` reads
+    tags as the CoNLL-2000 script does: an I- that continues nothing begins a span. ``"strict"``
+    takes such an I- for no span at all (BIO as written).
+
+    Args:
+        gold: BIO tags of each sentence; together they hold at least one span.
+        predicted: BIO tags of the same sentences.
+        mode: ``"conlleval"`` or ``"strict"``.
+
+    Raises:
+        DataError: where nothing is given, the two do not have the same tokens, a tag is not BIO,
+            or the gold tags hold no span (F1 would mean nothing).
+        SettingsError: for an unknown mode.
+
+    Example:
+        >>> span_f1([["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]])
+        100.0
+        >>> span_f1([["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]], mode="strict")
+        0.0
+    """
+    from seqeval.metrics import f1_score
+    from seqeval.scheme import IOB2
+
+    _check_mode(mode)
+    _check_pairs(gold, predicted)
+    _check_bio(gold, predicted)
+    if all(tag == "O" for tags in gold for tag in tags):
+        raise DataError("the gold tags hold no span: F1 means nothing there")
+    options = {"mode": "strict", "scheme": IOB2} if mode == "strict" else {}
+    true, guessed = [list(tags) for tags in gold], [list(tags) for tags in predicted]
+    return 100.0 * float(f1_score(true, guessed, zero_division=0, **options))
+
+
+def span_f1_signature(mode: SpanMode = "conlleval") -> str:
+    """Return the signature of `span_f1` with ``mode``.
+
+    Example:
+        >>> span_f1_signature().rpartition("|")[0]
+        'f1|scorer:seqeval|mode:conlleval|scheme:bio'
+    """
+    _check_mode(mode)
+    return f"f1|scorer:seqeval|mode:{mode}|scheme:bio|v:{version('seqeval')}"
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in ("conlleval", "strict"):
+        raise SettingsError(f"span F1 knows the modes conlleval and strict, not {mode!r}")
+
+
+def _check_pairs(gold: Tags, predicted: Tags) -> None:
+    if len(gold) != len(predicted):
+        raise DataError(f"{len(gold)} gold sentences against {len(predicted)} predicted ones")
+    for number, (true, guessed) in enumerate(zip(gold, predicted), start=1):
+        if len(true) != len(guessed):
+            raise DataError(
+                f"sentence {number}: {len(true)} gold tags against {len(guessed)} predicted ones"
+            )
+    if not any(map(len, gold)):
+        raise DataError("there are no tokens to score: the test set is empty")
+
+
+def _check_bio(*layers: Tags) -> None:
+    seen = {tag for layer in layers for tags in layer for tag in tags}
+    for tag in sorted(seen):
+        if tag != "O" and not (tag[:2] in ("B-", "I-") and len(tag) > 2):
+            raise DataError(f"{tag!r} is no BIO tag: expected O, B-label or I-label")

@@ -1,0 +1,343 @@
+"""Linear-chain conditional random field: exact batched loss, marginals and Viterbi decoding.
+
+The score of a tag sequence is the sum of its emission, transition, start and end scores (Lafferty
+et al. 2001; Lample et al. 2016, Eq. 1). The loss is the log-partition minus the score of the gold
+sequence. It is computed by a forward and a backward recursion that run side by side, in
+probability space, and its gradient is written out (expected minus observed counts), so that no
+graph over time steps is ever built. Where scores are spread so widely that probabilities could
+underflow, the recursion in log space takes over: both are exact.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+Reduction = Literal["mean", "sum", "none", "token_mean"]
+
+#: log of the smallest normal number of each dtype, with a margin of e^7 for sums and products.
+_LOG_RANGE = {torch.float32: 80.0, torch.float64: 700.0}
+
+
+class LinearChainCRF(nn.Module):
+    """Scores tag sequences by emissions, transitions, and start and end scores.
+
+    Args:
+        n_tags: number of tags, at least 1.
+
+    Attributes:
+        transitions: ``(n_tags, n_tags)``; row i, column j scores tag i followed by tag j.
+        start: ``(n_tags,)``; scores a sequence that begins with the tag.
+        end: ``(n_tags,)``; scores a sequence that ends with the tag.
+
+    Example:
+        >>> crf = LinearChainCRF(3)
+        >>> emissions, tags = torch.zeros(1, 2, 3), torch.tensor([[0, 1]])
+        >>> crf(emissions, tags, torch.tensor([[True, True]])).shape
+        torch.Size([])
+    """
+
+    def __init__(self, n_tags: int) -> None:
+        super().__init__()
+        if n_tags < 1:
+            raise ValueError(f"a CRF needs at least 1 tag, not {n_tags}")
+        self.n_tags = n_tags
+        self.transitions = nn.Parameter(torch.empty(n_tags, n_tags))
+        self.start = nn.Parameter(torch.empty(n_tags))
+        self.end = nn.Parameter(torch.empty(n_tags))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all scores uniformly from [-0.1, 0.1]."""
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -0.1, 0.1)
+
+    def forward(
+        self, emissions: Tensor, tags: Tensor, mask: Tensor, reduction: Reduction = "mean"
+    ) -> Tensor:
+        """Return the negative log-likelihood of ``tags``.
+
+        Args:
+            emissions: ``(batch, length, n_tags)``; what stands at padding is never read.
+            tags: ``(batch, length)``, 0 … n_tags - 1; what stands at padding is never read.
+            mask: ``(batch, length)`` bool, True at tokens; padding only on the right.
+            reduction: ``"mean"`` over sequences, ``"sum"``, ``"none"`` (one per sequence) or
+                ``"token_mean"`` (sum divided by the number of tokens).
+
+        Raises:
+            ValueError: for shapes that do not fit, padding that is not on the right, a sequence
+                without tokens, a tag out of range, or an unknown reduction.
+        """
+        if reduction not in ("mean", "sum", "none", "token_mean"):
+            raise ValueError(f"reduction must be mean, sum, none or token_mean, not {reduction!r}")
+        self._check_shapes(emissions, mask)
+        if tags.shape != mask.shape:
+            raise ValueError(f"tags have shape {tuple(tags.shape)}, mask {tuple(mask.shape)}")
+        tags = tags.masked_fill(~mask, 0)
+        emissions = emissions.masked_fill(~mask.unsqueeze(-1), 0)
+        lengths, spread = _inspect(emissions, tags, mask, self.n_tags, tuple(self.parameters()))
+        scores = (emissions, self.transitions, self.start, self.end)
+        if spread < _LOG_RANGE.get(emissions.dtype, 0.0):
+            nll = _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
+        else:
+            nll = _log_partition(*scores, mask, lengths) - _gold_score(*scores, tags, mask, lengths)
+        if reduction == "none":
+            return nll
+        if reduction == "token_mean":
+            return nll.sum() / mask.sum()
+        return nll.sum() if reduction == "sum" else nll.mean()
+
+    @torch.no_grad()
+    def decode(self, emissions: Tensor, mask: Tensor) -> Tensor:
+        """Return the best tag sequence of each sentence, ``(batch, length)``, -1 at padding.
+
+        Args and errors as in `forward`.
+        """
+        self._check_shapes(emissions, mask)
+        lengths = _lengths(mask)
+        emissions = emissions.masked_fill(~mask.unsqueeze(-1), 0)
+        return _viterbi(emissions, self.transitions, self.start, self.end, mask, lengths)
+
+    def _check_shapes(self, emissions: Tensor, mask: Tensor) -> None:
+        if emissions.dim() != 3 or emissions.shape[-1] != self.n_tags:
+            raise ValueError(
+                f"emissions must have shape (batch, length, {self.n_tags}), "
+                f"not {tuple(emissions.shape)}"
+            )
+        if mask.shape != emissions.shape[:2] or mask.dtype != torch.bool:
+            raise ValueError(
+                f"mask must be bool of shape {tuple(emissions.shape[:2])}, "
+                f"not {mask.dtype} of shape {tuple(mask.shape)}"
+            )
+        if emissions.shape[0] == 0 or emissions.shape[1] == 0:
+            raise ValueError("a CRF needs at least one sequence of at least one token")
+
+
+def _lengths(mask: Tensor) -> Tensor:
+    """Return the number of tokens of each sequence, ``(batch,)``; check that padding is right."""
+    lengths = mask.sum(1)
+    reach = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(1)
+    low, gap = torch.stack((-lengths.amin(), (reach - lengths).amax())).tolist()
+    _require_right_padding(low, gap)
+    return lengths
+
+
+def _require_right_padding(negated_shortest: float, widest_gap: float) -> None:
+    if negated_shortest >= 0:
+        raise ValueError("the mask has a sequence without tokens: drop it before the CRF")
+    if widest_gap > 0:
+        raise ValueError("the mask has padding before a token: pad sequences on the right only")
+
+
+def _inspect(
+    emissions: Tensor, tags: Tensor, mask: Tensor, n_tags: int, parameters: Sequence[Tensor]
+) -> tuple[Tensor, float]:
+    """Check mask and tags, and bound how widely scores of one step are spread.
+
+    Returns:
+        The lengths, ``(batch,)``, and the bound: no two entries of one forward (or backward)
+        vector differ by more than ``e ** bound``. All checks travel to the host at once.
+    """
+    lengths = mask.sum(1)
+    reach = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(1)
+    spread = (emissions.detach().amax(-1) - emissions.detach().amin(-1)).amax()
+    for parameter in parameters:
+        spread = spread + (parameter.detach().amax() - parameter.detach().amin())
+    facts = (-lengths.amin(), (reach - lengths).amax(), -tags.amin(), tags.amax(), spread)
+    shortest, gap, low, high, bound = torch.stack([f.double() for f in facts]).tolist()
+    _require_right_padding(shortest, gap)
+    if low > 0 or high >= n_tags:
+        raise ValueError(
+            f"tags run from {int(-low)} to {int(high)}, but the CRF has tags 0 to {n_tags - 1}"
+        )
+    return lengths, bound if math.isfinite(bound) else math.inf
+
+
+def _gold_score(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    tags: Tensor,
+    mask: Tensor,
+    lengths: Tensor,
+) -> Tensor:
+    """Return the score of ``tags``, ``(batch,)``; padded emissions must be zero."""
+    # shape: (batch, length); the emission score of the tag at each token
+    score = emissions.gather(-1, tags.unsqueeze(-1)).squeeze(-1).sum(1)
+    # shape: (batch, length - 1); the score of stepping from one token's tag to the next one's
+    steps = transitions[tags[:, :-1], tags[:, 1:]].masked_fill(~mask[:, 1:], 0)
+    last = tags.gather(1, (lengths - 1).unsqueeze(1)).squeeze(1)
+    return score + steps.sum(1) + start[tags[:, 0]] + end[last]
+
+
+def _log_partition(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    mask: Tensor,
+    lengths: Tensor,
+) -> Tensor:
+    """Return the log-partition, ``(batch,)``, by the forward recursion in log space."""
+    # shape: (batch, tags); log of the summed scores of all prefixes that end in tag j
+    alpha = start + emissions[:, 0]
+    for t in range(1, int(lengths.max())):
+        # shape: (batch, tags before, tags)
+        paths = alpha.unsqueeze(2) + transitions
+        following = paths.logsumexp(1) + emissions[:, t]
+        alpha = torch.where(mask[:, t].unsqueeze(1), following, alpha)
+    return (alpha + end).logsumexp(1)
+
+
+class _NegativeLogLikelihood(torch.autograd.Function):
+    """Loss of each sequence and its gradient, by scaled forward and backward recursions.
+
+    With E_t = exp(emissions_t - max), T = exp(transitions - max), the forward vectors
+    alpha_t = (alpha_{t-1} T) E_t and the backward vectors, emissions included,
+    b_t = (b_{t+1} T') E_t have one form. So the backward one runs over the reversed sequence in
+    the same batched product, and no step needs a mask: both start at an end that is aligned.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        emissions: Tensor,
+        transitions: Tensor,
+        start: Tensor,
+        end: Tensor,
+        tags: Tensor,
+        mask: Tensor,
+        lengths: Tensor,
+        spread: float,
+    ) -> Tensor:
+        batch, length, n_tags = emissions.shape
+        step = torch.arange(length, device=emissions.device).unsqueeze(1)
+        row = torch.arange(batch, device=emissions.device) * length
+        # shape: (length, batch); where token t of the reversed sequence stands
+        mirrored = torch.where(step < lengths, lengths - 1 - step, step)
+        rows = torch.stack((row + step, row + mirrored), 1)
+        highest = emissions.amax(-1, keepdim=True)
+        factors = (emissions - highest).exp_()
+        # shape: (length, 2, batch, tags); forward and reversed emission factors
+        both = factors.view(-1, n_tags)[rows.view(-1)].view(length, 2, batch, n_tags)
+        top = transitions.amax()
+        matrix = (transitions - top).exp()
+        states, log_scales = _scaled_recursion(both, matrix, start, end, spread)
+        ends = (end - end.amax()).exp()
+        last = lengths - 1
+        column = torch.arange(batch, device=emissions.device)
+        inside = (states[last, 0, column] * ends).sum(1).double().log()
+        log_partition = (
+            inside
+            + log_scales[last, column]
+            + highest.squeeze(-1).double().masked_fill(~mask, 0).sum(1)
+            + (lengths - 1) * top.double()
+            + start.amax().double()
+            + end.amax().double()
+        )
+        gold = _gold_score(
+            emissions.double(), transitions.double(), start.double(), end.double(),
+            tags, mask, lengths,
+        )  # fmt: skip
+        ctx.save_for_backward(states, factors, matrix, tags, mask, lengths, mirrored)
+        return (log_partition - gold).to(emissions.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        states, factors, matrix, tags, mask, lengths, mirrored = ctx.saved_tensors
+        n_tags = factors.shape[-1]
+        column = torch.arange(batch, device=grad.device)
+        weight = grad.unsqueeze(1) * mask
+        # shape: (batch, length, tags)
+        alpha = states[:, 0].transpose(0, 1)
+        beta = states[mirrored, 1, column].transpose(0, 1)
+        # shape: (batch, length, tags); P(tag at token | sentence)
+        inside = alpha * beta / factors
+        marginal = inside / inside.sum(-1, keepdim=True)
+        observed = torch.nn.functional.one_hot(tags, n_tags).to(factors.dtype)
+        surplus = (marginal - observed) * weight.unsqueeze(-1)
+        # shape: (batch, length - 1, tags); rows scaled so that alpha T beta' sums to the weight
+        following = beta[:, 1:]
+        mass = ((alpha[:, :-1] @ matrix) * following).sum(-1, keepdim=True)
+        leaving = alpha[:, :-1] * (weight[:, 1:].unsqueeze(-1) / mass)
+        expected = matrix * (leaving.reshape(-1, n_tags).T @ following.reshape(-1, n_tags))
+        before = (observed[:, :-1] * weight[:, 1:].unsqueeze(-1)).reshape(-1, n_tags)
+        steps = expected - before.T @ observed[:, 1:].reshape(-1, n_tags)
+        ending = surplus[column, lengths - 1].sum(0)
+        return surplus, steps, surplus[:, 0].sum(0), ending, None, None, None, None
+
+
+def _scaled_recursion(
+    both: Tensor, matrix: Tensor, start: Tensor, end: Tensor, spread: float
+) -> tuple[Tensor, Tensor]:
+    """Run forward and backward recursion side by side.
+
+    Args:
+        both: ``(length, 2, batch, tags)`` emission factors in (0, 1].
+        matrix: ``(tags, tags)`` transition factors in (0, 1].
+        start: ``(tags,)`` scores.
+        end: ``(tags,)`` scores.
+        spread: bound on the log ratio of the entries of one vector.
+
+    Returns:
+        The scaled vectors ``(length, 2, batch, tags)``, and the log of all that the forward ones
+        were divided by, ``(length, batch)``.
+    """
+    length, _, batch, n_tags = both.shape
+    border = torch.stack((start - start.amax(), end - end.amax())).exp()
+    steps = torch.stack((matrix, matrix.T))
+    states = torch.empty_like(both)
+    torch.mul(both[0], border.unsqueeze(1), out=states[0])
+    # Entries stay above e^-(spread * steps): how many steps fit into the number range?
+    stretch = spread + math.log(n_tags) + 1e-6
+    every = max(1, int(_LOG_RANGE[both.dtype] / stretch) - 1)
+    log_scales = torch.zeros(length, batch, dtype=torch.float64, device=both.device)
+    vectors, factors = states.unbind(0), both.unbind(0)
+    for t in range(1, length):
+        torch.bmm(vectors[t - 1], steps, out=vectors[t])
+        vectors[t].mul_(factors[t])
+        if t % every == 0:
+            scale = vectors[t].sum(-1, keepdim=True)
+            vectors[t].div_(scale)
+            log_scales[t] = scale[0, :, 0].double().log()
+    return states, log_scales.cumsum(0)
+
+
+def _viterbi(
+    emissions: Tensor,
+    transitions: Tensor,
+    start: Tensor,
+    end: Tensor,
+    mask: Tensor,
+    lengths: Tensor,
+) -> Tensor:
+    """Return the best sequences, ``(batch, length)``, -1 at padding.
+
+    Only best scores are kept; the best predecessor is looked for again on the way back, where one
+    tag per sequence asks for it instead of all.
+    """
+    batch, length, _ = emissions.shape
+    column = torch.arange(batch, device=emissions.device)
+    step = torch.arange(length, device=emissions.device).unsqueeze(1)
+    steps = emissions.transpose(0, 1).contiguous()
+    # shape: (length, batch, tags); the best score of a prefix that ends in tag j
+    best = torch.empty_like(steps)
+    torch.add(steps[0], start, out=best[0])
+    arriving = transitions.unsqueeze(1)  # shape: (tags before, 1, tags)
+    for t in range(1, length):
+        torch.amax(best[t - 1].T.unsqueeze(2) + arriving, 0, out=best[t])
+        best[t].add_(steps[t])
+    # shape: (length, batch); backwards in time, with all last tokens at step 0
+    mirrored = torch.where(step < lengths, lengths - 1 - step, step)
+    backwards = best[mirrored, column]
+    into = transitions.T.contiguous()
+    path = torch.empty(length, batch, dtype=torch.long, device=emissions.device)
+    path[0] = (backwards[0] + end).argmax(1)
+    for t in range(1, length):
+        path[t] = (backwards[t] + into[path[t - 1]]).argmax(1)
+    return path[mirrored, column].T.masked_fill(~mask, -1)
