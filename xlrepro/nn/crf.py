@@ -250,7 +250,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         states, factors, matrix, tags, mask, lengths, mirrored = ctx.saved_tensors
-        n_tags = factors.shape[-1]
+        batch, _, n_tags = factors.shape
         column = torch.arange(batch, device=grad.device)
         weight = grad.unsqueeze(1) * mask
         # shape: (batch, length, tags)
