@@ -1,0 +1,48 @@
+"""What holds for every test: one thread, no mirror by accident, markers that need something."""
+
+import os
+from pathlib import Path
+
+# Before torch is imported anywhere: sums in one order, and no fight for two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BESIDE = ROOT.parent / "shared" / "data"
+
+
+def mirror_folder() -> Path | str | None:
+    """Return the data mirror: the one the environment names, else the one beside the clone."""
+    named = os.environ.get("XLREPRO_MIRROR")
+    if named:
+        return named
+    return BESIDE if BESIDE.is_dir() else None
+
+
+MIRROR = mirror_folder()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave browser tests to ``-m browser``; skip mirror tests where there is no mirror."""
+    if "browser" not in (config.option.markexpr or ""):
+        browser = [item for item in items if item.get_closest_marker("browser")]
+        if browser:
+            config.hook.pytest_deselected(items=browser)
+            items[:] = [item for item in items if not item.get_closest_marker("browser")]
+    if MIRROR is None:
+        reason = "no data mirror: set XLREPRO_MIRROR, or put one at ../shared/data"
+        for item in items:
+            if item.get_closest_marker("mirror"):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def _mirror_only_where_asked(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Name the mirror to tests marked ``mirror``; hide it from all others."""
+    if request.node.get_closest_marker("mirror"):
+        monkeypatch.setenv("XLREPRO_MIRROR", str(MIRROR))
+    else:
+        monkeypatch.delenv("XLREPRO_MIRROR", raising=False)

@@ -1,0 +1,108 @@
+"""The command line as a user meets it: in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from xlrepro import __version__
+from xlrepro.cli import build_app
+
+# Those that the README and the issue that laid the foundation promise.
+COMMANDS = ["list", "run", "status", "claims", "golden", "publish"] + [
+    "batch",
+    "book",
+    "data",
+    "test",
+    "env",
+]
+
+
+def xlrepro(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "xlrepro", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "120", "TERM": "dumb", **environment},
+    )
+
+
+def test_help_names_every_command():
+    shown = CliRunner().invoke(build_app(), ["--help"], env={"COLUMNS": "120"}).output
+    assert [name for name in COMMANDS if f" {name} " not in shown] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_that_says_what_it_does(command):
+    result = CliRunner().invoke(build_app(), [command, "--help"])
+    assert result.exit_code == 0
+    assert len(result.output.split("Options")[0].split("Usage:")[1].split()) > 5
+
+
+def test_version():
+    done = xlrepro("--version")
+    assert (done.returncode, done.stdout) == (0, f"xlrepro {__version__}\n")
+
+
+def test_no_arguments_shows_help_and_fails_as_a_usage_error():
+    done = xlrepro()
+    assert done.returncode == 2
+    assert "Usage:" in done.stdout + done.stderr
+
+
+def test_unknown_command_exits_2():
+    assert xlrepro("reproduce-everything").returncode == 2
+
+
+def test_user_error_is_one_line_on_stderr_and_exit_2(tmp_path):
+    done = xlrepro("run", "word_order/table99", "--profile", "smoke", XLREPRO_BUILD=str(tmp_path))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("xlrepro: ")
+    assert done.stderr.count("\n") == 1
+    assert "word_order/table99" in done.stderr
+
+
+def test_reader_that_goes_away_gets_no_traceback():
+    done = subprocess.run(
+        f"{sys.executable} -m xlrepro env --json | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+
+
+def test_env_prints_json_a_machine_can_read():
+    facts = json.loads(xlrepro("env", "--json").stdout)
+    assert facts["xlrepro"] == __version__
+    assert facts["devices"][0].startswith("cpu")
+
+
+HEAVY = ["torch", "numpy", "pandas", "scipy", "sklearn", "gensim", "dask", "distributed"]
+HEAVY += ["matplotlib", "papermill"]
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from xlrepro.cli import build_app\n"
+        "build_app()\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_answers_at_once():
+    def seconds() -> float:
+        began = time.perf_counter()
+        xlrepro("--help")
+        return time.perf_counter() - began
+
+    # 0.5 s on an idle machine; the best of five on one that is running the other tests.
+    assert min(seconds() for _ in range(5)) < 1.0

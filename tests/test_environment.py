@@ -1,0 +1,106 @@
+"""pyproject.toml, constraints.txt, environment.yml and CITATION.cff tell one story."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def pinned() -> dict[str, str]:
+    """Return constraints.txt as {canonical name: version}."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+def asked_for() -> list[Requirement]:
+    """Return every requirement of the package and of all its extras, but not itself."""
+    texts = [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)]
+    return [r for r in map(Requirement, texts) if canonicalize_name(r.name) != PROJECT["name"]]
+
+
+def conda() -> dict:
+    return yaml.safe_load((ROOT / "environment.yml").read_text())
+
+
+def pip_lines() -> list[str]:
+    """Return what environment.yml hands to pip."""
+    return next(item["pip"] for item in conda()["dependencies"] if isinstance(item, dict))
+
+
+@pytest.mark.parametrize("requirement", asked_for(), ids=lambda r: r.name)
+def test_every_dependency_is_pinned_within_its_range(requirement):
+    version = pinned().get(canonicalize_name(requirement.name))
+    assert version is not None, f"{requirement.name} has no line in constraints.txt"
+    assert requirement.specifier.contains(version, prereleases=True)
+
+
+def test_constraints_has_one_exact_sorted_line_per_package():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert [p for p in pins if not re.fullmatch(r"[a-z0-9-]+==[A-Za-z0-9.]+", p)] == []
+    names = [p.split("==")[0] for p in pins]
+    assert names == sorted(set(names))
+
+
+def test_the_installer_of_the_makefile_is_pinned():
+    assert "uv" in pinned()
+
+
+def test_build_backend_pin_satisfies_its_range():
+    system = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]
+    for requirement in map(Requirement, system["requires"]):
+        assert requirement.specifier.contains(pinned()[canonicalize_name(requirement.name)])
+
+
+def test_conda_hands_the_constraints_and_the_dev_extra_to_pip():
+    assert pip_lines() == ["-c constraints.txt", "-e .[dev]"]
+
+
+def test_conda_asks_for_nothing_but_python_and_pip():
+    plain = [item for item in conda()["dependencies"] if isinstance(item, str)]
+    assert [re.split("[<>=]", item)[0] for item in plain] == ["python", "pip"]
+
+
+def test_conda_python_satisfies_the_package():
+    plain = next(item for item in conda()["dependencies"] if str(item).startswith("python="))
+    assert SpecifierSet(PROJECT["requires-python"]).contains(plain.removeprefix("python="))
+
+
+def test_dev_extra_reaches_every_other_extra():
+    reached, waiting = set(), ["dev"]
+    while waiting:
+        extra = waiting.pop()
+        reached.add(extra)
+        for requirement in map(Requirement, EXTRAS[extra]):
+            if canonicalize_name(requirement.name) == PROJECT["name"]:
+                waiting += requirement.extras - reached
+    assert reached == set(EXTRAS)
+
+
+def test_version_is_the_same_everywhere():
+    import xlrepro
+
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert PROJECT["version"] == xlrepro.__version__ == citation["version"]
+
+
+def test_changelog_opens_with_unreleased_or_this_version():
+    heads = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert heads[0] in ("Unreleased", PROJECT["version"])
+
+
+def test_tools_check_the_oldest_python_we_support():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    assert tools["mypy"]["python_version"] == oldest
+    assert tools["ruff"]["target-version"] == "py" + oldest.replace(".", "")

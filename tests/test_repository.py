@@ -1,0 +1,124 @@
+"""What git tracks: small, free of corpora and of traces of the machine that made it."""
+
+import hashlib
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LARGEST = 1_000_000  # bytes
+LARGER_ON_PURPOSE: dict[str, str] = {}  # path: why
+
+CORPUS_SUFFIXES = {
+    ".conllu",
+    ".vec",
+    ".xz",
+    ".bz2",
+    ".gz",
+    ".zip",
+    ".7z",
+    ".parquet",
+    ".npy",
+    ".pt",
+}
+
+# Written in pieces, so that this file does not hold what it looks for.
+PACKAGE_HOSTS = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("files", "pythonhosted", "org"),
+        ("deb", "debian", "org"),
+        ("registry", "npmjs", "org"),
+    )
+]
+MACHINE_PATHS = re.compile(
+    "|".join([r"/wor" + r"k/\w", r"/roo" + r"t/[\w.]", r"/op" + r"t/wheels"])
+)
+
+
+@cache
+def tracked() -> list[Path]:
+    """Return every file that git tracks and that is there."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Return the text of every tracked file that is text, by its path below the root."""
+    found = {}
+    for path in tracked():
+        raw = path.read_bytes()
+        if b"\0" not in raw:
+            found[str(path.relative_to(ROOT))] = raw.decode("utf-8")
+    return found
+
+
+def lines_with(pattern: re.Pattern[str]) -> list[str]:
+    return [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, text in texts().items()
+        if pattern.search(text)
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def test_no_large_file():
+    sizes = {str(p.relative_to(ROOT)): p.stat().st_size for p in tracked()}
+    large = [n for n, size in sizes.items() if size > LARGEST and n not in LARGER_ON_PURPOSE]
+    assert large == []
+
+
+def test_no_machine_path():
+    assert lines_with(MACHINE_PATHS) == []
+
+
+def test_no_package_host():
+    assert lines_with(re.compile("|".join(map(re.escape, PACKAGE_HOSTS)))) == []
+
+
+def test_no_file_of_a_kind_that_holds_corpora_or_vectors():
+    assert [str(p) for p in tracked() if p.suffix in CORPUS_SUFFIXES] == []
+
+
+def test_no_file_has_the_checksum_of_a_corpus_file():
+    registry = "\n".join(path.read_text() for path in (ROOT / "data/registry").glob("*.yaml"))
+    corpora = set(re.findall(r"\b[0-9a-f]{64}\b", registry))
+    assert corpora, "data/registry names no checksum: this test compares with them"
+    ours = {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in tracked()}
+    assert [str(ours[h]) for h in corpora & ours.keys()] == []
+
+
+def test_no_unfinished_business():
+    marks = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|NotImplemented" + r"Error")
+    assert [line for line in lines_with(marks) if line.split(":")[0].endswith(".py")] == []
+
+
+def test_imports_follow_the_way_of_the_data():
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["Makefile", ".ci/run", "environment.yml", "LICENSE"])
+def test_what_the_readme_relies_on_is_tracked(name):
+    assert ROOT / name in tracked()
+
+
+def test_make_help_names_every_target_of_the_readme():
+    shown = subprocess.run(
+        ["make", "help", f"PYTHON={sys.executable}"], cwd=ROOT, capture_output=True, text=True
+    )
+    targets = set(re.findall(r"^make (\w+)", shown.stdout, re.MULTILINE))
+    readme = set(re.findall(r"`?make (\w+)`?", (ROOT / "README.md").read_text()))
+    assert readme, "the README names no make target"
+    assert readme <= targets
