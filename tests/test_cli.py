@@ -13,13 +13,8 @@ from xlrepro import __version__
 from xlrepro.cli import build_app
 
 # Those that the README and the issue that laid the foundation promise.
-COMMANDS = ["list", "run", "status", "claims", "golden", "publish"] + [
-    "batch",
-    "book",
-    "data",
-    "test",
-    "env",
-]
+COMMANDS = ["list", "run", "status", "claims", "golden", "publish"]
+COMMANDS += ["batch", "book", "data", "test", "env"]
 
 
 def xlrepro(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
