@@ -1,0 +1,157 @@
+"""CoNLL columns: a token a line, a blank line between sentences, tags in IOB1 or BIO.
+
+CoNLL-2002 and WikiANN use BIO (every span begins with ``B-``), CoNLL-2003 as distributed IOB1
+(``B-`` only where two spans of one type touch). The reader returns BIO.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.corpora.text_files import malformed, read_text_lines
+from xlrepro.errors import SettingsError
+
+COLUMNS = ("token", "index", "upos", "entity", "slot", "intent", "ignore")
+SCHEMES = ("bio", "iob1")
+_TAG = re.compile(r"O$|[BI]-\S+$")
+
+
+def iob1_to_bio(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return IOB1 tags as BIO: the first tag of every span becomes ``B-``.
+
+    Example:
+        >>> iob1_to_bio(["I-PER", "I-PER", "B-PER", "O", "I-LOC"])
+        ('B-PER', 'I-PER', 'B-PER', 'O', 'B-LOC')
+    """
+    converted = []
+    previous = "O"
+    for tag in tags:
+        begins = tag.startswith("I-") and previous[2:] != tag[2:]
+        converted.append(f"B-{tag[2:]}" if begins else tag)
+        previous = tag
+    return tuple(converted)
+
+
+def read_columns(
+    path: Path,
+    columns: Sequence[str],
+    scheme: str = "bio",
+    encoding: str = "utf-8",
+    *,
+    separator: str | None = "\t",
+    comment: str | None = None,
+    tag_aliases: Mapping[str, str] | None = None,
+) -> list[Sentence]:
+    """Return the sentences of a file with one token a line.
+
+    Args:
+        path: a plain text file.
+        columns: what each column holds, of ``token`` (needed), ``index`` (1, 2, … within the
+            sentence), ``upos``, ``entity``, ``slot``, ``intent`` (the same on every line of a
+            sentence) and ``ignore``.
+        scheme: of the entity and slot tags, ``"bio"`` or ``"iob1"``. BIO tags are left as they are:
+            a span that begins with ``I-`` stays so, and counts as a span in conlleval.
+        encoding: of the file, such as ``"latin-1"``.
+        separator: between columns; ``None`` stands for any run of blanks and tabs.
+        comment: what a comment line begins with. Only lines before a sentence's first token are
+            comments.
+        tag_aliases: tags that stand for another, such as ``{"NoLabel": "O"}``.
+
+    Raises:
+        SettingsError: for an unknown column or scheme.
+        DataError: for the first malformed line, with its number and what was expected.
+    """
+    _check_settings(columns, scheme)
+    layout = _Layout(path, tuple(columns), scheme, separator, dict(tag_aliases or {}))
+    sentences = []
+    rows: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(read_text_lines(path, encoding), start=1):
+        if line == "":
+            if rows:
+                sentences.append(layout.sentence(rows))
+                rows = []
+        elif comment is None or rows or not line.startswith(comment):
+            rows.append((number, layout.split(number, line)))
+    if rows:
+        sentences.append(layout.sentence(rows))
+    return sentences
+
+
+def _check_settings(columns: Sequence[str], scheme: str) -> None:
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown or "token" not in columns:
+        raise SettingsError(
+            f"columns are {list(columns)}: they must include 'token', the others be of "
+            f"{', '.join(COLUMNS)}"
+        )
+    if scheme not in SCHEMES:
+        raise SettingsError(f"tagging scheme {scheme!r} is not one of {', '.join(SCHEMES)}")
+
+
+class _Layout:
+    """The columns of one file, and how a block of its lines becomes a sentence."""
+
+    def __init__(
+        self,
+        path: Path,
+        columns: tuple[str, ...],
+        scheme: str,
+        separator: str | None,
+        aliases: dict[str, str],
+    ) -> None:
+        self.path = path
+        self.columns = columns
+        self.scheme = scheme
+        self.separator = separator
+        self.aliases = aliases
+
+    def split(self, number: int, line: str) -> list[str]:
+        """Return the cells of a line, as many as there are columns and none empty."""
+        cells = re.split(r"[ \t]+", line) if self.separator is None else line.split(self.separator)
+        if len(cells) != len(self.columns) or "" in cells:
+            names = ", ".join(self.columns)
+            found = "an empty one" if "" in cells else str(len(cells))
+            expected = f"expected {len(self.columns)} columns ({names}), found {found}"
+            raise malformed(self.path, number, expected)
+        return cells
+
+    def sentence(self, rows: list[tuple[int, list[str]]]) -> Sentence:
+        """Return the sentence that these numbered rows hold."""
+        layers = {
+            name: tuple(cells[place] for _, cells in rows)
+            for place, name in enumerate(self.columns)
+        }
+        numbers = [number for number, _ in rows]
+        self._check_index(numbers, layers.get("index"))
+        return Sentence(
+            tokens=layers["token"],
+            upos=layers.get("upos"),
+            entities=self._tags(numbers, layers.get("entity")),
+            slots=self._tags(numbers, layers.get("slot")),
+            intent=self._intent(numbers, layers.get("intent")),
+        )
+
+    def _check_index(self, numbers: list[int], indices: tuple[str, ...] | None) -> None:
+        for place, index in enumerate(indices or (), start=1):
+            if index != str(place):
+                expected = f"expected token number {place}, found {index!r}"
+                raise malformed(self.path, numbers[place - 1], expected)
+
+    def _tags(self, numbers: list[int], tags: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if tags is None:
+            return None
+        tags = tuple(self.aliases.get(tag, tag) for tag in tags)
+        for number, tag in zip(numbers, tags, strict=True):
+            if not _TAG.match(tag):
+                raise malformed(self.path, number, f"expected a tag O, B-… or I-…, found {tag!r}")
+        return iob1_to_bio(tags) if self.scheme == "iob1" else tags
+
+    def _intent(self, numbers: list[int], intents: tuple[str, ...] | None) -> str | None:
+        if intents is None:
+            return None
+        for number, intent in zip(numbers, intents, strict=True):
+            if intent != intents[0]:
+                expected = f"expected intent {intents[0]!r} as on the line before, found {intent!r}"
+                raise malformed(self.path, number, expected)
+        return intents[0]

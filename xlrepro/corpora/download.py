@@ -1,0 +1,257 @@
+"""Downloads: from the mirror or from upstream into the cache, checked before anyone sees them.
+
+A file is written to a temporary name in its final folder, hashed while it is written, flushed to
+the disk and renamed only if its hash is right. A lock keeps two processes from doing the same work;
+even without it the rename keeps them from seeing each other's halves.
+"""
+
+import contextlib
+import errno
+import hashlib
+import logging
+import lzma
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from filelock import FileLock
+
+from xlrepro.corpora import checksums
+from xlrepro.errors import DataError
+from xlrepro.paths import cache_dir, project_root
+
+_CHUNK = 1 << 20
+_ATTEMPTS = 3
+_TIMEOUT_SECONDS = 30
+# Status codes that another attempt will not change.
+_FINAL_STATUS = {400, 401, 403, 404, 410, 451}
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file to bring into the cache.
+
+    Attributes:
+        label: how messages call it, ``"ud-r2.2 en/train"``.
+        path: below the mirror, with ``.xz`` where the mirror packs it.
+        url: the unpacked file upstream, or ``None``.
+        sha256: of the unpacked content.
+        bytes: size of the unpacked content.
+        target: where it is to lie in the cache.
+    """
+
+    label: str
+    path: str
+    url: str | None
+    sha256: str
+    bytes: int
+    target: Path
+
+
+def fetch_file(remote: RemoteFile, progress: bool = True) -> Path:
+    """Return ``remote.target``, brought from the mirror or upstream unless it is already there.
+
+    Raises:
+        DataError: if it cannot be had, its content is wrong, or the cache cannot be written.
+    """
+    if checksums.is_remembered(remote.target, remote.sha256):
+        return remote.target
+    with _writing_to_cache(remote):
+        locks = cache_dir() / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        remote.target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(locks / f"{remote.sha256[:16]}.lock"):
+            if checksums.is_remembered(remote.target, remote.sha256):
+                return remote.target
+            _remove_remains(remote)
+            if checksums.status(remote.target, remote.sha256) != "ok":
+                _bring(remote, progress)
+            checksums.remember(remote.target, remote.sha256)
+    return remote.target
+
+
+def _remove_remains(remote: RemoteFile) -> None:
+    """Delete what a killed process left of this very file; we hold its lock."""
+    for remains in remote.target.parent.glob(f".{remote.target.name}.part*"):
+        remains.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _writing_to_cache(remote: RemoteFile) -> Iterator[None]:
+    """Turn the operating system's complaints about the cache into one line."""
+    try:
+        yield
+    except OSError as error:
+        folder = cache_dir()
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DataError(
+                f"no space is left for {remote.label} ({remote.bytes / 1e6:.1f} MB) in {folder}: "
+                "free some, or set XLREPRO_DATA to a folder on a larger disk"
+            ) from error
+        reason = error.strerror or str(error)
+        raise DataError(
+            f"the cache {folder} cannot be used ({reason}): "
+            "set XLREPRO_DATA to a folder you may write to"
+        ) from error
+
+
+def _bring(remote: RemoteFile, progress: bool) -> None:
+    """Fill ``remote.target`` from the first source that has it."""
+    mirror = os.environ.get("XLREPRO_MIRROR", "").strip()
+    if mirror.startswith(("http://", "https://")):
+        found = _from_mirror_url(remote, mirror, progress)
+    else:
+        found = bool(mirror) and _from_mirror_folder(remote, mirror)
+    if found:
+        return
+    if remote.url is None:
+        told = f"the mirror {mirror} does not have it" if mirror else "XLREPRO_MIRROR is not set"
+        raise DataError(
+            f"{remote.label} is only to be had from a mirror, and {told}: set XLREPRO_MIRROR to a "
+            f"folder or URL that holds {remote.path}"
+        )
+    if not _download(remote, remote.url, packed=False, progress=progress):
+        raise DataError(
+            f"{remote.label} is no longer at {remote.url}: set XLREPRO_MIRROR to a folder or URL "
+            f"that holds {remote.path}"
+        )
+
+
+def _candidates(remote: RemoteFile) -> list[str]:
+    """The paths a mirror may hold the file at: packed first, then plain."""
+    plain = remote.path.removesuffix(".xz")
+    return [f"{plain}.xz", plain]
+
+
+def _mirror_folder(setting: str) -> Path:
+    """The folder that ``XLREPRO_MIRROR`` names; a relative one may be meant from the project."""
+    given = Path(setting).expanduser()
+    for folder in (given, project_root() / given):
+        if folder.is_dir():
+            return folder
+    raise DataError(
+        f"the mirror folder {given} does not exist: correct XLREPRO_MIRROR, or unset it to "
+        "download from upstream"
+    )
+
+
+def _from_mirror_folder(remote: RemoteFile, setting: str) -> bool:
+    folder = _mirror_folder(setting)
+    for path in _candidates(remote):
+        source = folder / path
+        if source.is_file():
+            _install(remote, source, packed=path.endswith(".xz"), origin=str(source))
+            return True
+    return False
+
+
+def _from_mirror_url(remote: RemoteFile, base: str, progress: bool) -> bool:
+    for path in _candidates(remote):
+        url = f"{base.rstrip('/')}/{quote(path)}"
+        if _download(remote, url, packed=path.endswith(".xz"), progress=progress):
+            return True
+    return False
+
+
+def _download(remote: RemoteFile, url: str, packed: bool, progress: bool) -> bool:
+    """Download, check and install ``url``; ``False`` if the server says that it has no such file.
+
+    Raises:
+        DataError: if the server cannot be reached after several attempts.
+    """
+    import pooch
+    import requests
+
+    logging.getLogger("pooch").setLevel(logging.ERROR)
+    downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT_SECONDS)
+    with _temporary(remote, ".part-download") as part:
+        for attempt in range(_ATTEMPTS):
+            try:
+                downloader(url, str(part), None)
+                break
+            except requests.RequestException as error:
+                code = error.response.status_code if error.response is not None else None
+                if code in (404, 410):
+                    return False
+                if attempt + 1 == _ATTEMPTS or code in _FINAL_STATUS:
+                    raise DataError(_unreachable(remote, url, error)) from error
+                time.sleep(2**attempt)
+        _install(remote, part, packed=packed, origin=url)
+    return True
+
+
+def _unreachable(remote: RemoteFile, url: str, error: Exception) -> str:
+    response = getattr(error, "response", None)
+    reason = f"HTTP {response.status_code}" if response is not None else type(error).__name__
+    return (
+        f"{remote.label} could not be downloaded from {url} ({reason}): check the network, or set "
+        f"XLREPRO_MIRROR to a folder or URL that holds {remote.path}"
+    )
+
+
+@contextlib.contextmanager
+def _temporary(remote: RemoteFile, suffix: str) -> Iterator[Path]:
+    """A fresh file in the target's folder, removed afterwards unless it was renamed."""
+    handle, name = tempfile.mkstemp(
+        prefix=f".{remote.target.name}{suffix}-", dir=remote.target.parent
+    )
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _install(remote: RemoteFile, source: Path, packed: bool, origin: str) -> None:
+    """Unpack ``source`` beside the target, check it, and rename it to the target.
+
+    Raises:
+        DataError: if it is truncated, damaged or has the wrong checksum; nothing is kept.
+    """
+    with _temporary(remote, ".part") as part:
+        try:
+            with _open_content(source, packed) as content:
+                found = _copy_and_hash(content, part)
+        except (lzma.LZMAError, EOFError) as error:
+            raise DataError(
+                f"{remote.label}: {origin} is truncated or damaged ({error}): replace it, or "
+                "change XLREPRO_MIRROR; nothing was kept"
+            ) from error
+        if found != remote.sha256:
+            raise DataError(
+                f"{remote.label}: the content of {origin} has SHA-256 {found[:12]}… where the "
+                f"registry states {remote.sha256[:12]}…: replace it, or change XLREPRO_MIRROR; "
+                "nothing was kept"
+            )
+        part.chmod(0o644)
+        checksums.forget(remote.target)
+        os.replace(part, remote.target)
+
+
+def _open_content(source: Path, packed: bool) -> contextlib.AbstractContextManager[BinaryIO]:
+    try:
+        stream = lzma.open(source, "rb") if packed else source.open("rb")
+    except OSError as error:
+        raise DataError(
+            f"{source} cannot be read ({error.strerror}): check its permissions, or change "
+            "XLREPRO_MIRROR"
+        ) from error
+    return stream  # type: ignore[return-value]
+
+
+def _copy_and_hash(content: BinaryIO, target: Path) -> str:
+    """Copy to ``target``, flush it to the disk, and return the SHA-256 of what was written."""
+    digest = hashlib.sha256()
+    with target.open("wb") as stream:
+        while chunk := content.read(_CHUNK):
+            digest.update(chunk)
+            stream.write(chunk)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return digest.hexdigest()

@@ -1,0 +1,90 @@
+"""Load a registered file: fetch it, read it by its data set's reader, check the official counts."""
+
+from collections.abc import Sequence
+
+from xlrepro.corpora import registry
+from xlrepro.corpora.column_reader import read_columns
+from xlrepro.corpora.conllu_reader import read_conllu
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.corpora.text_files import read_text_lines
+from xlrepro.corpora.tsv_reader import read_rows
+from xlrepro.errors import DataError, SettingsError
+
+
+def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
+    """Return the sentences of a registered treebank, entity or slot corpus.
+
+    Args:
+        name: of the data set, ``"ud-r2.2"``.
+        file_id: of the file, ``"en/train"``.
+        progress: show a progress bar while downloading.
+
+    Raises:
+        SettingsError: for an unknown name or file id, or a data set without sentences.
+        DataError: if the file cannot be had, is malformed, or has other counts than the registry.
+    """
+    reader = _reader(name, ("conllu", "columns"))
+    path = registry.fetch(name, file_id, progress)
+    if reader.format == "conllu":
+        sentences = read_conllu(path)
+    else:
+        sentences = read_columns(
+            path,
+            reader.columns,
+            reader.scheme,
+            reader.encoding,
+            separator=reader.separator,
+            comment=reader.comment,
+            tag_aliases=reader.tag_aliases,
+        )
+    _check_counts(name, file_id, {"sentences": len(sentences), "tokens": sum(map(len, sentences))})
+    return sentences
+
+
+def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str, ...]]:
+    """Return the rows of a registered table: dictionary, sentence pairs, word counts.
+
+    ``dataset(name).reader.columns`` says what each cell holds.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    reader = _reader(name, ("rows",))
+    path = registry.fetch(name, file_id, progress)
+    rows = read_rows(path, len(reader.columns), reader.separator, reader.encoding)
+    _check_counts(name, file_id, {"rows": len(rows)})
+    return rows
+
+
+def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
+    """Return the lines of a registered plain text, one sentence or short paragraph each.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    reader = _reader(name, ("lines",))
+    lines = read_text_lines(registry.fetch(name, file_id, progress), reader.encoding)
+    _check_counts(name, file_id, {"lines": len(lines)})
+    return lines
+
+
+_FUNCTIONS = {"conllu": "load", "columns": "load", "rows": "load_rows", "lines": "load_lines"}
+
+
+def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
+    reader = registry.dataset(name).reader
+    if reader.format not in formats:
+        raise SettingsError(
+            f"data set {name} holds {reader.format}: read it with {_FUNCTIONS[reader.format]}()"
+        )
+    return reader
+
+
+def _check_counts(name: str, file_id: str, found: dict[str, int]) -> None:
+    official = registry.dataset(name).file(file_id).counts
+    for unit, number in found.items():
+        if unit in official and official[unit] != number:
+            raise DataError(
+                f"{name} {file_id} has {number:,} {unit} where the registry states "
+                f"{official[unit]:,}: the registry or the reader is wrong; please report it"
+            )

@@ -1,0 +1,211 @@
+"""The registry: what every data set is, where its files come from, and what they must contain.
+
+One YAML per data set lies in ``data/registry/``. A file's SHA-256 is that of its *content*, so that
+an xz copy in a mirror and the plain file upstream check against the same hash.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from xlrepro.corpora.download import RemoteFile, fetch_file
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.paths import cache_dir, data_dir
+
+
+class FileEntry(BaseModel):
+    """One file of a data set.
+
+    Attributes:
+        path: below the mirror, with ``.xz`` where the mirror packs it.
+        url: the same bytes upstream, unpacked, at a pinned commit; ``None`` where no such file is.
+        sha256: of the unpacked content, 64 hex digits.
+        bytes: size of the unpacked content.
+        counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``.
+        language: the code that the papers use for its language.
+        split: ``train``, ``dev``, ``test``, or a name of the data set's own.
+        treebank: name and release of the treebank, for UD.
+        licence: where it differs from the data set's.
+        origin: the repositories it was made from, where there is no ``url``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(pattern=r"^[^/].*")
+    url: str | None = Field(default=None, pattern=r"^https://")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(gt=0)
+    counts: dict[str, int]
+    language: str | None = None
+    split: str | None = None
+    treebank: str | None = None
+    licence: str | None = None
+    origin: str | None = None
+
+    @property
+    def plain_path(self) -> str:
+        """The path without ``.xz``: where the unpacked file lies below the cache."""
+        return self.path.removesuffix(".xz")
+
+
+class Reader(BaseModel):
+    """How the files of a data set are read.
+
+    Attributes:
+        format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line) or ``lines``.
+        columns: what each column holds; for ``columns`` the names of ``read_columns``.
+        separator: between columns; ``None`` stands for any white space.
+        scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
+        comment: what a comment line begins with, if there are such lines.
+        tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
+        encoding: of the file's text.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: str = Field(pattern=r"^(conllu|columns|rows|lines)$")
+    columns: tuple[str, ...] = ()
+    separator: str | None = "\t"
+    scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")
+    comment: str | None = None
+    tag_aliases: dict[str, str] = {}
+    encoding: str = "utf-8"
+
+
+class Dataset(BaseModel):
+    """A data set as its YAML in ``data/registry/`` describes it.
+
+    Attributes:
+        name: also the YAML's file name.
+        title: for people.
+        home: where it is published.
+        licence: of the data set; a file may have its own.
+        redistributable: whether its files may be passed on (perhaps non-commercially only, see
+            the licence). Results computed from any of them may be published.
+        citation: whom to cite.
+        languages: codes as the papers use them.
+        reader: how its files are read.
+        files: by file id, such as ``en/train``.
+        deviations: how it differs from what the papers used or from the official release.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    home: str
+    licence: str
+    redistributable: bool
+    citation: str
+    languages: tuple[str, ...]
+    reader: Reader
+    files: dict[str, FileEntry]
+    deviations: tuple[str, ...] = ()
+
+    def file(self, file_id: str) -> FileEntry:
+        """Return one file's entry.
+
+        Raises:
+            SettingsError: for a file id that the data set does not have.
+        """
+        if file_id not in self.files:
+            known = ", ".join(list(self.files)[:12]) + (", …" if len(self.files) > 12 else "")
+            raise SettingsError(f"data set {self.name} has no file {file_id!r}; it has: {known}")
+        return self.files[file_id]
+
+    @property
+    def bytes(self) -> int:
+        """Size of all its files, unpacked."""
+        return sum(entry.bytes for entry in self.files.values())
+
+
+@lru_cache(maxsize=None)
+def _load_yaml(path: Path) -> Dataset:
+    try:
+        content: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_yaml_loader())
+        entry = Dataset.model_validate(content)
+    except (OSError, yaml.YAMLError) as error:
+        first = str(error).splitlines()[0]
+        raise DataError(f"the registry file {path} cannot be read: {first}") from error
+    except ValidationError as error:
+        first_error = error.errors()[0]
+        where = ".".join(str(part) for part in first_error["loc"])
+        raise DataError(
+            f"the registry file {path} is wrong at {where}: {first_error['msg']}"
+        ) from error
+    if entry.name != path.stem:
+        raise DataError(
+            f"the registry file {path} is named {path.stem} but says name: {entry.name}"
+        )
+    return entry
+
+
+def _yaml_loader() -> Any:
+    """The C loader where PyYAML has one: the registry has some 600 files."""
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _registry_files() -> dict[str, Path]:
+    return {path.stem: path for path in sorted((data_dir() / "registry").glob("*.yaml"))}
+
+
+def list_datasets() -> list[Dataset]:
+    """Return all registered data sets, by name."""
+    return [_load_yaml(path) for path in _registry_files().values()]
+
+
+def dataset(name: str) -> Dataset:
+    """Return the data set called ``name``.
+
+    Raises:
+        SettingsError: for a name that is not registered.
+        DataError: if its YAML is malformed.
+    """
+    known = _registry_files()
+    if name not in known:
+        raise SettingsError(f"no data set is called {name!r}; registered are: {', '.join(known)}")
+    return _load_yaml(known[name])
+
+
+def content_hash(name: str, file_id: str) -> str:
+    """Return the SHA-256 that the registry states for a file's content. Reads no data."""
+    return dataset(name).file(file_id).sha256
+
+
+def cached_path(name: str, file_id: str) -> Path:
+    """Return where the unpacked file lies once fetched, whether or not it is there."""
+    return cache_dir() / "corpora" / dataset(name).file(file_id).plain_path
+
+
+def remote_file(name: str, file_id: str) -> RemoteFile:
+    """Return what the downloader needs to know about a file."""
+    entry = dataset(name).file(file_id)
+    return RemoteFile(
+        label=f"{name} {file_id}",
+        path=entry.path,
+        url=entry.url,
+        sha256=entry.sha256,
+        bytes=entry.bytes,
+        target=cached_path(name, file_id),
+    )
+
+
+def fetch(name: str, file_id: str, progress: bool = True) -> Path:
+    """Return the path of a file's verified, unpacked copy in the cache; bring it there if need be.
+
+    ``XLREPRO_MIRROR`` (a folder or URL) is tried first, then the file's upstream URL.
+
+    Args:
+        name: of the data set, ``"ud-r2.2"``.
+        file_id: of the file, ``"en/train"``.
+        progress: show a progress bar while downloading.
+
+    Raises:
+        SettingsError: for an unknown name or file id.
+        DataError: if the file cannot be had or its content is not what the registry states;
+            nothing half-written stays.
+    """
+    return fetch_file(remote_file(name, file_id), progress=progress)
