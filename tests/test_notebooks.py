@@ -1,0 +1,129 @@
+"""Every notebook has the common anatomy and binds to the experiment it is named for."""
+
+import ast
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlrepro.experiments import all_experiments
+from xlrepro.notebook import open_page
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "notebooks"
+PATHS = sorted(FOLDER.glob("*/*.ipynb"))
+SECTIONS = [
+    "The experiment",
+    "Method in brief",
+    "Run",
+    "Compare",
+    "Figures",
+    "Claims",
+    "Deviations",
+    "Provenance",
+]
+
+
+def cells(path: Path, kind: str | None = None) -> list[dict[str, Any]]:
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in found if kind in (None, cell["cell_type"])]
+
+
+def source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def parameters(path: Path) -> dict[str, Any]:
+    """Return the names and default values of the one cell tagged ``parameters``."""
+    tagged = [c for c in cells(path, "code") if "parameters" in c["metadata"].get("tags", [])]
+    assert len(tagged) == 1
+    assigned = [node for node in ast.parse(source(tagged[0])).body if isinstance(node, ast.Assign)]
+    return {node.targets[0].id: ast.literal_eval(node.value) for node in assigned}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(FOLDER).with_suffix(""))
+
+
+def test_every_experiment_has_its_notebook_and_every_notebook_its_experiment():
+    assert {name(path) for path in PATHS} == set(all_experiments())
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_sections_are_the_common_ones_in_order(path):
+    text = "\n".join(source(cell) for cell in cells(path, "markdown"))
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == SECTIONS
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_it_opens_with_one_title_then_the_parameters(path):
+    first, second = cells(path)[:2]
+    assert re.match(r"# \S", source(first))
+    assert "parameters" in second["metadata"].get("tags", [])
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_defaults_are_the_smoke_profile(path):
+    assert parameters(path)["profile"] == "smoke"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_parameters_are_the_common_ones(path):
+    assert list(parameters(path)) == list(parameters(PATHS[0]))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_every_parameter_is_used_and_bound_by_open_page(path):
+    call = next(
+        node
+        for cell in cells(path, "code")
+        for node in ast.walk(ast.parse(source(cell)))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open_page"
+    )
+    experiment, *positional = call.args
+    names = [node.id for node in positional]
+    keywords = {keyword.arg: keyword.value.id for keyword in call.keywords}
+    inspect.signature(open_page).bind(ast.literal_eval(experiment), *names, **keywords)
+    assert sorted([*names, *keywords.values()]) == sorted(parameters(path))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_it_opens_the_experiment_it_is_named_for(path):
+    code = "\n".join(source(cell) for cell in cells(path, "code"))
+    opened = re.search(r"open_page\(\s*\"([^\"]+)\"", code)
+    assert opened is not None
+    assert opened.group(1) == name(path)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_the_profiles_of_the_experiment_name_all_its_trials(path):
+    # "paper" reads corpora a user supplies; naming its trials may need them.
+    experiment = all_experiments()[name(path)]
+    for profile in set(experiment.profiles) - {"paper"}:
+        keys = [trial.key for trial in experiment.trials(profile)]
+        assert keys
+        assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_code_cells_are_short(path):
+    body = [c for c in cells(path, "code") if "parameters" not in c["metadata"].get("tags", [])]
+    lines = [[line for line in source(c).splitlines() if line.strip()] for c in body]
+    assert [cell for cell in lines if len(cell) > 5] == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_no_timing_and_no_trace_of_the_run_is_committed(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    keys = set(notebook["metadata"]).union(*(cell["metadata"] for cell in notebook["cells"]))
+    assert keys & {"papermill", "execution", "ExecuteTime", "widgets"} == set()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_smoke_outputs_are_committed_and_none_is_an_error(path):
+    outputs = [output for cell in cells(path, "code") for output in cell["outputs"]]
+    assert outputs, "run it with xlrepro batch, which writes the outputs, and commit them"
+    assert [output for output in outputs if output["output_type"] == "error"] == []
