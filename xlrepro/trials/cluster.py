@@ -1,0 +1,156 @@
+"""The Dask cluster that trials run on: one of our own on this machine, or one somewhere else."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.trials.devices import resolve, visible_gpus
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOOPBACK = "127.0.0.1"
+CONNECT_SECONDS = 30
+FIRST_WORKER_SECONDS = 3600  # a queueing system may take its time
+
+# One thread per trial, set before the process starts: libraries read it when they are loaded.
+WORKER_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+}
+
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,  # a dead worker's trial is tried once more
+    "distributed.scheduler.worker-saturation": 1.0,  # no trial waits behind another in a worker
+    "distributed.scheduler.worker-ttl": None,  # a trial may hold the interpreter for long
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.limit": "1h",
+    "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
+}
+
+
+def cpu_slots() -> int:
+    """Return how many trials fit on this machine's CPU: the cores this process may use."""
+    from dask.system import CPU_COUNT
+
+    return max(1, int(CPU_COUNT))
+
+
+def pins(device: str, jobs: int | None, per_gpu: int, n_trials: int) -> list[dict[str, str]]:
+    """Return the environment of each worker to start: one entry per slot.
+
+    Raises:
+        SettingsError: if ``jobs`` or ``per_gpu`` is not positive.
+    """
+    for name, value in (("jobs", jobs), ("per-gpu", per_gpu)):
+        if value is not None and value < 1:
+            raise SettingsError(f"--{name} must be 1 or more, not {value}")
+    if device == "cuda":
+        # GPU by GPU, so that few trials spread over all of them
+        slots = [{"CUDA_VISIBLE_DEVICES": gpu} for _ in range(per_gpu) for gpu in visible_gpus()]
+        return slots[: min(jobs or len(slots), n_trials)]
+    # No GPU is touched by a trial that was told to use the CPU.
+    return [{"CUDA_VISIBLE_DEVICES": ""}] * min(jobs or cpu_slots(), n_trials)
+
+
+@contextmanager
+def local_client(
+    device: str, jobs: int | None, per_gpu: int, n_trials: int, scratch: Path
+) -> "Iterator[Client]":
+    """Start workers on this machine, reachable from this machine only, and stop them afterwards.
+
+    Raises:
+        DeviceError: if there is no such device here.
+        SettingsError: if ``jobs`` or ``per_gpu`` is not positive.
+    """
+    device = resolve(device)
+    slots = pins(device, jobs, per_gpu, n_trials)
+    import dask
+    from distributed import Client, Nanny, Scheduler, SpecCluster
+
+    scratch.mkdir(parents=True, exist_ok=True)
+    options: dict[str, Any] = {
+        "nthreads": 1,
+        "memory_limit": 0,
+        "host": LOOPBACK,
+        "dashboard": False,
+        "local_directory": str(scratch),
+        "silence_logs": logging.CRITICAL,
+    }
+    workers = {
+        index: {"cls": Nanny, "options": {**options, "env": {**WORKER_ENVIRONMENT, **slot}}}
+        for index, slot in enumerate(slots)
+    }
+    scheduler = {"cls": Scheduler, "options": {"host": LOOPBACK, "port": 0, "dashboard": False}}
+    with (
+        _environment(WORKER_ENVIRONMENT),
+        dask.config.set(SETTINGS),
+        SpecCluster(
+            workers=workers, scheduler=scheduler, silence_logs=logging.CRITICAL, name="xlrepro"
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def remote_client(address: str, device: str) -> "Iterator[Client]":
+    """Connect to a running Dask cluster; it is left running afterwards.
+
+    Raises:
+        SettingsError: if nothing answers there, no worker comes, or a worker runs several threads.
+        DeviceError: if a worker does not have the device.
+    """
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise SettingsError(
+            f"no Dask scheduler answers at {address} ({error}): check --scheduler"
+        ) from error
+    with client:
+        _check_workers(client, address, device)
+        yield client
+
+
+def _check_workers(client: "Client", address: str, device: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
+    except TimeoutError as error:
+        raise SettingsError(f"the cluster at {address} has no worker: start some") from error
+    for name, worker in client.scheduler_info(n_workers=-1)["workers"].items():
+        if worker["nthreads"] != 1:
+            raise SettingsError(
+                f"worker {name} of {address} runs {worker['nthreads']} threads, and trials need "
+                "one each to be repeatable: start it with --nthreads 1 (and --nworkers N)"
+            )
+    try:
+        client.run(resolve, device)
+    except XlreproError:
+        raise
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"the workers of {address} lack a package ({error}): install xlrepro there"
+        ) from error
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables, and put them all back: Dask changes some of its own, too."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)

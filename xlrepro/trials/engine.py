@@ -1,0 +1,346 @@
+"""The engine: runs trials on a Dask cluster, keeps every record, and goes on after a failure.
+
+This process decides what runs next and holds the lock of every trial in flight, so that two runs
+on one store share the work instead of doing it twice. A local worker writes its record itself
+before it answers: what has finished is kept even if this process is killed.
+"""
+
+import queue
+import time
+import uuid
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from filelock import BaseFileLock
+
+from xlrepro.errors import XlreproError
+from xlrepro.trials.cluster import local_client, remote_client
+from xlrepro.trials.devices import DEVICES, resolve
+from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.progress import Progress, duration, make_progress
+from xlrepro.trials.record import Record
+from xlrepro.trials.store import RecordStore, write_atomically
+from xlrepro.trials.trial import Trial
+from xlrepro.trials.worker import Outcome, run_trial
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+POLL_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that failed.
+
+    Attributes:
+        trial: the trial.
+        label: its line for people.
+        reason: one line.
+        log: the file with the traceback and the trial's output.
+    """
+
+    trial: Trial
+    label: str
+    reason: str
+    log: Path
+
+
+@dataclass
+class RunSummary:
+    """What a run did.
+
+    Attributes:
+        done: records made by this run.
+        reused: records that were there already, or that another run made meanwhile.
+        failed: trials without a record.
+        seconds: wall time of the run.
+    """
+
+    done: list[Record] = field(default_factory=list)
+    reused: list[Record] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def exit_status(self) -> int:
+        """0, or 1 if a trial failed."""
+        return 1 if self.failed else 0
+
+    @property
+    def line(self) -> str:
+        """One line for people.
+
+        Example:
+            >>> RunSummary(seconds=3.0).line
+            '0 trials run, 0 had a record, 0 failed, in 3 s'
+        """
+        return (
+            f"{len(self.done)} trials run, {len(self.reused)} had a record, "
+            f"{len(self.failed)} failed, in {duration(self.seconds)}"
+        )
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a run; ``summary`` says what had finished, all of which is kept."""
+
+    def __init__(self, summary: RunSummary, total: int) -> None:
+        kept = len(summary.done) + len(summary.reused)
+        super().__init__(
+            f"interrupted: {kept} of {total} trials have their record; "
+            "the same command goes on from there"
+        )
+        self.summary = summary
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which trials would run, and which have a record.
+
+    Attributes:
+        pending: trials to run, in the order given, each once.
+        reused: records of the others.
+        stale: keys of those reused records that were made by other code than today's.
+    """
+
+    pending: tuple[Trial, ...]
+    reused: tuple[Record, ...]
+    stale: frozenset[str]
+
+
+def plan_trials(trials: Sequence[Trial], store: RecordStore, rerun_stale: bool = False) -> Plan:
+    """Sort trials into those to run and those that have a record.
+
+    A stale record counts as one, and is named as such, unless ``rerun_stale``.
+    """
+    pending: list[Trial] = []
+    reused: list[Record] = []
+    stale: set[str] = set()
+    for trial in {trial.key: trial for trial in trials}.values():
+        record = store.get(trial.key)
+        old = record is not None and is_stale(record)
+        if record is None or (old and rerun_stale):
+            pending.append(trial)
+            continue
+        reused.append(record)
+        if old:
+            stale.add(record.key)
+    return Plan(tuple(pending), tuple(reused), frozenset(stale))
+
+
+def run_trials(
+    trials: Sequence[Trial],
+    *,
+    store: RecordStore | None = None,
+    device: str = "auto",
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    per_gpu: int = 1,
+    progress: bool = True,
+    rerun_stale: bool = False,
+) -> RunSummary:
+    """Run the trials that have no record yet, and keep each record as soon as it is made.
+
+    Args:
+        trials: what to run; a trial given twice runs once.
+        store: where records are kept; default: the project's.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        jobs: trials at a time on this machine; default: a trial per core, or ``per_gpu`` per GPU.
+        scheduler: address of a running Dask cluster, ``"tcp://host:8786"``; default: workers are
+            started on this machine and stopped afterwards.
+        per_gpu: trials at a time on each GPU.
+        progress: whether to show it.
+        rerun_stale: run trials again whose record was made by other code than today's.
+
+    Returns:
+        What was run, reused and failed. A failing trial does not stop the others.
+
+    Raises:
+        SettingsError: for an unknown device, or a cluster that cannot be used.
+        DeviceError: if CUDA is asked for and there is none.
+        RunInterrupted: on Ctrl-C; what had finished is kept.
+    """
+    began = time.monotonic()
+    if device not in DEVICES:
+        resolve(device)  # raises, even if nothing is left to run
+    store = store or RecordStore()
+    plan = plan_trials(trials, store, rerun_stale)
+    summary = RunSummary(reused=list(plan.reused))
+    total = len(plan.pending) + len(plan.reused)
+    try:
+        if plan.pending:
+            with make_progress(len(plan.pending), progress) as display:
+                scratch = store.root.parent / "scratch"
+                connection = (
+                    remote_client(scheduler, device)
+                    if scheduler
+                    else local_client(device, jobs, per_gpu, len(plan.pending), scratch)
+                )
+                with connection as client:
+                    run = _Run(client, store, summary, display, device, not scheduler, rerun_stale)
+                    run.run_all(plan.pending)
+    except KeyboardInterrupt as interrupt:
+        summary.seconds = time.monotonic() - began
+        raise RunInterrupted(summary, total) from interrupt
+    summary.seconds = time.monotonic() - began
+    return summary
+
+
+@dataclass
+class _InFlight:
+    trial: Trial
+    lock: BaseFileLock
+    future: "Future"
+    fraction: float = 0.0
+
+
+class _Run:
+    """One run on one open client: what waits, what is in flight, what has ended."""
+
+    def __init__(
+        self,
+        client: "Client",
+        store: RecordStore,
+        summary: RunSummary,
+        display: Progress,
+        device: str,
+        shares_store: bool,
+        rerun_stale: bool,
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._summary = summary
+        self._display = display
+        self._device = device
+        self._records_folder = str(store.root.resolve()) if shares_store else None
+        self._rerun_stale = rerun_stale
+        self._began = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._waiting: deque[Trial] = deque()
+        self._flying: dict[str, _InFlight] = {}
+        self._landed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._total = 0
+        self._finished = 0
+        self._topic = f"xlrepro-{uuid.uuid4().hex}"
+
+    def run_all(self, trials: Sequence[Trial]) -> None:
+        """Run them; return when each has its record or has failed."""
+        self._waiting.extend(trials)
+        self._total = len(trials)
+        self._client.subscribe_topic(self._topic, self._on_progress)
+        try:
+            while self._waiting or self._flying:
+                self._launch()
+                self._wait()
+        finally:
+            self._stop()
+
+    def _launch(self) -> None:
+        """Fill the free slots; a trial that another run holds goes to the end of the queue."""
+        free = self._slots() - len(self._flying)
+        for _ in range(len(self._waiting)):
+            if free <= 0:
+                return
+            trial = self._waiting.popleft()
+            lock = self._store.lock(trial.key)
+            if lock is None:
+                self._waiting.append(trial)
+                continue
+            record = self._made_meanwhile(trial)
+            if record is not None:
+                lock.release()
+                self._summary.reused.append(record)
+                self._end(f"{trial.label}: another run has made its record")
+                continue
+            self._submit(trial, lock)
+            free -= 1
+
+    def _made_meanwhile(self, trial: Trial) -> Record | None:
+        record = self._store.get(trial.key)
+        if record is None or (self._rerun_stale and record.started < self._began):
+            return None
+        return record
+
+    def _submit(self, trial: Trial, lock: BaseFileLock) -> None:
+        future = self._client.submit(
+            run_trial,
+            trial,
+            self._device,
+            self._records_folder,
+            self._topic,
+            key=f"trial-{trial.key[:12]}-{uuid.uuid4().hex[:8]}",
+            pure=False,
+        )
+        self._flying[trial.key] = _InFlight(trial, lock, future)
+        future.add_done_callback(lambda _, key=trial.key: self._landed.put(key))
+
+    def _wait(self) -> None:
+        """Wait a moment for a trial to end, and take it in."""
+        try:
+            key = self._landed.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            if self._client.status == "closed":
+                raise XlreproError(
+                    "the connection to the Dask scheduler is lost; finished trials are kept: "
+                    "start the scheduler and repeat the command"
+                ) from None
+            self._show("")
+            return
+        flight = self._flying.pop(key)
+        try:
+            self._take(flight.trial, _outcome(flight.future))
+        finally:
+            flight.lock.release()
+
+    def _take(self, trial: Trial, outcome: Outcome) -> None:
+        if outcome.record is not None:
+            if self._records_folder is None:
+                self._store.put(outcome.record)
+            self._summary.done.append(outcome.record)
+            self._end(f"{trial.label}: {duration(outcome.record.wall_seconds)}")
+            return
+        log = self._store.log_path(trial.key)
+        write_atomically(log, outcome.log)
+        self._summary.failed.append(Failure(trial, trial.label, outcome.reason, log))
+        self._end(f"{trial.label}: FAILED: {outcome.reason}")
+
+    def _end(self, text: str) -> None:
+        self._finished += 1
+        self._show(text)
+
+    def _show(self, text: str) -> None:
+        work = self._finished + sum(flight.fraction for flight in self._flying.values())
+        self._display.update(self._finished, work / max(self._total, 1), text)
+
+    def _on_progress(self, event: tuple[float, dict[str, Any]]) -> None:
+        flight = self._flying.get(event[1]["key"])
+        if flight is not None:
+            flight.fraction = min(max(event[1]["fraction"], 0.0), 1.0)
+
+    def _slots(self) -> int:
+        return sum(self._client.nthreads().values())
+
+    def _stop(self) -> None:
+        """Cancel what is in flight and free its locks."""
+        flights, self._flying = list(self._flying.values()), {}
+        if flights and self._client.status == "running":
+            self._client.cancel([flight.future for flight in flights], force=True)
+        for flight in flights:
+            flight.lock.release()
+
+
+def _outcome(future: "Future") -> Outcome:
+    """Return how the trial ended, a dead worker and a lost connection included."""
+    from distributed import KilledWorker
+
+    try:
+        return future.result()  # type: ignore[no-any-return]
+    except KilledWorker as error:
+        reason = "its worker died twice (out of memory, or killed)"
+        return Outcome(None, reason, f"{reason}\n{error}\n")
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".strip(": ")
+        return Outcome(None, " ".join(reason.split()), f"{reason}\n")

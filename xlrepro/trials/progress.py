@@ -1,0 +1,192 @@
+"""How far a run is: a bar on a terminal, one changing line in a notebook, plain lines elsewhere."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Protocol
+
+LINE_SECONDS = 60.0  # a plain line at least when a trial ends, and otherwise this often
+
+
+class Progress(Protocol):
+    """Shows how many of the trials are finished."""
+
+    def update(self, finished: int, fraction: float, text: str) -> None:
+        """Show that ``finished`` trials are, and how much of all trials' work is, done (0 to 1)."""
+
+    def note(self, line: str) -> None:
+        """Show a line that stays."""
+
+    def __enter__(self) -> "Progress":
+        """Begin."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End."""
+
+
+def make_progress(total: int, wanted: bool = True) -> Progress:
+    """Return the display that fits where standard error goes."""
+    if not wanted:
+        return Silent()
+    if _in_notebook():
+        return NotebookLine(total)
+    if sys.stderr.isatty():
+        return Bar(total)
+    return PlainLines(total)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people.
+
+    Example:
+        >>> duration(42), duration(3900)
+        ('42 s', '1 h 05 min')
+    """
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{round(whole / 60)} min"
+    minutes = round(whole / 60)
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+class TimeLeft:
+    """Estimates the time left from the share of the work done so far."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    def text(self, fraction: float) -> str:
+        """Return ``"12 min left"``, or nothing where it is too early to say."""
+        elapsed = time.monotonic() - self._start
+        if fraction <= 0 or fraction >= 1 or elapsed < 1:
+            return ""
+        return f"{duration(elapsed / fraction - elapsed)} left"
+
+
+class Silent:
+    """Shows nothing."""
+
+    def update(self, finished: int, fraction: float, text: str) -> None:
+        """Do nothing."""
+
+    def note(self, line: str) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> "Silent":
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+
+
+class PlainLines(Silent):
+    """Lines for a log file: one whenever a trial ends, and one a minute."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._left = TimeLeft()
+        self._finished = 0
+        self._last = time.monotonic()
+
+    def update(self, finished: int, fraction: float, text: str) -> None:
+        """Print a line if a trial ended or a minute passed."""
+        now = time.monotonic()
+        if finished == self._finished and now - self._last < LINE_SECONDS:
+            return
+        self._finished, self._last = finished, now
+        parts = [f"[{finished}/{self._total}]", text, self._left.text(fraction)]
+        self.note("  ".join(part for part in parts if part))
+
+    def note(self, line: str) -> None:
+        """Print a line."""
+        print(line, file=sys.stderr, flush=True)
+
+
+class Bar(Silent):
+    """A bar with the time left."""
+
+    def __init__(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._total = total
+        self._left = TimeLeft()
+        self._bar = RichProgress(
+            TextColumn("{task.fields[finished]}/{task.fields[total_trials]} trials"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[left]}  {task.description}"),
+            console=Console(stderr=True),
+            transient=False,
+        )
+        self._task = self._bar.add_task("", total=1.0, finished=0, total_trials=total, left="")
+
+    def update(self, finished: int, fraction: float, text: str) -> None:
+        """Move the bar."""
+        left = self._left.text(fraction)
+        self._bar.update(
+            self._task, completed=fraction, finished=finished, left=left, description=text
+        )
+
+    def note(self, line: str) -> None:
+        """Print a line above the bar."""
+        self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def __enter__(self) -> "Bar":
+        """Begin."""
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self._bar.stop()
+
+
+class NotebookLine(Silent):
+    """One line of plain text that changes in place, and at the end holds no time."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._left = TimeLeft()
+        self._finished = 0
+        self._handle: Any = None
+
+    def update(self, finished: int, fraction: float, text: str) -> None:
+        """Change the line."""
+        self._finished = finished
+        parts = [f"{finished} of {self._total} trials", self._left.text(fraction), text]
+        self._show(", ".join(part for part in parts if part))
+
+    def note(self, line: str) -> None:
+        """Print a line."""
+        print(line)
+
+    def __enter__(self) -> "NotebookLine":
+        """Begin."""
+        from IPython.display import DisplayHandle
+
+        self._handle = DisplayHandle()
+        self._handle.display({"text/plain": f"0 of {self._total} trials"}, raw=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self._show(f"{self._finished} of {self._total} trials")
+
+    def _show(self, text: str) -> None:
+        self._handle.update({"text/plain": text}, raw=True)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")

@@ -1,0 +1,231 @@
+"""A record: what a finished trial leaves behind, and how it is written and checked."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from xlrepro.errors import StoreError
+from xlrepro.trials.trial import Cell, Trial, TrialResult
+
+SCHEMA = 1
+LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
+
+
+class GitState(BaseModel):
+    """The commit a trial ran on.
+
+    Attributes:
+        commit: 40 hex digits, or ``None`` where the package is not a git checkout.
+        dirty: whether a source file that the trial ran on differed from that commit.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    commit: str | None
+    dirty: bool | None
+
+
+class Record(BaseModel):
+    """A finished trial: its cells and everything needed to judge and repeat them.
+
+    Attributes:
+        key: the trial's key, 64 hex digits; checked against the fields below when read.
+        experiment, systems, columns, profile, seed, settings, runner, data: the trial's own.
+        cells: the numbers.
+        details: extras of the runner; numbers and names only.
+        signatures: metric name to full signature.
+        git: commit and whether the trial's sources differed from it.
+        fingerprint: hash of the source files it ran on, see `xlrepro.trials.fingerprint`.
+        sources: the modules that the fingerprint covers.
+        versions: package name to version.
+        device: name of the CPU or GPU.
+        threads: threads that one trial computed with.
+        wall_seconds: the whole trial; ``training_seconds``: training alone.
+        training_tokens_per_second: ``None`` where nothing was trained.
+        peak_memory_bytes: highest resident memory of the process during the trial.
+        peak_gpu_memory_bytes: highest memory torch held on the GPU; ``None`` on a CPU.
+        started: UTC, ISO 8601.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
+    key: str
+    experiment: str
+    systems: tuple[str, ...]
+    columns: tuple[str, ...]
+    profile: str
+    seed: int
+    settings: dict[str, Any]
+    runner: str
+    cells: tuple[Cell, ...]
+    details: dict[str, Any]
+    git: GitState
+    fingerprint: str
+    sources: tuple[str, ...]
+    data: dict[str, str]
+    versions: dict[str, str]
+    device: str
+    threads: int
+    wall_seconds: float
+    training_seconds: float
+    training_tokens: int
+    training_tokens_per_second: float | None
+    peak_memory_bytes: int
+    peak_gpu_memory_bytes: int | None = None
+    started: str
+    signatures: dict[str, str]
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> "Record":
+        for cell in self.cells:
+            if not math.isfinite(cell.value):
+                raise ValueError(f"cell ({cell.system}, {cell.column}) is {cell.value}")
+        if self.trial.key != self.key:
+            raise ValueError("its key does not belong to its experiment, settings, seed and data")
+        return self
+
+    @property
+    def trial(self) -> Trial:
+        """The trial that this is the record of."""
+        return Trial.create(
+            experiment=self.experiment,
+            systems=self.systems,
+            columns=self.columns,
+            profile=self.profile,
+            seed=self.seed,
+            settings=self.settings,
+            data=self.data,
+            runner=self.runner,
+        )
+
+    def to_json(self) -> str:
+        """Return the record as one line of JSON with sorted keys, without the line's end."""
+        content = self.model_dump(mode="json", by_alias=True)
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> "Record":
+        """Read one record.
+
+        Args:
+            text: what `to_json` returned.
+            where: the file (and line) it stands in, for the error's message.
+
+        Raises:
+            StoreError: if the text is no whole record; names ``where`` and what is wrong.
+        """
+        try:
+            return cls.model_validate(json.loads(text))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"]) or "record"
+            wrong = f"{field}: {first['msg'].removeprefix('Value error, ')}"
+        except ValueError as error:
+            wrong = str(error)
+        raise StoreError(f"{where} is not a whole record ({wrong}): remove it and run again")
+
+
+def make_record(
+    trial: Trial,
+    result: TrialResult,
+    *,
+    started: str,
+    wall_seconds: float,
+    peak_memory_bytes: int,
+    peak_gpu_memory_bytes: int | None,
+    device: str,
+    threads: int,
+    versions: Mapping[str, str],
+    git: GitState,
+    fingerprint: str,
+    sources: tuple[str, ...],
+) -> Record:
+    """Join a trial, its result, and the facts about when, where and on what it ran.
+
+    Raises:
+        StoreError: if a cell is not finite, lies outside the trial's systems and columns, is
+            filled twice, or if the details hold something other than short names and numbers.
+    """
+    _check_cells(trial, result)
+    rate = result.training_tokens / result.training_seconds if result.training_seconds else None
+    return Record(
+        schema=SCHEMA,
+        key=trial.key,
+        experiment=trial.experiment,
+        systems=trial.systems,
+        columns=trial.columns,
+        profile=trial.profile,
+        seed=trial.seed,
+        settings=trial.settings,
+        runner=trial.runner,
+        cells=tuple(
+            Cell(c.system, c.column, float(c.value), c.metric, c.unit) for c in result.cells
+        ),
+        details=_plain_details(trial, result.details),
+        git=git,
+        fingerprint=fingerprint,
+        sources=sources,
+        data=dict(trial.data),
+        versions=dict(versions),
+        device=device,
+        threads=threads,
+        wall_seconds=round(wall_seconds, 3),
+        training_seconds=round(float(result.training_seconds), 3),
+        training_tokens=int(result.training_tokens),
+        training_tokens_per_second=round(rate, 1) if rate else None,
+        peak_memory_bytes=peak_memory_bytes,
+        peak_gpu_memory_bytes=peak_gpu_memory_bytes,
+        started=started,
+        signatures=dict(result.signatures),
+    )
+
+
+def _check_cells(trial: Trial, result: TrialResult) -> None:
+    seen: set[tuple[str, str]] = set()
+    for cell in result.cells:
+        address = (cell.system, cell.column)
+        if cell.system not in trial.systems or cell.column not in trial.columns:
+            raise StoreError(f"{trial.label}: cell {address} is not one of the trial's own")
+        if address in seen:
+            raise StoreError(f"{trial.label}: cell {address} is filled twice")
+        if not math.isfinite(cell.value):
+            raise StoreError(f"{trial.label}: cell {address} is {cell.value}, not a number")
+        seen.add(address)
+
+
+def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``details`` as plain JSON values: numpy scalars and tuples become Python's."""
+    try:
+        text = json.dumps(dict(details), allow_nan=False, default=_plain_scalar)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
+    plain: dict[str, Any] = json.loads(text)
+    for name in _strings(plain):
+        if len(name) > LONGEST_DETAIL:
+            raise StoreError(
+                f"{trial.label}: details hold a text of {len(name)} characters; "
+                "a record holds numbers and names only"
+            )
+    return plain
+
+
+def _plain_scalar(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # numpy scalars and arrays, torch tensors
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)

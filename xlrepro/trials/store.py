@@ -1,0 +1,291 @@
+"""The store: one file per record, written so that a kill at any moment leaves whole ones or none."""
+
+import logging
+import os
+import socket
+import time
+import uuid
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from filelock import BaseFileLock, FileLock, Timeout
+
+from xlrepro.errors import StoreError
+from xlrepro.paths import build_dir, data_dir
+from xlrepro.trials.record import Record
+
+logger = logging.getLogger("xlrepro")
+
+FORGOTTEN_SECONDS = 86_400.0  # a temporary file of another machine is removed after a day
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """What one call of `RecordStore.publish` did to one file.
+
+    Attributes:
+        path: ``data/results/<paper>/<experiment>.<profile>.jsonl``.
+        added: records that were not there before.
+        replaced: records that a newer one of the same key took the place of.
+        total: records now in the file.
+        dirty: those of them whose sources differed from the commit they name.
+    """
+
+    path: Path
+    added: int
+    replaced: int
+    total: int
+    dirty: int
+
+
+class RecordStore:
+    """Records by the key of their trial: those made here, and those published with the project.
+
+    Args:
+        root: folder of this machine's records; default ``build/records``.
+        published: folder of published records; default ``data/results``.
+
+    Example:
+        >>> store = RecordStore(Path("build/records"), Path("data/results"))  # doctest: +SKIP
+        >>> store.get("0" * 64) is None  # doctest: +SKIP
+        True
+    """
+
+    def __init__(self, root: Path | None = None, published: Path | None = None) -> None:
+        self.root = Path(root) if root is not None else build_dir() / "records"
+        self.published = Path(published) if published is not None else data_dir() / "results"
+        self._lines: dict[Path, tuple[int, int, dict[str, Record]]] = {}
+        self._files: dict[Path, tuple[int, int, Record]] = {}
+        self._reported: set[str] = set()
+        self._remove_leftovers()
+
+    def path(self, key: str) -> Path:
+        """Return the file of one record."""
+        return self.root / f"{key}.json"
+
+    def log_path(self, key: str) -> Path:
+        """Return the file that a failing trial's traceback goes to."""
+        return self.root.parent / "logs" / f"{key}.log"
+
+    def has(self, key: str) -> bool:
+        """Tell whether there is a whole record of ``key``, made here or published."""
+        return self.get(key) is not None
+
+    def get(self, key: str) -> Record | None:
+        """Return the record of ``key``: the newer of the one made here and the published one.
+
+        A broken file is named in a warning and counts as no record.
+        """
+        local = self._read_local(self.path(key))
+        return _newer(local, self._published_records().get(key))
+
+    def put(self, record: Record) -> None:
+        """Write one record: temporary file, fsync, rename, fsync of the folder.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        write_atomically(self.path(record.key), record.to_json() + "\n")
+
+    def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
+        """Return all records, stale ones too, sorted by (experiment, profile, systems, seed, key)."""
+        found = dict(self._published_records())
+        for path in sorted(self.root.glob("*.json")):
+            record = self._read_local(path)
+            newer = _newer(record, found.get(path.stem))
+            if newer is not None:
+                found[path.stem] = newer
+        chosen = [
+            record
+            for record in found.values()
+            if experiment in (None, record.experiment) and profile in (None, record.profile)
+        ]
+        return sorted(chosen, key=lambda r: (r.experiment, r.profile, r.systems, r.seed, r.key))
+
+    def publish(
+        self,
+        experiments: Collection[str] | None = None,
+        profiles: Collection[str] = ("open", "paper"),
+        keys: Collection[str] | None = None,
+    ) -> list[PublishedFile]:
+        """Gather finished records into ``data/results/<paper>/<experiment>.<profile>.jsonl``.
+
+        What is published already stays; a newer record of the same key takes its place.
+
+        Args:
+            experiments: their keys; ``None``: all that have records.
+            profiles: which profiles.
+            keys: only records of these trials; ``None``: all.
+
+        Returns:
+            One entry per file that these records belong to, changed or not.
+
+        Raises:
+            StoreError: if a published file is broken (nothing of it is overwritten) or cannot be
+                written.
+        """
+        groups: dict[tuple[str, str], list[Record]] = {}
+        for path in sorted(self.root.glob("*.json")):
+            record = self._read_local(path)
+            if record is None or record.profile not in profiles:
+                continue
+            if experiments is not None and record.experiment not in experiments:
+                continue
+            if keys is not None and record.key not in keys:
+                continue
+            groups.setdefault((record.experiment, record.profile), []).append(record)
+        return [
+            self._publish_one(self.published_path(*address), records)
+            for address, records in sorted(groups.items())
+        ]
+
+    def published_path(self, experiment: str, profile: str) -> Path:
+        """Return ``<published>/<paper>/<experiment>.<profile>.jsonl``."""
+        return self.published / f"{experiment}.{profile}.jsonl"
+
+    @contextmanager
+    def _locked(self, name: str) -> Iterator[None]:
+        with FileLock(self._lock_path(name)):
+            yield
+
+    def lock(self, key: str) -> BaseFileLock | None:
+        """Take the lock of one trial without waiting.
+
+        Returns:
+            The lock, held until its ``release()`` or this process's end; ``None`` if another run
+            holds it.
+        """
+        held = FileLock(self._lock_path(key))
+        try:
+            held.acquire(blocking=False)
+        except Timeout:
+            return None
+        return held
+
+    def _lock_path(self, name: str) -> Path:
+        folder = self.root / ".locks"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
+        return folder / f"{name}.lock"
+
+    def _publish_one(self, path: Path, records: Iterable[Record]) -> PublishedFile:
+        with self._locked(f"publish.{path.name}"):
+            known = dict(_read_lines(path)) if path.exists() else {}
+            added = replaced = 0
+            for record in records:
+                old = known.get(record.key)
+                if old is None:
+                    added += 1
+                elif record.started > old.started:
+                    replaced += 1
+                else:
+                    continue
+                known[record.key] = record
+            ordered = sorted(known.values(), key=lambda r: (r.systems, r.seed, r.key))
+            if added or replaced:
+                write_atomically(path, "".join(record.to_json() + "\n" for record in ordered))
+        dirty = sum(record.git.dirty is not False for record in ordered)
+        return PublishedFile(path, added, replaced, len(ordered), dirty)
+
+    def _published_records(self) -> dict[str, Record]:
+        found: dict[str, Record] = {}
+        for path in sorted(self.published.glob("*/*.jsonl")):
+            status = path.stat()
+            known = self._lines.get(path)
+            if known is None or known[:2] != (status.st_mtime_ns, status.st_size):
+                records = dict(_read_lines(path, on_error=self._report))
+                known = (status.st_mtime_ns, status.st_size, records)
+                self._lines[path] = known
+            found.update(known[2])
+        return found
+
+    def _read_local(self, path: Path) -> Record | None:
+        try:
+            status = path.stat()
+            known = self._files.get(path)
+            if known is not None and known[:2] == (status.st_mtime_ns, status.st_size):
+                return known[2]
+            record = Record.from_json(path.read_text(encoding="utf-8"), str(path))
+            if record.key != path.stem:
+                raise StoreError(f"{path} holds the record of another trial: remove it")
+        except FileNotFoundError:
+            return None
+        except (StoreError, OSError, UnicodeDecodeError) as error:
+            self._report(error if isinstance(error, StoreError) else f"{path}: {error}")
+            return None
+        self._files[path] = (status.st_mtime_ns, status.st_size, record)
+        return record
+
+    def _report(self, problem: object) -> None:
+        """Warn of a broken file, once per store."""
+        line = str(problem)
+        if line not in self._reported:
+            self._reported.add(line)
+            logger.warning("warning: %s", line)
+
+    def _remove_leftovers(self) -> None:
+        """Remove temporary files of processes that were killed while writing."""
+        for path in self.root.glob(".*.tmp"):
+            host, pid = path.name.split("~")[1:3] if path.name.count("~") == 4 else ("", "0")
+            try:
+                here = host == socket.gethostname()
+                old = time.time() - path.stat().st_mtime > FORGOTTEN_SECONDS
+                if old or (here and not psutil.pid_exists(int(pid))):
+                    path.unlink(missing_ok=True)
+            except (FileNotFoundError, ValueError):
+                continue  # renamed meanwhile, or not one of ours
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that readers, and a kill at any moment, see the old or the new one whole.
+
+    Raises:
+        StoreError: if it cannot be written; nothing half-written stays.
+    """
+    name = f".{path.name[:80]}~{socket.gethostname()}~{os.getpid()}~{uuid.uuid4().hex}~.tmp"
+    temporary = path.parent / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _newer(local: Record | None, published: Record | None) -> Record | None:
+    if local is None or published is None:
+        return local or published
+    return local if local.started >= published.started else published
+
+
+def _read_lines(path: Path, on_error: object = None) -> Iterator[tuple[str, Record]]:
+    """Yield (key, record) per line; a broken line goes to ``on_error``, or is raised without one."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = Record.from_json(line, f"{path}, line {number},")
+        except StoreError as error:
+            if not callable(on_error):
+                raise
+            on_error(error)
+            continue
+        yield record.key, record

@@ -1,0 +1,163 @@
+"""What happens to one trial inside a worker process."""
+
+import contextlib
+import importlib
+import io
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.trials import machine
+from xlrepro.trials.devices import resolve
+from xlrepro.trials.fingerprint import Fingerprint, SourceTree
+from xlrepro.trials.record import GitState, Record, make_record
+from xlrepro.trials.store import RecordStore
+from xlrepro.trials.trial import Trial, TrialContext, TrialResult
+
+THREADS = 1  # one trial, one thread: the same numbers whatever else the machine does
+PROGRESS_SECONDS = 0.5
+
+# This process runs the sources that it read first, whatever happens to the files meanwhile.
+_sources = SourceTree(frozen=True)
+_code: dict[str, tuple[Fingerprint, GitState]] = {}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended, in a form that always travels.
+
+    Attributes:
+        record: the record; ``None`` if the trial failed.
+        reason: one line on why it failed.
+        log: traceback and output of a failed trial.
+    """
+
+    record: Record | None
+    reason: str = ""
+    log: str = ""
+
+
+def run_trial(trial: Trial, device: str, records_folder: str | None, topic: str | None) -> Outcome:
+    """Run one trial and keep its record; never raises for what the trial does.
+
+    Args:
+        trial: what to run.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``, resolved on this machine.
+        records_folder: where to write the record before returning; ``None`` if this worker does
+            not share a file system with the store.
+        topic: Dask topic that progress is sent to; ``None``: nowhere.
+    """
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            record = measure_trial(trial, resolve(device), _progress_sender(trial, topic))
+            if records_folder is not None:
+                RecordStore(Path(records_folder)).put(record)
+    except Exception as error:
+        reason = (
+            str(error) if isinstance(error, XlreproError) else f"{type(error).__name__}: {error}"
+        )
+        log = f"{trial.label}\n\n{traceback.format_exc()}\n--- output of the trial\n"
+        return Outcome(None, " ".join(reason.split()), log + output.getvalue())
+    return Outcome(record)
+
+
+def measure_trial(
+    trial: Trial, device: str, progress: Callable[[float, str], None] = lambda fraction, text: None
+) -> Record:
+    """Run one trial here and now, on one thread, and return its record without keeping it.
+
+    Raises:
+        SettingsError: if the trial's runner does not exist.
+        StoreError: if its result does not make a record.
+    """
+    fingerprint, git = _code_of(trial.runner)
+    runner = load_runner(trial.runner)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(THREADS)
+    memory = machine.PeakMemory(device)
+    started = datetime.now(UTC)
+    clock = time.perf_counter()
+    with (
+        tempfile.TemporaryDirectory(prefix="trial-", dir=_scratch_folder()) as scratch,
+        threadpool_limits(THREADS),
+    ):
+        result = runner(trial, TrialContext(device, Path(scratch), progress))
+    wall_seconds = time.perf_counter() - clock
+    return make_record(
+        trial,
+        result,
+        started=started.isoformat(timespec="milliseconds"),
+        wall_seconds=wall_seconds,
+        peak_memory_bytes=memory.host_bytes(),
+        peak_gpu_memory_bytes=memory.gpu_bytes(),
+        device=machine.device_name(device),
+        threads=THREADS,
+        versions=machine.versions(),
+        git=git,
+        fingerprint=fingerprint.digest,
+        sources=fingerprint.sources,
+    )
+
+
+def load_runner(name: str) -> Callable[[Trial, TrialContext], TrialResult]:
+    """Import ``"package.module:function"``.
+
+    Raises:
+        SettingsError: if there is no such function.
+    """
+    module_name, _, function_name = name.partition(":")
+    try:
+        runner = getattr(importlib.import_module(module_name), function_name)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise SettingsError(f"runner {name!r} cannot be found: {error}") from error
+    return runner  # type: ignore[no-any-return]
+
+
+def _code_of(runner: str) -> tuple[Fingerprint, GitState]:
+    """Return fingerprint and commit as of the first time this process met the runner."""
+    if runner not in _code:
+        fingerprint = _sources.fingerprint(runner)
+        _code[runner] = (fingerprint, machine.git_state(fingerprint.sources))
+    return _code[runner]
+
+
+def _scratch_folder() -> str | None:
+    """Return the worker's own folder, which Dask removes even after a kill; ``None`` outside."""
+    worker = _dask_worker()
+    return worker.local_directory if worker is not None else None
+
+
+def _dask_worker() -> Any:
+    from distributed import get_worker
+
+    try:
+        return get_worker()
+    except ValueError:
+        return None
+
+
+def _progress_sender(trial: Trial, topic: str | None) -> Callable[[float, str], None]:
+    """Return a function that sends (fraction, text) to the client, at most twice a second."""
+    worker = _dask_worker() if topic is not None else None
+    if worker is None:
+        return lambda fraction, text: None
+    last = 0.0
+
+    def send(fraction: float, text: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= PROGRESS_SECONDS:
+            last = now
+            worker.log_event(topic, {"key": trial.key, "fraction": float(fraction), "text": text})
+
+    return send
