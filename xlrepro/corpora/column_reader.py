@@ -41,6 +41,7 @@ def read_columns(
     *,
     separator: str | None = "\t",
     comment: str | None = None,
+    intent_comment: str | None = None,
     tag_aliases: Mapping[str, str] | None = None,
 ) -> list[Sentence]:
     """Return the sentences of a file with one token a line.
@@ -56,6 +57,8 @@ def read_columns(
         separator: between columns; ``None`` stands for any run of blanks and tabs.
         comment: what a comment line begins with. Only lines before a sentence's first token are
             comments.
+        intent_comment: what the comment that names a sentence's intent begins with, such as
+            ``"# intent ="``; every sentence must then have one.
         tag_aliases: tags that stand for another, such as ``{"NoLabel": "O"}``.
 
     Raises:
@@ -63,18 +66,22 @@ def read_columns(
         DataError: for the first malformed line, with its number and what was expected.
     """
     _check_settings(columns, scheme)
-    layout = _Layout(path, tuple(columns), scheme, separator, dict(tag_aliases or {}))
+    aliases = dict(tag_aliases or {})
+    layout = _Layout(path, tuple(columns), scheme, separator, intent_comment, aliases)
     sentences = []
+    comments: list[str] = []
     rows: list[tuple[int, list[str]]] = []
-    for number, line in enumerate(read_text_lines(path, encoding), start=1):
+    for number, line in enumerate([*read_text_lines(path, encoding), ""], start=1):
         if line == "":
             if rows:
-                sentences.append(layout.sentence(rows))
-                rows = []
-        elif comment is None or rows or not line.startswith(comment):
+                sentences.append(layout.sentence(comments, rows))
+            elif comments:
+                raise malformed(path, number, "expected a sentence after the comment lines")
+            comments, rows = [], []
+        elif comment is not None and not rows and line.startswith(comment):
+            comments.append(line)
+        else:
             rows.append((number, layout.split(number, line)))
-    if rows:
-        sentences.append(layout.sentence(rows))
     return sentences
 
 
@@ -98,12 +105,14 @@ class _Layout:
         columns: tuple[str, ...],
         scheme: str,
         separator: str | None,
+        intent_comment: str | None,
         aliases: dict[str, str],
     ) -> None:
         self.path = path
         self.columns = columns
         self.scheme = scheme
         self.separator = separator
+        self.intent_comment = intent_comment
         self.aliases = aliases
 
     def split(self, number: int, line: str) -> list[str]:
@@ -116,8 +125,8 @@ class _Layout:
             raise malformed(self.path, number, expected)
         return cells
 
-    def sentence(self, rows: list[tuple[int, list[str]]]) -> Sentence:
-        """Return the sentence that these numbered rows hold."""
+    def sentence(self, comments: list[str], rows: list[tuple[int, list[str]]]) -> Sentence:
+        """Return the sentence that these comment lines and numbered rows hold."""
         layers = {
             name: tuple(cells[place] for _, cells in rows)
             for place, name in enumerate(self.columns)
@@ -129,7 +138,7 @@ class _Layout:
             upos=layers.get("upos"),
             entities=self._tags(numbers, layers.get("entity")),
             slots=self._tags(numbers, layers.get("slot")),
-            intent=self._intent(numbers, layers.get("intent")),
+            intent=self._intent(numbers, comments, layers.get("intent")),
         )
 
     def _check_index(self, numbers: list[int], indices: tuple[str, ...] | None) -> None:
@@ -147,7 +156,16 @@ class _Layout:
                 raise malformed(self.path, number, f"expected a tag O, B-… or I-…, found {tag!r}")
         return iob1_to_bio(tags) if self.scheme == "iob1" else tags
 
-    def _intent(self, numbers: list[int], intents: tuple[str, ...] | None) -> str | None:
+    def _intent(
+        self, numbers: list[int], comments: list[str], intents: tuple[str, ...] | None
+    ) -> str | None:
+        """Return the intent that the sentence's comment or else its column names."""
+        if self.intent_comment is not None:
+            for line in comments:
+                if line.startswith(self.intent_comment):
+                    return line.removeprefix(self.intent_comment).strip()
+            expected = f"expected a comment {self.intent_comment!r} before the sentence"
+            raise malformed(self.path, numbers[0], expected)
         if intents is None:
             return None
         for number, intent in zip(numbers, intents, strict=True):

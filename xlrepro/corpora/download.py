@@ -236,7 +236,8 @@ def _install(remote: RemoteFile, source: Path, packed: bool, origin: str) -> Non
 
 def _open_content(source: Path, packed: bool) -> contextlib.AbstractContextManager[BinaryIO]:
     try:
-        stream = lzma.open(source, "rb") if packed else source.open("rb")
+        # The caller closes it.
+        stream = lzma.open(source, "rb") if packed else source.open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(
             f"{source} cannot be read ({error.strerror}): check its permissions, or change "

@@ -35,6 +35,7 @@ def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
             reader.encoding,
             separator=reader.separator,
             comment=reader.comment,
+            intent_comment=reader.intent_comment,
             tag_aliases=reader.tag_aliases,
         )
     _check_counts(name, file_id, {"sentences": len(sentences), "tokens": sum(map(len, sentences))})

@@ -4,7 +4,7 @@ One YAML per data set lies in ``data/registry/``. A file's SHA-256 is that of it
 an xz copy in a mirror and the plain file upstream check against the same hash.
 """
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ class Reader(BaseModel):
         separator: between columns; ``None`` stands for any white space.
         scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
         comment: what a comment line begins with, if there are such lines.
+        intent_comment: what the comment that names a sentence's intent begins with.
         tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
         encoding: of the file's text.
     """
@@ -71,6 +72,7 @@ class Reader(BaseModel):
     separator: str | None = "\t"
     scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")
     comment: str | None = None
+    intent_comment: str | None = None
     tag_aliases: dict[str, str] = {}
     encoding: str = "utf-8"
 
@@ -122,7 +124,7 @@ class Dataset(BaseModel):
         return sum(entry.bytes for entry in self.files.values())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load_yaml(path: Path) -> Dataset:
     try:
         content: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_yaml_loader())
