@@ -1,0 +1,91 @@
+/* Sorts a table when a header is pressed and filters its rows by a text box.
+   Works on every `.xl-interactive` container; without this file the tables are plain tables. */
+(function () {
+  "use strict";
+
+  function sortValue(cell) {
+    if (!cell) return { number: NaN, text: "" };
+    const raw = cell.dataset.sort;
+    const text = cell.textContent.trim();
+    return { number: raw === undefined ? NaN : Number(raw), text: text };
+  }
+
+  function compareCells(a, b) {
+    const bothNumbers = !Number.isNaN(a.number) && !Number.isNaN(b.number);
+    if (bothNumbers) return a.number - b.number;
+    return a.text.localeCompare(b.text, undefined, { numeric: true });
+  }
+
+  /* Cells without a number stay last in both directions when the others have one. */
+  function order(index, ascending) {
+    return function (first, second) {
+      const a = sortValue(first.cells[index]);
+      const b = sortValue(second.cells[index]);
+      const aMissing = Number.isNaN(a.number);
+      const bMissing = Number.isNaN(b.number);
+      if (aMissing !== bMissing) return aMissing ? 1 : -1;
+      return ascending ? compareCells(a, b) : compareCells(b, a);
+    };
+  }
+
+  function sortBy(table, headers, index) {
+    const ascending = headers[index].getAttribute("aria-sort") !== "ascending";
+    headers.forEach(function (header) { header.removeAttribute("aria-sort"); });
+    headers[index].setAttribute("aria-sort", ascending ? "ascending" : "descending");
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows);
+    rows.sort(order(index, ascending));
+    rows.forEach(function (row) { body.appendChild(row); });
+  }
+
+  function addSorting(table) {
+    const headers = Array.from(table.tHead.rows[0].cells);
+    headers.forEach(function (header, index) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "xl-sort";
+      button.append.apply(button, Array.from(header.childNodes));
+      header.appendChild(button);
+      button.addEventListener("click", function () { sortBy(table, headers, index); });
+    });
+  }
+
+  function addFilter(container, table) {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const count = document.createElement("span");
+    const rows = Array.from(table.tBodies[0].rows);
+    label.className = "xl-filter";
+    label.append("Filter rows: ", input, " ", count);
+    input.type = "search";
+    input.autocomplete = "off";
+    count.className = "xl-count";
+    count.setAttribute("role", "status");
+    input.addEventListener("input", function () {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach(function (row) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every(function (word) { return text.includes(word); });
+        if (!row.hidden) shown += 1;
+      });
+      count.textContent = words.length ? shown + " of " + rows.length + " rows" : "";
+    });
+    container.insertBefore(label, container.firstChild);
+  }
+
+  function prepare(container) {
+    const table = container.querySelector("table");
+    if (!table || !table.tHead || !table.tBodies.length || container.dataset.ready) return;
+    container.dataset.ready = "yes";
+    addSorting(table);
+    if (table.tBodies[0].rows.length > 5) addFilter(container, table);
+  }
+
+  function start() {
+    document.querySelectorAll(".xl-interactive").forEach(prepare);
+  }
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,199 @@
+"""The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.paths import data_dir
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Paper(_Entry):
+    """A paper, as the bibliography and the source of a number name it.
+
+    Attributes:
+        version: which version of the paper its numbers were printed in.
+        short: how a source names it, ``"Liu et al. (2021)"``.
+        citation: key in ``book/references.bib``.
+    """
+
+    title: str
+    authors: tuple[str, ...]
+    venue: str
+    year: int
+    citation: str
+    version: str
+    short: str
+    arxiv: str | None = None
+
+
+class Metric(_Entry):
+    """A metric: which direction is better, and the tolerance of a comparison, in its unit."""
+
+    higher_is_better: bool | None
+    tolerance: float = Field(ge=0)
+
+
+class ReportedTable(_Entry):
+    """How one CSV of ``data/reported`` becomes cells. Field by field: head of the catalog file."""
+
+    table: str
+    column: tuple[str, ...]
+    blocks: dict[str, str]
+    system: str = "{system}"
+    words: dict[str, dict[str, str]] = Field(default_factory=dict)
+    context: tuple[str, ...] = ()
+    only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    repeats: bool = False
+    quoted: tuple[str, ...] = ()
+
+
+class CatalogEntry(_Entry):
+    """One experiment: what it asks, where its reported numbers lie, how they are compared.
+
+    Attributes:
+        reference_blocks: block of ours -> the paper's block it is compared with.
+        source_columns: columns of the training language.
+        average_columns: columns that are means of other columns.
+        tolerance: replaces the metric's tolerance.
+        ours: whether the experiment is ours and not in the paper.
+        deterministic: whether a seed changes nothing, so that one run is exact.
+    """
+
+    title: str
+    question: str
+    reported: tuple[ReportedTable, ...]
+    reference_blocks: dict[str, str] = Field(default_factory=dict)
+    source_columns: tuple[str, ...] = ()
+    average_columns: tuple[str, ...] = ()
+    tolerance: float | None = Field(default=None, ge=0)
+    ours: bool = False
+    deterministic: bool = False
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the CSVs it is read from."""
+        return tuple(t.table for t in self.reported)
+
+    @property
+    def column_fields(self) -> tuple[str, ...]:
+        """The fields that make a column in its first table; ``()`` where nothing was printed."""
+        return self.reported[0].column if self.reported else ()
+
+    def is_context(self, block: str) -> bool:
+        """Tell whether ``block`` describes the data, so that no system fills it."""
+        return any(block in table.context for table in self.reported)
+
+    def is_quoted(self, system: str) -> bool:
+        """Tell whether the paper quotes ``system``'s numbers from elsewhere: not run here."""
+        block = system.split(":", 1)[0]
+        names = {name for table in self.reported for name in table.quoted}
+        return system in names or f"{block}:*" in names
+
+    def reference(self, system: str) -> str:
+        """Return the identifier whose reported row ``system`` is compared with."""
+        block, _, name = system.partition(":")
+        return f"{self.reference_blocks.get(block, block)}:{name}"
+
+
+class Catalog(_Entry):
+    """All papers, metrics and experiments, in the order of the book."""
+
+    papers: dict[str, Paper]
+    metrics: dict[str, Metric]
+    experiments: dict[str, CatalogEntry]
+
+    def experiment(self, key: str) -> CatalogEntry:
+        """Return the experiment ``key``.
+
+        Raises:
+            SettingsError: for an unknown key; the message names the paper's known ones.
+        """
+        if key not in self.experiments:
+            paper = key.split("/", 1)[0]
+            known = [k for k in self.experiments if k.startswith(f"{paper}/")]
+            raise SettingsError(
+                f"unknown experiment {key!r}; known: {', '.join(known or self.experiments)}"
+            )
+        return self.experiments[key]
+
+    def paper(self, key: str) -> Paper:
+        """Return the paper ``key``; a SettingsError for an unknown one."""
+        if key not in self.papers:
+            raise SettingsError(f"unknown paper {key!r}; known: {', '.join(self.papers)}")
+        return self.papers[key]
+
+    def of_paper(self, paper: str) -> dict[str, CatalogEntry]:
+        """Return the experiments of ``paper`` by key."""
+        self.paper(paper)
+        return {k: e for k, e in self.experiments.items() if k.startswith(f"{paper}/")}
+
+    def tolerance(self, experiment: str, metric: str) -> float:
+        """Return the tolerance of a comparison in the metric's unit; 0 for an unlisted metric."""
+        entry = self.experiment(experiment)
+        if entry.tolerance is not None:
+            return entry.tolerance
+        return self.metrics[metric].tolerance if metric in self.metrics else 0.0
+
+    def higher_is_better(self, metric: str) -> bool | None:
+        """Return the metric's direction; ``None`` where it has none or is not listed."""
+        return self.metrics[metric].higher_is_better if metric in self.metrics else None
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file of the project.
+
+    Raises:
+        DataError: if the file is missing or is not YAML; names file and line.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: restore it from the repository") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}" if mark else str(path)
+        raise DataError(f"{where}: not valid YAML ({getattr(error, 'problem', error)})") from None
+
+
+def describe(error: ValidationError) -> str:
+    """Return the first complaint of a pydantic error as ``place: what`` on one line."""
+    first = error.errors()[0]
+    return f"{'.'.join(str(p) for p in first['loc']) or 'top level'}: {first['msg']}"
+
+
+def read_catalog(path: Path) -> Catalog:
+    """Read a catalog file; a DataError names the entry that is wrong."""
+    raw = read_yaml(path)
+    try:
+        catalog = Catalog.model_validate(raw)
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    for key in catalog.experiments:
+        if key.split("/", 1)[0] not in catalog.papers:
+            raise DataError(f"{path}: experiment {key} belongs to no paper of the catalog")
+    return catalog
+
+
+@lru_cache(maxsize=4)
+def _cached(path: Path, changed_ns: int) -> Catalog:
+    return read_catalog(path)
+
+
+def load_catalog() -> Catalog:
+    """Return the project's catalog, read once per change of the file."""
+    path = data_dir() / "catalog.yaml"
+    return _cached(path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+def is_built(key: str, built: Mapping[str, Any] | set[str] | frozenset[str] | None) -> bool:
+    """Tell whether experiment ``key`` can be run: whether the caller's registry knows it."""
+    return built is not None and key in built

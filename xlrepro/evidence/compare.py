@@ -1,0 +1,307 @@
+"""Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
+from xlrepro.evidence.reproduced import (
+    ReproducedCell,
+    ReproducedNumbers,
+    gather,
+    t_interval,
+)
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import PROFILES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WITHIN, ABOVE, BELOW = "within", "above", "below"
+NOT_RUN, NOT_REPORTED = "not run", "not reported"
+VERDICTS = (WITHIN, ABOVE, BELOW, NOT_RUN, NOT_REPORTED)
+SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the binary fractions
+
+COLUMNS = (
+    "experiment", "profile", "system", "block", "name", "column", "metric", "unit", "reported",
+    "printed", "reproduced", "low", "high", "n", "seeds", "difference", "allowed", "verdict",
+    "stale", "note", "source", "keys",
+)  # fmt: skip
+
+
+def verdict(
+    reported: float | None, mean: float | None, low: float, high: float, allowed: float
+) -> str:
+    """Return the two-sided verdict on one cell.
+
+    Args:
+        reported: the printed number, or ``None``.
+        mean: the reproduced mean, or ``None`` where nobody ran it.
+        low: lower end of its interval; the mean where there is one seed.
+        high: upper end, likewise.
+        allowed: what the interval is widened by: the paper's rounding and the tolerance.
+
+    Returns:
+        ``"within"`` if the reported value lies in the widened interval; ``"above"`` if ours is
+        higher than that, ``"below"`` if lower; ``"not run"``; ``"not reported"``.
+
+    Example:
+        >>> verdict(53.1, 61.0, 60.2, 61.8, 1.005)
+        'above'
+    """
+    if mean is None:
+        return NOT_RUN
+    if reported is None:
+        return NOT_REPORTED
+    if low - allowed - SLACK > reported:
+        return ABOVE
+    if high + allowed + SLACK < reported:
+        return BELOW
+    return WITHIN
+
+
+def _factor(ours: str, theirs: str) -> float:
+    """Return what turns our unit into the paper's; 1 where neither is a share."""
+    shares = {"percent": 100.0, "fraction": 1.0}
+    first, second = ours.split(" ")[0], theirs.split(" ")[0]
+    return shares[second] / shares[first] if first in shares and second in shares else 1.0
+
+
+@dataclass(frozen=True)
+class _Sides:
+    experiment: str
+    profile: str
+    system: str
+    column: str
+    reported: ReportedCell | None
+    reproduced: ReproducedCell | None
+
+
+def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, object]:
+    theirs, ours = sides.reported, sides.reproduced
+    metric = theirs.metric if theirs else ours.metric if ours else ""
+    unit = theirs.unit if theirs else ours.unit if ours else ""
+    factor = _factor(ours.unit, unit) if ours else 1.0
+    printed = theirs.value if theirs else None
+    mean = ours.mean * factor if ours else None
+    interval = ours.interval if ours else None
+    low = interval.low * factor if interval else mean
+    high = interval.high * factor if interval else mean
+    allowed = catalog.tolerance(sides.experiment, metric) if tolerance is None else tolerance
+    allowed += theirs.rounding if theirs else 0.0
+    exact = catalog.experiment(sides.experiment).deterministic
+    note = ours.note if ours else ""
+    block, _, name = sides.system.partition(":")
+    return {
+        "experiment": sides.experiment,
+        "profile": sides.profile,
+        "system": sides.system,
+        "block": block,
+        "name": name,
+        "column": sides.column,
+        "metric": metric,
+        "unit": unit,
+        "reported": printed,
+        "printed": theirs.printed if theirs else "",
+        "reproduced": mean,
+        "low": low if interval else None,
+        "high": high if interval else None,
+        "n": ours.n if ours else 0,
+        "seeds": ours.seeds if ours else (),
+        "difference": mean - printed if mean is not None and printed is not None else None,
+        "allowed": allowed,
+        "verdict": verdict(printed, mean, low or 0.0, high or 0.0, allowed),
+        "stale": bool(ours and ours.stale),
+        "note": note.replace("one seed: no interval", "no seed: computed") if exact else note,
+        "source": theirs.source if theirs else "",
+        "keys": ours.keys if ours else (),
+    }
+
+
+def _sides(
+    experiment: str,
+    profile: str,
+    numbers: ReproducedNumbers,
+    reported: ReportedNumbers,
+    entry: CatalogEntry,
+    systems: Sequence[str] | None,
+    columns: Sequence[str] | None,
+) -> Iterator[_Sides]:
+    """Yield the cells to show; a gap of the paper's table that nobody ran is none."""
+    rows = systems or _merged(reported.systems(experiment), numbers.systems(experiment, profile))
+    across = columns or _merged(reported.columns(experiment), numbers.columns(experiment, profile))
+    for system in rows:
+        for column in across:
+            theirs = reported.get(experiment, entry.reference(system), column)
+            ours = numbers.get(experiment, profile, system, column)
+            asked_for = bool(systems or columns) if theirs is None else theirs.printed != ""
+            if ours is not None or asked_for:
+                yield _Sides(experiment, profile, system, column, theirs, ours)
+
+
+def _merged(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))
+
+
+def records_of(
+    experiments: Sequence[str] | None = None, profiles: Sequence[str] | None = None
+) -> list[Record]:
+    """Return the project's own and published records of some experiments and profiles."""
+    from xlrepro.trials.store import RecordStore
+
+    store = RecordStore()
+    if experiments is None:
+        found = list(store.records())
+    else:
+        found = [r for key in experiments for r in store.records(experiment=key)]
+    return [r for r in found if profiles is None or r.profile in profiles]
+
+
+def compare(
+    experiment: str,
+    profiles: Sequence[str] = ("open",),
+    *,
+    numbers: ReproducedNumbers | None = None,
+    systems: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    tolerance: float | None = None,
+    keys: Collection[str] | None = None,
+    reported: ReportedNumbers | None = None,
+    catalog: Catalog | None = None,
+) -> "pd.DataFrame":
+    """Set every reported cell of an experiment beside the reproduced one.
+
+    A system of a block of ours (``word-mapped:ORT``) stands beside the reported row that the
+    catalog's ``reference_blocks`` names (``word:ORT``).
+
+    Args:
+        experiment: ``"word_order/table2"``.
+        profiles: a row per cell for each of them.
+        numbers: reproduced cells; ``None``: gathered from the project's records.
+        systems: identifiers to show, in this order; ``None``: all reported, then all run.
+        columns: columns to show, in this order; ``None``: all reported, then all run.
+        tolerance: replaces the catalog's, in the metric's unit.
+        keys: count only records of these keys (when ``numbers`` is ``None``).
+        reported: replaces the project's own.
+        catalog: replaces the project's own.
+
+    Returns:
+        A table with the columns ``COLUMNS``: one row per (profile, system, column).
+        ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference`` is reproduced
+        minus reported; ``allowed`` is rounding plus tolerance.
+
+    Raises:
+        SettingsError: for an unknown experiment or profile.
+    """
+    import pandas as pd
+
+    catalog = catalog or load_catalog()
+    reported = reported or load_reported()
+    entry = catalog.experiment(experiment)
+    for profile in profiles:
+        if profile not in PROFILES:
+            raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    if numbers is None:
+        numbers = gather(records_of([experiment], profiles), keys=keys)
+    rows = [
+        _row(sides, catalog, tolerance)
+        for profile in profiles
+        for sides in _sides(experiment, profile, numbers, reported, entry, systems, columns)
+    ]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    for name in ("reported", "reproduced", "low", "high", "difference", "allowed"):
+        frame[name] = frame[name].astype(float)
+    return frame
+
+
+def verdict_counts(frame: "pd.DataFrame") -> dict[str, int]:
+    """Return how many cells have each verdict, in the order of ``VERDICTS``."""
+    found = frame["verdict"].value_counts()
+    return {v: int(found.get(v, 0)) for v in VERDICTS}
+
+
+def paired_differences(
+    experiment: str,
+    profile: str,
+    first: str,
+    second: str,
+    columns: Sequence[str] | None = None,
+    *,
+    numbers: ReproducedNumbers | None = None,
+) -> "pd.DataFrame":
+    """Compare two systems seed by seed: ``first`` minus ``second``, with a t interval.
+
+    Pairing takes out what the two runs of a seed share; only seeds that both have count.
+
+    Args:
+        experiment: ``"word_order/table2"``.
+        profile: ``"open"``.
+        first: identifier of the one system, ``"word:ORT"``.
+        second: of the other, ``"word:TRS"``.
+        columns: which columns; ``None``: all that both have.
+        numbers: reproduced cells; ``None``: gathered from the project's records.
+
+    Returns:
+        Per column: ``column``, ``mean``, ``low``, ``high`` (missing for one seed), ``n``,
+        ``seeds``, ``values`` (one difference per seed), ``first``, ``second`` (means over those
+        seeds), ``stale``, ``note``; and ``sign``: ``"+"`` or ``"-"`` where the interval leaves
+        out 0, else ``"0"``.
+
+    Raises:
+        SettingsError: if the two share no seed in a column that was asked for.
+    """
+    import pandas as pd
+
+    if numbers is None:
+        numbers = gather(records_of([experiment], [profile]))
+    shared = {c.column for c in numbers.cells(experiment, profile) if c.system == second}
+    wanted = columns or [
+        c.column
+        for c in numbers.cells(experiment, profile)
+        if c.system == first and c.column in shared
+    ]
+    rows = []
+    for column in wanted:
+        a = numbers.get(experiment, profile, first, column)
+        b = numbers.get(experiment, profile, second, column)
+        seeds = sorted(set(a.seeds) & set(b.seeds)) if a and b else []
+        if a is None or b is None or not seeds:
+            raise SettingsError(
+                f"{experiment} {profile}: {first} and {second} share no seed in column {column}; "
+                "run both with the same seeds"
+            )
+        rows.append(_pair(column, a, b, seeds))
+    return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+
+
+PAIR_COLUMNS = (
+    "column", "mean", "low", "high", "n", "sign", "seeds", "values", "first", "second", "stale",
+    "note",
+)  # fmt: skip
+
+
+def _pair(
+    column: str, a: ReproducedCell, b: ReproducedCell, seeds: Sequence[int]
+) -> dict[str, object]:
+    one, two = dict(zip(a.seeds, a.values)), dict(zip(b.seeds, b.values))
+    values = tuple(one[s] - two[s] for s in seeds)
+    interval = t_interval(values)
+    sign = "0"
+    if interval and (interval.low > 0 or interval.high < 0):
+        sign = "+" if interval.low > 0 else "-"
+    return {
+        "column": column,
+        "mean": sum(values) / len(values),
+        "low": interval.low if interval else float("nan"),
+        "high": interval.high if interval else float("nan"),
+        "n": len(values),
+        "sign": sign,
+        "seeds": tuple(seeds),
+        "values": values,
+        "first": sum(one[s] for s in seeds) / len(seeds),
+        "second": sum(two[s] for s in seeds) / len(seeds),
+        "stale": a.stale or b.stale,
+        "note": "" if interval else "one seed: no interval",
+    }

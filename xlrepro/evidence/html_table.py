@@ -1,0 +1,156 @@
+"""One kind of table for every page: semantic HTML that sorts and filters, and plain text.
+
+The HTML stands on its own: without ``book/_static/tables.js`` it is a plain table with a caption
+and headers; with it, a click on a header sorts and a text box filters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One table cell.
+
+    Attributes:
+        text: what it says; escaped in HTML, so it may hold anything.
+        detail: a second, smaller line; empty for none.
+        sort: what the column is sorted by: a number, or ``None`` for the text.
+        verdict: one of the verdicts; becomes a class, and a word for those who see no colours.
+        title: shown when the pointer rests on the cell.
+        code: whether the text is set as code.
+        href: makes the text a link.
+    """
+
+    text: str
+    detail: str = ""
+    sort: float | None = None
+    verdict: str = ""
+    title: str = ""
+    code: bool = False
+    href: str = ""
+
+    def html(self, header: bool = False) -> str:
+        """Return the cell as a ``td``, or as a ``th`` of its row."""
+        inner = escape(self.text)
+        if self.code:
+            inner = f"<code>{inner}</code>"
+        if self.href:
+            inner = f'<a href="{escape(self.href)}">{inner}</a>'
+        if self.verdict and self.verdict not in self.text:
+            inner += f'<span class="xl-hidden"> ({escape(self.verdict)})</span>'
+        if self.detail:
+            inner += f'<span class="xl-detail">{escape(self.detail)}</span>'
+        names = f' class="xl-{self.verdict.replace(" ", "-")}"' if self.verdict else ""
+        sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
+        title = f' title="{escape(self.title)}"' if self.title else ""
+        tag, scope = ("th", ' scope="row"') if header else ("td", "")
+        return f"<{tag}{scope}{names}{sort}{title}>{inner}</{tag}>"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The head of a column; ``numeric`` columns are set flush right."""
+
+    text: str
+    numeric: bool = False
+    title: str = ""
+
+    def html(self) -> str:
+        """Return it as a ``th``."""
+        names = ' class="xl-number"' if self.numeric else ""
+        title = f' title="{escape(self.title)}"' if self.title else ""
+        return f'<th scope="col"{names}{title}>{escape(self.text)}</th>'
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that shows itself as HTML in a notebook and as text in a terminal.
+
+    ``repr`` is one line without measured numbers, so that a notebook's text output stays the
+    same when a number moves by a hair; ``str`` is the whole table.
+
+    Attributes:
+        caption: what the table shows, one sentence.
+        headings: one per column; the first column holds the row's head.
+        rows: one entry per heading.
+        summary: the stable line.
+        interactive: whether it may be sorted and filtered.
+    """
+
+    caption: str
+    headings: tuple[Heading, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    summary: str = ""
+    interactive: bool = True
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.summary or f"{self.caption} ({len(self.rows)} rows)"
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def html(self) -> str:
+        """The table as HTML, in a container of its own that scrolls sideways."""
+        kind = "xl-table xl-interactive" if self.interactive else "xl-table"
+        head = "".join(h.html() for h in self.headings)
+        body = "\n".join(
+            "<tr>" + "".join(e.html(header=i == 0) for i, e in enumerate(row)) + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f'<div class="{kind}"><div class="xl-scroll" role="region" tabindex="0" '
+            f'aria-label="{escape(self.caption)}">\n<table>\n'
+            f"<caption>{escape(self.caption)}</caption>\n"
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div></div>"
+        )
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown, without sorting."""
+        cells = [[h.text for h in self.headings], *self._plain()]
+        lines = ["| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in cells]
+        rule = "|" + "|".join("---:" if h.numeric else "---" for h in self.headings) + "|"
+        return "\n".join([lines[0], rule, *lines[1:], "", self.caption])
+
+    @property
+    def text(self) -> str:
+        """The table as aligned plain text."""
+        cells = [[h.text for h in self.headings], *self._plain()]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.headings))]
+        lines = []
+        for row in cells:
+            aligned = (
+                c.rjust(w) if h.numeric else c.ljust(w)
+                for c, w, h in zip(row, widths, self.headings)
+            )
+            lines.append("  ".join(aligned).rstrip())
+        return "\n".join([self.caption, "", *lines])
+
+    def _plain(self) -> list[list[str]]:
+        return [[e.text + (f" ({e.detail})" if e.detail else "") for e in r] for r in self.rows]
+
+
+def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:
+    """Return a number with a true minus sign; empty for ``None`` and NaN.
+
+    Example:
+        >>> number(-1.005, 1)
+        '−1.0'
+    """
+    if value is None or value != value:
+        return ""
+    text = f"{value:+.{decimals}f}" if signed else f"{value:.{decimals}f}"
+    if float(text) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def headings(*names: str, numeric: Sequence[str] = ()) -> tuple[Heading, ...]:
+    """Return headings by name; those in ``numeric`` are set flush right."""
+    return tuple(Heading(n, n in numeric) for n in names)

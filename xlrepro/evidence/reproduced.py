@@ -1,0 +1,215 @@
+"""The numbers computed here: records gathered into one value per seed, with an interval.
+
+The interval is Student's t over seeds, at 95 %: with three to five seeds a bootstrap of the mean
+is too narrow (with n values it can only return their own range), while t is exact for normally
+distributed scores. One seed has no interval.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xlrepro.errors import SettingsError
+from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell, canonical_json
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, ends included."""
+
+    low: float
+    high: float
+    level: float = LEVEL
+
+
+def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
+    """Return Student's t interval of the mean of ``values``; ``None`` for fewer than two.
+
+    Args:
+        values: one number per seed.
+        level: the share of intervals that hold the true mean, between 0 and 1.
+
+    Example:
+        >>> interval = t_interval([1.0, 2.0, 3.0])
+        >>> round(interval.low, 3), round(interval.high, 3)
+        (-0.484, 4.484)
+        >>> t_interval([1.0]) is None
+        True
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    if n < 2:
+        return None
+    mean = math.fsum(values) / n
+    spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
+    half = float(t.ppf(0.5 + level / 2, n - 1)) * spread / math.sqrt(n)
+    return Interval(mean - half, mean + half, level)
+
+
+@dataclass(frozen=True)
+class ReproducedCell:
+    """One cell as computed here, at one profile.
+
+    Attributes:
+        seeds: the seeds, rising; ``values`` and ``keys`` (of the records) go with them.
+        stale: whether the code has changed since one of the records was made.
+        mixed: whether the records differ in their settings, so that their mean means little.
+    """
+
+    experiment: str
+    profile: str
+    system: str
+    column: str
+    metric: str
+    unit: str
+    seeds: tuple[int, ...]
+    values: tuple[float, ...]
+    keys: tuple[str, ...]
+    stale: bool = False
+    mixed: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of seeds."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds, in ``unit``."""
+        return math.fsum(self.values) / len(self.values)
+
+    @property
+    def interval(self) -> Interval | None:
+        """95 % t interval of the mean over seeds; ``None`` for one seed."""
+        return t_interval(self.values)
+
+    @property
+    def note(self) -> str:
+        """What a reader must know about the number; empty where nothing."""
+        remarks = ["one seed: no interval"] * (self.n == 1)
+        remarks += ["stale: the code has changed since"] * self.stale
+        remarks += ["records of different settings"] * self.mixed
+        return "; ".join(remarks)
+
+
+class ReproducedNumbers:
+    """All reproduced cells, by (experiment, profile, system, column)."""
+
+    def __init__(self, cells: Iterable[ReproducedCell]) -> None:
+        self._cells = {(c.experiment, c.profile, c.system, c.column): c for c in cells}
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[ReproducedCell]:
+        return iter(self._cells.values())
+
+    def get(self, experiment: str, profile: str, system: str, column: str) -> ReproducedCell | None:
+        """Return the cell at an address, or ``None`` where nobody ran it."""
+        return self._cells.get((experiment, profile, system, column))
+
+    def cells(self, experiment: str, profile: str) -> list[ReproducedCell]:
+        """Return the cells of an experiment at a profile, in the order of the records."""
+        return [c for c in self if (c.experiment, c.profile) == (experiment, profile)]
+
+    def systems(self, experiment: str, profile: str) -> list[str]:
+        """Return the systems that have a cell."""
+        return list(dict.fromkeys(c.system for c in self.cells(experiment, profile)))
+
+    def columns(self, experiment: str, profile: str) -> list[str]:
+        """Return the columns that have a cell."""
+        return list(dict.fromkeys(c.column for c in self.cells(experiment, profile)))
+
+    def averaged(
+        self, experiment: str, profile: str, system: str, columns: Sequence[str], name: str
+    ) -> ReproducedCell:
+        """Return the mean over ``columns`` as a cell of its own, seed by seed.
+
+        Only seeds that have every column count.
+
+        Raises:
+            SettingsError: if a column was not run, or no seed has them all.
+        """
+        found = {c: self.get(experiment, profile, system, c) for c in columns}
+        missing = [c for c, cell in found.items() if cell is None]
+        cells = [cell for cell in found.values() if cell is not None]
+        seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
+        if missing or not seeds:
+            lacking = ", ".join(missing) or "a common seed"
+            raise SettingsError(f"{experiment} {profile} {system}: not run: {lacking}")
+        by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
+        keys = dict(zip(cells[0].seeds, cells[0].keys))
+        return ReproducedCell(
+            experiment=experiment,
+            profile=profile,
+            system=system,
+            column=name,
+            metric=cells[0].metric,
+            unit=cells[0].unit,
+            seeds=tuple(seeds),
+            values=tuple(math.fsum(v[s] for v in by_seed) / len(by_seed) for s in seeds),
+            keys=tuple(keys[s] for s in seeds),
+            stale=any(c.stale for c in cells),
+            mixed=any(c.mixed for c in cells),
+        )
+
+
+def gather(
+    records: Iterable[Record],
+    *,
+    keys: Collection[str] | None = None,
+    stale: Callable[[Record], bool] = is_stale,
+    use_stale: bool = True,
+) -> ReproducedNumbers:
+    """Gather records into cells.
+
+    Where two records fill the same cell with the same seed, one made by today's code is taken
+    before a stale one, and then the later one.
+
+    Args:
+        records: finished trials of any experiments and profiles.
+        keys: take only records of these keys (those of today's trials); ``None``: all.
+        stale: tells whether the code has changed since a record was made.
+        use_stale: whether stale records count; they are marked where they do.
+    """
+    wanted = [(r, stale(r)) for r in records if keys is None or r.key in keys]
+    chosen: dict[tuple[str, str, str, str], dict[int, _Filled]] = {}
+    # the last one put in wins: stale before fresh, earlier before later
+    for record, old in sorted(wanted, key=lambda pair: (not pair[1], pair[0].started)):
+        if old and not use_stale:
+            continue
+        for cell in record.cells:
+            address = (record.experiment, record.profile, cell.system, cell.column)
+            chosen.setdefault(address, {})[record.seed] = _Filled(record, cell, old)
+    return ReproducedNumbers(_join(address, filled) for address, filled in chosen.items())
+
+
+@dataclass(frozen=True)
+class _Filled:
+    record: Record
+    cell: Cell
+    stale: bool
+
+
+def _join(address: tuple[str, str, str, str], filled: dict[int, _Filled]) -> ReproducedCell:
+    experiment, profile, system, column = address
+    ordered = [filled[seed] for seed in sorted(filled)]
+    settings = {canonical_json(f.record.settings) for f in ordered}
+    return ReproducedCell(
+        experiment=experiment,
+        profile=profile,
+        system=system,
+        column=column,
+        metric=ordered[0].cell.metric,
+        unit=ordered[0].cell.unit,
+        seeds=tuple(sorted(filled)),
+        values=tuple(f.cell.value for f in ordered),
+        keys=tuple(f.record.key for f in ordered),
+        stale=any(f.stale for f in ordered),
+        mixed=len(settings) > 1,
+    )

@@ -1,0 +1,236 @@
+"""The tables of a page: reported beside reproduced, in overview and cell by cell."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.compare import ABOVE, BELOW, NOT_REPORTED, NOT_RUN, VERDICTS, WITHIN
+from xlrepro.evidence.html_table import Entry, Heading, Table, headings, number
+from xlrepro.evidence.reported import ReportedNumbers, load_reported
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MARKS = {WITHIN: "=", ABOVE: "▲", BELOW: "▼", NOT_RUN: "", NOT_REPORTED: ""}
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def decimals_of(printed: str, unit: str = "percent") -> int:
+    """Return how many decimals to show: those the paper printed, else what the unit is worth."""
+    if printed.strip():
+        return len(printed.partition(".")[2])
+    return 3 if unit == "fraction" else 2
+
+
+def _half_width(row: Mapping[str, Any]) -> float | None:
+    return None if _missing(row["low"]) else (row["high"] - row["low"]) / 2
+
+
+def _tooltip(row: Mapping[str, Any]) -> str:
+    parts = [row["source"] or "not in the paper"]
+    if row["n"]:
+        parts.append(f"{row['n']} seed{'s' if row['n'] > 1 else ''}")
+    if row["note"]:
+        parts.append(row["note"])
+    return "; ".join(parts)
+
+
+def _overview_entry(row: Mapping[str, Any]) -> Entry:
+    """One cell of the overview: ours ± half an interval, and below it the paper's number."""
+    places = decimals_of(row["printed"], row["unit"])
+    theirs = f"paper {row['printed']}" if row["printed"] else ""
+    if row["verdict"] == NOT_RUN:
+        return Entry(NOT_RUN, theirs, None, NOT_RUN, _tooltip(row))
+    half = _half_width(row)
+    text = number(row["reproduced"], places)
+    text += f" ± {number(half, places)}" if half is not None else ""
+    text += " (stale)" if row["stale"] else ""
+    if not _missing(row["difference"]):
+        mark = MARKS[row["verdict"]]
+        theirs += f", {number(row['difference'], places, signed=True)} {mark}".rstrip()
+    return Entry(text, theirs, row["reproduced"], row["verdict"], _tooltip(row))
+
+
+def _context_column(
+    experiment: str, rows: Sequence[str], reported: ReportedNumbers
+) -> tuple[str, Callable[[str], Entry]] | None:
+    """Return the reported row that describes the columns (the distances), if there is one."""
+    cells = {c.column: c for c in reported.cells(experiment, context=True)}
+    if not cells or not any(r in cells for r in rows):
+        return None
+    name = next(iter(cells.values())).name
+
+    def entry(column: str) -> Entry:
+        cell = cells.get(column)
+        return Entry(cell.printed, sort=cell.value, title=cell.source) if cell else Entry("")
+
+    return name, entry
+
+
+def _only_profile(frame: "pd.DataFrame", profile: str | None) -> tuple["pd.DataFrame", str]:
+    found = list(dict.fromkeys(frame["profile"]))
+    if profile is None and len(found) == 1:
+        profile = found[0]
+    if profile not in found:
+        raise SettingsError(f"the comparison holds the profiles {found}; name one of them")
+    return frame[frame["profile"] == profile], str(profile)
+
+
+def run_summary(frame: "pd.DataFrame") -> str:
+    """Return one line that says how much was run; no measured number in it."""
+    ran = int((frame["verdict"] != NOT_RUN).sum())
+    systems, columns = frame["system"].nunique(), frame["column"].nunique()
+    key = ", ".join(dict.fromkeys(frame["experiment"]))
+    profile = ", ".join(dict.fromkeys(frame["profile"]))
+    return (
+        f"{key}, {profile}: {systems} systems x {columns} columns, {ran} of {len(frame)} cells run"
+    )
+
+
+def comparison_table(
+    frame: "pd.DataFrame",
+    profile: str | None = None,
+    *,
+    by: str = "auto",
+    reported: ReportedNumbers | None = None,
+    catalog: Catalog | None = None,
+) -> Table:
+    """Render a comparison as an overview: systems × columns, one cell each.
+
+    Args:
+        frame: what `xlrepro.evidence.compare.compare` returns.
+        profile: which profile, if the frame holds several.
+        by: ``"column"``: a row per column (31 languages), a column per system; ``"system"``: the
+            other way round; ``"auto"``: whichever there are more of become the rows.
+        reported: replaces the project's own (for the row of distances).
+        catalog: replaces the project's own.
+    """
+    shown, profile = _only_profile(frame, profile)
+    experiment = str(shown["experiment"].iloc[0])
+    systems = list(dict.fromkeys(shown["system"]))
+    columns = list(dict.fromkeys(shown["column"]))
+    as_rows = "column" if len(columns) > len(systems) else "system"
+    rows_are = as_rows if by == "auto" else by
+    rows, across = (columns, systems) if rows_are == "column" else (systems, columns)
+    cells = {
+        (r["column"], r["system"]) if rows_are == "column" else (r["system"], r["column"]): r
+        for r in shown.to_dict("records")
+    }
+    context = None
+    if rows_are == "column":
+        context = _context_column(experiment, rows, reported or load_reported())
+    head = [Heading("column" if rows_are == "column" else "system")]
+    head += [Heading(context[0], numeric=True)] if context else []
+    head += [Heading(name, numeric=True) for name in across]
+    body = []
+    for row in rows:
+        line = [Entry(row)] + ([context[1](row)] if context else [])
+        line += [
+            _overview_entry(cells[row, name]) if (row, name) in cells else Entry("–")
+            for name in across
+        ]
+        body.append(tuple(line))
+    title = (catalog or load_catalog()).experiment(experiment).title
+    caption = (
+        f"{title}: reproduced ({profile}) with half of the 95 % interval over seeds; below it "
+        "the paper's number and the difference. = within, ▲ above, ▼ below the paper."
+    )
+    return Table(caption, tuple(head), tuple(body), run_summary(shown))
+
+
+def cells_table(frame: "pd.DataFrame", *, catalog: Catalog | None = None) -> Table:
+    """Render a comparison cell by cell: one row per profile, system and column."""
+    names = ("system", "column", "profile", "metric", "reported", "reproduced", "95 % interval",
+             "n", "difference", "verdict", "note")  # fmt: skip
+    numeric = ("reported", "reproduced", "95 % interval", "n", "difference")
+    body = []
+    for row in frame.to_dict("records"):
+        places = decimals_of(row["printed"], row["unit"])
+        half = _half_width(row)
+        span = ""
+        if half is not None:
+            span = f"{number(row['low'], places)} to {number(row['high'], places)}"
+        printed = row["reported"]
+        ours = None if row["n"] == 0 else row["reproduced"]
+        gap = None if _missing(row["difference"]) else row["difference"]
+        body.append(
+            (
+                Entry(row["system"]),
+                Entry(row["column"]),
+                Entry(row["profile"]),
+                Entry(row["metric"]),
+                Entry(row["printed"], sort=None if _missing(printed) else printed,
+                      title=row["source"]),
+                Entry(number(ours, places), sort=ours),
+                Entry(span, sort=half),
+                Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
+                Entry(number(gap, places, signed=True), sort=gap),
+                Entry(row["verdict"], verdict=row["verdict"], sort=VERDICTS.index(row["verdict"])),
+                Entry(row["note"]),
+            )
+        )  # fmt: skip
+    experiment = str(frame["experiment"].iloc[0]) if len(frame) else ""
+    title = (catalog or load_catalog()).experiment(experiment).title if experiment else "no cells"
+    caption = f"{title}: every cell, reported and reproduced."
+    return Table(caption, headings(*names, numeric=numeric), tuple(body), run_summary(frame))
+
+
+def pairs_table(pairs: "pd.DataFrame", first: str, second: str) -> Table:
+    """Render `paired_differences`: what ``first`` gains over ``second``, column by column."""
+    body = []
+    for row in pairs.to_dict("records"):
+        span = ""
+        if not _missing(row["low"]):
+            span = f"{number(row['low'])} to {number(row['high'])}"
+        values = ", ".join(number(v, signed=True) for v in row["values"])
+        body.append(
+            (
+                Entry(row["column"]),
+                Entry(number(row["mean"], signed=True), sort=row["mean"]),
+                Entry(span, sort=None if _missing(row["low"]) else row["low"]),
+                Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
+                Entry(values, title="one difference per seed"),
+                Entry(row["note"] + ("; stale" if row["stale"] else "")),
+            )
+        )
+    names = ("column", "mean difference", "95 % interval", "n", "by seed", "note")
+    numeric = ("mean difference", "95 % interval", "n")
+    caption = f"{first} minus {second}, paired by seed."
+    return Table(caption, headings(*names, numeric=numeric), tuple(body))
+
+
+def reported_table(
+    experiment: str,
+    *,
+    reported: ReportedNumbers | None = None,
+    catalog: Catalog | None = None,
+) -> Table:
+    """Render what a paper printed, for an experiment that is not built yet."""
+    numbers = reported or load_reported()
+    catalog = catalog or load_catalog()
+    entry = catalog.experiment(experiment)
+    cells = {(c.system, c.column): c for c in numbers.cells(experiment, context=None)}
+    systems, columns = numbers.systems(experiment, None), numbers.columns(experiment, None)
+    by_column = len(columns) > len(systems)
+    rows, across = (columns, systems) if by_column else (systems, columns)
+    body = []
+    for row in rows:
+        line = [Entry(row)]
+        for name in across:
+            cell = cells.get((name, row) if by_column else (row, name))
+            line.append(
+                Entry(cell.printed or "–", sort=cell.value, title=cell.source)
+                if cell
+                else Entry("–")
+            )
+        body.append(tuple(line))
+    head = [Heading("column" if by_column else "system")]
+    head += [Heading(name, numeric=True) for name in across]
+    paper = catalog.paper(experiment.split("/", 1)[0])
+    caption = f"{entry.title}: as printed in {paper.short}, {paper.version}."
+    return Table(caption, tuple(head), tuple(body))
