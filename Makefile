@@ -25,6 +25,9 @@ KEY := $(if $(PYTHON),$(shell $(PYTHON) -c 'import hashlib, sys; \
 	print(hashlib.sha256(b"".join([*parts, sys.version.encode()])).hexdigest()[:16])'))
 STAMP := $(VENV)/.installed-$(KEY)
 
+STRIP := --keep-output --keep-count --keep-id --extra-keys "metadata.papermill metadata.widgets \
+	metadata.language_info.version cell.metadata.papermill cell.metadata.execution"
+
 .PHONY: help env book test lint types notebooks bench clean
 
 help: ## list these targets
@@ -62,8 +65,10 @@ lint: $(STAMP) ## ruff, its formatter, and the import contracts
 types: $(STAMP) ## mypy
 	@$(BIN)/mypy
 
-notebooks: $(STAMP) ## run all notebooks at smoke scale
-	@$(BIN)/xlrepro batch --profile smoke --jobs $(JOBS)
+# In place, as committed: outputs stay, what differs from run to run goes.
+notebooks: $(STAMP) ## run all notebooks at smoke scale and write their outputs into them, to commit
+	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(BIN)/jupyter-execute --inplace notebooks/*/*.ipynb
+	@$(BIN)/nbstripout $(STRIP) notebooks/*/*.ipynb
 
 bench: $(STAMP) ## speed and memory against peers
 	@$(BIN)/python -m pytest benchmarks --benchmark-only -p no:xdist
