@@ -6,6 +6,7 @@ CoNLL-2002 and WikiANN use BIO (every span begins with ``B-``), CoNLL-2003 as di
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from xlrepro.corpora.sentences import Sentence
@@ -42,6 +43,7 @@ def read_columns(
     separator: str | None = "\t",
     comment: str | None = None,
     intent_comment: str | None = None,
+    empty_tokens: bool = False,
     tag_aliases: Mapping[str, str] | None = None,
 ) -> list[Sentence]:
     """Return the sentences of a file with one token a line.
@@ -59,6 +61,7 @@ def read_columns(
             comments.
         intent_comment: what the comment that names a sentence's intent begins with, such as
             ``"# intent ="``; every sentence must then have one.
+        empty_tokens: whether a token may be an empty string; a fault of some corpora.
         tag_aliases: tags that stand for another, such as ``{"NoLabel": "O"}``.
 
     Raises:
@@ -67,7 +70,7 @@ def read_columns(
     """
     _check_settings(columns, scheme)
     aliases = dict(tag_aliases or {})
-    layout = _Layout(path, tuple(columns), scheme, separator, intent_comment, aliases)
+    layout = _Layout(path, tuple(columns), scheme, separator, intent_comment, aliases, empty_tokens)
     sentences = []
     comments: list[str] = []
     rows: list[tuple[int, list[str]]] = []
@@ -96,31 +99,25 @@ def _check_settings(columns: Sequence[str], scheme: str) -> None:
         raise SettingsError(f"tagging scheme {scheme!r} is not one of {', '.join(SCHEMES)}")
 
 
+@dataclass(frozen=True)
 class _Layout:
     """The columns of one file, and how a block of its lines becomes a sentence."""
 
-    def __init__(
-        self,
-        path: Path,
-        columns: tuple[str, ...],
-        scheme: str,
-        separator: str | None,
-        intent_comment: str | None,
-        aliases: dict[str, str],
-    ) -> None:
-        self.path = path
-        self.columns = columns
-        self.scheme = scheme
-        self.separator = separator
-        self.intent_comment = intent_comment
-        self.aliases = aliases
+    path: Path
+    columns: tuple[str, ...]
+    scheme: str
+    separator: str | None
+    intent_comment: str | None
+    aliases: dict[str, str]
+    empty_tokens: bool
 
     def split(self, number: int, line: str) -> list[str]:
-        """Return the cells of a line, as many as there are columns and none empty."""
+        """Return the cells of a line, as many as there are columns and no empty one."""
         cells = re.split(r"[ \t]+", line) if self.separator is None else line.split(self.separator)
-        if len(cells) != len(self.columns) or "" in cells:
+        empty = {name for name, cell in zip(self.columns, cells) if not cell}
+        if len(cells) != len(self.columns) or empty > {"token"} or empty and not self.empty_tokens:
             names = ", ".join(self.columns)
-            found = "an empty one" if "" in cells else str(len(cells))
+            found = "an empty one" if empty else str(len(cells))
             expected = f"expected {len(self.columns)} columns ({names}), found {found}"
             raise malformed(self.path, number, expected)
         return cells

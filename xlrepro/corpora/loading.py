@@ -36,6 +36,7 @@ def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
             separator=reader.separator,
             comment=reader.comment,
             intent_comment=reader.intent_comment,
+            empty_tokens=reader.empty_tokens,
             tag_aliases=reader.tag_aliases,
         )
     _check_counts(name, file_id, {"sentences": len(sentences), "tokens": sum(map(len, sentences))})

@@ -61,6 +61,7 @@ class Reader(BaseModel):
         scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
         comment: what a comment line begins with, if there are such lines.
         intent_comment: what the comment that names a sentence's intent begins with.
+        empty_tokens: whether a token may be an empty string.
         tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
         encoding: of the file's text.
     """
@@ -73,6 +74,7 @@ class Reader(BaseModel):
     scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")
     comment: str | None = None
     intent_comment: str | None = None
+    empty_tokens: bool = False
     tag_aliases: dict[str, str] = {}
     encoding: str = "utf-8"
 
