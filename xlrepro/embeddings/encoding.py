@@ -35,7 +35,8 @@ class EncodedSplit:
         language: its code.
         table: vectors of the distinct words; row 0 is zero. (types + 1, dim)
         rows: per sentence the table rows of its tokens. each (length,)
-        tags: per sentence the tag numbers of its tokens; -1 for a tag outside the tag set. each (length,)
+        tags: per sentence the tag numbers of its tokens; -1 for a tag outside the tag set.
+            each (length,)
     """
 
     language: str
@@ -71,9 +72,7 @@ class Batch:
 
     def to(self, device: str) -> "Batch":
         """Return the batch on ``device``."""
-        return Batch(
-            self.rows.to(device), self.tags.to(device), self.mask.to(device), self.indices
-        )
+        return Batch(self.rows.to(device), self.tags.to(device), self.mask.to(device), self.indices)
 
 
 class TagSet:

@@ -1,3 +1,4 @@
+import itertools
 from collections import Counter
 
 import pytest
@@ -5,7 +6,7 @@ import torch
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.word_order import data, training
+from xlrepro.papers.word_order import data, pos_tagging, training
 from xlrepro.papers.word_order.experiments import ENCODERS, tagging_settings
 from xlrepro.trials.trial import TrialContext
 
@@ -20,7 +21,7 @@ def small_trial(row="ORT", seed=0, **overrides):
 
 
 def cells(trial):
-    result = training.run(trial, TrialContext())
+    result = pos_tagging.run(trial, TrialContext())
     return {(c.system, c.column): c.value for c in result.cells}
 
 
@@ -58,14 +59,14 @@ def test_training_and_selection_read_source_train_and_dev_only(monkeypatch):
 
     monkeypatch.setattr(data, "sentences", spy)
     settings = tagging_settings("table2", "smoke", "BiLSTM", None, SMALL)
-    training.train(settings, seed=0)
+    pos_tagging.train_tagger(settings, seed=0)
     assert set(read) == {("en", "train"), ("en", "dev")}
     data.encoded.cache_clear()
 
 
 def test_evaluation_reads_test_splits_only(monkeypatch):
     settings = tagging_settings("table2", "smoke", "BiLSTM", None, SMALL)
-    tagger, _ = training.train(settings, seed=0)
+    tagger, _ = pos_tagging.train_tagger(settings, seed=0)
     data.encoded.cache_clear()
     read = []
     original = data.sentences
@@ -75,26 +76,28 @@ def test_evaluation_reads_test_splits_only(monkeypatch):
         return original(settings, language, split)
 
     monkeypatch.setattr(data, "sentences", spy)
-    training.evaluate(tagger, settings, "cpu")
+    pos_tagging.evaluate(tagger, settings, "cpu")
     assert set(read) == {(code, "test") for code in ("en", "de", "hi")}
     data.encoded.cache_clear()
 
 
 def test_training_lowers_the_loss():
     settings = tagging_settings("table2", "smoke", "ORT", None, {**SMALL, "epochs": 5})
-    _, fit = training.train(settings, seed=0)
+    _, fit = pos_tagging.train_tagger(settings, seed=0)
     assert fit.losses[-1] < 0.8 * fit.losses[0]
 
 
 def test_the_best_dev_epoch_is_kept():
     settings = tagging_settings("table2", "smoke", "TRS", None, {**SMALL, "epochs": 4})
-    tagger, fit = training.train(settings, seed=0)
+    tagger, fit = pos_tagging.train_tagger(settings, seed=0)
     dev = data.encoded(data.data_settings(settings), "en", "dev")
-    assert training.accuracy(tagger, dev, "cpu") == max(fit.dev_scores)
+    assert pos_tagging.accuracy(dev.tags, training.predictions(tagger, dev, "cpu")) == max(
+        fit.dev_scores
+    )
 
 
 def test_by_tag_counts_add_up_to_the_accuracy():
-    result = training.run(small_trial(), TrialContext())
+    result = pos_tagging.run(small_trial(), TrialContext())
     by_tag = result.details["by_tag"]["de"]
     right, total = (sum(n) for n in zip(*by_tag.values(), strict=True))
     (cell,) = [c for c in result.cells if c.column == "de"]
@@ -104,7 +107,7 @@ def test_by_tag_counts_add_up_to_the_accuracy():
 def shuffled(epoch, seed=0, **overrides):
     settings = tagging_settings("table2", "smoke", "TRS w/ shuffled data", None, overrides | SMALL)
     split = data.encoded(data.data_settings(settings), "en", "train")
-    return split, training.shuffled_copy(split, settings, epoch, seed)
+    return split, training.shuffled_copy(split, data.UPOS, settings, epoch, seed)
 
 
 def test_shuffling_moves_tags_with_their_tokens():
@@ -140,7 +143,7 @@ def test_warm_up_rises_to_one_and_decays_to_zero():
     assert factors[:4] == [0.25, 0.5, 0.75, 1.0]
     assert factors[4] == 1.0
     assert factors[20] == 0.0
-    assert all(a >= b for a, b in zip(factors[4:], factors[5:], strict=False))
+    assert all(a >= b for a, b in itertools.pairwise(factors[4:]))
 
 
 def test_an_unknown_override_is_one_clear_line():
@@ -150,6 +153,11 @@ def test_an_unknown_override_is_one_clear_line():
 
 def test_an_encoder_size_can_be_overridden():
     assert small_trial(kernel_size=5).settings["encoder"]["kernel_size"] == 5
+
+
+def test_a_setting_at_its_default_leaves_the_key_alone():
+    assert small_trial(max_distance=10).key == small_trial().key
+    assert small_trial(max_distance=11).key != small_trial().key
 
 
 def test_missing_release_names_the_folder_and_the_way_out(monkeypatch, tmp_path):

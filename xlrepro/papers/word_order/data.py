@@ -19,17 +19,41 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order.settings import TaggingSettings
 
 FAMILY_SEED = 0
+CORPORA = ("artificial", "ud-r2.2", "ud-release")
+VECTORS = ("dictionary", "mapped", "fasttext-aligned")
 # The 17 universal tags; X and SYM among them though some treebanks never use them.
 UPOS = TagSet(
-    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
+    [
+        "ADJ",
+        "ADP",
+        "ADV",
+        "AUX",
+        "CCONJ",
+        "DET",
+        "INTJ",
+        "NOUN",
+        "NUM",
+        "PART",
+        "PRON",
+        "PROPN",
+        "PUNCT",
+        "SCONJ",
+        "SYM",
+        "VERB",
+        "X",
+    ]
 )
 
 
 def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sentence]:
     """Return a split of the settings' corpus, cut to the settings' limit.
 
+    ``artificial`` languages, ``ud-r2.2`` (the open mirror), or ``ud-release`` (the official
+    release, which the user supplies).
+
     Raises:
         DataError: if a file is missing or malformed.
+        SettingsError: for an unknown corpus.
     """
     limit = settings.train_sentences if split == "train" else settings.test_sentences
     if settings.corpus == "artificial":
@@ -40,11 +64,13 @@ def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sent
         return Family(FAMILY_SEED).corpus(language, limit, split=split)
     if settings.corpus == "ud-r2.2":
         return loading.load("ud-r2.2", f"{language}/{split}")[:limit]
-    return _release(language, split)[:limit]
+    if settings.corpus == "ud-release":
+        return _release(language, split)[:limit]
+    raise SettingsError(f"unknown corpus {settings.corpus!r}; known: {', '.join(CORPORA)}")
 
 
 def supplied_dir() -> Path:
-    """Return where the user puts what cannot be downloaded: ``XLREPRO_SUPPLIED``, else in the cache."""
+    """Return where users put what cannot be downloaded: ``XLREPRO_SUPPLIED``, else in the cache."""
     chosen = os.environ.get("XLREPRO_SUPPLIED")
     return Path(chosen).expanduser() if chosen else paths.cache_dir() / "supplied"
 
@@ -86,8 +112,11 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 
     Raises:
-        DataError: if the files of ``fasttext-aligned`` are missing.
+        DataError: if the files of ``fasttext-aligned``, which the user supplies, are missing.
+        SettingsError: for unknown vectors.
     """
+    if name not in VECTORS:
+        raise SettingsError(f"unknown vectors {name!r}; known: {', '.join(VECTORS)}")
     if corpus == "artificial":
         return artificial_vectors.load(Family(FAMILY_SEED), languages, name=name)
     if name == "fasttext-aligned":
@@ -111,7 +140,12 @@ def data_hashes(settings: TaggingSettings) -> dict[str, str]:
     """
     if settings.corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
-    languages = (settings.source, *(settings.targets if settings.evaluate_targets else ()))
+    languages = (settings.source, *settings.targets)
+    if settings.corpus not in CORPORA or settings.vectors not in VECTORS:
+        raise SettingsError(
+            f"unknown corpus {settings.corpus!r} or vectors {settings.vectors!r}; "
+            f"known: {', '.join(CORPORA)}; {', '.join(VECTORS)}"
+        )
     wanted = [(settings.source, "train"), (settings.source, "dev")]
     if settings.evaluate_targets:
         wanted += [(code, "test") for code in languages]

@@ -1,4 +1,4 @@
-"""The experiments of the word-order paper: which systems and columns, and the trials that fill them."""
+"""The experiments of the word-order paper: their systems, columns, and the trials that fill them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings,
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
-TRAIN = "xlrepro.papers.word_order.training:run"
+TRAIN = "xlrepro.papers.word_order.pos_tagging:run"
 DISTANCES = "xlrepro.papers.word_order.distances:run"
 VECTORS = "xlrepro.papers.word_order.vector_quality:run"
 
@@ -25,8 +25,38 @@ ENCODERS: dict[str, dict[str, Any]] = {
 SHUFFLED = " w/ shuffled data"
 WORD_ROWS = ("BiLSTM", f"BiLSTM{SHUFFLED}", "TRS", f"TRS{SHUFFLED}", "RPT", "ORT")
 # The 31 languages of Table 2 in the order of their distance to English.
-LANGUAGES = tuple(
-    "en no sv fr pt da es it hr ca pl uk sl nl bg ru de he cs ro sk id lv fi et zh ar la ko hi ja".split()
+LANGUAGES = (
+    "en",
+    "no",
+    "sv",
+    "fr",
+    "pt",
+    "da",
+    "es",
+    "it",
+    "hr",
+    "ca",
+    "pl",
+    "uk",
+    "sl",
+    "nl",
+    "bg",
+    "ru",
+    "de",
+    "he",
+    "cs",
+    "ro",
+    "sk",
+    "id",
+    "lv",
+    "fi",
+    "et",
+    "zh",
+    "ar",
+    "la",
+    "ko",
+    "hi",
+    "ja",
 )
 LEARNING_RATES = (0.00025, 0.0005, 0.001, 0.002)
 
@@ -116,7 +146,7 @@ def _per_seed(
             columns=columns,
             profile=profile,
             seed=seed,
-            settings=settings.model_dump(mode="json"),
+            settings=settings.model_dump(mode="json", exclude_defaults=True),
             data=hashes,
             runner=TRAIN,
         )
@@ -175,7 +205,9 @@ def _vector_trials(
 
 def _no_overrides(experiment: str, overrides: Mapping[str, Any]) -> None:
     if overrides:
-        raise SettingsError(f"{experiment} has no settings to override, got: {', '.join(overrides)}")
+        raise SettingsError(
+            f"{experiment} has no settings to override, got: {', '.join(overrides)}"
+        )
 
 
 WORD_LEVEL = tuple(code for code in LANGUAGES if code not in ("la", "ja"))

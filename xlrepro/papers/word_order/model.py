@@ -106,7 +106,7 @@ class SequenceTagger(nn.Module):
 
     @torch.no_grad()
     def predict(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return the best tags, -1 where padded. (batch, length)"""
+        """Return the best tags (batch, length), -1 where padded."""
         emissions = self.emissions(x, mask)
         if self.crf is not None:
             return self.crf.decode(emissions, mask)

@@ -49,9 +49,8 @@ class TaggingSettings(BaseModel):
     """Everything that decides the numbers of one tagging trial, besides its seed and data.
 
     Attributes:
-        corpus: ``artificial`` languages, ``ud-r2.2`` (the open mirror) or ``ud-release`` (the
-            official release, supplied by the user).
-        vectors: name of the word vectors; for ``fasttext-aligned`` the user supplies the files.
+        corpus: name of the corpus; which names there are is the task's matter (``data.py``).
+        vectors: name of the word vectors, likewise.
         source: language of training and model selection.
         targets: languages of zero-shot evaluation.
         encoder: the encoder and its sizes.
@@ -73,8 +72,8 @@ class TaggingSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    corpus: Literal["artificial", "ud-r2.2", "ud-release"]
-    vectors: Literal["dictionary", "mapped", "fasttext-aligned"]
+    corpus: str
+    vectors: str
     source: str = "en"
     targets: tuple[str, ...]
     encoder: EncoderSettings

@@ -1,27 +1,32 @@
-"""Train a tagger on the source language, keep its best epoch on source dev, test it everywhere.
+"""Train a tagger on the source language and keep its best epoch on source dev.
 
-No sentence of a target language is read before training and model selection are over.
+Shared by the paper's tasks: a task brings its encoded splits, its tag set and its score.
 """
 
 import copy
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import torch
 
-from xlrepro import metrics
-from xlrepro.embeddings.encoding import Batch, EncodedSplit, ordered_batches, shuffled_batches
-from xlrepro.papers.word_order import data
+from xlrepro.embeddings.encoding import (
+    Batch,
+    EncodedSplit,
+    TagSet,
+    ordered_batches,
+    shuffled_batches,
+)
 from xlrepro.papers.word_order.model import SequenceTagger
-from xlrepro.papers.word_order.settings import TaggingSettings, validated
+from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.shuffling import shuffle_order
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
+
+# (gold, predicted), each a list of tag numbers per sentence -> the score, higher is better
+Score = Callable[[Sequence[torch.Tensor], Sequence[torch.Tensor]], float]
 
 
 @dataclass
@@ -29,7 +34,7 @@ class Fit:
     """What training leaves behind besides the weights.
 
     Attributes:
-        dev_scores: source dev accuracy after each epoch, percent.
+        dev_scores: source dev score after each epoch, in the score's unit.
         losses: mean training loss of each epoch.
         best_epoch: 0-based epoch whose weights were kept.
         tokens: training tokens seen.
@@ -43,51 +48,32 @@ class Fit:
     seconds: float = 0.0
 
 
-def run(trial: Trial, context: TrialContext) -> TrialResult:
-    """Run one trial of ``word_order/table2`` or ``word_order/learning_rates``.
-
-    Cells: accuracy per language (percent), and ``avg``, the mean over the targets without the
-    source. Details: the learning curve, and per language how often each tag was right.
-    """
-    settings = validated(trial.settings, trial.label)
-    (system,) = trial.systems
-    torch.manual_seed(trial.seed)
-    torch.use_deterministic_algorithms(context.device == "cpu")
-    tagger, fit = train(settings, trial.seed, context.device, context.progress)
-    details: dict[str, Any] = {
-        "dev_accuracy": fit.dev_scores,
-        "train_loss": fit.losses,
-        "best_epoch": fit.best_epoch,
-        "parameters": sum(p.numel() for p in tagger.parameters()),
-    }
-    if settings.evaluate_targets:
-        scores, breakdown = evaluate(tagger, settings, context.device)
-        details["by_tag"] = breakdown
-    else:
-        (column,) = trial.columns
-        scores = {column: fit.dev_scores[fit.best_epoch]}
-    return TrialResult(
-        cells=[Cell(system, column, value, "accuracy") for column, value in scores.items()],
-        details=details,
-        signatures={"accuracy": metrics.accuracy_signature()},
-        training_tokens=fit.tokens,
-        training_seconds=fit.seconds,
-    )
-
-
 def train(
     settings: TaggingSettings,
+    splits: tuple[EncodedSplit, EncodedSplit],
+    tag_set: TagSet,
+    score: Score,
     seed: int,
     device: str = "cpu",
     progress: Callable[[float, str], None] = lambda fraction, text: None,
 ) -> tuple[SequenceTagger, Fit]:
-    """Train on the source language; return the tagger with the weights of its best dev epoch."""
-    shared = data.data_settings(settings)
-    train_split = data.encoded(shared, settings.source, "train")
-    dev_split = data.encoded(shared, settings.source, "dev")
+    """Train on the source language; return the tagger with the weights of its best dev epoch.
+
+    Args:
+        settings: everything but seed and data.
+        splits: train and dev of the source language.
+        tag_set: the task's tags; BIO names keep spans whole when sentences are shuffled.
+        score: what decides the best epoch.
+        seed: of weights, dropout, batches and shuffled copies.
+        device: where to train.
+        progress: called with the fraction done and a short text.
+    """
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(device == "cpu")
+    train_split, dev_split = splits
     generator = np.random.default_rng(seed)
     tagger = SequenceTagger(
-        settings.encoder, train_split.table.shape[1], len(data.UPOS), settings.head
+        settings.encoder, train_split.table.shape[1], len(tag_set), settings.head
     ).to(device)
     table = train_split.table.to(device)
     steps = settings.epochs * math.ceil(len(train_split) / settings.batch_size)
@@ -98,17 +84,18 @@ def train(
     fit, best = Fit(), copy.deepcopy(tagger.state_dict())
     for epoch in range(settings.epochs):
         started = time.perf_counter()
-        split = shuffled_copy(train_split, settings, epoch, seed) if settings.shuffle else train_split
-        total, count = 0.0, 0
+        split = train_split
+        if settings.shuffle:
+            split = shuffled_copy(train_split, tag_set, settings, epoch, seed)
+        losses = []
         tagger.train()
         for batch in shuffled_batches(split, settings.batch_size, generator):
-            total += _step(tagger, batch.to(device), table, settings, optimizer, generator)
+            losses.append(_step(tagger, batch.to(device), table, settings, optimizer, generator))
             schedule.step()
-            count += 1
         fit.seconds += time.perf_counter() - started
         fit.tokens += split.tokens
-        fit.losses.append(round(total / max(count, 1), 4))
-        fit.dev_scores.append(accuracy(tagger, dev_split, device))
+        fit.losses.append(round(sum(losses) / len(losses), 4))
+        fit.dev_scores.append(score(dev_split.tags, predictions(tagger, dev_split, device)))
         if fit.best_epoch < 0 or fit.dev_scores[-1] > fit.dev_scores[fit.best_epoch]:
             fit.best_epoch, best = epoch, copy.deepcopy(tagger.state_dict())
         progress((epoch + 1) / (settings.epochs + 1), f"dev {fit.dev_scores[-1]:.2f}")
@@ -119,7 +106,7 @@ def train(
 
 
 def warmup_then_linear(step: int, warmup: int, total: int) -> float:
-    """Return the factor of the learning rate at ``step``: up to 1 over ``warmup``, down to 0 at ``total``."""
+    """Return the learning rate's factor: up to 1 at ``warmup`` steps, then down to 0 at ``total``."""
     if step < warmup:
         return (step + 1) / warmup
     return max(0.0, (total - step) / max(1, total - warmup))
@@ -145,17 +132,19 @@ def _step(
 
 
 def shuffled_copy(
-    split: EncodedSplit, settings: TaggingSettings, epoch: int, seed: int
+    split: EncodedSplit, tag_set: TagSet, settings: TaggingSettings, epoch: int, seed: int
 ) -> EncodedSplit:
     """Return copy ``epoch mod shuffle_copies`` of the training sentences, each in a new order.
 
-    A trial that trains as many epochs as there are copies sees each copy once. In POS tagging every
-    token is a unit; copies depend on the seed, so that seeds differ in them too.
+    A trial that trains as many epochs as there are copies sees each copy once. Spans of BIO tags
+    stay whole; where tags are no BIO tags, every token is a unit. Copies depend on the seed, so
+    that seeds differ in them too.
     """
     draw = np.random.default_rng([seed, epoch % settings.shuffle_copies])
     rows, tags = [], []
     for sentence_rows, sentence_tags in zip(split.rows, split.tags, strict=True):
-        order = torch.tensor(shuffle_order(len(sentence_rows), settings.shuffle_k, draw))
+        names = [tag_set.names[t] if t >= 0 else "O" for t in sentence_tags.tolist()]
+        order = torch.tensor(shuffle_order(len(sentence_rows), settings.shuffle_k, draw, names))
         rows.append(sentence_rows[order])
         tags.append(sentence_tags[order])
     return replace(split, rows=rows, tags=tags)
@@ -173,34 +162,3 @@ def predictions(tagger: SequenceTagger, split: EncodedSplit, device: str) -> lis
         for index, row in zip(batch.indices, best, strict=True):
             found[index] = row[: len(split.rows[index])]
     return [found[i] for i in range(len(split))]
-
-
-def accuracy(tagger: SequenceTagger, split: EncodedSplit, device: str) -> float:
-    """Return the share of right tags over all tokens of ``split``, percent."""
-    gold = torch.cat(split.tags).tolist()
-    return metrics.accuracy(gold, torch.cat(predictions(tagger, split, device)).tolist())
-
-
-def evaluate(
-    tagger: SequenceTagger, settings: TaggingSettings, device: str
-) -> tuple[dict[str, float], dict[str, dict[str, list[int]]]]:
-    """Test on the source and on every target.
-
-    Returns:
-        Accuracy per language and ``avg``, percent; and per language and tag ``[right, total]``.
-    """
-    shared = data.data_settings(settings)
-    scores: dict[str, float] = {}
-    breakdown: dict[str, dict[str, list[int]]] = {}
-    for language in (settings.source, *settings.targets):
-        split = data.encoded(shared, language, "test")
-        gold = torch.cat(split.tags)
-        predicted = torch.cat(predictions(tagger, split, device))
-        scores[language] = metrics.accuracy(gold.tolist(), predicted.tolist())
-        breakdown[language] = {
-            name: [int(((gold == n) & (predicted == n)).sum()), int((gold == n).sum())]
-            for n, name in enumerate(data.UPOS.names)
-            if bool((gold == n).any())
-        }
-    scores["avg"] = sum(scores[code] for code in settings.targets) / len(settings.targets)
-    return scores, breakdown
