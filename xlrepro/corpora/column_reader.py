@@ -112,10 +112,11 @@ class _Layout:
     empty_tokens: bool
 
     def split(self, number: int, line: str) -> list[str]:
-        """Return the cells of a line, as many as there are columns and no empty one."""
+        """Return the cells of a line, as many as there are columns none of them empty."""
         cells = re.split(r"[ \t]+", line) if self.separator is None else line.split(self.separator)
         empty = {name for name, cell in zip(self.columns, cells) if not cell}
-        if len(cells) != len(self.columns) or empty > {"token"} or empty and not self.empty_tokens:
+        may_be_empty = {"token"} if self.empty_tokens else set()
+        if len(cells) != len(self.columns) or not empty <= may_be_empty:
             names = ", ".join(self.columns)
             found = "an empty one" if empty else str(len(cells))
             expected = f"expected {len(self.columns)} columns ({names}), found {found}"
