@@ -145,8 +145,8 @@ def _imported_names(node: ast.AST, package: str) -> Iterator[str]:
         yield base
         yield from (f"{base}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-        for inner in node.orelse:
-            yield from _imported_names(inner, package)
+        for branch in node.orelse:
+            yield from _imported_names(branch, package)
     else:
         for inner in ast.iter_child_nodes(node):
             yield from _imported_names(inner, package)

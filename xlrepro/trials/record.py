@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from xlrepro.errors import StoreError
 from xlrepro.trials.trial import Cell, Trial, TrialResult
 
-SCHEMA = 1
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 
 
@@ -153,7 +152,7 @@ def make_record(
     _check_cells(trial, result)
     rate = result.training_tokens / result.training_seconds if result.training_seconds else None
     return Record(
-        schema=SCHEMA,
+        schema=1,
         key=trial.key,
         experiment=trial.experiment,
         systems=trial.systems,

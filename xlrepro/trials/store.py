@@ -1,11 +1,11 @@
-"""The store: one file per record, written so that a kill at any moment leaves whole ones or none."""
+"""The store: one file per record; a kill at any moment leaves whole records or none."""
 
 import logging
 import os
 import socket
 import time
 import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +91,7 @@ class RecordStore:
         write_atomically(self.path(record.key), record.to_json() + "\n")
 
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
-        """Return all records, stale ones too, sorted by (experiment, profile, systems, seed, key)."""
+        """Return all records, stale ones too, by (experiment, profile, systems, seed, key)."""
         found = dict(self._published_records())
         for path in sorted(self.root.glob("*.json")):
             record = self._read_local(path)
@@ -276,15 +276,17 @@ def _newer(local: Record | None, published: Record | None) -> Record | None:
     return local if local.started >= published.started else published
 
 
-def _read_lines(path: Path, on_error: object = None) -> Iterator[tuple[str, Record]]:
-    """Yield (key, record) per line; a broken line goes to ``on_error``, or is raised without one."""
+def _read_lines(
+    path: Path, on_error: Callable[[object], None] | None = None
+) -> Iterator[tuple[str, Record]]:
+    """Yield (key, record) per line; a broken line goes to ``on_error``, else is raised."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip():
             continue
         try:
             record = Record.from_json(line, f"{path}, line {number},")
         except StoreError as error:
-            if not callable(on_error):
+            if on_error is None:
                 raise
             on_error(error)
             continue

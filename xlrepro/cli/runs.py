@@ -1,0 +1,292 @@
+"""``xlrepro list``, ``run`` and ``publish``: what can be run, running it, keeping the numbers."""
+
+import json
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from xlrepro.errors import SettingsError
+
+if TYPE_CHECKING:
+    from xlrepro.trials.engine import Plan, RunSummary
+    from xlrepro.trials.experiment import Experiment
+    from xlrepro.trials.store import PublishedFile, RecordStore
+    from xlrepro.trials.trial import Trial
+
+MOST_SEEDS = 10_000
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command("list")(list_experiments)
+    app.command("run")(run)
+    app.command("publish")(publish)
+
+
+def parse_seeds(text: str | None) -> tuple[int, ...] | None:
+    """Read ``"0,1,2"`` and ``"0-4"``, each seed once.
+
+    Raises:
+        SettingsError: for anything else.
+
+    Example:
+        >>> parse_seeds("7,0-2")
+        (7, 0, 1, 2)
+    """
+    if text is None:
+        return None
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        digits = [first, last] if dash else [first]
+        if not all(piece.isascii() and piece.isdigit() for piece in digits):
+            raise SettingsError(
+                f"--seeds {text!r}: {part.strip()!r} is neither a seed (7) nor a range (0-4)"
+            )
+        low, high = int(digits[0]), int(digits[-1])
+        if not 0 <= high - low < MOST_SEEDS:
+            raise SettingsError(f"--seeds {text!r}: {part.strip()!r} is no usable range")
+        seeds |= dict.fromkeys(range(low, high + 1))
+    return tuple(seeds)
+
+
+def parse_names(text: str | None) -> tuple[str, ...] | None:
+    """Read ``"ORT,word:TRS"``; nothing given is ``None``."""
+    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    return names or None
+
+
+def parse_overrides(pairs: list[str]) -> dict[str, Any]:
+    """Read ``NAME=VALUE`` pairs whose values are YAML.
+
+    Raises:
+        SettingsError: for a pair without ``=``, a value that is not YAML, or a name given twice.
+
+    Example:
+        >>> parse_overrides(["epochs=3", "kernel=null"])
+        {'epochs': 3, 'kernel': None}
+    """
+    import yaml
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise SettingsError(f"--set {pair!r} is not of the form NAME=VALUE")
+        if name.strip() in found:
+            raise SettingsError(f"--set {name.strip()} is given twice")
+        try:
+            found[name.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise SettingsError(f"--set {pair!r}: the value is not YAML") from error
+    return found
+
+
+def list_experiments(as_json: AsJson = False) -> None:
+    """List the experiments: what each computes, its profiles, its cost and its records."""
+    from xlrepro.experiments import all_experiments
+    from xlrepro.trials.store import RecordStore
+
+    counts = Counter((record.experiment, record.profile) for record in RecordStore().records())
+    rows = [_listing(each, counts) for each in all_experiments().values()]
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    for row in rows:
+        typer.secho(row["key"], bold=True, nl=False)
+        typer.echo(f"  {row['title']}\n    {row['question']}")
+        for name, profile in row["profiles"].items():
+            cost = f"  {profile['cost']}" if profile["cost"] else ""
+            typer.echo(f"    {name:6} {profile['records']:4d} records{cost}")
+
+
+def _listing(experiment: "Experiment", counts: "Counter[tuple[str, str]]") -> dict[str, Any]:
+    return {
+        "key": experiment.key,
+        "title": experiment.title,
+        "question": experiment.question,
+        "ours": experiment.ours,
+        "systems": [system.identifier for system in experiment.systems],
+        "columns": list(experiment.columns),
+        "profiles": {
+            profile: {
+                "cost": experiment.cost.get(profile, ""),
+                "default_seeds": list(experiment.default_seeds.get(profile, (0,))),
+                "records": counts[experiment.key, profile],
+            }
+            for profile in experiment.profiles
+        },
+    }
+
+
+def run(
+    experiments: Annotated[list[str], typer.Argument(metavar="EXPERIMENT...")],
+    profile: Annotated[str, typer.Option(help="smoke, open or paper.")] = "smoke",
+    seeds: Annotated[
+        str | None, typer.Option(help="0,1,2 or 0-4; default: the profile's own.")
+    ] = None,
+    systems: Annotated[
+        str | None, typer.Option(help="ORT,word:TRS or word:*; default: the experiment's own.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    jobs: Annotated[int | None, typer.Option(help="Trials at a time; default: all cores.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a running Dask cluster, tcp://host:8786.")
+    ] = None,
+    per_gpu: Annotated[int, typer.Option(help="Trials at a time on each GPU.")] = 1,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting.")
+    ] = None,
+    rerun_stale: Annotated[
+        bool, typer.Option(help="Run trials again whose code has changed since.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option(help="Show what would run, and run nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
+    from xlrepro.experiments import experiment
+    from xlrepro.trials.engine import RunInterrupted, plan_trials, run_trials
+    from xlrepro.trials.store import RecordStore
+
+    chosen = [experiment(key) for key in experiments]
+    overrides = parse_overrides(settings or [])
+    names, numbers = parse_names(systems), parse_seeds(seeds)
+    trials = [t for each in chosen for t in each.trials(profile, names, numbers, overrides)]
+    store = RecordStore()
+    plan = plan_trials(trials, store, rerun_stale)
+    if dry_run:
+        _print_plan(plan, as_json)
+        return
+    if plan.stale:
+        typer.echo(
+            f"{len(plan.stale)} records in use are stale: they were made by other code than "
+            "today's (--rerun-stale runs them again)",
+            err=True,
+        )
+    try:
+        summary = run_trials(
+            trials,
+            store=store,
+            device=device,
+            jobs=jobs,
+            scheduler=scheduler,
+            per_gpu=per_gpu,
+            rerun_stale=rerun_stale,
+        )
+    except RunInterrupted as interrupt:
+        typer.echo(f"xlrepro: {interrupt}", err=True)
+        raise typer.Exit(130) from None
+    _print_summary(summary, as_json)
+    raise typer.Exit(summary.exit_status)
+
+
+def _print_plan(plan: "Plan", as_json: bool) -> None:
+    rows = [_trial_row(trial, "to run") for trial in plan.pending]
+    for record in plan.reused:
+        state = "has a stale record" if record.key in plan.stale else "has a record"
+        rows.append(_trial_row(record.trial, state))
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    for row in rows:
+        typer.echo(f"{row['key'][:12]}  {row['state']:18}  {row['label']}")
+    typer.echo(f"{len(plan.pending)} trials to run, {len(plan.reused)} have a record")
+
+
+def _trial_row(trial: "Trial", state: str) -> dict[str, Any]:
+    return {"key": trial.key, "label": trial.label, "seed": trial.seed, "state": state}
+
+
+def _print_summary(summary: "RunSummary", as_json: bool) -> None:
+    if as_json:
+        content = {
+            "done": [record.key for record in summary.done],
+            "reused": [record.key for record in summary.reused],
+            "failed": [
+                {"key": f.trial.key, "label": f.label, "reason": f.reason, "log": str(f.log)}
+                for f in summary.failed
+            ],
+            "seconds": round(summary.seconds, 3),
+        }
+        typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
+        return
+    for failure in summary.failed:
+        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
+    typer.echo(summary.line)
+
+
+def publish(
+    experiments: Annotated[list[str] | None, typer.Argument(metavar="[EXPERIMENT...]")] = None,
+    profile: Annotated[str, typer.Option(help="Profiles whose records to publish.")] = "open,paper",
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also records whose settings are not the profile's own.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Gather finished records into data/results, for git; what is published already stays."""
+    from xlrepro.experiments import all_experiments, experiment
+    from xlrepro.trials.store import RecordStore
+
+    chosen = [experiment(key) for key in experiments or all_experiments()]
+    profiles = parse_names(profile) or ()
+    unknown = [name for name in profiles if name not in ("open", "paper")]
+    if unknown:
+        raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")
+    store = RecordStore()
+    keys = None if everything else _preset_keys(chosen, profiles, store)
+    files = store.publish([each.key for each in chosen], profiles, keys)
+    _print_published(files, as_json)
+
+
+def _preset_keys(
+    experiments: "list[Experiment]", profiles: tuple[str, ...], store: "RecordStore"
+) -> set[str]:
+    """Return the keys of records that the experiments' own presets ask for; report the others."""
+    from xlrepro.trials.presets import preset_keys
+
+    keys: set[str] = set()
+    for each in experiments:
+        for profile in set(profiles) & set(each.profiles):
+            records = store.records(each.key, profile)
+            own = preset_keys(each, profile, [record.seed for record in records])
+            others = [record for record in records if record.key not in own]
+            keys |= own
+            if others:
+                typer.echo(
+                    f"{each.key} {profile}: {len(others)} records have other settings or data than "
+                    "the profile today and are left out (--all publishes them, too)",
+                    err=True,
+                )
+    return keys
+
+
+def _print_published(files: "list[PublishedFile]", as_json: bool) -> None:
+    rows = [
+        {
+            "path": str(each.path),
+            "added": each.added,
+            "replaced": each.replaced,
+            "total": each.total,
+            "dirty": each.dirty,
+        }
+        for each in files
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        typer.echo(
+            f"{row['path']}: {row['added']} added, {row['replaced']} replaced, "
+            f"{row['total']} in all"
+        )
+        if row["dirty"]:
+            print(
+                f"warning: {row['dirty']} of them ran on sources that differ from their commit",
+                file=sys.stderr,
+            )
+    if not rows:
+        typer.echo("no record to publish")
