@@ -319,25 +319,27 @@ def _viterbi(
     """Return the best sequences, ``(batch, length)``, -1 at padding.
 
     Only best scores are kept; the best predecessor is looked for again on the way back, where one
-    tag per sequence asks for it instead of all.
+    tag per sequence asks for it instead of all. The batch is the last dimension on the way there,
+    so that the maximum over predecessors runs over whole vectors of numbers.
     """
-    batch, length, _ = emissions.shape
-    column = torch.arange(batch, device=emissions.device)
+    batch, length, n_tags = emissions.shape
+    # shape: (length, tags, batch); the best score of a prefix that ends in tag j, filled below
+    best = emissions.permute(1, 2, 0).contiguous()
+    best[0] += start.unsqueeze(1)
+    arriving = transitions.unsqueeze(2).contiguous()
+    # shape: (tags before, tags, batch) and (tags, batch); room for one step
+    paths, arrived = best.new_empty(n_tags, n_tags, batch), best.new_empty(n_tags, batch)
+    prefixes = best.unbind(0)
+    for before, now in zip(prefixes[:-1], prefixes[1:], strict=True):
+        torch.add(before.unsqueeze(1), arriving, out=paths)
+        now.add_(torch.amax(paths, 0, out=arrived))
     step = torch.arange(length, device=emissions.device).unsqueeze(1)
-    steps = emissions.transpose(0, 1).contiguous()
-    # shape: (length, batch, tags); the best score of a prefix that ends in tag j
-    best = torch.empty_like(steps)
-    torch.add(steps[0], start, out=best[0])
-    arriving = transitions.unsqueeze(1)  # shape: (tags before, 1, tags)
-    for t in range(1, length):
-        torch.amax(best[t - 1].T.unsqueeze(2) + arriving, 0, out=best[t])
-        best[t].add_(steps[t])
     # shape: (length, batch); backwards in time, with all last tokens at step 0
     mirrored = torch.where(step < lengths, lengths - 1 - step, step)
-    backwards = best[mirrored, column]
-    into = transitions.T.contiguous()
-    path = torch.empty(length, batch, dtype=torch.long, device=emissions.device)
-    path[0] = (backwards[0] + end).argmax(1)
-    for t in range(1, length):
-        path[t] = (backwards[t] + into[path[t - 1]]).argmax(1)
-    return path[mirrored, column].T.masked_fill(~mask, -1)
+    column = torch.arange(batch, device=emissions.device)
+    backwards = best[mirrored, :, column].unbind(0)
+    into = transitions.T.contiguous()  # row j: scores of coming from each tag into j
+    path = [(backwards[0] + end).argmax(1)]
+    for scores in backwards[1:]:
+        path.append((into.index_select(0, path[-1]).add_(scores)).argmax(1))
+    return torch.stack(path)[mirrored, column].T.masked_fill(~mask, -1)
