@@ -31,7 +31,7 @@ def fetch(
     name: Annotated[str | None, typer.Argument(help="Name of a data set.")] = None,
     file_ids: Annotated[
         list[str] | None,
-        typer.Argument(help="Files of it, such as en/train; all if none is named."),
+        typer.Argument(help="Files of it, such as en/train; without one, all."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Fetch all data sets.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
@@ -52,7 +52,7 @@ def fetch(
             entry.file(file_id)
         for file_id in _progress(wanted, entry.name, shown=not quiet):
             registry.fetch(entry.name, file_id, progress=not quiet and len(wanted) == 1)
-        typer.echo(f"{entry.name}: {len(wanted)} files in the cache")
+        typer.echo(f"{entry.name}: {', '.join(file_ids or ['all files'])} in the cache")
 
 
 @app.command()
@@ -122,19 +122,19 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("name", "title", "licence", "may be passed on", "languages"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("cached", "MB"):
+    table.add_column("name", no_wrap=True)
+    table.add_column("title", min_width=20)
+    table.add_column("licence", min_width=12)
+    table.add_column("pass on")
+    for heading in ("languages", "cached", "MB"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        languages = row["languages"]
-        shown = " ".join(languages) if len(languages) <= 8 else f"{len(languages)} languages"
         table.add_row(
             row["name"],
             row["title"],
             row["licence"],
             "yes" if row["redistributable"] else "no",
-            shown,
+            str(len(row["languages"])),
             f"{row['cached']}/{row['files']}",
             f"{row['bytes'] / 1e6:.1f}",
         )
@@ -145,4 +145,6 @@ def _progress(file_ids: list[str], name: str, shown: bool) -> Any:
     """Show a bar over the files of a data set; a single file has its own."""
     from tqdm import tqdm
 
-    return tqdm(file_ids, desc=name, unit="file", disable=not shown or len(file_ids) == 1)
+    return tqdm(
+        file_ids, desc=name, unit="file", leave=False, disable=not shown or len(file_ids) == 1
+    )
