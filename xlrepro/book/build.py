@@ -1,0 +1,69 @@
+"""Render the assembled book with Jupyter Book, warnings as errors, without a network."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from xlrepro.book.digest import code_files, files_digest
+from xlrepro.errors import XlreproError
+from xlrepro.paths import build_dir, project_root
+
+# The package cannot be run with -m, and its script need not be on the path.
+JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+
+
+class BookError(XlreproError):
+    """The book cannot be rendered."""
+
+
+def html_dir() -> Path:
+    """Return the folder of the rendered book."""
+    return build_dir() / "book" / "_build" / "html"
+
+
+def render(source: Path, *, quiet: bool = True) -> Path:
+    """Render ``source`` and return the page to open.
+
+    Nothing is done when neither the source nor the code it documents has changed since the last
+    whole run.
+
+    Raises:
+        BookError: if Jupyter Book fails or warns; its messages are in the log.
+    """
+    page = html_dir() / "index.html"
+    stamp = build_dir() / "book" / "rendered.sha256"
+    digest = _digest(source)
+    if page.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+        return page
+    stamp.unlink(missing_ok=True)
+    log = build_dir() / "book" / "build.log"
+    command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]
+    command += ["--path-output", str(build_dir() / "book"), "-W", "--keep-going", "--quiet"]
+    with log.open("w", encoding="utf-8") as handle:
+        done = subprocess.run(
+            command, stdout=handle, stderr=subprocess.STDOUT, env=_environment(), check=False
+        )
+    if done.returncode or not page.is_file():
+        raise BookError(f"the book was not rendered: {_first_complaint(log)} (all of it: {log})")
+    stamp.write_text(digest, encoding="utf-8")
+    return page
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment: nothing of ours may be drawn on a screen or sent away."""
+    return {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+
+
+def _digest(source: Path) -> str:
+    files = [p for p in source.rglob("*") if p.is_file()]
+    parts = [files_digest(files, source), files_digest(code_files(False), project_root())]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def _first_complaint(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    marked = [line for line in lines if "WARNING" in line or "ERROR" in line or "Error" in line]
+    chosen = (marked or lines or ["no message"])[0].strip()
+    return chosen[:300]

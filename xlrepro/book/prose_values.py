@@ -1,0 +1,41 @@
+"""What the marks in the prose pages stand for: tables and numbers, never typed by hand."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xlrepro.book import dashboard, data_page, findings_pages
+from xlrepro.book.benchmarks_page import benchmark_tables
+from xlrepro.book.gloss_page import gloss_examples
+from xlrepro.book.settings_page import settings_table
+from xlrepro.paths import project_root
+
+
+def names(profile: str) -> dict[str, Callable[..., Any]]:
+    """Return every name that a prose page may use.
+
+    Args:
+        profile: whose executed notebooks the book shows.
+    """
+    return {
+        "registry_table": data_page.registry_table,
+        "registry_details": data_page.registry_details,
+        "gloss_examples": gloss_examples,
+        "deviations_table": findings_pages.deviations_table,
+        "errata_table": findings_pages.errata_table,
+        "benchmark_tables": benchmark_tables,
+        "changelog": changelog,
+        "settings_table": settings_table,
+        "experiments_table": lambda: dashboard.experiments_table(profile),
+        "papers_table": dashboard.papers_table,
+        "findings": dashboard.findings,
+        "scope": lambda: dashboard.scope(profile),
+    }
+
+
+def changelog() -> str:
+    """Return CHANGELOG.md without its own title."""
+    path = project_root() / "CHANGELOG.md"
+    if not path.is_file():
+        return "No release yet."
+    lines = path.read_text(encoding="utf-8").strip().splitlines()
+    return "\n".join(lines[1:] if lines and lines[0].startswith("# ") else lines).strip()
