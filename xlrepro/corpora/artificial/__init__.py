@@ -1,0 +1,11 @@
+"""Artificial languages: the built-in corpora, generated from meanings, annotated by construction.
+
+No word in here is a word of a real language, and no language in here is a real one. The presets
+carry the codes of real languages because their word order imitates those (``typology.py``).
+"""
+
+from xlrepro.corpora.artificial.family import Family, Language
+from xlrepro.corpora.artificial.features import features
+from xlrepro.corpora.artificial.typology import LANGUAGES, Typology, parameters
+
+__all__ = ["LANGUAGES", "Family", "Language", "Typology", "features", "parameters"]
