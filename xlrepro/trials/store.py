@@ -6,7 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -258,7 +258,8 @@ def write_atomically(path: Path, text: str) -> None:
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error
 
 

@@ -1,0 +1,152 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from xlrepro.errors import StoreError
+from xlrepro.trials.record import GitState, Record, make_record
+from xlrepro.trials.trial import Cell, TrialResult
+
+CONTRACT = {
+    "schema key experiment systems columns profile seed settings runner cells details git "
+    "fingerprint sources data versions device threads wall_seconds training_seconds "
+    "training_tokens training_tokens_per_second peak_memory_bytes peak_gpu_memory_bytes started "
+    "signatures"
+}
+
+
+def finish(trial, **result):
+    cells = result.pop("cells", [Cell("word:ORT", "en", 91.5, "accuracy")])
+    return make_record(
+        trial,
+        TrialResult(cells=cells, **result),
+        started="2026-01-01T00:00:00.000+00:00",
+        wall_seconds=2.0,
+        peak_memory_bytes=1,
+        peak_gpu_memory_bytes=None,
+        device="a CPU",
+        threads=1,
+        versions={"python": "3.11"},
+        git=GitState(commit=None, dirty=None),
+        fingerprint="f",
+        sources=("fake_runner",),
+    )
+
+
+def test_a_record_comes_back_from_its_json(record_of):
+    record = record_of(3)
+    assert Record.from_json(record.to_json(), "here") == record
+
+
+def test_json_has_the_keys_of_schema_1(record_of):
+    content = json.loads(record_of().to_json())
+    assert content["schema"] == 1
+    assert set(content) == set(" ".join(CONTRACT).split())
+
+
+def test_json_is_one_line(record_of):
+    assert "\n" not in record_of().to_json()
+
+
+def test_a_record_gives_back_its_trial(trial_of, record_of):
+    assert record_of(3).trial == trial_of(3)
+
+
+def test_a_record_is_frozen(record_of):
+    with pytest.raises(ValueError, match="frozen"):
+        record_of().seed = 1
+
+
+def test_a_changed_seed_no_longer_fits_the_key(record_of):
+    text = record_of(3).to_json().replace('"seed": 3', '"seed": 4')
+    with pytest.raises(StoreError, match="its key does not belong"):
+        Record.from_json(text, "build/records/x.json")
+
+
+@pytest.mark.parametrize("cut", [0, 1, 200, -1])
+def test_a_cut_record_is_refused_and_its_file_named(record_of, cut):
+    with pytest.raises(StoreError, match=r"build/records/x\.json is not a whole record"):
+        Record.from_json(record_of().to_json()[:cut], "build/records/x.json")
+
+
+def test_the_message_names_the_wrong_field(record_of):
+    content = json.loads(record_of().to_json())
+    content["threads"] = "many"
+    with pytest.raises(StoreError, match="threads: "):
+        Record.from_json(json.dumps(content), "x.json")
+
+
+def test_another_schema_is_refused(record_of):
+    text = record_of().to_json().replace('"schema": 1', '"schema": 2')
+    with pytest.raises(StoreError, match="schema"):
+        Record.from_json(text, "x.json")
+
+
+def test_tokens_per_second_are_tokens_over_training_seconds(trial_of):
+    record = finish(trial_of(), training_tokens=5000, training_seconds=4.0)
+    assert record.training_tokens_per_second == 1250.0
+
+
+def test_nothing_trained_has_no_tokens_per_second(trial_of):
+    assert finish(trial_of()).training_tokens_per_second is None
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_cell_that_is_no_number_makes_no_record(trial_of, value):
+    with pytest.raises(StoreError, match="not a number"):
+        finish(trial_of(), cells=[Cell("word:ORT", "en", value, "accuracy")])
+
+
+@pytest.mark.parametrize("address", [("word:TRS", "en"), ("word:ORT", "fr")])
+def test_a_cell_outside_the_trial_makes_no_record(trial_of, address):
+    with pytest.raises(StoreError, match="not one of the trial's own"):
+        finish(trial_of(), cells=[Cell(*address, 1.0, "accuracy")])
+
+
+def test_a_cell_filled_twice_makes_no_record(trial_of):
+    with pytest.raises(StoreError, match="filled twice"):
+        finish(trial_of(), cells=[Cell("word:ORT", "en", 1.0, "accuracy")] * 2)
+
+
+def test_numpy_values_become_plain_ones(trial_of):
+    cell = Cell("word:ORT", "en", np.float32(0.5), "accuracy")
+    record = finish(trial_of(), cells=[cell], details={"curve": np.array([1.5, 2.5])})
+    assert (type(record.cells[0].value), record.details) == (float, {"curve": [1.5, 2.5]})
+
+
+def test_details_hold_no_long_text(trial_of):
+    with pytest.raises(StoreError, match="numbers and names only"):
+        finish(trial_of(), details={"samples": ["word " * 100]})
+
+
+def test_a_true_run_knows_where_and_on_what_it_ran(record_of):
+    record = record_of()
+    assert record.versions["python"]
+    assert record.device
+    assert record.threads == 1
+    assert record.peak_memory_bytes > 1_000_000
+    assert record.started.endswith("+00:00")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("experiment", "word_order/other"),
+        ("systems", ("word:TRS",)),
+        ("columns", ("en",)),
+        ("profile", "paper"),
+        ("seed", 1),
+        ("settings", {"epochs": 2}),
+        ("data", {"ud-r2.2 en/train": "1" * 64}),
+        ("runner", "fake_runner:other"),
+    ],
+)
+def test_every_field_of_a_trial_changes_its_key(trial_of, field, value):
+    assert trial_of(**{field: value}).key != trial_of().key
+
+
+def test_the_order_of_settings_and_data_does_not_change_the_key(trial_of):
+    one = trial_of(settings={"a": 1, "b": 2}, data={"x": "1", "y": "2"})
+    other = trial_of(settings={"b": 2, "a": 1}, data={"y": "2", "x": "1"})
+    assert one.key == other.key

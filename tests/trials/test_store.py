@@ -1,0 +1,233 @@
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from xlrepro.errors import StoreError
+from xlrepro.trials.record import Record
+from xlrepro.trials.store import RecordStore, write_atomically
+
+ENDLESS_PUTS = """
+import sys
+from pathlib import Path
+from conftest import make_trial
+from xlrepro.trials.store import RecordStore
+from xlrepro.trials.worker import measure_trial
+record = measure_trial(make_trial(settings={"filler": "x" * 100_000}), "cpu")
+store = RecordStore(Path(sys.argv[1]), Path(sys.argv[2]))
+print("ready", flush=True)
+while True:
+    store.put(record)
+"""
+
+
+def later(record: Record) -> Record:
+    return record.model_copy(update={"started": "2999-01-01T00:00:00.000+00:00"})
+
+
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_what_is_put_is_got(store, record_of):
+    record = record_of(1)
+    store.put(record)
+    assert store.get(record.key) == record
+
+
+def test_an_unknown_key_has_no_record(store):
+    assert not store.has("0" * 64)
+
+
+def test_records_are_chosen_by_experiment_and_profile(store, record_of):
+    for changes in ({}, {"profile": "smoke"}, {"experiment": "word_order/other"}):
+        store.put(record_of(**changes))
+    chosen = store.records("word_order/fake", "open")
+    assert [(r.experiment, r.profile) for r in chosen] == [("word_order/fake", "open")]
+
+
+def test_records_are_sorted_by_systems_and_seed(store, record_of):
+    for seed, system in ((1, "word:TRS"), (2, "word:ORT"), (0, "word:TRS"), (10, "word:ORT")):
+        store.put(record_of(seed, systems=(system,)))
+    found = [(r.systems[0], r.seed) for r in store.records()]
+    assert found == [("word:ORT", 2), ("word:ORT", 10), ("word:TRS", 0), ("word:TRS", 1)]
+
+
+def test_a_kill_at_any_moment_leaves_whole_records(tmp_path):
+    root = tmp_path / "records"
+    for pause in (0.0, 0.003, 0.011):
+        process = subprocess.Popen(
+            [sys.executable, "-c", ENDLESS_PUTS, str(root), str(tmp_path / "results")],
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parent,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.05 + pause)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        files = list(root.glob("*.json"))
+        assert len(files) == 1
+        Record.from_json(files[0].read_text(), str(files[0]))
+
+
+def test_temporary_files_of_dead_processes_are_removed(store):
+    store.root.mkdir(parents=True)
+    left = store.root / f".x.json~{socket.gethostname()}~{dead_pid()}~abc~.tmp"
+    left.write_text("half")
+    RecordStore(store.root, store.published)
+    assert not left.exists()
+
+
+def test_temporary_files_of_living_processes_stay(store):
+    store.root.mkdir(parents=True)
+    busy = store.root / f".x.json~{socket.gethostname()}~{os.getpid()}~abc~.tmp"
+    busy.write_text("half")
+    RecordStore(store.root, store.published)
+    assert busy.exists()
+
+
+def test_a_broken_record_is_named_and_does_not_hide_the_others(store, record_of, caplog):
+    good, bad = record_of(1), record_of(2)
+    store.put(good)
+    store.put(bad)
+    store.path(bad.key).write_text(bad.to_json()[:100])
+    with caplog.at_level(logging.WARNING, "xlrepro"):
+        assert [r.key for r in store.records()] == [good.key]
+    assert str(store.path(bad.key)) in caplog.text
+
+
+def test_a_broken_record_counts_as_not_run(store, record_of):
+    record = record_of()
+    store.put(record)
+    store.path(record.key).write_bytes(b"\xff\x00")
+    assert not store.has(record.key)
+
+
+def test_a_record_under_another_key_is_refused(store, record_of, caplog):
+    record = record_of()
+    store.put(record)
+    store.path(record.key).rename(store.path("0" * 64))
+    assert store.get("0" * 64) is None
+    assert "another trial" in caplog.text
+
+
+def test_a_store_that_cannot_be_written_says_so(tmp_path, record_of):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StoreError, match="cannot be written"):
+        RecordStore(tmp_path / "file" / "records", tmp_path).put(record_of())
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_atomically(path, "old")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="No space left"):
+        write_atomically(path, "new")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file", "old")]
+
+
+def test_a_lock_is_held_by_one_only(store):
+    held = store.lock("a")
+    assert store.lock("a") is None
+    held.release()
+    assert store.lock("a") is not None
+
+
+def test_published_records_are_sorted_lines_in_their_papers_folder(store, record_of):
+    for seed in (2, 0, 1):
+        store.put(record_of(seed))
+    [file] = store.publish()
+    assert file.path == store.published / "word_order" / "fake.open.jsonl"
+    lines = file.path.read_text().splitlines()
+    assert [Record.from_json(line, "").seed for line in lines] == [0, 1, 2]
+    assert (file.added, file.replaced, file.total) == (3, 0, 3)
+
+
+def test_smoke_records_are_not_published(store, record_of):
+    store.put(record_of(profile="smoke"))
+    assert store.publish() == []
+
+
+def test_only_asked_experiments_and_keys_are_published(store, record_of):
+    chosen, other = record_of(1), record_of(2)
+    for record in (chosen, other, record_of(experiment="word_order/other")):
+        store.put(record)
+    [file] = store.publish(["word_order/fake"], keys={chosen.key})
+    assert [r.key for r in RecordStore(store.root / "none", store.published).records()] == [
+        chosen.key
+    ]
+    assert file.total == 1
+
+
+def test_publishing_keeps_what_is_published(store, tmp_path, record_of):
+    store.put(record_of(0))
+    store.publish()
+    other_machine = RecordStore(tmp_path / "other", store.published)
+    other_machine.put(record_of(1))
+    [file] = other_machine.publish()
+    assert (file.added, file.total) == (1, 2)
+
+
+def test_publishing_again_changes_nothing(store, record_of):
+    store.put(record_of(0))
+    [first] = store.publish()
+    before = (first.path.stat().st_mtime_ns, first.path.read_bytes())
+    [again] = store.publish()
+    assert (again.added, again.replaced) == (0, 0)
+    assert (first.path.stat().st_mtime_ns, first.path.read_bytes()) == before
+
+
+def test_a_newer_record_takes_the_place_of_a_published_one(store, record_of):
+    record = record_of()
+    store.put(record)
+    store.publish()
+    store.put(later(record))
+    [file] = store.publish()
+    assert (file.replaced, file.total) == (1, 1)
+    assert Record.from_json(file.path.read_text(), "").started == later(record).started
+
+
+def test_a_broken_published_file_is_not_overwritten(store, record_of):
+    store.put(record_of(0))
+    path = store.published_path("word_order/fake", "open")
+    path.parent.mkdir(parents=True)
+    path.write_text("{broken\n")
+    with pytest.raises(StoreError, match="line 1"):
+        store.publish()
+    assert path.read_text() == "{broken\n"
+
+
+def test_dirty_records_are_counted(store, record_of):
+    git = record_of().git.model_copy(update={"dirty": True})
+    store.put(record_of(0).model_copy(update={"git": git}))
+    assert store.publish()[0].dirty == 1
+
+
+def test_a_published_record_counts_as_run(store, tmp_path, record_of):
+    record = record_of()
+    store.put(record)
+    store.publish()
+    assert RecordStore(tmp_path / "fresh", store.published).get(record.key) == record
+
+
+@pytest.mark.parametrize("newer_is_local", [True, False])
+def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is_local):
+    record = record_of()
+    store.put(record if newer_is_local else later(record))
+    store.publish()
+    store.put(later(record) if newer_is_local else record)
+    assert store.get(record.key) == later(record)
+    assert store.records() == [later(record)]
