@@ -1,7 +1,7 @@
 """The distance column of Tables 1 and 2, recomputed.
 
-Ahmad et al. (2019): a language is 52 numbers, the share of a relation's dependents that stand on one
-side of their head; the distance of two languages is the mean absolute difference of the numbers.
+Ahmad et al. (2019): a language is 52 numbers, the share of a relation's dependents that stand on
+one side of their head; the distance of two languages is the numbers' mean absolute difference.
 """
 
 from xlrepro.corpora import word_order_features

@@ -106,7 +106,7 @@ def train(
 
 
 def warmup_then_linear(step: int, warmup: int, total: int) -> float:
-    """Return the learning rate's factor: up to 1 at ``warmup`` steps, then down to 0 at ``total``."""
+    """Return the learning rate's factor: up to 1 in ``warmup`` steps, down to 0 at ``total``."""
     if step < warmup:
         return (step + 1) / warmup
     return max(0.0, (total - step) / max(1, total - warmup))

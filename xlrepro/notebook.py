@@ -1,0 +1,225 @@
+"""What a notebook's code cells call: one page object with a method per section.
+
+The cells of a notebook are one to five lines; what they do is here and in :mod:`xlrepro.evidence`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.evidence import claims as claims_evidence
+from xlrepro.evidence import deviations as deviations_evidence
+from xlrepro.evidence import figures
+from xlrepro.evidence import provenance as provenance_evidence
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.compare import compare, paired_differences
+from xlrepro.evidence.html_table import Table
+from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.evidence.tables import cells_table, comparison_table, pairs_table
+from xlrepro.experiments import experiment as find_experiment
+from xlrepro.trials.engine import run_trials
+from xlrepro.trials.experiment import Experiment
+from xlrepro.trials.presets import preset_keys
+from xlrepro.trials.record import Record
+from xlrepro.trials.store import RecordStore
+from xlrepro.trials.trial import PROFILES
+
+if TYPE_CHECKING:
+    from xlrepro.evidence.figures import Figure
+
+MEANING = {
+    "smoke": "smoke: shows that the code runs, not evidence",
+    "open": "open data: evidence for orderings",
+    "paper": "paper scale: evidence for values",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Several pieces of a page, one below the other, each under a line of text.
+
+    In a notebook or the book it is HTML; as text it is the lines and the tables' summaries.
+    """
+
+    pieces: tuple[tuple[str, Any], ...]
+
+    def _repr_html_(self) -> str:
+        return "\n".join(
+            f"<p>{line}</p>\n{piece._repr_html_() if piece is not None else ''}"
+            for line, piece in self.pieces
+        )
+
+    def __repr__(self) -> str:
+        """Return the lines and the text of the pieces."""
+        return "\n".join(
+            line if piece is None else f"{line}\n{piece!r}" for line, piece in self.pieces
+        )
+
+
+class Page:
+    """One experiment at one profile, with what its records say.
+
+    Args:
+        experiment: the experiment.
+        profile: what ``run`` runs; records of other profiles are shown too.
+        seeds: the seeds of ``run``; empty for the profile's own.
+        systems: the systems of ``run``; empty for the default ones.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        scheduler: address of a Dask cluster.
+        jobs: processes on this machine.
+        store: the records; the project's unless told.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        profile: str,
+        seeds: Sequence[int],
+        systems: Sequence[str],
+        device: str = "auto",
+        scheduler: str | None = None,
+        jobs: int | None = None,
+        store: RecordStore | None = None,
+    ) -> None:
+        if profile not in PROFILES:
+            raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+        self.experiment = experiment
+        self.profile = profile
+        self.store = store or RecordStore()
+        self._systems = systems
+        self._options: dict[str, Any] = {
+            "device": device,
+            "scheduler": scheduler,
+            "jobs": jobs,
+            "store": self.store,
+        }
+        self._trials = experiment.trials(profile, systems, seeds)
+
+    def __repr__(self) -> str:
+        """Return what will run, one fact a line."""
+        shown = self.experiment
+        systems = shown.select(self._systems)
+        lines = [
+            f"{shown.key}: {shown.title}",
+            f"question: {shown.question}",
+            f"profile: {MEANING[self.profile]}",
+            f"systems: {', '.join(systems)}",
+            f"columns: {', '.join(shown.columns[:40])}{' …' if len(shown.columns) > 40 else ''}",
+            f"trials: {len(self._trials)}",
+            f"command: xlrepro run {shown.key} --profile {self.profile}",
+        ]
+        if shown.ours:
+            lines.insert(1, "an experiment of ours, not in the paper")
+        return "\n".join(lines)
+
+    def run(self) -> None:
+        """Run the trials that have no record yet.
+
+        Raises:
+            XlreproError: if a trial failed; names the first one's log.
+        """
+        summary = run_trials(self._trials, **self._options)
+        if summary.failed:
+            first = summary.failed[0]
+            raise XlreproError(
+                f"{len(summary.failed)} of {len(self._trials)} trials failed; first: "
+                f"{first.label}: {first.reason}; see {first.log}"
+            )
+        print(f"{len(self._trials)} of {len(self._trials)} trials have a record")
+
+    def records(self, profile: str) -> list[Record]:
+        """Return the records of a profile that were made with today's settings and data."""
+        found = self.store.records(self.experiment.key, profile)
+        keys = preset_keys(self.experiment, profile, (r.seed for r in found))
+        return [r for r in found if r.key in keys]
+
+    def profiles(self) -> list[str]:
+        """Return the profiles to show: the most telling first, this run's among them."""
+        return [p for p in reversed(PROFILES) if p == self.profile or self.records(p)]
+
+    def numbers(self) -> ReproducedNumbers:
+        """Return the reproduced cells of all shown profiles."""
+        return gather([r for p in self.profiles() for r in self.records(p)])
+
+    def compare(self) -> Shown:
+        """Set reported beside reproduced: an overview, then every cell, for each profile."""
+        pieces: list[tuple[str, Table | None]] = []
+        numbers = self.numbers()
+        for profile in self.profiles():
+            frame = compare(self.experiment.key, [profile], numbers=numbers)
+            pieces.append((MEANING[profile], comparison_table(frame, profile)))
+            pieces.append(("Cell by cell:", cells_table(frame)))
+        return Shown(tuple(pieces))
+
+    def heat_map(self) -> "Figure":
+        """Draw reproduced minus reported, systems by columns."""
+        return self._figure(figures.heat_map)
+
+    def gain_against_distance(self) -> "Figure":
+        """Draw the gain over TRS against the word-order distance to English."""
+        return self._figure(figures.gain_against_distance)
+
+    def bars(self) -> "Figure":
+        """Draw each system's columns as bars with their intervals."""
+        return self._figure(figures.bars)
+
+    def reported_against_reproduced(self) -> "Figure":
+        """Draw reproduced against reported, a point per cell."""
+        return self._figure(figures.reported_against_reproduced)
+
+    def _figure(self, draw: Callable[..., "Figure"]) -> "Figure":
+        best = self.profiles()[0]
+        return draw(compare(self.experiment.key, [best], numbers=self.numbers()), best)
+
+    def paired_differences(self, first: str = "ORT", columns: Sequence[str] = ("avg",)) -> Shown:
+        """Compare ``first`` with every other system of its block, seed by seed."""
+        numbers, pieces = self.numbers(), []
+        for profile in self.profiles():
+            ran = numbers.systems(self.experiment.key, profile)
+            for block in dict.fromkeys(s.split(":", 1)[0] for s in ran):
+                one = f"{block}:{first}"
+                for other in ran:
+                    if one in ran and other != one and other.startswith(f"{block}:"):
+                        pairs = paired_differences(
+                            self.experiment.key, profile, one, other, columns, numbers=numbers
+                        )
+                        pieces.append((MEANING[profile], pairs_table(pairs, one, other)))
+        return Shown(tuple(pieces))
+
+    def claims(self) -> Shown:
+        """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
+        return Shown((("", claims_evidence.claims_table(self.experiment.key, self.profiles())),))
+
+    def deviations(self) -> Shown:
+        """List where we knowingly differ from the paper."""
+        return Shown((("", deviations_evidence.deviations_table(self.experiment.key)),))
+
+    def provenance(self) -> Shown:
+        """List the records behind the page, and what they cost."""
+        return Shown(
+            tuple(
+                (MEANING[p], provenance_evidence.provenance_table(self.records(p)))
+                for p in self.profiles()
+            )
+        )
+
+
+def open_page(
+    experiment: str,
+    profile: str = "smoke",
+    seeds: Sequence[int] = (),
+    systems: Sequence[str] = (),
+    *,
+    device: str = "auto",
+    scheduler: str | None = None,
+    jobs: int | None = None,
+) -> Page:
+    """Return the page of ``experiment``, checked: a wrong parameter fails here, before any run.
+
+    Raises:
+        SettingsError: for an unknown experiment, profile, system or seed.
+        DataError: if the profile needs files that are not there.
+    """
+    load_catalog().experiment(experiment)
+    return Page(find_experiment(experiment), profile, seeds, systems, device, scheduler, jobs)
