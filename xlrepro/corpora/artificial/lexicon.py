@@ -19,6 +19,16 @@ Roots = dict[str, Word]
 _NEIGHBOURS = (("p", "b", "f", "v"), ("t", "d", "s", "z"), ("k", "g", "h"), ("sh", "ch", "j"))
 
 
+# Suffixes of verbs that may sound like one of nouns, as in "walks".
+SYNCRETISMS = (
+    ("person2", "plural"),
+    ("past", "acc"),
+    ("infinitive", "gen"),
+    ("person5", "definite"),
+    ("person0", "obl"),
+)
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """The words of one language.
@@ -90,7 +100,7 @@ def _changed(word: Word, changes: dict[str, str]) -> Word:
 
 def source_pairs(ontology: Ontology, seed: object) -> list[tuple[str, str]]:
     """Return the pairs of concepts that share a word in the source language."""
-    fixed = [pair for pair in map(tuple, ontology.homographs)]
+    fixed = list(ontology.homographs)
     rng = seeded(seed, "pairs", SOURCE)
     return [*fixed, *_random_pairs(ontology, rng, 1.0, {key for pair in fixed for key in pair})]
 
@@ -101,14 +111,19 @@ def _random_pairs(
     """Return pairs of concepts to share words: across parts of speech and within one."""
     pairs = []
     for left, right, share in (
-        ("verbs", "nouns", 0.22),
-        ("adjectives", "nouns", 0.12),
-        ("adjectives", "verbs", 0.05),
-        ("manner_adverbs", "adjectives", 0.2),
+        ("particles", "adpositions", 0.4),
+        ("adpositions", "manner_adverbs", 0.3),
+        ("subordinators", "time_adverbs", 0.4),
+        ("auxiliaries", "verbs", 0.4),
+        ("determiners", "pronouns", 0.4),
+        ("verbs", "nouns", 0.5),
+        ("adjectives", "nouns", 0.25),
+        ("adjectives", "verbs", 0.15),
+        ("manner_adverbs", "adjectives", 0.3),
         ("nouns", "nouns", 0.06),
         ("verbs", "verbs", 0.06),
         ("names", "names", 0.06),
-        ("names", "nouns", 0.04),
+        ("names", "nouns", 0.1),
     ):
         partners = ontology.group(right)
         for position, concept in enumerate(ontology.group(left)):
@@ -182,7 +197,7 @@ def build_lexicon(
 
 
 def _invent_suffixes(typology: Typology, rng: random.Random) -> dict[str, str]:
-    """Return the written suffixes; ``shared_suffix`` makes plural and third person sound alike."""
+    """Return the written suffixes; ``syncretism`` lets verb suffixes sound like noun suffixes."""
     names = ["plural", "acc", "gen", "obl", "past", "definite", "infinitive"]
     names += [f"person{i}" for i in range(6)]
     write = SCRIPTS[typology.script]
@@ -194,8 +209,9 @@ def _invent_suffixes(typology: Typology, rng: random.Random) -> dict[str, str]:
             written = write((_suffix_syllable(typology, rng),))
         taken.add(written)
         suffixes[name] = written
-    if typology.shared_suffix:
-        suffixes["person2"] = suffixes["plural"]
+    for verbal, nominal in SYNCRETISMS:
+        if rng.random() < typology.syncretism:
+            suffixes[verbal] = suffixes[nominal]
     return suffixes
 
 

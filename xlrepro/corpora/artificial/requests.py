@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 from xlrepro.corpora.artificial.meaning import Clause, Meaning, Modifier, NounPhrase, Oblique
 from xlrepro.corpora.artificial.ontology import Concept, Ontology
@@ -101,7 +102,7 @@ class RequestSampler:
         known = self._ontology.concepts
         return known.get(f"{label}.verbs") or known["change.verbs"]
 
-    def _determiner(self) -> dict[str, Concept]:
+    def _determiner(self) -> dict[str, Any]:
         draw = self._rng.random()
         if draw < 0.4:
             return {"determiner": self._ontology["the.determiners"]}

@@ -186,10 +186,7 @@ class MeaningSampler:
         chance = self.rng.random
         tense = self._tense()
         negated = chance() < 0.09
-        if chance() < 0.2:
-            changes = self._ascription(depth)
-        else:
-            changes = self._event(depth)
+        changes = self._ascription(depth) if chance() < 0.2 else self._event(depth)
         draw = chance()
         if depth == 0 and draw < 0.07:
             changes["adverbial"] = (self._subordinator(), self.clause(depth + 1))

@@ -9,6 +9,12 @@ from collections.abc import Callable
 Syllable = tuple[str, str, str]
 Word = tuple[Syllable, ...]
 
+
+def _table(sounds: tuple[str, ...], letters: str) -> dict[str, str]:
+    """Pair sounds with letters separated by spaces."""
+    return dict(zip(sounds, letters.split(), strict=True))
+
+
 ONSETS = (
     "p",
     "b",
@@ -32,53 +38,18 @@ ONSETS = (
 VOWELS = ("a", "e", "i", "o", "u")
 CODAS = ("n", "s", "r", "l", "t", "k", "m")
 
-_CYRILLIC = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch a e i o u".split(),
-        "п б т д к г м н с з л р в ф х й ш ч а е и о у".split(),
-    )
-)
-_GREEK = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch a e i o u".split(),
-        "π μπ τ ντ κ γ μ ν σ ζ λ ρ β φ χ γι σσ τσ α ε ι ο ου".split(),
-    )
-)
-_HEBREW = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch a e i o u".split(),
-        "פ ב ת ד כ ג מ נ ס ז ל ר ו פ ה י ש צ א ע י ו ו".split(),
-    )
-)
-_ARABIC = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch a e i o u".split(),
-        "پ ب ت د ك ج م ن س ز ل ر ڤ ف ه ي ش چ ا ة ي و و".split(),
-    )
-)
+_CYRILLIC = _table((*ONSETS, *VOWELS), "п б т д к г м н с з л р в ф х й ш ч а е и о у")
+_GREEK = _table((*ONSETS, *VOWELS), "π μπ τ ντ κ γ μ ν σ ζ λ ρ β φ χ γι σσ τσ α ε ι ο ου")
+_HEBREW = _table((*ONSETS, *VOWELS), "פ ב ת ד כ ג מ נ ס ז ל ר ו פ ה י ש צ א ע י ו ו")
+_ARABIC = _table((*ONSETS, *VOWELS), "پ ب ت د ك ج م ن س ز ل ر ڤ ف ه ي ش چ ا ة ي و و")
 _ARABIC["e"], _ARABIC["o"] = "ى", "ؤ"
-_DEVANAGARI = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch".split(),
-        "प ब त द क ग म न स ज़ ल र व फ ह य श च".split(),
-    )
-)
+_DEVANAGARI = _table(ONSETS, "प ब त द क ग म न स ज़ ल र व फ ह य श च")
 _DEVANAGARI_SIGNS = dict(zip(VOWELS, ("", "े", "ि", "ो", "ु")))
 _DEVANAGARI_VOWELS = dict(zip(VOWELS, "अएइओउ"))
-_THAI = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch".split(),
-        "พ บ ต ด ก ค ม น ส ซ ล ร ว ฟ ห ย ษ จ".split(),
-    )
-)
+_THAI = _table(ONSETS, "พ บ ต ด ก ค ม น ส ซ ล ร ว ฟ ห ย ษ จ")
 _THAI_VOWELS = dict(zip(VOWELS, ("า", "ะ", "ิ", "ุ", "ู")))
 # Positions in the Unicode Hangul block: 588 * initial + 28 * medial + final + 0xAC00.
-_HANGUL_ONSETS = dict(
-    zip(
-        "p b t d k g m n s z l r v f h j sh ch".split(),
-        (17, 7, 16, 3, 15, 0, 6, 2, 9, 13, 5, 5, 8, 17, 18, 12, 10, 14),
-    )
-)
+_HANGUL_ONSETS = dict(zip(ONSETS, (17, 7, 16, 3, 15, 0, 6, 2, 9, 13, 5, 5, 8, 17, 18, 12, 10, 14)))
 _HANGUL_VOWELS = dict(zip(VOWELS, (0, 5, 20, 8, 13)))
 _HANGUL_CODAS = {"": 0, "n": 4, "s": 19, "r": 8, "l": 8, "t": 25, "k": 1, "m": 16}
 _HIRAGANA_ROWS = {

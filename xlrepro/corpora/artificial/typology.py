@@ -48,7 +48,7 @@ class Typology:
         infinitive_marker: infinitives have a particle.
         relative_pronoun: relative clauses have a pronoun.
         question_particle: questions have a particle.
-        shared_suffix: noun plural and third-person verb suffix sound the same.
+        syncretism: share of verb suffixes that sound like a noun suffix (as "-s" in "walks").
     """
 
     code: str
@@ -98,7 +98,7 @@ class Typology:
     infinitive_marker: bool = True
     relative_pronoun: bool = True
     question_particle: bool = False
-    shared_suffix: bool = False
+    syncretism: float = 0.5
 
     def __post_init__(self) -> None:
         """Check the ranges."""
