@@ -77,11 +77,8 @@ def _add_prose(source: Source, values: Mapping[str, object]) -> None:
 
 def _add_experiments(source: Source, profile: str) -> None:
     for key in load_catalog().experiments:
-        page = experiment_pages.page(key, profile)
-        if page.notebook is not None:
-            source.texts[f"{key}.ipynb"] = experiment_pages.notebook_text(page.notebook)
-        else:
-            source.texts[f"{key}.md"] = page.text
+        suffix, text = experiment_pages.page(key, profile)
+        source.texts[f"{key}{suffix}"] = text
     for paper in load_catalog().papers:
         source.texts[f"{paper}/claims.md"] = experiment_pages.claims_page(paper)
 

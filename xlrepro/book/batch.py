@@ -116,9 +116,20 @@ def find_notebooks(names: Sequence[str] | None = None) -> dict[str, Path]:
 
 
 def plan(
-    names: Sequence[str] | None, profile: str, parameters: Mapping[str, Any] | None = None
+    names: Sequence[str] | None,
+    profile: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    workers: int = 1,
 ) -> list[Job]:
     """Return the jobs of a batch, with every parameter checked before anything runs.
+
+    Args:
+        names: experiments or papers; None: all.
+        profile: goes into the notebooks' ``profile``.
+        parameters: values for the notebooks' other parameters.
+        workers: how many will run at a time. A notebook that takes ``jobs`` and is not given it
+            gets its share of the cores.
 
     Raises:
         SettingsError: for an unknown profile, experiment or parameter.
@@ -133,7 +144,10 @@ def plan(
         except json.JSONDecodeError as error:
             raise SettingsError(f"{where} is not a notebook: {error}") from error
         known = declared(notebook, where)
-        values = check({"profile": profile, **(parameters or {})}, known, where)
+        wanted = {"profile": profile, **(parameters or {})}
+        if workers > 1 and "jobs" in known:
+            wanted.setdefault("jobs", max(1, (os.cpu_count() or 1) // workers))
+        values = check(wanted, known, where)
         target = executed_dir(profile) / f"{experiment}.ipynb"
         jobs.append(Job(experiment, source, target, values))
     return jobs

@@ -11,9 +11,7 @@ def registry_table() -> str:
     rows = [_row(dataset) for dataset in list_datasets()]
     names = ("data set", "what it is", "licence", "may be passed on", "languages", "files", "MB")
     caption = "Registered data sets; sizes are those of the unpacked content."
-    return Table(
-        caption, headings(*names, numeric=("languages", "files", "MB")), tuple(rows)
-    ).html
+    return Table(caption, headings(*names, numeric=("languages", "files", "MB")), tuple(rows)).html
 
 
 def _row(dataset: Dataset) -> tuple[Entry, ...]:

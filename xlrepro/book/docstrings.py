@@ -20,9 +20,7 @@ def escape_bars(line: str) -> str:
     return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
 
 
-def _process(
-    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
-) -> None:
+def _process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     in_block = False
     for i, line in enumerate(lines):
         if in_block and line.strip() and not line.startswith(" "):

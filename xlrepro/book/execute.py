@@ -8,6 +8,8 @@ renamed at the end.
 import json
 import os
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +64,16 @@ def strip_volatile(notebook: Any) -> None:
             cell.metadata.pop(key, None)
 
 
+def _end_with_parent(parent: int) -> None:
+    """End this process when the batch that started it has died, even by ``kill -9``."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
 def main() -> int:
     """Read the request named on the command line and run it."""
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
         execute(

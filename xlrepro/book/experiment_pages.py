@@ -1,8 +1,8 @@
 """The page of an experiment: its executed notebook, or a page that says why there is none."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from xlrepro.book.batch import executed_dir, failed_notebook, notebooks_dir
 from xlrepro.book.reported_page import reported_tables
@@ -35,27 +35,21 @@ STATE_TEXT = {
 }
 
 
-@dataclass(frozen=True)
-class ExperimentPage:
-    """The page of one experiment: a notebook, or a text.
+def page(key: str, profile: str) -> tuple[str, str]:
+    """Return the suffix and the text of the page of experiment ``key``.
 
-    Attributes:
-        state: one of ``BUILT``, ``SHOWN``, ``FAILED``, ``NOT_BUILT``.
-        notebook: the notebook to show; None where ``text`` is the page.
-        text: Markdown.
+    An experiment that has a notebook always has a notebook as its page, so that links between
+    notebooks hold even where one of them failed.
+
+    Args:
+        key: ``"word_order/table2"``.
+        profile: whose executed notebooks are shown.
     """
-
-    state: str
-    notebook: Path | None = None
-    text: str = ""
-
-
-def page(key: str, profile: str) -> ExperimentPage:
-    """Return the page of experiment ``key`` from the notebooks executed at ``profile``."""
     state = state_of(key, profile)
     if state == BUILT:
-        return ExperimentPage(state, notebook=executed_dir(profile) / f"{key}.ipynb")
-    return ExperimentPage(state, text=_text(key, state))
+        return ".ipynb", shown_notebook(executed_dir(profile) / f"{key}.ipynb")
+    text = _text(key, state)
+    return (".md", text) if state == NOT_BUILT else (".ipynb", _as_notebook(text))
 
 
 def state_of(key: str, profile: str) -> str:
@@ -84,14 +78,31 @@ def _text(key: str, state: str) -> str:
     return render_file(project_root() / "book" / "templates" / "experiment.md", names)
 
 
-def notebook_text(path: Path) -> str:
-    """Return a notebook as the book shows it: long cells scroll, setting-up cells fold."""
+def shown_notebook(path: Path) -> str:
+    """Return an executed notebook as the book shows it: injected parameters fold away."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         tags = set(cell.get("metadata", {}).get("tags", []))
         if "injected-parameters" in tags:
             # Its values say how this copy was run; the defaults stand right above it.
             cell["metadata"]["tags"] = sorted(tags | {"hide-input"})
+    return _notebook_json(notebook)
+
+
+def _as_notebook(text: str) -> str:
+    """Return Markdown as a notebook of one cell."""
+    cell = {"cell_type": "markdown", "id": "page", "metadata": {}, "source": text}
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = {
+        "cells": [cell],
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return _notebook_json(notebook)
+
+
+def _notebook_json(notebook: dict[str, Any]) -> str:
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 

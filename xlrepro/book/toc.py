@@ -38,9 +38,7 @@ def table_of_contents(catalog: Catalog, api: list[str]) -> str:
         0, {"file": "api/index", "sections": [{"file": page} for page in api]}
     )
     parts.append(reference)
-    return yaml.safe_dump(
-        {"format": "jb-book", "root": "index", "parts": parts}, sort_keys=False
-    )
+    return yaml.safe_dump({"format": "jb-book", "root": "index", "parts": parts}, sort_keys=False)
 
 
 def paper_order(catalog: Catalog) -> list[str]:

@@ -1,0 +1,62 @@
+import pytest
+
+from xlrepro.book.parameters import check, declared, parse_assignments
+from xlrepro.errors import SettingsError
+
+from .conftest import notebook
+
+
+def test_parameters_are_read_from_the_tagged_cell():
+    assert declared(notebook("later = 3"), "a.ipynb") == {
+        "profile": "smoke",
+        "seeds": [0],
+        "factor": 1.0,
+        "scheduler": None,
+    }
+
+
+def test_notebook_without_parameters_cell_is_refused():
+    bare = notebook()
+    bare["cells"][0]["metadata"] = {}
+    with pytest.raises(SettingsError, match=r"a\.ipynb has 0 cells tagged 'parameters'"):
+        declared(bare, "a.ipynb")
+
+
+def test_computed_default_is_refused():
+    with pytest.raises(SettingsError, match="'seeds' must be a plain value"):
+        declared(notebook(parameters="seeds = list(range(3))"), "a.ipynb")
+
+
+def test_unknown_parameter_is_an_error_that_names_the_known_ones():
+    with pytest.raises(SettingsError, match=r"no parameter 'sedes'; it has: seeds, device"):
+        check({"sedes": [1]}, {"seeds": [0], "device": "auto"}, "a.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [([3, 4], [3, 4]), ("3,4", [3, 4]), (3, [3]), ("ORT", ["ORT"])]
+)
+def test_value_of_a_list_parameter_becomes_a_list(value, expected):
+    assert check({"seeds": value}, {"seeds": [0]}, "a.ipynb") == {"seeds": expected}
+
+
+def test_whole_number_becomes_a_float_where_the_default_is_one():
+    fitted = check({"factor": 2}, {"factor": 0.5}, "a.ipynb")["factor"]
+    assert isinstance(fitted, float)
+
+
+def test_value_of_another_type_is_refused():
+    with pytest.raises(SettingsError, match="parameter 'epochs' is a int"):
+        check({"epochs": "many"}, {"epochs": 3}, "a.ipynb")
+
+
+def test_assignment_values_are_yaml():
+    assert parse_assignments(["seeds=[0, 1]", "device=cpu", "k=null"]) == {
+        "seeds": [0, 1],
+        "device": "cpu",
+        "k": None,
+    }
+
+
+def test_assignment_without_equals_sign_is_refused():
+    with pytest.raises(SettingsError, match="NAME=VALUE"):
+        parse_assignments(["seeds"])
