@@ -51,8 +51,7 @@ endif
 	@touch $@
 
 book: $(STAMP) ## run all notebooks at smoke scale and render the book; last line: the page to open
-	@$(BIN)/xlrepro batch --profile smoke --jobs $(JOBS)
-	@$(BIN)/xlrepro book
+	@$(BIN)/xlrepro book --profile smoke --jobs $(JOBS)
 
 test: $(STAMP) ## unit tests, golden numbers, notebooks; nothing to do if nothing changed since they passed
 	@$(BIN)/xlrepro test --if-changed --jobs $(JOBS)
