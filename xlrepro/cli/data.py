@@ -123,10 +123,10 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("name", no_wrap=True)
-    table.add_column("title", min_width=20)
-    table.add_column("licence", min_width=12)
+    table.add_column("title")
+    table.add_column("licence", overflow="fold")
     table.add_column("pass on")
-    for heading in ("languages", "cached", "MB"):
+    for heading in ("lang.", "cached", "MB"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
