@@ -7,6 +7,7 @@ even without it the rename keeps them from seeing each other's halves.
 
 import contextlib
 import errno
+import glob
 import hashlib
 import logging
 import lzma
@@ -77,7 +78,8 @@ def fetch_file(remote: RemoteFile, progress: bool = True) -> Path:
 
 def _remove_remains(remote: RemoteFile) -> None:
     """Delete what a killed process left of this very file; we hold its lock."""
-    for remains in remote.target.parent.glob(f".{remote.target.name}.part*"):
+    pattern = f".{glob.escape(remote.target.name)}.part*"
+    for remains in remote.target.parent.glob(pattern):
         remains.unlink(missing_ok=True)
 
 

@@ -38,9 +38,7 @@ class Sentence:
         for layer in ("upos", "heads", "deprels", "entities", "slots"):
             values = getattr(self, layer)
             if values is not None and len(values) != len(self.tokens):
-                raise ValueError(
-                    f"{layer} has {len(values)} entries for {len(self.tokens)} tokens"
-                )
+                raise ValueError(f"{layer} has {len(values)} entries for {len(self.tokens)} tokens")
 
     def __len__(self) -> int:
         """Return the number of tokens."""
