@@ -1,357 +1,130 @@
-"""Claims: sentences of the papers as predicates over cells, and their computed verdicts.
+"""Claims on a page: each sentence with its verdict on reported and on reproduced numbers."""
 
-On reproduced numbers the verdict is the share of 2,000 bootstrap resamples over seeds in which
-the predicate is true. Cells with the same seeds are resampled together, so that what a seed does
-to two systems stays paired.
-"""
+from collections.abc import Sequence
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.claim_files import Claim, load_claims
+from xlrepro.evidence.compare import records_of
+from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.evidence.judging import (
+    ClaimVerdict,
+    Condition,
+    Judge,
+    conditions,
+    judge_all,
+    status_counts,
+)
+from xlrepro.evidence.reported import ReportedNumbers
+from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import Catalog, describe, load_catalog, read_yaml
-from xlrepro.evidence.expressions import Expression, parse
-from xlrepro.evidence.reported import ReportedNumbers, load_reported
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
-from xlrepro.paths import data_dir
-
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-NOT_RUN, NOT_EVALUABLE = "not run", "not evaluable"
-STATUSES = (HOLDS, FAILS, UNDECIDED, NOT_RUN, NOT_EVALUABLE)
-RESAMPLES = 2_000
-CERTAIN = 0.95  # share of resamples from which a claim holds; below 1 - CERTAIN it fails
-
-Address = tuple[str, str, str]  # experiment, system, column
-
-
-class Claim(BaseModel):
-    """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    id: str
-    kind: Literal["text", "strict", "weak", "secondary", "figure", "ours"]
-    section: str
-    text: str
-    cells: str
-    predicate: str | None = None
-    rule: str | None = None
-    variant_of: str | None = None
-    paper: str = ""
-    names: dict[str, Any] = Field(default_factory=dict, repr=False)
-
-    @property
-    def expression(self) -> Expression | None:
-        """The checked predicate; ``None`` for a claim on a figure without printed numbers."""
-        return _parsed(self.predicate, f"claim {self.id}") if self.predicate else None
+__all__ = [
+    "Claim",
+    "ClaimVerdict",
+    "Condition",
+    "Judge",
+    "claims_of",
+    "claims_table",
+    "conditions",
+    "conditions_of",
+    "judge_all",
+    "load_claims",
+    "paper_numbers",
+    "status_counts",
+]
 
 
-@lru_cache(maxsize=512)
-def _parsed(text: str, where: str) -> Expression:
-    return parse(text, where)
+def paper_numbers(paper: str, profiles: Sequence[str]) -> ReproducedNumbers:
+    """Gather the records of all experiments of a paper: a claim may span several tables."""
+    return gather(records_of(list(load_catalog().of_paper(paper)), profiles))
 
 
-class _ClaimFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+def claims_of(key: str, judge: Judge) -> list[Claim]:
+    """Return the claims of a paper (``"ramen"``), or those that an experiment bears on.
 
-    paper: str
-    names: dict[str, Any] = Field(default_factory=dict)
-    claims: list[Claim]
-
-
-def read_claims(path: Path) -> list[Claim]:
-    """Read a claims file and check every predicate.
-
-    Raises:
-        DataError: if the file is malformed, an id stands twice, or a claim has neither a
-            predicate nor a rule.
-        SettingsError: if a predicate is not in the language; names claim and column.
+    An experiment bears on the claims whose predicates read its cells, and on those of a figure
+    that have its name (``"word_order/figure2"``: "Figure 2").
     """
-    try:
-        content = _ClaimFile.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
-    known = [c.id for c in content.claims]
-    for claim in content.claims:
-        if known.count(claim.id) > 1:
-            raise DataError(f"{path}: claim {claim.id} stands there twice")
-        if bool(claim.predicate) == bool(claim.rule):
-            raise DataError(f"{path}: claim {claim.id} needs a predicate or a rule, not both")
-        if claim.variant_of is not None and claim.variant_of not in known:
-            raise DataError(f"{path}: claim {claim.id} is a variant of no claim there")
-    extra = {"paper": content.paper, "names": content.names}
-    claims = [claim.model_copy(update=extra) for claim in content.claims]
-    for claim in claims:
-        if claim.predicate:
-            _parsed(claim.predicate, f"claim {claim.id}")
-    return claims
+    paper, _, experiment = key.partition("/")
+    claims = load_claims(paper, judge.catalog)
+    if not experiment:
+        return claims
+    judge.catalog.experiment(key)
+    figure = experiment.replace("figure", "Figure ")
+    return [
+        c
+        for c in claims
+        if (c.expression is None and c.cells == figure)
+        or (c.expression is not None and any(key == read[0] for read in judge.reads(c)))
+    ]
 
 
-def load_claims(paper: str | None = None, catalog: Catalog | None = None) -> list[Claim]:
-    """Return the claims of ``paper``, or of all papers in the catalog's order.
-
-    Raises:
-        SettingsError: for an unknown paper.
-    """
-    catalog = catalog or load_catalog()
-    papers = list(catalog.papers) if paper is None else [paper]
-    claims: list[Claim] = []
-    for key in papers:
-        catalog.paper(key)
-        claims += read_claims(data_dir() / "claims" / f"{key}.yaml")
-    return claims
-
-
-@dataclass(frozen=True)
-class ClaimVerdict:
-    """The verdict on one claim under one condition.
-
-    Attributes:
-        status: one of ``STATUSES``.
-        share: share of resamples in which the predicate is true; ``None`` where none was drawn.
-        n: the smallest number of seeds of a cell it reads; 0 for reported numbers.
-        missing: cells it reads that nobody ran.
-        note: what a reader must know.
-    """
-
-    status: str
-    share: float | None = None
-    n: int = 0
-    missing: tuple[str, ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Numbers to judge claims by: a profile, perhaps with a block of ours for the paper's.
-
-    Attributes:
-        profile: ``"open"``; ``"reported"`` for the printed numbers.
-        blocks: block in the predicate -> block of ours, ``{"word": "word-mapped"}``.
-    """
-
-    profile: str
-    blocks: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """How a table's heading names it."""
-        return ", ".join([self.profile, *self.blocks.values()])
-
-    def place(self, system: str) -> str:
-        """Return the identifier that stands for ``system`` under this condition."""
-        block, colon, name = system.partition(":")
-        return f"{self.blocks.get(block, block)}{colon}{name}"
-
-
-REPORTED = Condition("reported")
-
-
-class Judge:
-    """Evaluates claims on reported and on reproduced numbers.
-
-    Args:
-        numbers: reproduced cells; ``None``: none were run.
-        reported: replaces the project's own.
-        catalog: replaces the project's own.
-    """
-
-    def __init__(
-        self,
-        numbers: ReproducedNumbers | None = None,
-        reported: ReportedNumbers | None = None,
-        catalog: Catalog | None = None,
-    ) -> None:
-        self.numbers = numbers or ReproducedNumbers([])
-        self.reported = reported or load_reported()
-        self.catalog = catalog or load_catalog()
-
-    def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
-        """Return the verdict; ``None`` if the condition's blocks of ours do not touch the claim."""
-        if claim.expression is None:
-            return ClaimVerdict(NOT_EVALUABLE, note="rests on a figure without printed numbers")
-        reads = self.reads(claim)
-        if condition.profile == "reported":
-            return self._on_reported(claim, reads)
-        touched = any(condition.place(system) != system for _, system, _ in reads)
-        if condition.blocks and not touched:
-            return None
-        return self._on_reproduced(claim, condition, reads)
-
-    def reads(self, claim: Claim) -> list[Address]:
-        """Return the cells that the claim's predicate reads, in their first order.
-
-        Raises:
-            SettingsError: if it reads a cell that its paper does not have.
-        """
-        seen: dict[Address, None] = {}
-
-        def look_up(address: Address) -> float:
-            cell = self.reported.get(*address)
-            if cell is None:
-                raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
-            seen[address] = None
-            return math.nan if cell.value is None else cell.value
-
-        self._evaluate(claim, look_up)
-        return list(seen)
-
-    def _evaluate(self, claim: Claim, look_up: Callable[[Address], float]) -> bool:
-        expression = claim.expression
-        assert expression is not None
-        result = expression.evaluate(claim.names, self._functions(claim.paper, look_up))
-        if not isinstance(result, bool | np.bool_):
-            raise SettingsError(f"claim {claim.id}: its predicate is {result!r}, not true or false")
-        return bool(result)
-
-    def _functions(
-        self, paper: str, look_up: Callable[[Address], float]
-    ) -> dict[str, Callable[..., Any]]:
-        def columns(table: str, system: str) -> list[str]:
-            found = self.reported.cells(f"{paper}/{table}", context=None)
-            return [c.column for c in found if c.system == system and c.value is not None]
-
-        def targets(table: str, system: str) -> list[str]:
-            entry = self.catalog.experiment(f"{paper}/{table}")
-            left_out = {*entry.source_columns, *entry.average_columns}
-            return [c for c in columns(table, system) if c not in left_out]
-
-        def systems(table: str, block: str = "") -> list[str]:
-            known = self.reported.systems(f"{paper}/{table}")
-            return [s for s in known if not block or s.split(":", 1)[0] == block]
-
-        distances = self.reported.systems(f"{paper}/distances")
-        return {
-            "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
-            "distance": lambda lang: look_up((f"{paper}/distances", distances[0], lang)),
-            "columns": columns,
-            "targets": targets,
-            "systems": systems,
-        }
-
-    def _on_reported(self, claim: Claim, reads: Sequence[Address]) -> ClaimVerdict:
-        values = {}
-        for address in reads:
-            cell = self.reported.get(*address)
-            values[address] = cell.value if cell else None
-        missing = tuple(" / ".join(a[1:]) for a, v in values.items() if v is None)
-        if missing:
-            return ClaimVerdict(NOT_EVALUABLE, missing=missing, note="cells without a number")
-        true = self._evaluate(claim, lambda address: values[address] or 0.0)
-        return ClaimVerdict(HOLDS if true else FAILS)
-
-    def _on_reproduced(
-        self, claim: Claim, condition: Condition, reads: Sequence[Address]
-    ) -> ClaimVerdict:
-        cells: dict[Address, ReproducedCell] = {}
-        fixed: dict[Address, float] = {}
-        missing: list[str] = []
-        for address in reads:
-            experiment, system, column = address
-            placed = condition.place(system)
-            cell = self.numbers.get(experiment, condition.profile, placed, column)
-            entry = self.catalog.experiment(experiment)
-            printed = self.reported.get(*address)
-            if cell is not None:
-                cells[address] = cell
-            elif printed and printed.value is not None and self._may_stand_in(entry, system):
-                fixed[address] = printed.value
-            else:
-                missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
-        if missing:
-            return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=_abridged(missing))
-        share, single = self._resample(claim, cells, fixed)
-        return _verdict(share, single, cells, fixed, self._is_random)
-
-    def _may_stand_in(self, entry: Any, system: str) -> bool:
-        """Quoted rows and distances keep their printed value where nobody ran them."""
-        return bool(entry.is_quoted(system) or entry.deterministic)
-
-    def _is_random(self, cell: ReproducedCell) -> bool:
-        return not self.catalog.experiment(cell.experiment).deterministic
-
-    def _resample(
-        self, claim: Claim, cells: Mapping[Address, ReproducedCell], fixed: Mapping[Address, float]
-    ) -> tuple[float, bool]:
-        """Return (share of resamples in which the predicate is true, whether none was needed)."""
-        groups = sorted({c.seeds for c in cells.values()})
-        single = all(len(seeds) == 1 for seeds in groups)
-        rng = np.random.default_rng(0)
-        known: dict[tuple[tuple[int, ...], ...], bool] = {}
-        true = 0
-        rounds = 1 if single else RESAMPLES
-        for _ in range(rounds):
-            drawn = {s: tuple(sorted(rng.integers(len(s), size=len(s)).tolist())) for s in groups}
-            key = tuple(drawn.values())
-            if key not in known:
-                means = {a: _mean_of(c, drawn[c.seeds]) for a, c in cells.items()}
-                known[key] = self._evaluate(claim, {**fixed, **means}.__getitem__)
-            true += known[key]
-        return true / rounds, single
-
-
-def _mean_of(cell: ReproducedCell, drawn: Sequence[int]) -> float:
-    return math.fsum(cell.values[i] for i in drawn) / len(drawn)
-
-
-def _abridged(names: Sequence[str], most: int = 3) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"not run: {'; '.join(names[:most])}{more}"
-
-
-def _verdict(
-    share: float,
-    single: bool,
-    cells: Mapping[Address, ReproducedCell],
-    fixed: Mapping[Address, float],
-    is_random: Callable[[ReproducedCell], bool],
-) -> ClaimVerdict:
-    status = UNDECIDED
-    if share >= CERTAIN:
-        status = HOLDS
-    elif share <= 1 - CERTAIN:
-        status = FAILS
-    counts = [c.n for c in cells.values() if is_random(c)]
-    remarks = []
-    if single and counts:
-        remarks.append("one seed: no resampling")
-    elif 1 in counts:
-        alone = sorted({c.system for c in cells.values() if is_random(c) and c.n == 1})
-        remarks.append(f"one seed, not resampled: {', '.join(alone)}")
-    if fixed:
-        rows = sorted({system for _, system, _ in fixed})
-        remarks.append(f"printed values for {', '.join(rows)}")
-    remarks += ["stale records"] * any(c.stale for c in cells.values())
-    remarks += ["records of different settings"] * any(c.mixed for c in cells.values())
-    drawn = None if single else share
-    return ClaimVerdict(status, drawn, min(counts, default=0), (), "; ".join(remarks))
-
-
-def conditions(
-    profiles: Sequence[str], blocks: Sequence[Mapping[str, str]] = ()
+def conditions_of(
+    paper: str, profiles: Sequence[str], numbers: ReproducedNumbers, catalog: Catalog
 ) -> list[Condition]:
-    """Return the printed numbers, then each profile plain and with each of ``blocks``."""
-    found = [REPORTED]
-    for profile in profiles:
-        found += [Condition(profile), *(Condition(profile, b) for b in blocks)]
+    """Return the conditions worth a column: the printed numbers, each profile, and each profile
+    with a block of ours in the place of the paper's, if that block was run at it.
+    """
+    found = conditions(profiles)
+    for key, entry in catalog.of_paper(paper).items():
+        for ours, theirs in entry.reference_blocks.items():
+            for profile in profiles:
+                ran = any(s.startswith(f"{ours}:") for s in numbers.systems(key, profile))
+                condition = Condition(profile, {theirs: ours})
+                if ran and condition not in found:
+                    found.insert(found.index(Condition(profile)) + 1, condition)
     return found
 
 
-def judge_all(
-    claims: Sequence[Claim], wanted: Sequence[Condition], judge: Judge
-) -> dict[str, dict[str, ClaimVerdict | None]]:
-    """Return claim id -> condition label -> verdict."""
-    return {c.id: {w.label: judge.judge(c, w) for w in wanted} for c in claims}
+def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
+    """Return a verdict as a table cell: the status, below it share, seeds and what is missing."""
+    if verdict is None:
+        return Entry("–", title="does not depend on this block")
+    parts = []
+    if verdict.share is not None:
+        parts.append(f"{100 * verdict.share:.0f} % of resamples")
+    if verdict.n:
+        parts.append(f"n = {verdict.n}")
+    parts += [verdict.note] if verdict.note else []
+    return Entry(verdict.status, "; ".join(parts), verdict=verdict.status)
 
 
-def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:
-    """Return how many verdicts have each status."""
-    found = [v.status for v in verdicts if v is not None]
-    return {status: found.count(status) for status in STATUSES}
+def claims_table(
+    key: str,
+    profiles: Sequence[str] = ("open",),
+    *,
+    numbers: ReproducedNumbers | None = None,
+    reported: ReportedNumbers | None = None,
+    catalog: Catalog | None = None,
+) -> Table:
+    """Render the claims of a paper or an experiment with their verdicts.
+
+    Args:
+        key: ``"word_order"`` or ``"word_order/table2"``.
+        profiles: a column for each, beside the one for the printed numbers.
+        numbers: reproduced cells; ``None``: gathered from the project's records of the paper.
+        reported: replaces the project's own.
+        catalog: replaces the project's own.
+    """
+    catalog = catalog or load_catalog()
+    paper = key.split("/", 1)[0]
+    if numbers is None:
+        numbers = paper_numbers(paper, profiles)
+    judge = Judge(numbers, reported, catalog)
+    claims = claims_of(key, judge)
+    wanted = conditions_of(paper, profiles, numbers, catalog)
+    verdicts = judge_all(claims, wanted, judge)
+    rows = tuple(
+        (
+            Entry(c.id),
+            Entry(c.kind, f"of {c.variant_of}" if c.variant_of else ""),
+            Entry(c.text, f"{c.section}; {c.cells}", title=c.predicate or c.rule or ""),
+            *(verdict_entry(verdicts[c.id][w.label]) for w in wanted),
+        )
+        for c in claims
+    )
+    names = headings("id", "kind", "claim", *(w.label for w in wanted))
+    caption = (
+        f"Claims, {key}: the verdict on the printed numbers and on ours. Ours: holds where the "
+        "predicate is true in at least 95 % of the resamples over seeds, fails at 5 % or less."
+    )
+    return Table(caption, names, rows, f"{key}: {len(rows)} claims judged")

@@ -1,0 +1,90 @@
+"""Claims: sentences of the papers with predicates over cells, read from ``data/claims/``."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from xlrepro.errors import DataError
+from xlrepro.evidence.catalog import Catalog, describe, load_catalog, read_yaml
+from xlrepro.evidence.expressions import Expression, parse
+from xlrepro.paths import data_dir
+
+
+class Claim(BaseModel):
+    """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    kind: Literal["text", "strict", "weak", "secondary", "figure", "ours"]
+    section: str
+    text: str
+    cells: str
+    predicate: str | None = None
+    rule: str | None = None
+    variant_of: str | None = None
+    paper: str = ""
+    names: dict[str, Any] = Field(default_factory=dict, repr=False)
+
+    @property
+    def expression(self) -> Expression | None:
+        """The checked predicate; ``None`` for a claim on a figure without printed numbers."""
+        return _parsed(self.predicate, f"claim {self.id}") if self.predicate else None
+
+
+@lru_cache(maxsize=512)
+def _parsed(text: str, where: str) -> Expression:
+    return parse(text, where)
+
+
+class _ClaimFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    paper: str
+    names: dict[str, Any] = Field(default_factory=dict)
+    claims: list[Claim]
+
+
+def read_claims(path: Path) -> list[Claim]:
+    """Read a claims file and check every predicate.
+
+    Raises:
+        DataError: if the file is malformed, an id stands twice, or a claim has neither a
+            predicate nor a rule.
+        SettingsError: if a predicate is not in the language; names claim and column.
+    """
+    try:
+        content = _ClaimFile.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    known = [c.id for c in content.claims]
+    for claim in content.claims:
+        if known.count(claim.id) > 1:
+            raise DataError(f"{path}: claim {claim.id} stands there twice")
+        if bool(claim.predicate) == bool(claim.rule):
+            raise DataError(f"{path}: claim {claim.id} needs a predicate or a rule, not both")
+        if claim.variant_of is not None and claim.variant_of not in known:
+            raise DataError(f"{path}: claim {claim.id} is a variant of no claim there")
+    extra = {"paper": content.paper, "names": content.names}
+    claims = [claim.model_copy(update=extra) for claim in content.claims]
+    for claim in claims:
+        if claim.predicate:
+            _parsed(claim.predicate, f"claim {claim.id}")
+    return claims
+
+
+def load_claims(paper: str | None = None, catalog: Catalog | None = None) -> list[Claim]:
+    """Return the claims of ``paper``, or of all papers in the catalog's order.
+
+    Raises:
+        SettingsError: for an unknown paper.
+    """
+    catalog = catalog or load_catalog()
+    papers = list(catalog.papers) if paper is None else [paper]
+    claims: list[Claim] = []
+    for key in papers:
+        catalog.paper(key)
+        claims += read_claims(data_dir() / "claims" / f"{key}.yaml")
+    return claims

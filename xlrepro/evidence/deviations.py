@@ -1,0 +1,160 @@
+"""Deviations of ours from the papers, and errata of the papers: named, and shown on the page."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from xlrepro.errors import DataError
+from xlrepro.evidence.catalog import Catalog, describe, load_catalog, read_yaml
+from xlrepro.evidence.claim_files import load_claims
+from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.paths import data_dir
+from xlrepro.trials.trial import PROFILES
+
+
+class Deviation(BaseModel):
+    """A known difference between a paper and us. Field by field: ``deviations/word_order.yaml``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    title: str
+    experiments: tuple[str, ...]
+    profiles: tuple[Literal["smoke", "open", "paper"], ...]
+    paper: str
+    here: str
+    why: str
+    effect: str
+    certainty: Literal["known", "expected", "unknown"]
+
+
+class Erratum(BaseModel):
+    """A slip in a paper. Field by field: head of ``data/errata.yaml``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    paper: str
+    kind: Literal["claim", "number", "mark"]
+    where: str
+    what: str
+    claim: str | None = None
+
+
+class _DeviationFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    paper: str
+    deviations: list[Deviation]
+
+
+class _ErrataFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    errata: list[Erratum]
+
+
+def _only_once(names: Sequence[str], path: Path) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{path}: {name} stands there twice")
+
+
+def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
+    """Read a deviations file; experiments get their full key, ``"word_order/table2"``.
+
+    Raises:
+        DataError: if it is malformed or names an experiment that the catalog lacks.
+    """
+    try:
+        content = _DeviationFile.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    _only_once([d.id for d in content.deviations], path)
+    full = []
+    for deviation in content.deviations:
+        keys = tuple(f"{content.paper}/{name}" for name in deviation.experiments)
+        for key in keys:
+            if key not in catalog.experiments:
+                raise DataError(f"{path}: {deviation.id}: the catalog has no experiment {key}")
+        full.append(deviation.model_copy(update={"experiments": keys}))
+    return full
+
+
+def load_deviations(
+    experiment: str | None = None, catalog: Catalog | None = None
+) -> list[Deviation]:
+    """Return the deviations of one experiment, or all of them; [] where none are named."""
+    catalog = catalog or load_catalog()
+    if experiment is not None:
+        catalog.experiment(experiment)
+    found: list[Deviation] = []
+    for path in sorted((data_dir() / "deviations").glob("*.yaml")):
+        found += read_deviations(path, catalog)
+    return [d for d in found if experiment is None or experiment in d.experiments]
+
+
+def read_errata(path: Path) -> list[Erratum]:
+    """Read an errata file; a DataError names what is malformed."""
+    try:
+        content = _ErrataFile.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    _only_once([e.id for e in content.errata], path)
+    return content.errata
+
+
+def load_errata(paper: str | None = None) -> list[Erratum]:
+    """Return the errata of one paper, or of all.
+
+    Raises:
+        DataError: if one names a claim that its paper does not have.
+    """
+    path = data_dir() / "errata.yaml"
+    errata = [e for e in read_errata(path) if paper in (None, e.paper)]
+    known = {(c.paper, c.id) for key in {e.paper for e in errata} for c in load_claims(key)}
+    for erratum in errata:
+        if erratum.claim and (erratum.paper, erratum.claim) not in known:
+            raise DataError(f"{path}: {erratum.id} names the unknown claim {erratum.claim}")
+    return errata
+
+
+def deviations_table(
+    experiment: str | None = None, *, profile: str | None = None, catalog: Catalog | None = None
+) -> Table:
+    """Render the deviations of an experiment (all of them for ``None``), at one profile or all."""
+    shown = load_deviations(experiment, catalog)
+    shown = [d for d in shown if profile is None or profile in d.profiles]
+    names = ["id", "deviation", "profiles", "the paper", "here", "why", "effect"]
+    if experiment is None:
+        names.insert(2, "experiments")
+    rows = []
+    for d in shown:
+        row: list[Any] = [Entry(d.id), Entry(d.title)]
+        row += [Entry(", ".join(d.experiments))] if experiment is None else []
+        row += [
+            Entry(", ".join(p for p in PROFILES if p in d.profiles)),
+            Entry(d.paper),
+            Entry(d.here),
+            Entry(d.why),
+            Entry(d.effect, detail=d.certainty),
+        ]
+        rows.append(tuple(row))
+    about = experiment or "all experiments"
+    caption = f"Known deviations, {about}: what the paper did, what is done here, and why."
+    summary = f"{about}: {len(rows)} known deviations"
+    return Table(caption, headings(*names), tuple(rows), summary)
+
+
+def errata_table(paper: str | None = None) -> Table:
+    """Render the errata of a paper, or of all."""
+    shown = load_errata(paper)
+    rows = tuple(
+        (Entry(e.id), Entry(e.paper), Entry(e.where), Entry(e.what), Entry(e.claim or ""))
+        for e in shown
+    )
+    names = headings("id", "paper", "where", "what", "claim")
+    caption = "Errata: places where a paper's sentences or marks differ from its own numbers."
+    return Table(caption, names, rows, f"{len(rows)} errata")

@@ -1,0 +1,285 @@
+"""The verdict on a claim, computed from reported or from reproduced numbers.
+
+On reproduced numbers the verdict is the share of 2,000 bootstrap resamples over seeds in which
+the predicate is true. Cells with the same seeds are resampled together, so that what a seed does
+to two systems stays paired.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+NOT_RUN, NOT_EVALUABLE = "not run", "not evaluable"
+STATUSES = (HOLDS, FAILS, UNDECIDED, NOT_RUN, NOT_EVALUABLE)
+RESAMPLES = 2_000
+CERTAIN = 0.95  # share of resamples from which a claim holds; below 1 - CERTAIN it fails
+
+Address = tuple[str, str, str]  # experiment, system, column
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """The verdict on one claim under one condition.
+
+    Attributes:
+        status: one of ``STATUSES``.
+        share: share of resamples in which the predicate is true; ``None`` where none was drawn.
+        n: the smallest number of seeds of a cell it reads; 0 for reported numbers.
+        missing: cells it reads that nobody ran.
+        note: what a reader must know.
+    """
+
+    status: str
+    share: float | None = None
+    n: int = 0
+    missing: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Numbers to judge claims by: a profile, perhaps with a block of ours for the paper's.
+
+    Attributes:
+        profile: ``"open"``; ``"reported"`` for the printed numbers.
+        blocks: block in the predicate -> block of ours, ``{"word": "word-mapped"}``.
+    """
+
+    profile: str
+    blocks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """How a table's heading names it."""
+        return ", ".join([self.profile, *self.blocks.values()])
+
+    def place(self, system: str) -> str:
+        """Return the identifier that stands for ``system`` under this condition."""
+        block, colon, name = system.partition(":")
+        return f"{self.blocks.get(block, block)}{colon}{name}"
+
+
+REPORTED = Condition("reported")
+
+
+class Judge:
+    """Evaluates claims on reported and on reproduced numbers.
+
+    Args:
+        numbers: reproduced cells; ``None``: none were run.
+        reported: replaces the project's own.
+        catalog: replaces the project's own.
+    """
+
+    def __init__(
+        self,
+        numbers: ReproducedNumbers | None = None,
+        reported: ReportedNumbers | None = None,
+        catalog: Catalog | None = None,
+    ) -> None:
+        self.numbers = numbers or ReproducedNumbers([])
+        self.reported = reported or load_reported()
+        self.catalog = catalog or load_catalog()
+        self._tables: dict[str, dict[str, Callable[..., Any]]] = {}
+
+    def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
+        """Return the verdict; ``None`` if the condition's blocks of ours do not touch the claim."""
+        if claim.expression is None:
+            return ClaimVerdict(NOT_EVALUABLE, note="rests on a figure without printed numbers")
+        reads = self.reads(claim)
+        if condition.profile == "reported":
+            return self._on_reported(claim, reads)
+        touched = any(condition.place(system) != system for _, system, _ in reads)
+        if condition.blocks and not touched:
+            return None
+        return self._on_reproduced(claim, condition, reads)
+
+    def reads(self, claim: Claim) -> list[Address]:
+        """Return the cells that the claim's predicate reads, in their first order.
+
+        Raises:
+            SettingsError: if it reads a cell that its paper does not have.
+        """
+        seen: dict[Address, None] = {}
+
+        def look_up(address: Address) -> float:
+            cell = self.reported.get(*address)
+            if cell is None:
+                raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
+            seen[address] = None
+            return math.nan if cell.value is None else cell.value
+
+        self._evaluate(claim, look_up)
+        return list(seen)
+
+    def _evaluate(self, claim: Claim, look_up: Callable[[Address], float]) -> bool:
+        expression = claim.expression
+        assert expression is not None
+        result = expression.evaluate(claim.names, self._functions(claim.paper, look_up))
+        if not isinstance(result, bool | np.bool_):
+            raise SettingsError(f"claim {claim.id}: its predicate is {result!r}, not true or false")
+        return bool(result)
+
+    def _functions(
+        self, paper: str, look_up: Callable[[Address], float]
+    ) -> dict[str, Callable[..., Any]]:
+        if paper not in self._tables:
+            self._tables[paper] = self._table_functions(paper)
+        distances = self.reported.systems(f"{paper}/distances")
+        return {
+            "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
+            "distance": lambda lang: look_up((f"{paper}/distances", distances[0], lang)),
+            **self._tables[paper],
+        }
+
+    def _table_functions(self, paper: str) -> dict[str, Callable[..., Any]]:
+        """Return what a predicate may ask about the layout of a paper's tables."""
+
+        @cache
+        def columns(table: str, system: str) -> list[str]:
+            found = self.reported.cells(f"{paper}/{table}", context=None)
+            return [c.column for c in found if c.system == system and c.value is not None]
+
+        @cache
+        def targets(table: str, system: str) -> list[str]:
+            entry = self.catalog.experiment(f"{paper}/{table}")
+            left_out = {*entry.source_columns, *entry.average_columns}
+            return [c for c in columns(table, system) if c not in left_out]
+
+        @cache
+        def systems(table: str, block: str = "") -> list[str]:
+            known = self.reported.systems(f"{paper}/{table}")
+            return [s for s in known if not block or s.split(":", 1)[0] == block]
+
+        return {"columns": columns, "targets": targets, "systems": systems}
+
+    def _on_reported(self, claim: Claim, reads: Sequence[Address]) -> ClaimVerdict:
+        values = {}
+        for address in reads:
+            cell = self.reported.get(*address)
+            values[address] = cell.value if cell else None
+        missing = tuple(" / ".join(a[1:]) for a, v in values.items() if v is None)
+        if missing:
+            return ClaimVerdict(NOT_EVALUABLE, missing=missing, note="cells without a number")
+        true = self._evaluate(claim, lambda address: values[address] or 0.0)
+        return ClaimVerdict(HOLDS if true else FAILS)
+
+    def _on_reproduced(
+        self, claim: Claim, condition: Condition, reads: Sequence[Address]
+    ) -> ClaimVerdict:
+        cells: dict[Address, ReproducedCell] = {}
+        fixed: dict[Address, float] = {}
+        missing: list[str] = []
+        for address in reads:
+            experiment, system, column = address
+            placed = condition.place(system)
+            cell = self.numbers.get(experiment, condition.profile, placed, column)
+            entry = self.catalog.experiment(experiment)
+            printed = self.reported.get(*address)
+            if cell is not None:
+                cells[address] = cell
+            elif printed and printed.value is not None and self._may_stand_in(entry, system):
+                fixed[address] = printed.value
+            else:
+                missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
+        if missing:
+            return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=_abridged(missing))
+        share, single = self._resample(claim, cells, fixed)
+        return _verdict(share, single, cells, fixed, self._is_random)
+
+    def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
+        """Quoted rows and distances keep their printed value where nobody ran them."""
+        return bool(entry.is_quoted(system) or entry.deterministic)
+
+    def _is_random(self, cell: ReproducedCell) -> bool:
+        return not self.catalog.experiment(cell.experiment).deterministic
+
+    def _resample(
+        self, claim: Claim, cells: Mapping[Address, ReproducedCell], fixed: Mapping[Address, float]
+    ) -> tuple[float, bool]:
+        """Return (share of resamples in which the predicate is true, whether none was needed)."""
+        groups = sorted({c.seeds for c in cells.values()})
+        single = all(len(seeds) == 1 for seeds in groups)
+        rng = np.random.default_rng(0)
+        known: dict[tuple[tuple[int, ...], ...], bool] = {}
+        true = 0
+        rounds = 1 if single else RESAMPLES
+        for _ in range(rounds):
+            drawn = {s: tuple(sorted(rng.integers(len(s), size=len(s)).tolist())) for s in groups}
+            key = tuple(drawn.values())
+            if key not in known:
+                means = {a: _mean_of(c, drawn[c.seeds]) for a, c in cells.items()}
+                known[key] = self._evaluate(claim, {**fixed, **means}.__getitem__)
+            true += known[key]
+        return true / rounds, single
+
+
+def _mean_of(cell: ReproducedCell, drawn: Sequence[int]) -> float:
+    return math.fsum(cell.values[i] for i in drawn) / len(drawn)
+
+
+def _abridged(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"not run: {'; '.join(names[:most])}{more}"
+
+
+def _verdict(
+    share: float,
+    single: bool,
+    cells: Mapping[Address, ReproducedCell],
+    fixed: Mapping[Address, float],
+    is_random: Callable[[ReproducedCell], bool],
+) -> ClaimVerdict:
+    status = UNDECIDED
+    if share >= CERTAIN:
+        status = HOLDS
+    elif share <= 1 - CERTAIN:
+        status = FAILS
+    counts = [c.n for c in cells.values() if is_random(c)]
+    remarks = []
+    if single and counts:
+        remarks.append("one seed: no resampling")
+    elif 1 in counts:
+        alone = sorted({c.system for c in cells.values() if is_random(c) and c.n == 1})
+        remarks.append(f"one seed, not resampled: {', '.join(alone)}")
+    if fixed:
+        rows = sorted({system for _, system, _ in fixed})
+        remarks.append(f"printed values for {', '.join(rows)}")
+    remarks += ["stale records"] * any(c.stale for c in cells.values())
+    remarks += ["records of different settings"] * any(c.mixed for c in cells.values())
+    drawn = None if single else share
+    return ClaimVerdict(status, drawn, min(counts, default=0), (), "; ".join(remarks))
+
+
+def conditions(
+    profiles: Sequence[str], blocks: Sequence[Mapping[str, str]] = ()
+) -> list[Condition]:
+    """Return the printed numbers, then each profile plain and with each of ``blocks``."""
+    found = [REPORTED]
+    for profile in profiles:
+        found += [Condition(profile), *(Condition(profile, b) for b in blocks)]
+    return found
+
+
+def judge_all(
+    claims: Sequence[Claim], wanted: Sequence[Condition], judge: Judge
+) -> dict[str, dict[str, ClaimVerdict | None]]:
+    """Return claim id -> condition label -> verdict."""
+    return {c.id: {w.label: judge.judge(c, w) for w in wanted} for c in claims}
+
+
+def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:
+    """Return how many verdicts have each status."""
+    found = [v.status for v in verdicts if v is not None]
+    return {status: found.count(status) for status in STATUSES}

@@ -1,0 +1,86 @@
+"""Where the numbers of a page come from: its records, and what they cost."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.record import Record
+
+KEY_LENGTH = 10  # characters of a key that are shown
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some records cost together.
+
+    Attributes:
+        trials: number of records.
+        wall_seconds: sum over trials, as if run one after the other.
+        training_tokens: tokens seen in training, all trials.
+        devices: names of the devices, sorted.
+    """
+
+    trials: int
+    wall_seconds: float
+    training_tokens: int
+    devices: tuple[str, ...]
+
+    def __str__(self) -> str:
+        hours = duration(self.wall_seconds)
+        tokens = f"{self.training_tokens / 1e6:.1f} million training tokens"
+        return f"{self.trials} trials, {hours}, {tokens}, on {' and '.join(self.devices) or '–'}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration for people.
+
+    Example:
+        >>> duration(5025)
+        '1 h 24 min'
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def total_cost(records: Sequence[Record]) -> Cost:
+    """Return what the records cost together."""
+    return Cost(
+        trials=len(records),
+        wall_seconds=sum(r.wall_seconds for r in records),
+        training_tokens=sum(r.training_tokens for r in records),
+        devices=tuple(sorted({r.device for r in records})),
+    )
+
+
+def provenance_table(
+    records: Sequence[Record], *, stale: Callable[[Record], bool] = is_stale
+) -> Table:
+    """Render the records behind a page, with their total cost in the caption."""
+    rows = []
+    for record in records:
+        rate = record.training_tokens_per_second
+        commit = (record.git.commit or "none")[:KEY_LENGTH]
+        state = "changed sources" if record.git.dirty else ""
+        rows.append(
+            (
+                Entry(record.key[:KEY_LENGTH], title=record.key, code=True),
+                Entry(", ".join(record.systems)),
+                Entry(str(record.seed), sort=record.seed),
+                Entry(commit, state, title=record.git.commit or "", code=True),
+                Entry("stale" if stale(record) else "fresh"),
+                Entry(record.device, f"{record.threads} threads"),
+                Entry(duration(record.wall_seconds), sort=record.wall_seconds),
+                Entry(number(rate, 0), sort=rate),
+                Entry(number(record.peak_memory_bytes / 2**30), sort=record.peak_memory_bytes),
+                Entry(record.started),
+            )
+        )
+    names = ("record", "systems", "seed", "commit", "code", "device", "wall time", "tokens/s",
+             "peak GiB", "started (UTC)")  # fmt: skip
+    numeric = ("seed", "wall time", "tokens/s", "peak GiB")
+    caption = f"Records behind this page. Total: {total_cost(records)}."
+    summary = f"{len(rows)} records"
+    return Table(caption, headings(*names, numeric=numeric), tuple(rows), summary)
