@@ -2,6 +2,10 @@
 
 No word in here is a word of a real language, and no language in here is a real one. The presets
 carry the codes of real languages because their word order imitates those (``typology.py``).
+
+``gloss.gloss_examples(codes, seed, n)`` gives the glossed sample sentences of the book's page.
+``semantics`` reads sentiment, graphs and entailments off a meaning; ``Family.realisations`` keeps
+the meaning and the sense of every word beside the words.
 """
 
 from xlrepro.corpora.artificial.family import Family, Language

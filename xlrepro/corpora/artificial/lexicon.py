@@ -146,11 +146,21 @@ def _language_pairs(
     if typology.code == SOURCE:
         return source
     rng = seeded(seed, "pairs", typology.code)
-    kept = [pair for pair in source if rng.random() < typology.kept_polysemy]
+    kept = [
+        pair
+        for pair in source
+        # Two people called the same are called the same everywhere.
+        if rng.random() < typology.kept_polysemy or all(_is_name(key) for key in pair)
+    ]
     used = {key for pair in kept for key in pair}
     # As many ambiguous words as the source has, of which a share is kept from it.
     factor = typology.polysemy * (1 - typology.kept_polysemy)
-    return [*kept, *_random_pairs(ontology, rng, factor, used)]
+    own = _random_pairs(ontology, rng, factor, used)
+    return [*kept, *(pair for pair in own if not all(_is_name(key) for key in pair))]
+
+
+def _is_name(key: str) -> bool:
+    return key.endswith(".names")
 
 
 def build_lexicon(
@@ -178,8 +188,10 @@ def build_lexicon(
     write = SCRIPTS[typology.script]
     stems: dict[str, str] = {}
     taken: set[str] = set()
-    for key, concept in ontology.concepts.items():
-        if concept.group == "names":
+    # Names first: they keep their sound in every language, other words make way.
+    names_first = sorted(ontology.concepts, key=lambda key: not _is_name(key))
+    for key in names_first:
+        if _is_name(key):
             root = source_roots[key]
         elif rng.random() < typology.cognates:
             root = _changed(source_roots[key], changes)

@@ -4,6 +4,7 @@ from xlrepro.corpora.artificial.lexicon import Lexicon
 from xlrepro.corpora.artificial.ontology import Concept
 from xlrepro.corpora.artificial.typology import Typology
 
+PERSONS = ("1SG", "2SG", "3SG", "1PL", "2PL", "3PL")
 # Cases that each number of case suffixes can tell apart.
 CASES = {0: (), 1: ("acc",), 3: ("acc", "gen", "obl")}
 
@@ -24,6 +25,19 @@ class Morphology:
         self._plural = lexicon.suffixes["plural"] if typology.plural else ""
         self._past = lexicon.suffixes["past"] if typology.tense else ""
         self._forms: dict[tuple[object, ...], str] = {}
+        # What a form of a concept marks: ("dog.nouns", "fafuk") -> ("PL", "ACC"), for glosses.
+        self._marks: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def marks(self, key: str, form: str) -> tuple[str, ...]:
+        """Return the categories that a form built earlier shows, such as ``("PL", "ACC")``."""
+        return self._marks.get((key, form), ())
+
+    def _inflected(self, concept: Concept, *endings: tuple[str, str]) -> str:
+        """Return a stem with its suffixes, given as pairs of mark and written suffix."""
+        shown = [(mark, suffix) for mark, suffix in endings if suffix]
+        form = self.stems[concept.key] + "".join(suffix for _, suffix in shown)
+        self._marks.setdefault((concept.key, form), tuple(mark for mark, _ in shown))
+        return form
 
     def noun(
         self, concept: Concept, number: int = 1, case: str = "nom", definite: bool = False
@@ -32,12 +46,13 @@ class Morphology:
         features = (concept.key, number, case, definite)
         form = self._forms.get(features)
         if form is None:
-            form = self.stems[concept.key] + (self._plural if number == 2 else "")
-            if definite and self.typology.article_suffix:
-                form += self.suffixes["definite"]
-            if case in self.cases:
-                form += self.suffixes[case]
-            self._forms[features] = form
+            shows_article = definite and self.typology.article_suffix
+            form = self._forms[features] = self._inflected(
+                concept,
+                ("PL", self._plural if number == 2 else ""),
+                ("DEF", self.suffixes["definite"] if shows_article else ""),
+                (case.upper(), self.suffixes[case] if case in self.cases else ""),
+            )
         return form
 
     def bare(self, concept: Concept, case: str = "nom") -> str:
@@ -55,18 +70,23 @@ class Morphology:
         features = (concept.key, person, past)
         form = self._forms.get(features)
         if form is None:
-            form = self.stems[concept.key] + (self._past if past else "")
             agreement = self.typology.agreement
-            if agreement == "full" or (agreement == "third" and person == 2 and not past):
-                form += self.suffixes[f"person{person}"]
-            self._forms[features] = form
+            agrees = agreement == "full" or (agreement == "third" and person == 2 and not past)
+            form = self._forms[features] = self._inflected(
+                concept,
+                ("PST", self._past if past else ""),
+                (PERSONS[person], self.suffixes[f"person{person}"] if agrees else ""),
+            )
         return form
 
     def infinitive(self, concept: Concept) -> str:
         """Return a verb's infinitive: the stem, with a suffix where finite forms have one too."""
-        if self.typology.agreement == "full":
-            return self.stems[concept.key] + self.suffixes["infinitive"]
-        return self.stems[concept.key]
+        features = (concept.key, "infinitive")
+        form = self._forms.get(features)
+        if form is None:
+            suffix = self.suffixes["infinitive"] if self.typology.agreement == "full" else ""
+            form = self._forms[features] = self._inflected(concept, ("INF", suffix))
+        return form
 
     def paradigm(self, concept: Concept) -> list[str]:
         """Return all forms of a concept, one per cell of a grid that is the same in all languages.

@@ -140,6 +140,7 @@ class Realisation:
     Attributes:
         words: in order.
         meaning: what they say.
+        senses: key of the concept that each word stands for, ``None`` for punctuation.
     """
 
     __slots__ = ("meaning", "words")
@@ -147,3 +148,8 @@ class Realisation:
     def __init__(self, words: list[Node], meaning: Meaning) -> None:
         self.words = words
         self.meaning = meaning
+
+    @property
+    def senses(self) -> tuple[str | None, ...]:
+        """Return the sense of every word."""
+        return tuple(word.sense for word in self.words)
