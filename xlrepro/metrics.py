@@ -8,29 +8,37 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Literal
 
+import numpy as np
+
 from xlrepro.errors import DataError, SettingsError
 
 Tags = Sequence[Sequence[str]]
 SpanMode = Literal["conlleval", "strict"]
 
 
-def accuracy(gold: Tags, predicted: Tags) -> float:
+def accuracy(gold: Sequence[str | int], predicted: Sequence[str | int]) -> float:
     """Return the percentage of tokens whose tag is right.
 
     Args:
-        gold: tags of each sentence.
-        predicted: tags of the same sentences.
+        gold: the tag, or its number, of each token of the whole test set.
+        predicted: tags of the same tokens.
 
     Raises:
-        DataError: where nothing is given or the two do not have the same tokens.
+        DataError: where nothing is given, the two differ in length, or they hold sentences and
+            not tokens.
 
     Example:
-        >>> accuracy([["NOUN", "VERB"], ["DET", "NOUN"]], [["NOUN", "VERB"], ["DET", "VERB"]])
+        >>> accuracy(["NOUN", "VERB", "DET", "NOUN"], ["NOUN", "VERB", "DET", "VERB"])
         75.0
     """
-    _check_pairs(gold, predicted)
-    right = sum(g == p for gs, ps in zip(gold, predicted) for g, p in zip(gs, ps))
-    return 100.0 * right / sum(map(len, gold))
+    if len(gold) != len(predicted):
+        raise DataError(f"{len(gold)} gold tokens against {len(predicted)} predicted ones")
+    if not len(gold):
+        raise DataError("there are no tokens to score: the test set is empty")
+    if not all(isinstance(tag, str | int | np.integer) for tag in (gold[0], predicted[0])):
+        raise DataError("accuracy takes one tag per token: flatten the sentences first")
+    right = sum(true == guessed for true, guessed in zip(gold, predicted))
+    return 100.0 * right / len(gold)
 
 
 def accuracy_signature() -> str:

@@ -1,5 +1,6 @@
 """Position-wise and convolutional feed-forward layers."""
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -23,20 +24,23 @@ class FeedForward(nn.Module):
         if kernel_size is not None and kernel_size < 1:
             raise ValueError(f"kernel_size must be 1 or more, or None, not {kernel_size}")
         self.kernel_size = kernel_size or 1
-        self.expand = nn.Conv1d(dim, ff_dim, self.kernel_size)
+        # A convolution is a linear map of the window's tokens side by side: columns
+        # [k * dim, (k + 1) * dim) of the weight belong to the window's k-th token. As one matrix
+        # product it is faster than a convolution kernel, on CPU most of all.
+        self.expand = nn.Linear(self.kernel_size * dim, ff_dim)
         self.contract = nn.Linear(ff_dim, dim)
-        nn.init.xavier_uniform_(self.expand.weight)
-        nn.init.xavier_uniform_(self.contract.weight)
-        if self.expand.bias is not None:
-            nn.init.zeros_(self.expand.bias)
-        nn.init.zeros_(self.contract.bias)
+        for layer in (self.expand, self.contract):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Map ``x``, ``(batch, length, dim)``; padding is zeroed before the convolution."""
-        if self.kernel_size == 1:
-            hidden = functional.linear(x, self.expand.weight.squeeze(-1), self.expand.bias)
-            return self.contract(functional.relu(hidden))
+        if self.kernel_size > 1:
+            x = self._windows(x.masked_fill(~mask.unsqueeze(-1), 0))
+        return self.contract(functional.relu(self.expand(x)))
+
+    def _windows(self, x: Tensor) -> Tensor:
+        """Return each token's window side by side, ``(batch, length, kernel_size * dim)``."""
         left = (self.kernel_size - 1) // 2
-        zeroed = x.masked_fill(~mask.unsqueeze(-1), 0).transpose(1, 2)
-        padded = functional.pad(zeroed, (left, self.kernel_size - 1 - left))
-        return self.contract(functional.relu(self.expand(padded)).transpose(1, 2))
+        padded = functional.pad(x, (0, 0, left, self.kernel_size - 1 - left))
+        return torch.cat([padded[:, k : k + x.shape[1]] for k in range(self.kernel_size)], -1)

@@ -1,18 +1,21 @@
 """Bidirectional LSTM over padded batches."""
 
+import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class BiLSTM(nn.Module):
     """Bidirectional LSTM encoder whose outputs do not depend on padding.
 
+    Padding stands on the right, so the forward direction meets it last; the backward direction
+    reads each sentence mirrored at its own length and meets it last too. No packing is needed,
+    and every step multiplies full matrices.
+
     Args:
         input_dim: width of the input vectors.
         hidden_dim: width of the state per direction.
         layers: number of layers.
-        dropout: probability of zeroing an entry, before the first layer's output is passed on and
-            at the output of the last.
+        dropout: probability of zeroing an entry of each layer's output.
 
     Example:
         >>> encoder = BiLSTM(input_dim=4, hidden_dim=3, layers=1, dropout=0.0)
@@ -23,14 +26,9 @@ class BiLSTM(nn.Module):
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, dropout: float) -> None:
         super().__init__()
         self.output_dim = 2 * hidden_dim
-        self.lstm = nn.LSTM(
-            input_dim,
-            hidden_dim,
-            layers,
-            batch_first=True,
-            bidirectional=True,
-            dropout=dropout if layers > 1 else 0.0,
-        )
+        widths = [input_dim] + [self.output_dim] * (layers - 1)
+        self.forwards = nn.ModuleList(nn.LSTM(w, hidden_dim) for w in widths)
+        self.backwards = nn.ModuleList(nn.LSTM(w, hidden_dim) for w in widths)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -43,8 +41,15 @@ class BiLSTM(nn.Module):
         Returns:
             ``(batch, length, 2 * hidden_dim)``, zero at padding.
         """
-        lengths = mask.sum(1).cpu()
-        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        states, _ = self.lstm(packed)
-        padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
-        return self.dropout(padded)
+        lengths = mask.sum(1)
+        step = torch.arange(x.shape[1], device=x.device).unsqueeze(1)
+        # shape: (length, batch); where token t of the mirrored sentence stands
+        mirrored = torch.where(step < lengths, lengths - 1 - step, step)
+        column = torch.arange(x.shape[0], device=x.device)
+        padding = ~mask.T.unsqueeze(-1)
+        states = x.transpose(0, 1).masked_fill(padding, 0)
+        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
+            ahead, _ = forwards(states)
+            behind, _ = backwards(states[mirrored, column])
+            states = self.dropout(torch.cat((ahead, behind[mirrored, column]), -1))
+        return states.masked_fill(padding, 0).transpose(0, 1)
