@@ -12,6 +12,7 @@ from pathlib import Path
 
 from xlrepro.book import experiment_pages, prose_values
 from xlrepro.book.api_pages import api_pages
+from xlrepro.book.claims_page import claims_markdown
 from xlrepro.book.mathjax import locate
 from xlrepro.book.templating import render_file
 from xlrepro.book.toc import table_of_contents
@@ -80,7 +81,7 @@ def _add_experiments(source: Source, profile: str) -> None:
         suffix, text = experiment_pages.page(key, profile)
         source.texts[f"{key}{suffix}"] = text
     for paper in load_catalog().papers:
-        source.texts[f"{paper}/claims.md"] = experiment_pages.claims_page(paper)
+        source.texts[f"{paper}/claims.md"] = claims_markdown(paper)
 
 
 def write(source: Source, folder: Path) -> Path:

@@ -1,6 +1,62 @@
-"""The page of a paper's claims: every predicate, and its verdict on each set of numbers."""
+"""The page of a paper's claims: verdicts, and the predicates behind them."""
+
+from collections.abc import Sequence
+
+from xlrepro.book.templating import render_file
+from xlrepro.book.verdicts import evidence
+from xlrepro.evidence.claims import Claim, claims_table, status_counts
+from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.evidence.judging import STATUSES
+from xlrepro.paths import project_root
 
 
 def claims_markdown(paper: str) -> str:
     """Return the Markdown of ``<paper>/claims``."""
-    return f"# Claims: {paper}\n"
+    found = evidence()
+    names = {
+        "short": found.catalog.paper(paper).short,
+        "title": found.catalog.paper(paper).title,
+        "summary": summary_table(paper).html,
+        "table": verdicts_html(paper),
+        "predicates": predicates_table(found.all_claims[paper]).html,
+    }
+    return render_file(project_root() / "book" / "templates" / "claims.md", names)
+
+
+def verdicts_html(key: str) -> str:
+    """Return the claims of a paper or an experiment with their verdicts; empty for none."""
+    found = evidence()
+    if not found.claims(key):
+        return ""
+    profiles = found.profiles(key.split("/", 1)[0])
+    return claims_table(key, profiles, numbers=found.numbers, reported=found.reported).html
+
+
+def summary_table(paper: str) -> Table:
+    """Return how many claims of ``paper`` have each verdict, a row per condition."""
+    found = evidence()
+    verdicts = found.verdicts[paper]
+    rows = []
+    for condition in found.conditions(paper):
+        counts = status_counts([by_label[condition.label] for by_label in verdicts.values()])
+        numbers = [Entry(str(counts[s]), sort=counts[s]) for s in STATUSES]
+        rows.append((Entry(condition.label), *numbers))
+    caption = f"Verdicts on the {len(verdicts)} claims, by the numbers they are judged on."
+    head = headings("judged on", *STATUSES, numeric=STATUSES)
+    return Table(caption, head, tuple(rows), interactive=False)
+
+
+def predicates_table(claims: Sequence[Claim]) -> Table:
+    """Return the predicates in full."""
+    rows = [
+        (
+            Entry(claim.id),
+            Entry(claim.section),
+            Entry(
+                " ".join((claim.predicate or claim.rule or "").split()), code=bool(claim.predicate)
+            ),
+        )
+        for claim in claims
+    ]
+    caption = "The predicates as they are evaluated; a figure without numbers has a rule instead."
+    return Table(caption, headings("id", "stated in", "predicate"), tuple(rows))

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from xlrepro.book.batch import executed_dir, failed_notebook, notebooks_dir
+from xlrepro.book.claims_page import verdicts_html
+from xlrepro.book.findings_pages import deviations_list
 from xlrepro.book.reported_page import reported_tables
 from xlrepro.book.templating import render_file
 from xlrepro.evidence.catalog import load_catalog
@@ -72,8 +74,8 @@ def _text(key: str, state: str) -> str:
         "question": entry.question,
         "state": f":::{{admonition}} {title}\n:class: {kind}\n{text.format(key=key)}\n:::",
         "tables": "\n\n".join(t.html for t in tables),
-        "claims": "",
-        "deviations": "",
+        "claims": verdicts_html(key),
+        "deviations": deviations_list(key),
     }
     return render_file(project_root() / "book" / "templates" / "experiment.md", names)
 
@@ -104,10 +106,3 @@ def _as_notebook(text: str) -> str:
 
 def _notebook_json(notebook: dict[str, Any]) -> str:
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def claims_page(paper: str) -> str:
-    """Return the page of a paper's claims."""
-    from xlrepro.book.claims_page import claims_markdown
-
-    return claims_markdown(paper)

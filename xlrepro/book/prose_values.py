@@ -5,7 +5,7 @@ from typing import Any
 
 from xlrepro.book import dashboard, data_page, findings_pages
 from xlrepro.book.benchmarks_page import benchmark_tables
-from xlrepro.book.gloss_page import gloss_examples
+from xlrepro.book.gloss_page import gloss_html
 from xlrepro.book.settings_page import settings_table
 from xlrepro.paths import project_root
 
@@ -19,8 +19,8 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
     return {
         "registry_table": data_page.registry_table,
         "registry_details": data_page.registry_details,
-        "gloss_examples": gloss_examples,
-        "deviations_table": findings_pages.deviations_table,
+        "gloss_examples": gloss_html,
+        "deviations_list": findings_pages.deviations_list,
         "errata_table": findings_pages.errata_table,
         "benchmark_tables": benchmark_tables,
         "changelog": changelog,

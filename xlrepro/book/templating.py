@@ -3,6 +3,7 @@
 The marks differ from Jinja's own, whose braces are common in equations.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,3 +48,13 @@ def render(text: str, names: Mapping[str, Any], where: str) -> str:
 def render_file(path: Path, names: Mapping[str, Any]) -> str:
     """Return the text of ``path`` with its marks filled in; see :func:`render`."""
     return render(path.read_text(encoding="utf-8"), names, str(path))
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return plain text, on one line, such that Markdown shows it as it is.
+
+    Example:
+        >>> print(escape_markdown("a *b* <c>"))
+        a \*b\* \<c\>
+    """
+    return re.sub(r"([\\`*_{}\[\]<>$|#~])", r"\\\1", " ".join(text.split()))

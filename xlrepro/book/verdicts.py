@@ -1,0 +1,95 @@
+"""All numbers and verdicts that the generated pages show, gathered once per build."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.claims import (
+    Claim,
+    ClaimVerdict,
+    Condition,
+    Judge,
+    claims_of,
+    conditions_of,
+    judge_all,
+)
+from xlrepro.evidence.compare import compare, records_of, verdict_counts
+from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import PROFILES
+
+REPORTED = "reported"
+# The profiles whose numbers say something about a paper.
+EVIDENT = tuple(p for p in PROFILES if p != "smoke")
+
+Verdicts = dict[str, dict[str, ClaimVerdict | None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Reported numbers, records and what follows from them, as one build of the book sees them.
+
+    Attributes:
+        catalog: papers and experiments.
+        reported: the printed numbers.
+        records: all records, own and published.
+    """
+
+    catalog: Catalog
+    reported: ReportedNumbers
+    records: tuple[Record, ...]
+
+    @cached_property
+    def numbers(self) -> ReproducedNumbers:
+        """The reproduced cells."""
+        return gather(self.records)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Judges claims on these numbers."""
+        return Judge(self.numbers, self.reported, self.catalog)
+
+    @cached_property
+    def runs(self) -> Counter[tuple[str, str]]:
+        """Number of records by (experiment, profile)."""
+        return Counter((r.experiment, r.profile) for r in self.records)
+
+    def profiles(self, paper: str) -> list[str]:
+        """Return the profiles worth a column for ``paper``: open, and paper where it was run."""
+        seen = {profile for key, profile in self.runs if key.split("/", 1)[0] == paper}
+        return [p for p in EVIDENT if p in seen or p == "open"]
+
+    def claims(self, key: str) -> list[Claim]:
+        """Return the claims of a paper, or those that an experiment bears on."""
+        return claims_of(key, self.judge)
+
+    @cached_property
+    def all_claims(self) -> dict[str, list[Claim]]:
+        """Paper to its claims."""
+        return {paper: self.claims(paper) for paper in self.catalog.papers}
+
+    def conditions(self, paper: str) -> list[Condition]:
+        """Return what the claims of ``paper`` are judged on: printed numbers, then records."""
+        return conditions_of(paper, self.profiles(paper), self.numbers, self.catalog)
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdicts]:
+        """Paper to claim to condition's label to verdict."""
+        return {
+            paper: judge_all(claims, self.conditions(paper), self.judge)
+            for paper, claims in self.all_claims.items()
+        }
+
+    def cell_counts(self, experiment: str, profile: str) -> dict[str, int]:
+        """Return how many cells of ``experiment`` have each verdict; {} where nothing was run."""
+        if not self.runs[experiment, profile]:
+            return {}
+        return verdict_counts(compare(experiment, (profile,), numbers=self.numbers))
+
+
+@lru_cache(maxsize=1)
+def evidence() -> Evidence:
+    """Return the project's evidence, read once."""
+    return Evidence(load_catalog(), load_reported(), tuple(records_of()))
