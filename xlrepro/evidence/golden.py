@@ -1,0 +1,213 @@
+"""Golden numbers: the smoke numbers of the last accepted commit, for regression tests only.
+
+One file per experiment, ``tests/golden/<paper>/<experiment>.json``. A stale record says nothing
+about today's code, so it never counts: its cells are missing until they are run again.
+"""
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from xlrepro.errors import DataError
+from xlrepro.evidence.catalog import describe
+from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.paths import project_root
+from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.record import Record
+
+PROFILE = "smoke"
+# How far a smoke number may move between machines, in the metric's unit: a model that is trained
+# for seconds amplifies the last bit of a sum; what is counted or measured exactly does not.
+TOLERANCES = {
+    "accuracy": 4.0,
+    "F1": 4.0,
+    "slot F1": 4.0,
+    "intent accuracy": 4.0,
+    "LAS": 4.0,
+    "UAS": 4.0,
+    "BLEU": 3.0,
+    "TER": 6.0,
+    "PPL": 5.0,
+    "P@1": 3.0,
+    "coverage": 0.5,
+    "coverage with back-off": 0.5,
+    "word-order distance": 1e-6,
+}
+DEFAULT_TOLERANCE = 1e-6
+MOVED, MISSING, NEW = "moved", "missing", "new"
+
+
+class _Golden(BaseModel):
+    """The file: per metric a tolerance, per system and column a metric and a number per seed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    experiment: str
+    profile: str
+    tolerances: dict[str, float]
+    metrics: dict[str, str]
+    cells: dict[str, dict[str, dict[str, float]]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number that is not what the golden file says.
+
+    Attributes:
+        kind: ``"moved"`` beyond the tolerance; ``"missing"``: in the file, but not run by today's
+            code; ``"new"``: run, but not in the file.
+        golden, now: the numbers, or ``None``.
+    """
+
+    experiment: str
+    system: str
+    column: str
+    seed: int
+    kind: str
+    golden: float | None
+    now: float | None
+    tolerance: float
+
+    def __str__(self) -> str:
+        place = f"{self.experiment} {self.system} / {self.column}, seed {self.seed}"
+        if self.kind == MISSING:
+            return f"{place}: golden {self.golden:.4g}, but today's code has not run it"
+        if self.kind == NEW:
+            return f"{place}: {self.now:.4g}, but not in the golden file"
+        return f"{place}: golden {self.golden:.4g}, now {self.now:.4g} (tolerance {self.tolerance})"
+
+
+def golden_path(experiment: str, folder: Path | None = None) -> Path:
+    """Return the golden file of an experiment."""
+    return (folder or project_root() / "tests" / "golden") / f"{experiment}.json"
+
+
+def golden_experiments(folder: Path | None = None) -> list[str]:
+    """Return the experiments that have a golden file, sorted."""
+    root = folder or project_root() / "tests" / "golden"
+    return sorted(p.relative_to(root).with_suffix("").as_posix() for p in root.glob("*/*.json"))
+
+
+def fresh_numbers(
+    records: Iterable[Record],
+    *,
+    keys: Collection[str] | None = None,
+    stale: Callable[[Record], bool] = is_stale,
+) -> ReproducedNumbers:
+    """Gather the smoke records that today's code made."""
+    smoke = [r for r in records if r.profile == PROFILE]
+    return gather(smoke, keys=keys, stale=stale, use_stale=False)
+
+
+def _read(experiment: str, folder: Path | None) -> _Golden:
+    path = golden_path(experiment, folder)
+    if not path.is_file():
+        raise DataError(
+            f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
+        )
+    try:
+        return _Golden.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    except ValueError as error:
+        raise DataError(f"{path}: not valid JSON ({error})") from None
+
+
+def check(
+    experiment: str, numbers: ReproducedNumbers, folder: Path | None = None
+) -> list[Difference]:
+    """Compare an experiment's fresh smoke numbers with its golden file, in both directions.
+
+    Args:
+        experiment: ``"word_order/table2"``.
+        numbers: from `fresh_numbers`.
+        folder: where the golden files lie; the project's unless told.
+
+    Raises:
+        DataError: if the golden file is missing or malformed.
+    """
+    golden = _read(experiment, folder)
+    now = _content(experiment, numbers)
+    return _differences(golden, now)
+
+
+def _flat(golden: _Golden) -> dict[tuple[str, str, int], float]:
+    return {
+        (system, column, int(seed)): value
+        for system, columns in golden.cells.items()
+        for column, seeds in columns.items()
+        for seed, value in seeds.items()
+    }
+
+
+def _differences(golden: _Golden, now: _Golden) -> list[Difference]:
+    before, after = _flat(golden), _flat(now)
+    found = []
+    for system, column, seed in [*before, *(a for a in after if a not in before)]:
+        old = before.get((system, column, seed))
+        new = after.get((system, column, seed))
+        metric = (golden.metrics | now.metrics)[f"{system}/{column}"]
+        tolerance = golden.tolerances.get(metric, DEFAULT_TOLERANCE)
+        kind = MOVED
+        if old is None or new is None:
+            kind = NEW if old is None else MISSING
+        elif math.isclose(old, new, rel_tol=0.0, abs_tol=tolerance):
+            continue
+        found.append(Difference(golden.experiment, system, column, seed, kind, old, new, tolerance))
+    return found
+
+
+def _content(experiment: str, numbers: ReproducedNumbers) -> _Golden:
+    cells: dict[str, dict[str, dict[str, float]]] = {}
+    metrics: dict[str, str] = {}
+    for cell in numbers.cells(experiment, PROFILE):
+        values = {str(s): round(v, 6) for s, v in zip(cell.seeds, cell.values)}
+        cells.setdefault(cell.system, {})[cell.column] = values
+        metrics[f"{cell.system}/{cell.column}"] = cell.metric
+    names = sorted(set(metrics.values()))
+    tolerances = {m: TOLERANCES.get(m, DEFAULT_TOLERANCE) for m in names}
+    return _Golden(
+        experiment=experiment,
+        profile=PROFILE,
+        tolerances=tolerances,
+        metrics=metrics,
+        cells=cells,
+    )
+
+
+def update(
+    experiment: str, numbers: ReproducedNumbers, folder: Path | None = None
+) -> list[Difference]:
+    """Write an experiment's golden file from fresh smoke numbers and return what moved.
+
+    Tolerances that stand in the file already are kept.
+
+    Raises:
+        DataError: if there are no fresh numbers, or the old file is malformed.
+    """
+    now = _content(experiment, numbers)
+    if not now.cells:
+        raise DataError(
+            f"{experiment} has no smoke record of today's code: `xlrepro run {experiment} "
+            "--profile smoke --rerun-stale` makes them"
+        )
+    path = golden_path(experiment, folder)
+    moved: list[Difference] = []
+    if path.is_file():
+        old = _read(experiment, folder)
+        exact = old.model_copy(update={"tolerances": {}})
+        moved = _differences(exact, now)
+        now.tolerances |= {m: t for m, t in old.tolerances.items() if m in now.tolerances}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_as_json(now), encoding="utf-8")
+    return moved
+
+
+def _as_json(golden: _Golden) -> str:
+    content: dict[str, Any] = golden.model_dump()
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
