@@ -7,6 +7,7 @@ do differs from language to language, so a word's senses split in translation.
 """
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlrepro.corpora.artificial.ontology import Concept, Ontology, seeded
@@ -184,28 +185,38 @@ def build_lexicon(
     own_roots = invent_roots(ontology, seed, typology.code)
     rng = seeded(seed, "lexicon", typology.code)
     changes = _sound_changes(rng) if typology.code != SOURCE else {}
+
+    def root_of(key: str) -> Word:
+        if _is_name(key):
+            return source_roots[key]
+        if rng.random() < typology.cognates:
+            return _changed(source_roots[key], changes)
+        if rng.random() < typology.branch_words:
+            return _changed(branch_roots[key], changes)
+        return own_roots[key]
+
+    stems = _distinct_stems(ontology, typology, root_of, rng)
     shared = {second: first for first, second in _language_pairs(ontology, typology, seed, pairs)}
+    for second, first in shared.items():
+        stems[second] = stems[first]
+    return Lexicon(stems, shared, _invent_suffixes(typology, rng))
+
+
+def _distinct_stems(
+    ontology: Ontology, typology: Typology, root_of: Callable[[str], Word], rng: random.Random
+) -> dict[str, str]:
+    """Return a written stem for every concept; roots that would look alike are lengthened."""
     write = SCRIPTS[typology.script]
     stems: dict[str, str] = {}
     taken: set[str] = set()
     # Names first: they keep their sound in every language, other words make way.
-    names_first = sorted(ontology.concepts, key=lambda key: not _is_name(key))
-    for key in names_first:
-        if _is_name(key):
-            root = source_roots[key]
-        elif rng.random() < typology.cognates:
-            root = _changed(source_roots[key], changes)
-        elif rng.random() < typology.branch_words:
-            root = _changed(branch_roots[key], changes)
-        else:
-            root = own_roots[key]
+    for key in sorted(ontology.concepts, key=lambda key: not _is_name(key)):
+        root = root_of(key)
         while write(root) in taken:
             root = (*root, _syllable(rng, first=False))
         stems[key] = write(root)
         taken.add(stems[key])
-    for second, first in shared.items():
-        stems[second] = stems[first]
-    return Lexicon(stems, shared, _invent_suffixes(typology, rng))
+    return stems
 
 
 def _invent_suffixes(typology: Typology, rng: random.Random) -> dict[str, str]:
