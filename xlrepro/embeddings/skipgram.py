@@ -1,0 +1,101 @@
+"""Monolingual word vectors: skip-gram with negative sampling, by gensim.
+
+Training is repeatable bit for bit on one machine: one worker, a fixed seed, a hash of words that
+does not depend on ``PYTHONHASHSEED``, and the sentences read from a file in order.
+
+References:
+    Mikolov et al. (2013), Distributed representations of words and phrases and their
+    compositionality. Bojanowski et al. (2017), Enriching word vectors with subword information.
+"""
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xlrepro.errors import SettingsError
+
+METHODS = ("skipgram", "fasttext")
+
+
+@dataclass(frozen=True)
+class SkipGram:
+    """Settings of one skip-gram training.
+
+    Attributes:
+        dim: dimensions of the vectors.
+        window: largest distance between a word and its context, in words.
+        epochs: passes over the text.
+        negative: noise words per pair.
+        sample: words more frequent than this share of the text are thinned out.
+        min_count: rarer words get no vector.
+        max_words: most frequent words kept.
+        seed: seed of the initial vectors and of all sampling.
+        method: ``"skipgram"``, or ``"fasttext"`` for vectors that are sums of character n-grams.
+    """
+
+    dim: int = 200
+    window: int = 4
+    epochs: int = 4
+    negative: int = 5
+    sample: float = 1e-4
+    min_count: int = 3
+    max_words: int = 200_000
+    seed: int = 1
+    method: str = "skipgram"
+
+
+def stable_hash(word: str) -> int:
+    """Return a hash of ``word`` that is the same in every process."""
+    return zlib.crc32(word.encode("utf-8"))
+
+
+def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Train on a text file with one sentence a line, words separated by single spaces.
+
+    Args:
+        corpus: the tokenised text.
+        settings: see :class:`SkipGram`.
+
+    Returns:
+        The words, most frequent first; their counts, int64 ``(words,)``; their vectors, float32
+        ``(words, dim)``.
+
+    Raises:
+        SettingsError: for an unknown method, or a text in which no word is frequent enough.
+    """
+    from gensim.models import FastText, Word2Vec
+
+    if settings.method not in METHODS:
+        raise SettingsError(
+            f"unknown word-vector method {settings.method!r}: use one of {', '.join(METHODS)}"
+        )
+    model_class = FastText if settings.method == "fasttext" else Word2Vec
+    model = model_class(
+        sg=1,
+        vector_size=settings.dim,
+        window=settings.window,
+        negative=settings.negative,
+        sample=settings.sample,
+        min_count=settings.min_count,
+        max_final_vocab=settings.max_words,
+        seed=settings.seed,
+        workers=1,
+        hashfxn=stable_hash,
+    )
+    model.build_vocab(corpus_file=str(corpus))
+    if not model.wv.index_to_key:
+        raise SettingsError(
+            f"no word occurs {settings.min_count} times in {corpus}: give more text or a smaller "
+            "min_count"
+        )
+    model.train(
+        corpus_file=str(corpus),
+        total_examples=model.corpus_count,
+        total_words=model.corpus_total_words,
+        epochs=settings.epochs,
+    )
+    words = list(model.wv.index_to_key)
+    counts = np.array([model.wv.get_vecattr(word, "count") for word in words], dtype=np.int64)
+    return words, counts, np.asarray(model.wv.vectors, dtype=np.float32)
