@@ -93,6 +93,8 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
     allowed += theirs.rounding if theirs else 0.0
     exact = catalog.experiment(sides.experiment).deterministic
     note = ours.note if ours else ""
+    if ours is None and theirs is not None and theirs.quoted:
+        note = "quoted by the paper from elsewhere"
     block, _, name = sides.system.partition(":")
     return {
         "experiment": sides.experiment,

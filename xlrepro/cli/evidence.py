@@ -1,0 +1,266 @@
+"""``xlrepro status``, ``claims`` and ``golden``: what the records say."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table as RichTable
+
+    from xlrepro.evidence.golden import Difference
+    from xlrepro.evidence.judging import ClaimVerdict
+    from xlrepro.evidence.reproduced import ReproducedNumbers
+    from xlrepro.trials.store import RecordStore
+
+STYLES = {
+    "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
+    "undecided": "yellow", "fails": "red", "not run": "red",
+}  # fmt: skip
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
+Profile = Annotated[str, typer.Option(help="smoke, open or paper.")]
+Keys = Annotated[list[str] | None, typer.Argument(metavar="[EXPERIMENT...]")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command("status")(status)
+    app.command("claims")(claims)
+    app.command("golden")(golden)
+
+
+def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson = False) -> None:
+    """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
+    from xlrepro.evidence.catalog import load_catalog
+    from xlrepro.evidence.compare import compare
+
+    catalog = load_catalog()
+    keys = list(experiments or catalog.experiments)
+    for key in keys:
+        catalog.experiment(key)
+    frames = {k: compare(k, [profile], numbers=own_numbers([k], profile)) for k in keys}
+    if as_json:
+        content = {key: _cells(frame) for key, frame in frames.items()}
+        typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
+    elif experiments:
+        for frame in frames.values():
+            _print(_cells_table(frame))
+    else:
+        _print(_overview(frames, profile))
+
+
+def own_numbers(keys: Sequence[str], profile: str) -> "ReproducedNumbers":
+    """Gather the records that the experiments' own presets ask for; others are left out.
+
+    Raises:
+        SettingsError: for an unknown profile.
+    """
+    from xlrepro.errors import SettingsError
+    from xlrepro.evidence.reproduced import gather
+    from xlrepro.experiments import all_experiments
+    from xlrepro.trials.presets import preset_keys
+    from xlrepro.trials.store import RecordStore
+    from xlrepro.trials.trial import PROFILES
+
+    if profile not in PROFILES:
+        raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    built, store = all_experiments(), RecordStore()
+    found = []
+    for key in keys:
+        if key not in built or profile not in built[key].profiles:
+            continue
+        records = store.records(key, profile)
+        wanted = preset_keys(built[key], profile, [r.seed for r in records])
+        found += [r for r in records if r.key in wanted]
+    return gather(found)
+
+
+def _cells(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return the rows as JSON-able dictionaries; a number that is missing is null."""
+    return [
+        {name: None if value != value else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def _print(table: "RichTable") -> None:
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:  # a file or a pipe has no width of its own
+        console = Console(width=110)
+    console.print(table)
+
+
+def _overview(frames: "dict[str, pd.DataFrame]", profile: str) -> "RichTable":
+    from rich import box
+    from rich.table import Table
+
+    from xlrepro.evidence.compare import VERDICTS, verdict_counts
+    from xlrepro.experiments import all_experiments
+
+    table = Table(title=f"Cells by verdict, profile {profile}", box=box.SIMPLE_HEAD)
+    table.add_column("experiment", no_wrap=True)
+    for name in ("built", "cells", *VERDICTS, "stale"):
+        table.add_column(name, justify="right", min_width=5)
+    for key, frame in frames.items():
+        counts = verdict_counts(frame)
+        built = "yes" if key in all_experiments() else "no"
+        numbers = [len(frame), *counts.values(), int(frame["stale"].sum())]
+        table.add_row(key, built, *(str(n) if n else "·" for n in numbers))
+    return table
+
+
+LEFT_OUT = ("profile", "metric")  # a terminal is narrow, and both stand in the title or --json
+
+
+def _cells_table(frame: "pd.DataFrame") -> "RichTable":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from xlrepro.evidence.tables import cells_table
+
+    plain = cells_table(frame)
+    kept = [i for i, h in enumerate(plain.headings) if h.text not in LEFT_OUT]
+    table = Table(title=plain.summary, box=box.SIMPLE_HEAD)
+    for heading in (plain.headings[i] for i in kept):
+        short = heading.text != "note"
+        justify = "right" if heading.numeric else "left"
+        table.add_column(heading.text, justify=justify, no_wrap=short)  # type: ignore[arg-type]
+    for row in plain.rows:
+        cells = (row[i] for i in kept)
+        table.add_row(*(Text(e.text, style=STYLES.get(e.verdict, "")) for e in cells))
+    return table
+
+
+def claims(
+    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    profile: Profile = "open",
+    as_json: AsJson = False,
+) -> None:
+    """Judge the papers' claims on the printed numbers and on the reproduced ones."""
+    from xlrepro.evidence.catalog import load_catalog
+    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
+
+    catalog = load_catalog()
+    content = []
+    for key in [paper] if paper else catalog.papers:
+        claims_of_paper = load_claims(key, catalog)
+        numbers = own_numbers(list(catalog.of_paper(key)), profile)
+        wanted = conditions_of(key, [profile], numbers, catalog)
+        verdicts = judge_all(claims_of_paper, wanted, Judge(numbers))
+        for claim in claims_of_paper:
+            judged = {label: _verdict(v) for label, v in verdicts[claim.id].items()}
+            about = {"paper": key, "id": claim.id, "kind": claim.kind, "claim": claim.text}
+            content.append({**about, "verdicts": judged})
+    if as_json:
+        typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
+    else:
+        _print(_claims_table(content))
+
+
+def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
+    if verdict is None:
+        return None
+    return {
+        "status": verdict.status,
+        "share": verdict.share,
+        "n": verdict.n,
+        "missing": list(verdict.missing),
+        "note": verdict.note,
+    }
+
+
+def _claims_table(content: list[dict[str, Any]]) -> "RichTable":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    labels = list(dict.fromkeys(label for row in content for label in row["verdicts"]))
+    table = Table(title="Claims", box=box.SIMPLE_HEAD)
+    for name in ("id", "kind", "claim", *labels):
+        table.add_column(name, no_wrap=name in ("id", "kind"))
+    for row in content:
+        cells = [row["id"], row["kind"], row["claim"]]
+        for label in labels:
+            verdict = row["verdicts"].get(label)
+            said = verdict["status"] if verdict else "–"
+            share = verdict and verdict["share"]
+            more = f" {100 * share:.0f} %" if share is not None and verdict["n"] else ""
+            cells.append(Text(said + more, style=STYLES.get(said, "")))
+        table.add_row(*cells)
+    counts = [
+        f"{label}: {sum(1 for r in content if (r['verdicts'].get(label) or {}).get('status') == s)}"
+        f" {s}"
+        for label in labels
+        for s in ("holds", "fails", "undecided", "not run", "not evaluable")
+    ]
+    table.caption = ", ".join(c for c in counts if ": 0 " not in c)
+    return table
+
+
+def golden(
+    experiments: Keys = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Write the golden files and print what moved.")
+    ] = False,
+    run: Annotated[
+        bool, typer.Option(help="Run smoke trials that have no record of today's code.")
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
+    from xlrepro.evidence.golden import check, fresh_numbers
+    from xlrepro.evidence.golden import update as write
+    from xlrepro.experiments import all_experiments, experiment
+    from xlrepro.trials.store import RecordStore
+
+    built = all_experiments()
+    chosen = [experiment(k) for k in experiments or built if "smoke" in experiment(k).profiles]
+    trials = [t for each in chosen for t in each.trials("smoke")]
+    store = RecordStore()
+    if run:
+        _run_smoke(trials, store)
+    keys = {t.key for t in trials}
+    found: list[Difference] = []
+    for each in chosen:
+        numbers = fresh_numbers(store.records(each.key, "smoke"), keys=keys)
+        found += write(each.key, numbers) if update else check(each.key, numbers)
+    _print_differences(found, [each.key for each in chosen], update, as_json)
+    raise typer.Exit(1 if found and not update else 0)
+
+
+def _run_smoke(trials: Sequence[Any], store: "RecordStore") -> None:
+    from xlrepro.trials.engine import RunInterrupted, run_trials
+
+    try:
+        summary = run_trials(trials, store=store, device="cpu", rerun_stale=True)
+    except RunInterrupted as interrupt:
+        typer.echo(f"xlrepro: {interrupt}", err=True)
+        raise typer.Exit(130) from None
+    for failure in summary.failed:
+        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+def _print_differences(
+    found: "list[Difference]", keys: list[str], update: bool, as_json: bool
+) -> None:
+    if as_json:
+        from dataclasses import asdict
+
+        typer.echo(json.dumps([asdict(d) for d in found], ensure_ascii=False, indent=1))
+        return
+    for difference in found:
+        typer.echo(str(difference))
+    if update:
+        typer.echo(f"{len(keys)} golden files written, {len(found)} numbers moved")
+    elif found:
+        typer.echo(f"{len(found)} numbers differ from the golden ones in {len(keys)} experiments")
+    else:
+        typer.echo(f"golden numbers hold in {len(keys)} experiments: {', '.join(keys)}")
