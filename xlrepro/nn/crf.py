@@ -8,6 +8,7 @@ graph over time steps is ever built. Where scores are spread so widely that prob
 underflow, the recursion in log space takes over: both are exact.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -15,6 +16,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from xlrepro.nn.reversal import mirrored_steps
 
 Reduction = Literal["mean", "sum", "none", "token_mean"]
 
@@ -83,7 +86,9 @@ class LinearChainCRF(nn.Module):
         if spread < _LOG_RANGE.get(emissions.dtype, 0.0):
             nll = _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
         else:
-            nll = _log_partition(*scores, mask, lengths) - _gold_score(*scores, tags, mask, lengths)
+            e, a, s, t = (score.double() for score in scores)
+            log_partition = _log_partition(e, a, s, t, mask, lengths)
+            nll = (log_partition - _gold_score(e, a, s, t, tags, mask, lengths)).to(emissions.dtype)
         if reduction == "none":
             return nll
         if reduction == "token_mean":
@@ -165,11 +170,11 @@ def _gold_score(
     mask: Tensor,
     lengths: Tensor,
 ) -> Tensor:
-    """Return the score of ``tags``, ``(batch,)``; padded emissions must be zero."""
+    """Return the score of ``tags``, ``(batch,)`` float64; padded emissions must be zero."""
     # shape: (batch, length); the emission score of the tag at each token
-    score = emissions.gather(-1, tags.unsqueeze(-1)).squeeze(-1).sum(1)
+    score = emissions.gather(-1, tags.unsqueeze(-1)).squeeze(-1).double().sum(1)
     # shape: (batch, length - 1); the score of stepping from one token's tag to the next one's
-    steps = transitions[tags[:, :-1], tags[:, 1:]].masked_fill(~mask[:, 1:], 0)
+    steps = transitions[tags[:, :-1], tags[:, 1:]].double().masked_fill(~mask[:, 1:], 0)
     last = tags.gather(1, (lengths - 1).unsqueeze(1)).squeeze(1)
     return score + steps.sum(1) + start[tags[:, 0]] + end[last]
 
@@ -214,37 +219,24 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         lengths: Tensor,
         spread: float,
     ) -> Tensor:
-        batch, length, n_tags = emissions.shape
-        step = torch.arange(length, device=emissions.device).unsqueeze(1)
-        row = torch.arange(batch, device=emissions.device) * length
-        # shape: (length, batch); where token t of the reversed sequence stands
-        mirrored = torch.where(step < lengths, lengths - 1 - step, step)
-        rows = torch.stack((row + step, row + mirrored), 1)
+        batch, length = mask.shape
+        column = torch.arange(batch, device=emissions.device)
+        mirrored = mirrored_steps(lengths, length)
+        # shape: (batch, length, 1); what each token's factors were divided by, as a logarithm
         highest = emissions.amax(-1, keepdim=True)
         factors = (emissions - highest).exp_()
-        # shape: (length, 2, batch, tags); forward and reversed emission factors
-        both = factors.view(-1, n_tags)[rows.view(-1)].view(length, 2, batch, n_tags)
-        top = transitions.amax()
-        matrix = (transitions - top).exp()
+        ahead = factors.transpose(0, 1)
+        both = torch.stack((ahead, ahead[mirrored, column]), 1)
+        matrix = (transitions - transitions.amax()).exp()
         states, log_scales = _scaled_recursion(both, matrix, start, end, spread)
-        ends = (end - end.amax()).exp()
         last = lengths - 1
-        column = torch.arange(batch, device=emissions.device)
-        inside = (states[last, 0, column] * ends).sum(1).double().log()
-        log_partition = (
-            inside
-            + log_scales[last, column]
-            + highest.squeeze(-1).double().masked_fill(~mask, 0).sum(1)
-            + (lengths - 1) * top.double()
-            + start.amax().double()
-            + end.amax().double()
-        )
-        gold = _gold_score(
-            emissions.double(), transitions.double(), start.double(), end.double(),
-            tags, mask, lengths,
-        )  # fmt: skip
+        ends = (end - end.amax()).exp()
+        inside = (states[last, 0, column] * ends).sum(1).double().log() + log_scales[last, column]
+        divided = highest.squeeze(-1).double().masked_fill(~mask, 0).sum(1)
+        divided += last * transitions.amax().double() + start.amax().double() + end.amax().double()
+        gold = _gold_score(emissions, transitions, start, end, tags, mask, lengths)
         ctx.save_for_backward(states, factors, matrix, tags, mask, lengths, mirrored)
-        return (log_partition - gold).to(emissions.dtype)
+        return (inside + divided - gold).to(emissions.dtype)
 
     @staticmethod
     @once_differentiable
@@ -330,12 +322,11 @@ def _viterbi(
     # shape: (tags before, tags, batch) and (tags, batch); room for one step
     paths, arrived = best.new_empty(n_tags, n_tags, batch), best.new_empty(n_tags, batch)
     prefixes = best.unbind(0)
-    for before, now in zip(prefixes[:-1], prefixes[1:], strict=True):
+    for before, now in itertools.pairwise(prefixes):
         torch.add(before.unsqueeze(1), arriving, out=paths)
         now.add_(torch.amax(paths, 0, out=arrived))
-    step = torch.arange(length, device=emissions.device).unsqueeze(1)
-    # shape: (length, batch); backwards in time, with all last tokens at step 0
-    mirrored = torch.where(step < lengths, lengths - 1 - step, step)
+    # Backwards in time, with all last tokens at step 0.
+    mirrored = mirrored_steps(lengths, length)
     column = torch.arange(batch, device=emissions.device)
     backwards = best[mirrored, :, column].unbind(0)
     into = transitions.T.contiguous()  # row j: scores of coming from each tag into j

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from xlrepro.nn.reversal import mirrored_steps
+
 
 class BiLSTM(nn.Module):
     """Bidirectional LSTM encoder whose outputs do not depend on padding.
@@ -41,10 +43,7 @@ class BiLSTM(nn.Module):
         Returns:
             ``(batch, length, 2 * hidden_dim)``, zero at padding.
         """
-        lengths = mask.sum(1)
-        step = torch.arange(x.shape[1], device=x.device).unsqueeze(1)
-        # shape: (length, batch); where token t of the mirrored sentence stands
-        mirrored = torch.where(step < lengths, lengths - 1 - step, step)
+        mirrored = mirrored_steps(mask.sum(1), x.shape[1])
         column = torch.arange(x.shape[0], device=x.device)
         padding = ~mask.T.unsqueeze(-1)
         states = x.transpose(0, 1).masked_fill(padding, 0)

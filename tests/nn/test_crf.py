@@ -1,0 +1,278 @@
+"""The CRF against enumeration, against pytorch-crf, and against what padding must not do."""
+
+import itertools
+
+import pytest
+import torch
+import torchcrf
+
+from xlrepro.nn.crf import LinearChainCRF
+
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
+
+
+def random_case(batch, length, n_tags, dtype=torch.float64, scale=1.0, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    crf = LinearChainCRF(n_tags).to(dtype)
+    with torch.no_grad():
+        for parameter in crf.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator))
+    emissions = scale * torch.randn(batch, length, n_tags, generator=generator).to(dtype)
+    tags = torch.randint(0, n_tags, (batch, length), generator=generator)
+    lengths = torch.randint(1, length + 1, (batch,), generator=generator)
+    lengths[-1] = length
+    return crf, emissions, tags, torch.arange(length) < lengths[:, None]
+
+
+def sequence_score(crf, emissions, tags):
+    """Add up the scores of one sequence, term by term, in Python numbers."""
+    start, end, steps = crf.start.tolist(), crf.end.tolist(), crf.transitions.tolist()
+    rows = emissions.tolist()
+    score = start[tags[0]] + end[tags[-1]]
+    score += sum(row[tag] for row, tag in zip(rows, tags))
+    return score + sum(steps[i][j] for i, j in itertools.pairwise(tags))
+
+
+def all_sequences(crf, emissions):
+    """Score every tag sequence of one sentence."""
+    return {
+        tags: sequence_score(crf, emissions, tags)
+        for tags in itertools.product(range(crf.n_tags), repeat=len(emissions))
+    }
+
+
+def peer_of(crf):
+    peer = torchcrf.CRF(crf.n_tags, batch_first=True).to(crf.start.dtype)
+    with torch.no_grad():
+        peer.transitions.copy_(crf.transitions)
+        peer.start_transitions.copy_(crf.start)
+        peer.end_transitions.copy_(crf.end)
+    return peer
+
+
+def gradients(loss, inputs):
+    return torch.autograd.grad(loss, inputs, allow_unused=True, materialize_grads=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+@pytest.mark.parametrize(("length", "n_tags"), [(1, 3), (4, 3), (5, 4), (6, 2), (4, 1)])
+def test_loss_equals_enumeration(length, n_tags, scale, dtype):
+    crf, emissions, tags, mask = random_case(5, length, n_tags, dtype, scale)
+    loss = crf(emissions, tags, mask, reduction="none")
+    for i, n in enumerate(mask.sum(1).tolist()):
+        scores = all_sequences(crf, emissions[i, :n])
+        partition = torch.tensor(list(scores.values()), dtype=torch.float64).logsumexp(0)
+        expected = float(partition) - scores[tuple(tags[i, :n].tolist())]
+        assert float(loss[i].detach()) == pytest.approx(
+            expected, rel=TOLERANCE[dtype], abs=TOLERANCE[dtype] * max(1.0, scale)
+        )
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+@pytest.mark.parametrize(("length", "n_tags"), [(1, 3), (4, 3), (5, 4), (6, 2), (4, 1)])
+def test_decoding_equals_enumeration(length, n_tags, scale):
+    crf, emissions, _, mask = random_case(5, length, n_tags, scale=scale)
+    best = crf.decode(emissions, mask)
+    for i, n in enumerate(mask.sum(1).tolist()):
+        scores = all_sequences(crf, emissions[i, :n])
+        assert tuple(best[i, :n].tolist()) == max(scores, key=scores.get)
+        assert best[i, n:].tolist() == [-1] * (length - n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("batch", "length", "n_tags"), [(1, 1, 1), (8, 17, 5), (32, 40, 9), (8, 60, 30)]
+)
+def test_loss_equals_pytorch_crf(batch, length, n_tags, dtype):
+    crf, emissions, tags, mask = random_case(batch, length, n_tags, dtype, seed=1)
+    loss = crf(emissions, tags, mask, reduction="none")
+    expected = -peer_of(crf.double())(emissions.double(), tags, mask, reduction="none")
+    tolerance = TOLERANCE[dtype]
+    torch.testing.assert_close(loss.double(), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("scale", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize(("batch", "length", "n_tags"), [(3, 1, 4), (8, 17, 5), (32, 40, 9)])
+def test_gradients_equal_pytorch_crf(batch, length, n_tags, scale, dtype):
+    crf, emissions, tags, mask = random_case(batch, length, n_tags, dtype, scale, seed=2)
+    weights = torch.linspace(0.5, 2.0, batch, dtype=dtype)
+    emissions.requires_grad_()
+    inputs = [emissions, crf.transitions, crf.start, crf.end]
+    ours = gradients((weights * crf(emissions, tags, mask, reduction="none")).sum(), inputs)
+    peer, wide = peer_of(crf.double()), emissions.detach().double().requires_grad_()
+    inputs = [wide, peer.transitions, peer.start_transitions, peer.end_transitions]
+    loss = -(weights.double() * peer(wide, tags, mask, reduction="none")).sum()
+    for gradient, expected in zip(ours, gradients(loss, inputs), strict=True):
+        torch.testing.assert_close(
+            gradient.double(), expected, rtol=TOLERANCE[dtype], atol=10 * TOLERANCE[dtype]
+        )
+
+
+@pytest.mark.parametrize(("batch", "length", "n_tags"), [(8, 17, 5), (32, 40, 9), (8, 60, 30)])
+def test_decoding_equals_pytorch_crf(batch, length, n_tags):
+    crf, emissions, _, mask = random_case(batch, length, n_tags, seed=3)
+    best = crf.decode(emissions, mask)
+    found = [row[kept].tolist() for row, kept in zip(best, mask, strict=True)]
+    assert found == peer_of(crf).decode(emissions, mask)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+def test_gradients_equal_finite_differences(scale):
+    crf, emissions, tags, mask = random_case(3, 4, 3, scale=1.0)
+    if scale > 1:  # spreads the scores so widely that the recursion runs in log space
+        emissions[:, :, 0] -= scale
+    emissions.requires_grad_()
+
+    def loss(emissions, transitions, start, end):
+        parameters = {"transitions": transitions, "start": start, "end": end}
+        return torch.func.functional_call(crf, parameters, (emissions, tags, mask, "none"))
+
+    assert torch.autograd.gradcheck(loss, (emissions, crf.transitions, crf.start, crf.end))
+
+
+@pytest.mark.parametrize("garbage", [1e4, -1e4, float("inf"), float("nan")])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none", "token_mean"])
+def test_padding_does_not_change_loss_or_gradients(garbage, reduction):
+    crf, emissions, tags, mask = random_case(6, 9, 4)
+    spoiled = emissions.masked_fill(~mask.unsqueeze(-1), garbage)
+    wrong_tags = tags.masked_fill(~mask, -7)
+    parameters = list(crf.parameters())
+    clean = crf(emissions, tags, mask, reduction)
+    dirty = crf(spoiled, wrong_tags, mask, reduction)
+    assert torch.equal(clean, dirty)
+    for a, b in zip(
+        gradients(clean.sum(), parameters), gradients(dirty.sum(), parameters), strict=True
+    ):
+        assert torch.equal(a, b)
+
+
+def test_padded_emissions_have_no_gradient():
+    crf, emissions, tags, mask = random_case(6, 9, 4)
+    emissions.requires_grad_()
+    crf(emissions, tags, mask).backward()
+    assert emissions.grad[~mask].abs().max() == 0
+    assert (emissions.grad[mask].abs().sum(-1) > 0).all()
+
+
+def test_more_padding_does_not_change_loss_or_decoding():
+    crf, emissions, tags, mask = random_case(4, 6, 3)
+    wider = torch.nn.functional.pad(emissions, (0, 0, 0, 5), value=3.0)
+    longer_tags = torch.nn.functional.pad(tags, (0, 5), value=2)
+    longer_mask = torch.nn.functional.pad(mask, (0, 5), value=False)
+    torch.testing.assert_close(
+        crf(wider, longer_tags, longer_mask, "none"), crf(emissions, tags, mask, "none")
+    )
+    assert torch.equal(crf.decode(wider, longer_mask)[:, :6], crf.decode(emissions, mask))
+
+
+def test_sentences_of_a_batch_are_independent():
+    crf, emissions, tags, mask = random_case(5, 8, 4)
+    together = crf(emissions, tags, mask, "none")
+    alone = [crf(emissions[i, None], tags[i, None], mask[i, None], "sum") for i in range(5)]
+    torch.testing.assert_close(together, torch.stack(alone))
+
+
+def test_forbidden_transition_is_never_decoded():
+    crf, emissions, tags, mask = random_case(8, 12, 4, torch.float32, scale=10.0)
+    with torch.no_grad():
+        crf.transitions[0, 1] = -1e4
+    for row in crf.decode(emissions, mask).tolist():
+        assert (0, 1) not in itertools.pairwise(row)
+    loss = crf(emissions, tags, mask, "none")
+    expected = -peer_of(crf.double())(emissions.double(), tags, mask, reduction="none")
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("length", [3, 400])
+def test_long_sentences_neither_overflow_nor_underflow(length):
+    crf, emissions, tags, mask = random_case(2, length, 6, torch.float32, scale=5.0)
+    loss = crf(emissions + 1000.0, tags, mask, "none")
+    expected = crf.double()((emissions + 1000.0).double(), tags, mask, "none")
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_scaled_and_log_space_recursions_agree(monkeypatch):
+    crf, emissions, tags, mask = random_case(6, 15, 5)
+    emissions.requires_grad_()
+    inputs = [emissions, *crf.parameters()]
+    scaled = crf(emissions, tags, mask)
+    monkeypatch.setattr("xlrepro.nn.crf._LOG_RANGE", {})
+    in_logs = crf(emissions, tags, mask)
+    torch.testing.assert_close(scaled, in_logs, rtol=1e-12, atol=1e-12)
+    for a, b in zip(gradients(scaled, inputs), gradients(in_logs, inputs), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-12)
+
+
+def test_reductions_are_what_they_say():
+    crf, emissions, tags, mask = random_case(4, 6, 3)
+    each = crf(emissions, tags, mask, "none")
+    assert torch.equal(crf(emissions, tags, mask, "sum"), each.sum())
+    assert torch.equal(crf(emissions, tags, mask), each.mean())
+    assert torch.equal(crf(emissions, tags, mask, "token_mean"), each.sum() / int(mask.sum()))
+
+
+def test_inputs_are_not_changed():
+    crf, emissions, tags, mask = random_case(4, 6, 3)
+    before = emissions.clone(), tags.clone(), mask.clone()
+    crf(emissions, tags, mask)
+    crf.decode(emissions, mask)
+    for was, now in zip(before, (emissions, tags, mask), strict=True):
+        assert torch.equal(was, now)
+
+
+def test_parameters_follow_the_seed():
+    torch.manual_seed(3)
+    first = LinearChainCRF(4).transitions
+    torch.manual_seed(3)
+    assert torch.equal(first, LinearChainCRF(4).transitions)
+    assert not torch.equal(first, LinearChainCRF(4).transitions)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mask": [[True, False, True]]}, "padding before a token"),
+        ({"mask": [[False, True, True]]}, "padding before a token"),
+        ({"mask": [[False, False, False]]}, "without tokens"),
+        ({"mask": [[True, True]]}, "mask must be bool of shape"),
+        ({"mask": [[1, 1, 1]]}, "mask must be bool"),
+        ({"tags": [[0, 1, 2]]}, "tags run from 0 to 2"),
+        ({"tags": [[0, -1, 1]]}, "tags run from -1 to 1"),
+        ({"tags": [[0, 1]]}, "tags have shape"),
+        ({"emissions": torch.zeros(1, 3, 5)}, "emissions must have shape"),
+        ({"emissions": torch.zeros(0, 3, 2), "mask": torch.zeros(0, 3).bool()}, "at least one"),
+        ({"reduction": "average"}, "reduction must be"),
+    ],
+)
+def test_wrong_input_is_named(change, message):
+    arguments = {
+        "emissions": torch.zeros(1, 3, 2),
+        "tags": [[0, 1, 0]],
+        "mask": [[True, True, True]],
+        "reduction": "mean",
+    } | change
+    arguments["tags"] = torch.tensor(arguments["tags"])
+    arguments["mask"] = torch.as_tensor(arguments["mask"])
+    with pytest.raises(ValueError, match=message):
+        LinearChainCRF(2)(**arguments)
+
+
+def test_decoding_refuses_left_padding():
+    with pytest.raises(ValueError, match="padding before a token"):
+        LinearChainCRF(2).decode(torch.zeros(1, 2, 2), torch.tensor([[False, True]]))
+
+
+def test_a_crf_without_tags_is_refused():
+    with pytest.raises(ValueError, match="at least 1 tag"):
+        LinearChainCRF(0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_cuda_equals_cpu():
+    crf, emissions, tags, mask = random_case(8, 20, 7)
+    loss, best = crf(emissions, tags, mask), crf.decode(emissions, mask)
+    crf, emissions, tags, mask = crf.cuda(), emissions.cuda(), tags.cuda(), mask.cuda()
+    torch.testing.assert_close(crf(emissions, tags, mask).cpu(), loss)
+    assert torch.equal(crf.decode(emissions, mask).cpu(), best)

@@ -1,0 +1,104 @@
+"""Character-level word vectors: convolutions over a word's characters, maximum, one linear layer.
+
+Meant to be called once per step with the step's distinct words. A convolution over a window of
+characters is a sum of one table row per place in the window, so characters are never embedded and
+multiplied one by one: the embeddings are multiplied by the filters once per step. Where each
+filter has its maximum is found without a graph; only the maxima themselves enter one.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+CHUNK = 128  # words of similar length convolved together
+
+
+class CharCNN(nn.Module):
+    """Words as vectors of what their characters look like (Kim 2014, over characters).
+
+    Args:
+        characters: number of distinct characters; ids run from 1, 0 is padding.
+        embedding_dim: width of a character's vector.
+        filters: filters of each width.
+        kernel_sizes: widths of the windows, in characters.
+        output_dim: width of a word's vector.
+        trainable: whether character vectors are trained; else they stay random unit vectors.
+
+    Example:
+        >>> cnn = CharCNN(characters=5, embedding_dim=4, filters=2, output_dim=3)
+        >>> cnn(torch.tensor([[1, 2, 3, 4], [5, 0, 0, 0]])).shape
+        torch.Size([2, 3])
+    """
+
+    def __init__(
+        self,
+        characters: int,
+        embedding_dim: int = 128,
+        filters: int = 200,
+        kernel_sizes: Sequence[int] = (3, 4, 5),
+        output_dim: int = 128,
+        trainable: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_sizes = tuple(kernel_sizes)
+        self.filters = filters
+        self.output_dim = output_dim
+        # Row 0 is padding and stays zero.
+        vectors = functional.normalize(torch.randn(characters, embedding_dim), dim=-1)
+        self.embedding = nn.Parameter(vectors, requires_grad=trainable)
+        # Columns [j * embedding_dim, (j + 1) * embedding_dim) belong to a window's character j.
+        self.maps = nn.ModuleList(
+            nn.Linear(w * embedding_dim, filters) for w in self.kernel_sizes
+        )
+        self.output = nn.Linear(filters * len(self.kernel_sizes), output_dim)
+
+    def forward(self, characters: Tensor) -> Tensor:
+        """Return a vector per word.
+
+        Args:
+            characters: ``(words, width)`` character ids, 0 right of each word's end; every word
+                has at least one character.
+
+        Returns:
+            ``(words, output_dim)``.
+        """
+        padded = functional.pad(characters, (0, max(self.kernel_sizes) - 1))
+        order = (characters > 0).sum(1).argsort(stable=True)
+        pooled = []
+        for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
+            table = self._table(linear.weight, width)
+            starts = self._best_starts(table.detach(), padded, order, width)
+            # shape: (words, filters); the window of each filter's maximum, place by place
+            value = linear.bias.expand(len(characters), -1)
+            for place in range(width):
+                rows = padded.gather(1, starts + place)
+                value = value + table[place].gather(0, rows)
+            pooled.append(value)
+        return functional.relu(self.output(functional.relu(torch.cat(pooled, -1))))
+
+    def _table(self, weight: Tensor, width: int) -> Tensor:
+        """Return ``(width, characters + 1, filters)``: what a character adds at each place."""
+        by_place = weight.view(self.filters, width, -1).permute(1, 2, 0)
+        return functional.pad(self.embedding @ by_place, (0, 0, 1, 0))
+
+    @torch.no_grad()
+    def _best_starts(self, table: Tensor, padded: Tensor, order: Tensor, width: int) -> Tensor:
+        """Return where each filter's best window begins, ``(words, filters)``.
+
+        A window begins at a character, never behind the word's end.
+        """
+        starts = torch.empty(len(padded), self.filters, dtype=torch.long, device=padded.device)
+        flat = table.flatten(0, 1)
+        offsets = torch.arange(width, device=padded.device) * table.shape[1]
+        for words in order.split(CHUNK):
+            part = padded[words]
+            length = int((part > 0).sum(1).max())
+            windows = part.unfold(1, width, 1)[:, :length]  # (chunk, length, width)
+            values = functional.embedding_bag(
+                (windows + offsets).reshape(-1, width), flat, mode="sum"
+            ).view(len(words), length, -1)
+            values.masked_fill_((windows[..., :1] == 0), -torch.inf)
+            starts[words] = values.argmax(1)
+        return starts
