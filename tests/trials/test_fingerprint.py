@@ -140,3 +140,12 @@ def test_a_record_of_other_code_is_stale(record_of):
 
 def test_a_record_whose_runner_is_gone_is_stale(record_of):
     assert is_stale(record_of().model_copy(update={"runner": "no_such_paper:run"}))
+
+
+def test_a_module_that_was_not_loaded_does_not_count(paper):
+    used = ["sample_paper", "sample_paper.training", "sample_paper.model"]
+    before = SourceTree().covering(used)
+    edit(paper, "late.py", "now = 1", "now = 2")
+    assert SourceTree().covering(used) == before
+    edit(paper, "model.py", "x = 1", "x = 2")
+    assert SourceTree().covering(used) != before

@@ -66,7 +66,7 @@ class Experiment:
         """Return the identifiers of the systems that ``names`` stand for.
 
         A name is a system's printed name (``ORT``, among the default systems), an identifier
-        (``word-mapped:ORT``) or a whole block (``word-mapped:*``). ``None`` or ``[]``: the defaults.
+        (``word-mapped:ORT``) or a whole block (``word-mapped:*``). ``None``, ``[]``: the defaults.
 
         Raises:
             SettingsError: for a name that stands for nothing.

@@ -3,12 +3,15 @@
 The imports are followed in the source text (nothing is imported), inside ``xlrepro`` and inside
 the runner's own package. A module counts by its syntax tree without docstrings, so a change of
 prose, comments or layout leaves records fresh, and any change of code makes them stale.
+
+A record covers those of the modules that its process had really loaded: what a function imports
+only for another profile cannot have moved a number.
 """
 
 import ast
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -67,7 +70,7 @@ class SourceTree:
         if self._module(start) is None:
             raise SettingsError(f"runner {runner!r}: there is no source file of module {start}")
         roots = {"xlrepro", start.partition(".")[0]}
-        reached: dict[str, str] = {}
+        reached: set[str] = set()
         waiting = [start]
         while waiting:
             name = waiting.pop()
@@ -76,13 +79,26 @@ class SourceTree:
             module = self._module(name)
             if module is None:  # `from package import function`: not every name is a module
                 continue
-            reached[name] = module.digest
+            reached.add(name)
             waiting += module.imports
             # Importing a.b.c runs a and a.b first.
             waiting += [name.rsplit(".", depth)[0] for depth in range(1, name.count(".") + 1)]
-        sources = tuple(sorted(reached))
-        text = "\n".join(f"{name} {reached[name]}" for name in sources)
-        return Fingerprint(hashlib.sha256(text.encode()).hexdigest(), sources)
+        return self.covering(reached)
+
+    def covering(self, names: Iterable[str]) -> Fingerprint:
+        """Return the fingerprint of just these modules.
+
+        Raises:
+            SettingsError: if one of them is not found or does not parse.
+        """
+        sources = tuple(sorted(names))
+        lines = []
+        for name in sources:
+            module = self._module(name)
+            if module is None:
+                raise SettingsError(f"there is no source file of module {name}")
+            lines.append(f"{name} {module.digest}")
+        return Fingerprint(hashlib.sha256("\n".join(lines).encode()).hexdigest(), sources)
 
     def _module(self, name: str) -> Module | None:
         if self._frozen and name in self._known:
@@ -100,8 +116,10 @@ class SourceTree:
 def is_stale(record: Record) -> bool:
     """Tell whether the code that made ``record`` differs from today's."""
     try:
-        return SourceTree().fingerprint(record.runner).digest != record.fingerprint
-    except SettingsError:  # its runner is gone or broken: it cannot be made again by today's code
+        today = SourceTree()
+        today.fingerprint(record.runner)
+        return today.covering(record.sources).digest != record.fingerprint
+    except SettingsError:  # one of them is gone or broken: today's code cannot make it again
         return True
 
 

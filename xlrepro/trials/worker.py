@@ -28,7 +28,8 @@ PROGRESS_SECONDS = 0.5
 
 # This process runs the sources that it read first, whatever happens to the files meanwhile.
 _sources = SourceTree(frozen=True)
-_code: dict[str, tuple[Fingerprint, GitState]] = {}
+_reached: dict[str, tuple[str, ...]] = {}
+_code: dict[tuple[str, ...], tuple[Fingerprint, GitState]] = {}
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def measure_trial(
         SettingsError: if the trial's runner does not exist.
         StoreError: if its result does not make a record.
     """
-    fingerprint, git = _code_of(trial.runner)
+    reachable = _reachable(trial.runner)
     runner = load_runner(trial.runner)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
@@ -93,6 +94,7 @@ def measure_trial(
     ):
         result = runner(trial, TrialContext(device, Path(scratch), progress))
     wall_seconds = time.perf_counter() - clock
+    fingerprint, git = _code_of(tuple(name for name in reachable if name in sys.modules))
     return make_record(
         trial,
         result,
@@ -123,12 +125,18 @@ def load_runner(name: str) -> Callable[[Trial, TrialContext], TrialResult]:
     return runner  # type: ignore[no-any-return]
 
 
-def _code_of(runner: str) -> tuple[Fingerprint, GitState]:
-    """Return fingerprint and commit as of the first time this process met the runner."""
-    if runner not in _code:
-        fingerprint = _sources.fingerprint(runner)
-        _code[runner] = (fingerprint, machine.git_state(fingerprint.sources))
-    return _code[runner]
+def _reachable(runner: str) -> tuple[str, ...]:
+    """Return the modules a runner may import, as of the first time this process met it."""
+    if runner not in _reached:
+        _reached[runner] = _sources.fingerprint(runner).sources
+    return _reached[runner]
+
+
+def _code_of(sources: tuple[str, ...]) -> tuple[Fingerprint, GitState]:
+    """Return fingerprint and commit of the loaded modules, asked once per process."""
+    if sources not in _code:
+        _code[sources] = (_sources.covering(sources), machine.git_state(sources))
+    return _code[sources]
 
 
 def _scratch_folder() -> str | None:

@@ -7,7 +7,8 @@ import torch
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import data, pos_tagging, training
-from xlrepro.papers.word_order.experiments import ENCODERS, tagging_settings
+from xlrepro.papers.word_order.experiments import tagging_settings
+from xlrepro.papers.word_order.systems import ENCODERS
 from xlrepro.trials.trial import TrialContext
 
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}

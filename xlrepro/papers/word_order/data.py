@@ -1,4 +1,8 @@
-"""Sentences and vectors of the POS task, by the names that the settings use."""
+"""Sentences and vectors of the POS task, by the names that the settings use.
+
+What only one profile needs is imported where it is used, so that a change of the artificial
+languages does not make the records of real data stale.
+"""
 
 import os
 from collections.abc import Sequence
@@ -10,10 +14,9 @@ import yaml
 
 from xlrepro import paths
 from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial import Family
 from xlrepro.corpora.conllu_reader import read_conllu
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import artificial_vectors, open_vectors, vec_files
+from xlrepro.embeddings import open_vectors
 from xlrepro.embeddings.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order.settings import TaggingSettings
@@ -61,6 +64,8 @@ def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sent
             raise SettingsError(
                 "artificial corpora have no end: set train_sentences and test_sentences"
             )
+        from xlrepro.corpora.artificial import Family
+
         return Family(FAMILY_SEED).corpus(language, limit, split=split)
     if settings.corpus == "ud-r2.2":
         return loading.load("ud-r2.2", f"{language}/{split}")[:limit]
@@ -118,8 +123,13 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     if name not in VECTORS:
         raise SettingsError(f"unknown vectors {name!r}; known: {', '.join(VECTORS)}")
     if corpus == "artificial":
+        from xlrepro.corpora.artificial import Family
+        from xlrepro.embeddings import artificial_vectors
+
         return artificial_vectors.load(Family(FAMILY_SEED), languages, name=name)
     if name == "fasttext-aligned":
+        from xlrepro.embeddings import vec_files
+
         folder = supplied_dir() / "fasttext-aligned"
         files = {code: folder / f"wiki.{code}.align.vec" for code in languages}
         for code, file in files.items():

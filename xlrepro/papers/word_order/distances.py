@@ -5,7 +5,6 @@ one side of their head; the distance of two languages is the numbers' mean absol
 """
 
 from xlrepro.corpora import word_order_features
-from xlrepro.corpora.artificial import Family, features
 from xlrepro.papers.word_order.data import FAMILY_SEED
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -15,6 +14,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     settings = trial.settings
     if settings["source"] == "artificial":
+        from xlrepro.corpora.artificial import Family, features
+
         family = Family(FAMILY_SEED)
         table = {
             code: features(family.corpus(code, settings["sentences"], split="train"))

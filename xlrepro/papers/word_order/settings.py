@@ -7,7 +7,7 @@ in ``data/deviations/word_order.yaml``.
 
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -105,14 +105,17 @@ def presets(experiment: str) -> dict[str, Any]:
         return dict(yaml.safe_load(file))
 
 
-def validated(values: dict[str, Any], where: str) -> TaggingSettings:
-    """Return ``values`` as settings.
+S = TypeVar("S", bound=TaggingSettings)
+
+
+def validated(values: dict[str, Any], where: str, kind: type[S] = TaggingSettings) -> S:  # type: ignore[assignment]
+    """Return ``values`` as settings of the given kind.
 
     Raises:
         SettingsError: one line that names each unknown or impossible setting.
     """
     try:
-        return TaggingSettings.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()

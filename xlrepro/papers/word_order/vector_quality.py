@@ -1,6 +1,5 @@
 """Coverage and alignment of the word vectors behind the word-level rows."""
 
-from xlrepro.corpora.artificial import Family
 from xlrepro.embeddings import evaluation
 from xlrepro.papers.word_order.data import FAMILY_SEED
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
@@ -17,6 +16,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     languages = settings["languages"]
     for i, code in enumerate(languages):
         if settings["profile"] == "smoke":
+            from xlrepro.corpora.artificial import Family
+
             scores = evaluation.evaluate_artificial(
                 Family(FAMILY_SEED), settings["vectors"], code, tuple(languages)
             )

@@ -1,0 +1,253 @@
+"""The span-labelling experiments: Tables 1, 5 and 6, Figures 2 and 3."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order import span_data
+from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
+from xlrepro.papers.word_order.span_data import SpanSettings
+from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.trial import Trial
+
+RUNNER = "xlrepro.papers.word_order.span_labelling:run"
+COST = {"smoke": "seconds", "open": "about a minute per trial and CPU core"}
+SEEDS = {"smoke": (0, 1), "open": (0, 1, 2)}
+Overrides = Mapping[str, Any]
+
+
+def span_settings(
+    profile: str, task: str, encoder: str, changes: Mapping[str, Any], overrides: Overrides
+) -> SpanSettings:
+    """Return the settings of one row.
+
+    Args:
+        profile: the profile.
+        task: ``"NER"`` or ``"SF"``.
+        encoder: a key of ``ENCODERS``: it decides the encoder and the learning rate.
+        changes: what the row changes; names of encoder settings go to the encoder.
+        overrides: what the user changes; they win.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    preset = presets("spans")[profile]
+    encoder_values = {**preset["sizes"], **ENCODERS[encoder]}
+    values = {**preset["both"], **preset[task], "task": task}
+    values["learning_rate"] = preset["learning_rate"][encoder]
+    for name, value in (*changes.items(), *overrides.items()):
+        target = encoder_values if name in EncoderSettings.model_fields else values
+        target[name] = value
+    return validated(
+        {**values, "encoder": encoder_values}, f"{task} {profile} {encoder}", SpanSettings
+    )
+
+
+def _trials(
+    experiment: str,
+    identifier: str,
+    columns: Sequence[str],
+    profile: str,
+    seeds: Sequence[int],
+    settings: SpanSettings,
+) -> list[Trial]:
+    hashes = span_data.data_hashes(settings)
+    return [
+        Trial.create(
+            experiment=experiment,
+            systems=(identifier,),
+            columns=tuple(columns),
+            profile=profile,
+            seed=seed,
+            settings=settings.model_dump(mode="json", exclude_defaults=True),
+            data=hashes,
+            runner=RUNNER,
+        )
+        for seed in seeds
+    ]
+
+
+def _row(identifier: str) -> tuple[str, dict[str, Any]]:
+    """Return the encoder of a row of Table 1 and what the row changes."""
+    name = identifier.split(":", 1)[1]
+    return name.removesuffix(SHUFFLED), {"shuffle": True} if name.endswith(SHUFFLED) else {}
+
+
+def _table1_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        encoder, changes = _row(identifier)
+        for task in ("NER", "SF"):
+            settings = span_settings(profile, task, encoder, changes, overrides)
+            names = (settings.source, *settings.targets, "avg")
+            columns = [f"{task}/{name}" for name in names]
+            trials += _trials("word_order/table1", identifier, columns, profile, seeds, settings)
+    return trials
+
+
+NOISE = (0, 1, 2)
+
+
+def _table5_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        encoder, changes = _row(identifier)
+        changes |= {"targets": (), "test_shuffles": NOISE}
+        settings = span_settings(profile, "SF", encoder, changes, overrides)
+        columns = [f"k={k}" for k in NOISE]
+        trials += _trials("word_order/table5", identifier, columns, profile, seeds, settings)
+    return trials
+
+
+# The 13 rows of Table 6: (row, positions, kernel width, k of shuffling or no shuffling, head).
+_INF = "inf"
+ABLATION: tuple[tuple[str, str, int | None, int | str | None, str], ...] = (
+    ("TRS + CRF (PE Trainable, FF Linear, k -)", "learned", None, None, "crf"),
+    ("TRS + CRF (PE Sinusoid, FF Linear, k -)", "sinusoidal", None, None, "crf"),
+    ("TRS + CRF w/ shuffled data (PE Sinusoid, FF Linear, k inf)", "sinusoidal", None, _INF, "crf"),
+    ("TRS + Linear (PE Sinusoid, FF Conv1d, k -)", "sinusoidal", 3, None, "linear"),
+    ("TRS + CRF (PE Sinusoid, FF Conv1d, k -)", "sinusoidal", 3, None, "crf"),
+    ("TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k 2)", "sinusoidal", 3, 2, "crf"),
+    ("TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k 3)", "sinusoidal", 3, 3, "crf"),
+    ("TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k 4)", "sinusoidal", 3, 4, "crf"),
+    ("TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k inf)", "sinusoidal", 3, _INF, "crf"),
+    ("ORT + Linear (PE -, FF Linear, k -)", "none", None, None, "linear"),
+    ("ORT + CRF (PE -, FF Linear, k -)", "none", None, None, "crf"),
+    ("ORT + Linear (PE -, FF Conv1d, k -)", "none", 3, None, "linear"),
+    ("ORT + CRF (PE -, FF Conv1d, k -)", "none", 3, None, "crf"),
+)  # fmt: skip
+
+
+def _table6_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    rows = {f"ablation:{row[0]}": row for row in ABLATION}
+    trials = []
+    for identifier in systems:
+        name, positions, kernel_size, k, head = rows[identifier]
+        changes = {
+            "positions": positions,
+            "kernel_size": kernel_size,
+            "head": head,
+            "shuffle": k is not None,
+            "shuffle_k": k if isinstance(k, int) else None,
+        }
+        settings = span_settings(profile, "SF", name.split(" ", 1)[0], changes, overrides)
+        columns = settings.targets
+        trials += _trials("word_order/table6", identifier, columns, profile, seeds, settings)
+    return trials
+
+
+SHARES = (0.0, 0.01, 0.03, 0.05, 0.1)
+FEW_SHOT = {code: tuple(f"{code}/{share:g}" for share in SHARES) for code in ("es", "th")}
+
+
+def _figure2_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        encoder, _ = _row(identifier)
+        for code, columns in FEW_SHOT.items():
+            for share, column in zip(SHARES, columns, strict=True):
+                changes = {
+                    "targets": (code,),
+                    "few_shot_language": code if share else None,
+                    "few_shot_share": share,
+                }
+                settings = span_settings(profile, "SF", encoder, changes, overrides)
+                key = "word_order/figure2"
+                trials += _trials(key, identifier, [column], profile, seeds, settings)
+    return trials
+
+
+WIDTHS = {"smoke": (1, 3, 10), "open": (1, 3, 5, 10)}
+
+
+def _figure3_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    if "kernel_size" in overrides:
+        raise SettingsError("word_order/figure3 sets kernel_size itself: do not override it")
+    trials = []
+    for identifier in systems:
+        encoder, _ = _row(identifier)
+        for width in WIDTHS[profile]:
+            settings = span_settings(profile, "SF", encoder, {"kernel_size": width}, overrides)
+            columns = [f"{width}/{code}" for code in settings.targets]
+            key = "word_order/figure3"
+            trials += _trials(key, identifier, columns, profile, seeds, settings)
+    return trials
+
+
+def _experiment(
+    name: str,
+    title: str,
+    question: str,
+    systems: tuple[System, ...],
+    columns: tuple[str, ...],
+    make_trials: Callable[..., list[Trial]],
+) -> Experiment:
+    return Experiment(
+        key=f"word_order/{name}",
+        title=title,
+        question=question,
+        systems=systems,
+        columns=columns,
+        profiles=("smoke", "open"),
+        make_trials=make_trials,
+        cost=COST,
+        default_seeds=SEEDS,
+    )
+
+
+SPAN_EXPERIMENTS = (
+    _experiment(
+        "table1",
+        "Table 1: zero-shot named entities and slots",
+        "Does a model that encodes less word order transfer better in named entities and slots?",
+        tuple(System("word", row) for row in WORD_ROWS),
+        (
+            *(f"NER/{c}" for c in ("en", "es", "nl", "de", "avg")),
+            *(f"SF/{c}" for c in ("en", "es", "th", "avg")),
+        ),
+        _table1_trials,
+    ),
+    _experiment(
+        "table5",
+        "Table 5: slots in English sentences with disturbed word order",
+        "Is a model that encodes less word order more robust to disturbed word order?",
+        tuple(System("noisy", row) for row in ENCODERS),
+        tuple(f"k={k}" for k in NOISE),
+        _table5_trials,
+    ),
+    _experiment(
+        "table6",
+        "Table 6: ablation of positions, feed-forward layer, output layer and shuffling",
+        "Which source of order information does slot filling need?",
+        tuple(System("ablation", row[0]) for row in ABLATION),
+        ("es", "th"),
+        _table6_trials,
+    ),
+    _experiment(
+        "figure2",
+        "Figure 2: few-shot slot filling",
+        "Does the gain of the order-reduced model shrink as target data is added?",
+        tuple(System("word", row) for row in ENCODERS),
+        tuple(column for columns in FEW_SHOT.values() for column in columns),
+        _figure2_trials,
+    ),
+    _experiment(
+        "figure3",
+        "Figure 3: slot F1 against kernel size",
+        "Does a wider window, and so more order information, lower zero-shot F1?",
+        tuple(System("word", row) for row in ("TRS", "ORT")),
+        tuple(f"{width}/{code}" for width in (1, 3, 5, 10) for code in ("es", "th")),
+        _figure3_trials,
+    ),
+)
