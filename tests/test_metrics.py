@@ -1,0 +1,113 @@
+"""Scorers against hand-worked cases, seqeval, and missing input."""
+
+import random
+
+import numpy as np
+import pytest
+from seqeval.metrics import f1_score
+from seqeval.scheme import IOB2
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.metrics import accuracy, accuracy_signature, span_f1, span_f1_signature
+
+TAGS = ["O", "B-a", "I-a", "B-b", "I-b"]
+
+# gold, predicted, conlleval F1, strict F1
+HAND_WORKED = [
+    # both right
+    ("B-a I-a O B-b", "B-a I-a O B-b", 100.0, 100.0),
+    # one of two spans found, nothing wrong: P 1, R 1/2
+    ("B-a I-a O B-b", "B-a I-a O O", 200 / 3, 200 / 3),
+    # right place, wrong label: nothing counts
+    ("B-a I-a O O", "B-b I-b O O", 0.0, 0.0),
+    # a span cut short is no span of gold: P 1/2, R 1/2
+    ("B-a I-a O B-b", "B-a O O B-b", 50.0, 50.0),
+    # I- without B-: conlleval begins a span there, strict has none: P 1, R 1/2
+    ("B-a I-a O B-b", "I-a I-a O B-b", 100.0, 200 / 3),
+    # the label changes within I-: conlleval reads a|b, and a is right: P 1/2, R 1/1
+    ("B-a O", "B-a I-b", 200 / 3, 100.0),
+    # B- after B- of one label: two spans
+    ("B-a B-a", "B-a B-a", 100.0, 100.0),
+    # I- joins what gold keeps apart: neither span is right
+    ("B-a B-a", "B-a I-a", 0.0, 0.0),
+    # nothing predicted: R 0
+    ("B-a O", "O O", 0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize(("gold", "predicted", "conlleval", "strict"), HAND_WORKED)
+def test_span_f1_by_hand(gold, predicted, conlleval, strict):
+    sentences = [gold.split()], [predicted.split()]
+    assert span_f1(*sentences) == pytest.approx(conlleval)
+    assert span_f1(*sentences, mode="strict") == pytest.approx(strict)
+
+
+def test_spans_do_not_cross_sentences():
+    gold = [["O", "B-a"], ["I-a", "O"]]
+    assert span_f1(gold, [["O", "B-a"], ["B-a", "O"]]) == 100.0
+
+
+def test_span_f1_counts_over_all_sentences():
+    gold = [["B-a"] * 9, ["B-b"]]
+    predicted = [["B-a"] * 9, ["O"]]
+    assert span_f1(gold, predicted) == pytest.approx(200 * 0.9 / 1.9)  # P 1, R 9/10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_span_f1_equals_seqeval_in_both_modes(seed):
+    draw = random.Random(seed)
+    lengths = [draw.randint(1, 12) for _ in range(8)]
+    gold = [["B-a"], *([draw.choice(TAGS) for _ in range(n)] for n in lengths)]
+    predicted = [["B-a"], *([draw.choice(TAGS) for _ in range(n)] for n in lengths)]
+    assert span_f1(gold, predicted) == pytest.approx(100 * f1_score(gold, predicted))
+    assert span_f1(gold, predicted, mode="strict") == pytest.approx(
+        100 * f1_score(gold, predicted, mode="strict", scheme=IOB2)
+    )
+
+
+def test_accuracy_by_hand():
+    assert accuracy(["a", "b", "a", "c"], ["a", "b", "b", "c"]) == 75.0
+    assert accuracy([1, 2], [2, 1]) == 0.0
+    assert accuracy(np.array([1, 2]), np.array([1, 2])) == 100.0
+
+
+def test_signatures_name_scorer_mode_and_version():
+    assert accuracy_signature() == "acc|level:token|v:1"
+    assert span_f1_signature().startswith("f1|scorer:seqeval|mode:conlleval|scheme:bio|v:1.")
+    assert "mode:strict" in span_f1_signature("strict")
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        ([], [], "no tokens to score"),
+        (["a"], [], "1 gold tokens against 0"),
+        (["a", "b"], ["a"], "2 gold tokens against 1"),
+        ([["a"], ["b"]], [["a"], ["b"]], "one tag per token"),
+    ],
+)
+def test_accuracy_refuses_missing_input(gold, predicted, message):
+    with pytest.raises(DataError, match=message):
+        accuracy(gold, predicted)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        ([], [], "no tokens to score"),
+        ([[]], [[]], "no tokens to score"),
+        ([["B-a"]], [], "1 gold sentences against 0"),
+        ([["O"], ["B-a"]], [["O"], ["B-a", "O"]], "sentence 2: 1 gold tags against 2"),
+        ([["O"]], [["B-a"]], "hold no span"),
+        ([["B-a"]], [["PER"]], "'PER' is no BIO tag"),
+        ([["S-a"]], [["O"]], "'S-a' is no BIO tag"),
+    ],
+)
+def test_span_f1_refuses_missing_input(gold, predicted, message):
+    with pytest.raises(DataError, match=message):
+        span_f1(gold, predicted)
+
+
+def test_unknown_mode_is_named():
+    with pytest.raises(SettingsError, match="conlleval and strict, not 'lenient'"):
+        span_f1([["B-a"]], [["B-a"]], mode="lenient")
