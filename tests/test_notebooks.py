@@ -124,5 +124,5 @@ def test_no_timing_and_no_trace_of_the_run_is_committed(path):
 @pytest.mark.parametrize("path", PATHS, ids=name)
 def test_smoke_outputs_are_committed_and_none_is_an_error(path):
     outputs = [output for cell in cells(path, "code") for output in cell["outputs"]]
-    assert outputs, "run it with xlrepro batch, which writes the outputs, and commit them"
+    assert outputs, "`make notebooks` writes the outputs; commit them"
     assert [output for output in outputs if output["output_type"] == "error"] == []

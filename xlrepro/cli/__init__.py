@@ -5,8 +5,6 @@ inside them, never at its top: ``xlrepro --help`` answers at once because nothin
 An error the user can act on is one line on stderr and exit status 2.
 """
 
-import importlib
-import importlib.util
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -14,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from xlrepro import __version__
+from xlrepro.cli import book, checks, data, evidence, machine, runs
 from xlrepro.errors import XlreproError
 
 
@@ -42,12 +41,9 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for name in ("runs", "evidence", "book", "checks", "machine"):
-        if importlib.util.find_spec(f"xlrepro.cli.{name}"):
-            importlib.import_module(f"xlrepro.cli.{name}").register(app)
-    if importlib.util.find_spec("xlrepro.cli.data"):
-        data = importlib.import_module("xlrepro.cli.data")
-        app.add_typer(data.app, name="data", help="List, download, check and find the corpora.")
+    for module in (runs, evidence, book, checks, machine):
+        module.register(app)
+    app.add_typer(data.app, name="data", help="List, download, check and find the corpora.")
     return app
 
 
