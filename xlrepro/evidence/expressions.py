@@ -261,7 +261,7 @@ class _Run:
             raise self.fail(node, f"more than {MAX_STEPS} steps")
         try:
             value = self.compute(node, names)
-        except (TypeError, ValueError, ArithmeticError) as error:
+        except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise self.fail(node, f"{type(error).__name__}: {error}") from None
         if isinstance(value, list | tuple) and len(value) > MAX_ITEMS:
             raise self.fail(node, f"a list of more than {MAX_ITEMS} items")

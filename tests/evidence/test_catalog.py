@@ -1,0 +1,106 @@
+import pytest
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import is_built, load_catalog, read_catalog, read_yaml
+from xlrepro.paths import data_dir
+
+# The notebooks that there are to be, and those of ours.
+PLANNED = {
+    "man_moe": {"table2", "table3", "table4", "table5", "table6", "figure4"},
+    "sense_alignment": {"table2", "table3", "table4", "table5", "tables6_8", "figures4_7"},
+    "word_order": {
+        *("table1", "table2", "table3", "table4", "table5", "table6"),
+        *("figure1", "figure2", "figure3", "distances", "open_vectors", "learning_rates"),
+    },
+    "routing_nmt": {"table1", "figure2"},
+    "ramen": {"table1", "table2", "table3", "table4", "figure2"},
+}
+
+
+def test_every_planned_experiment_is_listed():
+    planned = {f"{paper}/{name}" for paper, names in PLANNED.items() for name in names}
+    assert set(load_catalog().experiments) == planned
+
+
+def test_every_experiment_asks_a_question():
+    questions = [e.question for e in load_catalog().experiments.values()]
+    assert [q for q in questions if not q.endswith("?")] == []
+
+
+def test_column_fields_are_those_of_the_tables():
+    catalog = load_catalog()
+    fields = {k: catalog.experiment(f"word_order/{k}").column_fields for k in ("table1", "table2")}
+    assert fields == {"table1": ("domain", "language"), "table2": ("language",)}
+
+
+def test_every_citation_stands_in_the_bibliography():
+    path = data_dir().parent / "book" / "references.bib"
+    text = path.read_text(encoding="utf-8")
+    missing = [p.citation for p in load_catalog().papers.values() if f"{{{p.citation}," not in text]
+    assert missing == []
+
+
+def test_a_block_of_ours_is_compared_with_the_row_it_names():
+    entry = load_catalog().experiment("word_order/table2")
+    assert entry.reference("word-mapped:ORT") == "word:ORT"
+
+
+def test_a_block_of_the_paper_is_compared_with_itself():
+    assert load_catalog().experiment("word_order/table2").reference("mbert:ORT") == "mbert:ORT"
+
+
+def test_quoted_systems_are_known_by_block_and_by_name():
+    entry = load_catalog().experiment("man_moe/table4")
+    names = ("with:Ni et al. (2017)", "without:Xie et al. (2018)", "without:MAN-MoE")
+    assert [entry.is_quoted(n) for n in names] == [True, True, False]
+
+
+@pytest.mark.parametrize(("metric", "better"), [("accuracy", True), ("TER", False), ("x", None)])
+def test_direction_of_a_metric(metric, better):
+    assert load_catalog().higher_is_better(metric) is better
+
+
+def test_an_experiment_is_built_where_the_registry_knows_it():
+    assert (is_built("a/b", {"a/b"}), is_built("a/c", {"a/b"}), is_built("a/b", None)) == (
+        True,
+        False,
+        False,
+    )
+
+
+def test_unknown_experiment_names_the_known_ones_of_the_paper():
+    with pytest.raises(SettingsError, match=r"word_order/table9.*word_order/table2"):
+        load_catalog().experiment("word_order/table9")
+
+
+def test_unknown_paper_names_the_known_ones():
+    with pytest.raises(SettingsError, match="'x'; known: man_moe"):
+        load_catalog().of_paper("x")
+
+
+def test_an_unknown_field_names_file_and_place(tmp_path):
+    path = tmp_path / "catalog.yaml"
+    path.write_text("papers: {}\nmetrics: {}\nexperiments: {}\nextra: 1\n")
+    with pytest.raises(DataError, match=r"catalog\.yaml: extra"):
+        read_catalog(path)
+
+
+def test_an_experiment_of_no_paper_is_an_error(tmp_path):
+    path = tmp_path / "catalog.yaml"
+    path.write_text(
+        "papers: {}\nmetrics: {}\nexperiments: {a/b: {title: t, question: q, reported: []}}\n"
+    )
+    with pytest.raises(DataError, match="a/b belongs to no paper"):
+        read_catalog(path)
+
+
+def test_broken_yaml_names_the_line(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 1\nb: [1\n")
+    with pytest.raises(DataError, match=r"x\.yaml:3"):
+        read_yaml(path)
+
+
+def test_a_missing_file_says_so(tmp_path):
+    with pytest.raises(DataError, match="is missing"):
+        read_yaml(tmp_path / "none.yaml")

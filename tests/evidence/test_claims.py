@@ -1,0 +1,280 @@
+from collections import Counter
+
+import pytest
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.claim_files import Claim, load_claims, read_claims
+from xlrepro.evidence.claims import claims_of, claims_table, conditions_of
+from xlrepro.evidence.judging import Condition, Judge, conditions, judge_all, status_counts
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+# What was found by other code on the same numbers: 80 hold, 12 fail, 8 rest on figures.
+FAIL = "M03s M10 M16s S10 S12s O05 O21 N04s A03 A05 A06 A12".split()  # noqa: SIM905
+FIGURES = "M22 M23 O29 O30 O31 N05 N06 N07".split()  # noqa: SIM905
+HOLD = (
+    [f"M{i:02}" for i in range(1, 22) if i != 10] + ["M10w"]
+    + [f"S{i:02}" for i in range(1, 14) if i != 10] + ["S10w"]
+    + [f"O{i:02}" for i in range(1, 29) if i not in (5, 21)] + ["O05w"]
+    + ["N01", "N02", "N03", "N04"]
+    + ["A01", "A02", "A03w", "A04", "A05w"] + [f"A{i:02}" for i in (*range(7, 12), *range(13, 18))]
+)  # fmt: skip
+ALL = load_claims()
+THE_PAPERS = [c for c in ALL if c.kind != "ours"]
+
+
+def by_id(name):
+    return next(c for c in ALL if c.id == name)
+
+
+def test_there_are_a_hundred_claims_of_the_papers():
+    assert sorted(c.id for c in THE_PAPERS) == sorted(HOLD + FAIL + FIGURES)
+
+
+def test_the_expected_verdicts_add_up():
+    assert (len(HOLD), len(FAIL), len(FIGURES)) == (80, 12, 8)
+
+
+@pytest.mark.parametrize("claim", THE_PAPERS, ids=lambda c: c.id)
+def test_the_verdict_on_the_printed_numbers(claim):
+    expected = {**dict.fromkeys(HOLD, "holds"), **dict.fromkeys(FAIL, "fails")}
+    assert Judge().judge(claim).status == expected.get(claim.id, "not evaluable")
+
+
+def test_ids_are_unique():
+    assert [i for i, n in Counter(c.id for c in ALL).items() if n > 1] == []
+
+
+def test_our_own_forms_name_the_claim_they_are_of():
+    assert [c.id for c in ALL if c.kind in ("ours", "weak", "strict") and not c.variant_of] == []
+
+
+def test_our_forms_on_tagging_need_table_2_alone():
+    judge = Judge()
+    ours = [c for c in ALL if c.kind == "ours"]
+    tables = {read[0] for c in ours for read in judge.reads(c)}
+    assert tables == {"word_order/table2"}
+
+
+def test_an_unknown_paper_is_an_error():
+    with pytest.raises(SettingsError, match="unknown paper 'x'"):
+        load_claims("x")
+
+
+def claim(predicate, **more):
+    fields = {"id": "T1", "kind": "text", "section": "s", "text": "t", "cells": "c"}
+    return Claim(**{**fields, "paper": "word_order", "predicate": predicate, **more})
+
+
+ABOVE = claim('value("table2", "word:ORT", "avg") > value("table2", "word:TRS", "avg")')
+OPEN = Condition("open")
+
+
+def on(numbers, first, second, predicate=ABOVE, condition=OPEN):
+    found = numbers({("word:ORT", "avg"): first, ("word:TRS", "avg"): second})
+    return Judge(found).judge(predicate, condition)
+
+
+def test_reads_lists_every_cell_whatever_the_values():
+    both = claim(
+        'value("table2", "word:ORT", "avg") < 0 and value("table2", "word:TRS", "avg") < 0'
+    )
+    systems = [system for _, system, _ in Judge().reads(both)]
+    assert systems == ["word:ORT", "word:TRS"]
+
+
+def test_a_clear_ordering_holds(numbers):
+    verdict = on(numbers, {0: 60.0, 1: 61.0, 2: 62.0}, {0: 50.0, 1: 51.0, 2: 52.0})
+    assert (verdict.status, verdict.share, verdict.n) == ("holds", 1.0, 3)
+
+
+def test_the_opposite_fails(numbers):
+    verdict = on(numbers, {0: 50.0, 1: 51.0, 2: 52.0}, {0: 60.0, 1: 61.0, 2: 62.0})
+    assert (verdict.status, verdict.share) == ("fails", 0.0)
+
+
+def test_a_mixed_ordering_is_undecided(numbers):
+    verdict = on(numbers, {0: 60.0, 1: 50.0, 2: 60.0}, {0: 50.0, 1: 60.0, 2: 55.0})
+    assert verdict.status == "undecided"
+
+
+def test_the_share_of_resamples_is_the_multinomials(numbers):
+    # Difference per seed +1 or -1: the mean is above 0 where seed 0 is drawn twice of two.
+    verdict = on(numbers, {0: 51.0, 1: 49.0}, {0: 50.0, 1: 50.0})
+    assert verdict.share == pytest.approx(0.25, abs=0.03)
+
+
+def test_systems_with_the_same_seeds_are_resampled_together(numbers):
+    # Seeds shift both by 40 points; the pairs differ by 0.1. Only pairing can see it.
+    verdict = on(numbers, {0: 10.1, 1: 50.1, 2: 90.1}, {0: 10.0, 1: 50.0, 2: 90.0})
+    assert (verdict.status, verdict.share) == ("holds", 1.0)
+
+
+def test_systems_with_other_seeds_are_resampled_apart(numbers):
+    verdict = on(numbers, {0: 10.1, 1: 50.1, 2: 90.1}, {3: 10.0, 4: 50.0, 5: 90.0})
+    assert verdict.status == "undecided"
+
+
+def test_the_verdict_does_not_change_from_call_to_call(numbers):
+    values = ({0: 60.0, 1: 50.0, 2: 60.0}, {0: 50.0, 1: 60.0, 2: 55.0})
+    assert on(numbers, *values) == on(numbers, *values)
+
+
+def test_one_seed_is_judged_without_resampling_and_says_so(numbers):
+    verdict = on(numbers, {0: 60.0}, {0: 50.0})
+    assert (verdict.status, verdict.share, verdict.note) == (
+        "holds",
+        None,
+        "one seed: no resampling",
+    )
+
+
+def test_a_lone_system_among_others_is_named(numbers):
+    verdict = on(numbers, {0: 60.0, 1: 61.0}, {0: 50.0})
+    assert (verdict.status, verdict.note) == ("holds", "one seed, not resampled: word:TRS")
+
+
+def test_missing_cells_are_named(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 60.0}})
+    verdict = Judge(found).judge(ABOVE, OPEN)
+    assert (verdict.status, verdict.missing) == ("not run", ("table2 / word:TRS / avg",))
+
+
+def test_another_profile_does_not_count(numbers):
+    verdict = on(numbers, {0: 60.0}, {0: 50.0}, condition=Condition("paper"))
+    assert verdict.status == "not run"
+
+
+def test_a_block_of_ours_can_stand_for_the_papers(numbers):
+    found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0}})
+    verdict = Judge(found).judge(ABOVE, Condition("open", {"word": "word-mapped"}))
+    assert verdict.status == "fails"
+
+
+def test_a_block_of_ours_says_nothing_about_other_blocks():
+    assert Judge().judge(by_id("O14"), Condition("open", {"word": "word-mapped"})) is None
+
+
+def test_quoted_rows_keep_their_printed_value(numbers):
+    ours = {("without:MAN-MoE", "de/avg"): {0: 99.0, 1: 99.0}}
+    found = numbers(ours, "man_moe/table2", metric="F1")
+    verdict = Judge(found).judge(by_id("M06"), OPEN)
+    assert verdict.status == "holds"
+    assert "printed values for with:MT (test-on-trans.), with:MT (train-on-trans.)" in verdict.note
+
+
+def test_a_distance_comes_from_the_profile_where_it_was_computed(numbers):
+    gain = claim('distance("ja") < distance("no")')
+    names = {
+        ("distance:mean absolute difference", c): {0: v} for c, v in (("ja", 0.1), ("no", 0.2))
+    }
+    found = numbers(names, "word_order/distances", "smoke")
+    statuses = {p: Judge(found).judge(gain, Condition(p)).status for p in ("reported", "smoke")}
+    assert statuses == {"reported": "fails", "smoke": "holds"}
+
+
+def test_stale_records_are_mentioned(numbers):
+    cells = {("word:ORT", "avg"): {0: 2.0, 1: 2.0}, ("word:TRS", "avg"): {0: 1.0, 1: 1.0}}
+    verdict = Judge(numbers(cells, stale=True)).judge(ABOVE, OPEN)
+    assert verdict.note == "stale records"
+
+
+def test_a_cell_that_the_paper_lacks_is_an_error():
+    with pytest.raises(SettingsError, match="claim T1: no such cell: word_order/table2 / word:X"):
+        Judge().judge(claim('value("table2", "word:X", "avg") > 1'))
+
+
+def test_an_empty_cell_of_the_paper_cannot_be_evaluated():
+    verdict = Judge().judge(claim('value("table2", "word:ORT", "ja") > 1'))
+    assert (verdict.status, verdict.missing) == ("not evaluable", ("word:ORT / ja",))
+
+
+def test_a_predicate_that_is_no_truth_value_is_an_error():
+    with pytest.raises(SettingsError, match=r"claim T1: its predicate is 53\.1"):
+        Judge().judge(claim('value("table2", "word:ORT", "avg")'))
+
+
+def test_targets_leave_out_the_source_and_the_averages():
+    size = claim(
+        'len(targets("table2", "word:ORT")) == 28 and len(columns("table2", "word:ORT")) == 30'
+    )
+    assert Judge().judge(size).status == "holds"
+
+
+def test_systems_can_be_listed_by_block():
+    listed = claim('systems("table3") == systems("table3", "nlu") and len(systems("table3")) == 3')
+    assert Judge().judge(listed).status == "holds"
+
+
+def test_claims_of_an_experiment_are_those_that_read_it():
+    ids = [c.id for c in claims_of("word_order/table2", Judge())]
+    assert ("O01" in ids, "O03" in ids, "O19" in ids) == (True, False, True)
+
+
+def test_claims_of_a_figure_are_those_that_rest_on_it():
+    assert [c.id for c in claims_of("word_order/figure3", Judge())] == ["O29"]
+
+
+def test_conditions_start_with_the_printed_numbers():
+    labels = [c.label for c in conditions(["open"], [{"word": "word-mapped"}])]
+    assert labels == ["reported", "open", "open, word-mapped"]
+
+
+def test_a_block_of_ours_has_a_column_only_where_it_was_run(numbers):
+    found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}})
+    labels = [
+        [c.label for c in conditions_of("word_order", ["open"], n, load_catalog())]
+        for n in (found, ReproducedNumbers([]))
+    ]
+    assert labels == [["reported", "open", "open, word-mapped"], ["reported", "open"]]
+
+
+def test_statuses_are_counted():
+    verdicts = judge_all(ALL, [Condition("reported")], Judge())
+    counts = status_counts([verdicts[c.id]["reported"] for c in THE_PAPERS])
+    assert counts == {"holds": 80, "fails": 12, "undecided": 0, "not run": 0, "not evaluable": 8}
+
+
+def test_the_table_shows_each_claim_with_a_verdict_per_condition(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 60.0}, ("word:TRS", "avg"): {0: 50.0}})
+    table = claims_table("word_order/table2", ["open"], numbers=found)
+    row = next(r for r in table.rows if r[0].text == "O01w")
+    assert [e.text for e in row[3:]] == ["holds", "holds"]
+
+
+FILE = """paper: word_order
+claims:
+  - {id: T1, kind: text, section: s, text: t, cells: c, predicate: "1 < 2"}
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "c.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_claims(path)
+
+
+def test_a_file_of_claims_loads(tmp_path):
+    (found,) = written(tmp_path, FILE)
+    assert (found.id, found.paper) == ("T1", "word_order")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (("kind: text", "kind: rumour"), DataError, r"c\.yaml: claims\.0\.kind"),
+        (('predicate: "1 < 2"', "rule: ''"), DataError, "T1 needs a predicate or a rule"),
+        (("cells: c", "cells: c, variant_of: T9"), DataError, "T1 is a variant of no claim"),
+        (("1 < 2", "x.y < 2"), SettingsError, "claim T1, column 1: Attribute is not part"),
+        (("id: T1, ", ""), DataError, r"claims\.0\.id: Field required"),
+    ],
+)
+def test_a_malformed_claim_names_file_and_claim(tmp_path, change, error, message):
+    with pytest.raises(error, match=message):
+        written(tmp_path, FILE.replace(*change))
+
+
+def test_an_id_must_not_stand_twice(tmp_path):
+    line = FILE.splitlines()[-1]
+    with pytest.raises(DataError, match="claim T1 stands there twice"):
+        written(tmp_path, f"{FILE}{line}\n")

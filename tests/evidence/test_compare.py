@@ -1,0 +1,198 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.compare import (
+    compare,
+    paired_differences,
+    verdict,
+    verdict_counts,
+)
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+NOTHING = ReproducedNumbers([])
+
+
+@pytest.mark.parametrize(
+    ("reported", "low", "high", "expected"),
+    [
+        (53.1, 52.0, 54.0, "within"),  # inside the interval itself
+        (53.1, 54.1, 55.0, "within"),  # exactly at the tolerance of 1
+        (53.1, 54.1001, 55.0, "above"),  # just beyond it
+        (53.1, 50.0, 52.1, "within"),
+        (53.1, 50.0, 52.0999, "below"),
+        (53.1, 90.0, 91.0, "above"),  # too good is as suspicious as too bad
+        (0.3, 1.3, 1.3, "within"),  # 1.3 - 1 is not 0.3 in binary
+    ],
+)
+def test_the_verdict_is_two_sided_and_its_ends_are_within(reported, low, high, expected):
+    assert verdict(reported, (low + high) / 2, low, high, allowed=1.0) == expected
+
+
+def test_a_cell_nobody_ran_is_not_run_even_if_not_reported():
+    assert verdict(None, None, 0.0, 0.0, 1.0) == "not run"
+
+
+def test_a_cell_that_is_not_printed_has_no_verdict_against_the_paper():
+    assert verdict(None, 50.0, 50.0, 50.0, 1.0) == "not reported"
+
+
+def one(frame, system, column):
+    rows = frame[(frame["system"] == system) & (frame["column"] == column)]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_every_reported_cell_of_a_system_is_there_once():
+    frame = compare("word_order/table2", ["open"], numbers=NOTHING)
+    printed_word, printed_mbert = 6 * 30, 6 * 32  # la and ja have no word-level number
+    assert (len(frame), set(frame["verdict"])) == (printed_word + printed_mbert, {"not run"})
+
+
+def test_a_cell_shows_reported_reproduced_interval_and_difference(numbers):
+    found = numbers({("word:ORT", "de"): {0: 50.0, 1: 52.0, 2: 54.0}})
+    row = one(compare("word_order/table2", ["open"], numbers=found), "word:ORT", "de")
+    half = stats.t.ppf(0.975, 2) * 2 / math.sqrt(3)
+    assert (row["reported"], row["reproduced"], row["n"], row["verdict"]) == (
+        50.59, 52.0, 3, "within",
+    )  # fmt: skip
+    assert row["low"] == pytest.approx(52 - half)
+    assert row["difference"] == pytest.approx(52 - 50.59)
+    assert row["allowed"] == pytest.approx(
+        1.0 + 0.005
+    )  # tolerance and half a unit of the last digit
+
+
+def test_one_seed_is_compared_as_a_point_and_says_so(numbers):
+    found = numbers({("word:ORT", "de"): {0: 51.5}})
+    row = one(compare("word_order/table2", ["open"], numbers=found), "word:ORT", "de")
+    assert (row["verdict"], row["note"], math.isnan(row["low"])) == (
+        "within",
+        "one seed: no interval",
+        True,
+    )
+
+
+def test_a_row_of_ours_stands_beside_the_papers_row(numbers):
+    found = numbers({("word-mapped:ORT", "de"): {0: 50.0}})
+    row = one(compare("word_order/table2", ["open"], numbers=found), "word-mapped:ORT", "de")
+    assert (row["printed"], row["difference"]) == ("50.59", pytest.approx(-0.59))
+
+
+def test_a_share_is_compared_in_the_papers_unit(numbers):
+    found = numbers(
+        {("wsd:SaELMo", "SE2"): {0: 57.0, 1: 58.0}}, "sense_alignment/table2", metric="F1"
+    )
+    row = one(compare("sense_alignment/table2", ["open"], numbers=found), "wsd:SaELMo", "SE2")
+    assert (row["unit"], row["reproduced"]) == ("fraction", pytest.approx(0.575))
+
+
+def test_an_exact_number_must_be_exact_to_the_last_printed_digit(numbers):
+    values = {"hi": 0.404, "ja": 0.4951, "ko": 0.3251}
+    cells = {("distance:mean absolute difference", c): {0: v} for c, v in values.items()}
+    found = numbers(cells, "word_order/distances", metric="word-order distance", unit="")
+    frame = compare("word_order/distances", ["open"], numbers=found, columns=list(values))
+    assert dict(zip(frame["column"], frame["verdict"])) == {
+        "hi": "within", "ja": "above", "ko": "within",
+    }  # fmt: skip
+
+
+def test_a_computed_number_is_no_lone_seed(numbers):
+    found = numbers({("distance:mean absolute difference", "hi"): {0: 0.4}}, "word_order/distances")
+    frame = compare("word_order/distances", ["open"], numbers=found, columns=["hi"])
+    assert list(frame["note"]) == ["no seed: computed"]
+
+
+def test_each_profile_has_its_own_rows(numbers):
+    found = numbers({("word:ORT", "de"): {0: 50.0}}, profile="smoke")
+    frame = compare(
+        "word_order/table2", ["smoke", "open"], numbers=found, systems=["word:ORT"], columns=["de"]
+    )
+    assert dict(zip(frame["profile"], frame["verdict"])) == {"smoke": "within", "open": "not run"}
+
+
+def test_an_experiment_of_ours_shows_what_was_run(numbers):
+    found = numbers({("word:ORT", "1.0e-03"): {0: 95.0}}, "word_order/learning_rates")
+    frame = compare("word_order/learning_rates", ["open"], numbers=found)
+    assert list(frame["verdict"]) == ["not reported"]
+
+
+def test_quoted_rows_say_so():
+    frame = compare("man_moe/table2", ["open"], numbers=NOTHING)
+    notes = frame[frame["block"] == "with"]["note"]
+    assert set(notes) == {"quoted by the paper from elsewhere"}
+
+
+def test_stale_cells_are_marked(numbers):
+    found = numbers({("word:ORT", "de"): {0: 50.0}}, stale=True)
+    assert one(compare("word_order/table2", ["open"], numbers=found), "word:ORT", "de")["stale"]
+
+
+def test_a_tolerance_of_ones_own(numbers):
+    found = numbers({("word:ORT", "de"): {0: 51.5}})
+    frame = compare("word_order/table2", ["open"], numbers=found, tolerance=0.1, columns=["de"])
+    assert one(frame, "word:ORT", "de")["verdict"] == "above"
+
+
+def test_verdicts_are_counted(numbers):
+    found = numbers({("word:ORT", "de"): {0: 50.0}, ("word:TRS", "de"): {0: 90.0}})
+    frame = compare("word_order/table2", ["open"], numbers=found, columns=["de"])
+    assert verdict_counts(frame) == {
+        "within": 1, "above": 1, "below": 0, "not run": 10, "not reported": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("key", "profile", "message"),
+    [
+        ("word_order/table9", "open", "unknown experiment 'word_order/table9'"),
+        ("word_order/table2", "huge", "unknown profile 'huge'; known: smoke, open, paper"),
+    ],
+)
+def test_unknown_names_are_errors(key, profile, message):
+    with pytest.raises(SettingsError, match=message):
+        compare(key, [profile], numbers=NOTHING)
+
+
+A, B = {0: 60.0, 1: 62.0, 2: 65.0}, {0: 58.0, 1: 61.0, 2: 61.0}
+
+
+def test_paired_differences_are_those_of_a_paired_t_test(numbers):
+    found = numbers({("word:ORT", "avg"): A, ("word:TRS", "avg"): B})
+    (row,) = paired_differences(
+        "word_order/table2", "open", "word:ORT", "word:TRS", numbers=found
+    ).to_dict("records")
+    expected = stats.ttest_rel(list(A.values()), list(B.values())).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    assert row["mean"] == pytest.approx(np.mean(list(A.values())) - np.mean(list(B.values())))
+
+
+def test_only_shared_seeds_are_paired(numbers):
+    found = numbers({("word:ORT", "avg"): A, ("word:TRS", "avg"): {1: 61.0, 7: 0.0}})
+    (row,) = paired_differences(
+        "word_order/table2", "open", "word:ORT", "word:TRS", numbers=found
+    ).to_dict("records")
+    assert (row["seeds"], row["values"], row["note"]) == ((1,), (1.0,), "one seed: no interval")
+
+
+@pytest.mark.parametrize(
+    ("second", "sign"),
+    [
+        ({0: 50.0, 1: 52.1, 2: 54.9}, "+"),
+        ({0: 70.0, 1: 72.1, 2: 74.9}, "-"),
+        ({0: 50.0, 1: 72.0, 2: 65.0}, "0"),
+    ],
+)
+def test_the_sign_is_named_where_the_interval_leaves_out_zero(numbers, second, sign):
+    found = numbers({("word:ORT", "avg"): A, ("word:TRS", "avg"): second})
+    frame = paired_differences("word_order/table2", "open", "word:ORT", "word:TRS", numbers=found)
+    assert list(frame["sign"]) == [sign]
+
+
+def test_systems_without_a_shared_seed_cannot_be_paired(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 1.0}, ("word:TRS", "avg"): {1: 1.0}})
+    with pytest.raises(SettingsError, match="share no seed in column avg; run both"):
+        paired_differences("word_order/table2", "open", "word:ORT", "word:TRS", numbers=found)

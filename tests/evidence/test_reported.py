@@ -1,0 +1,207 @@
+import csv
+
+import pytest
+
+from xlrepro.errors import DataError
+from xlrepro.evidence.catalog import ReportedTable, load_catalog
+from xlrepro.evidence.reported import (
+    HEADER,
+    ReportedNumbers,
+    load_reported,
+    load_statements,
+    parse_extra,
+    parse_number,
+    read_reported,
+    read_table,
+)
+from xlrepro.paths import data_dir
+
+FOLDER = data_dir() / "reported"
+TABLES = sorted(p for p in FOLDER.glob("*/*.csv") if p.stem != "claims")
+
+
+def raw_rows(path):
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_every_row_of_every_table_becomes_a_cell_with_its_printed_value(path):
+    catalog = load_catalog()
+    specs = [
+        (key, spec)
+        for key, entry in catalog.of_paper(path.parent.name).items()
+        for spec in entry.reported
+        if spec.table == path.stem and not spec.only
+    ]
+    assert len(specs) == 1
+    key, spec = specs[0]
+    cells = read_table(path, spec, catalog, key)
+    assert [(c.printed, c.metric, c.unit) for c in cells] == [
+        (r["value"], r["metric"], r["unit"]) for r in raw_rows(path)
+    ]
+
+
+def test_blocks_and_names_of_table_2():
+    systems = load_reported().systems("word_order/table2")
+    assert systems[:2] == ["word:BiLSTM", "word:BiLSTM w/ shuffled data"]
+    assert systems[-1] == "finetune:M-BERT w/ frozen PE"
+
+
+def test_a_cell_by_its_address():
+    cell = load_reported().get("word_order/table2", "word:ORT", "avg")
+    assert (cell.value, cell.rounding, cell.metric) == (53.10, 0.005, "accuracy")
+
+
+def test_the_source_is_the_papers_own_table():
+    cell = load_reported().get("word_order/table2", "word:ORT", "de")
+    assert cell.source == (
+        "Liu et al. (2021), AAAI 2021 version, Table 2, row ORT (Frozen Word-level Embeddings), "
+        "column de"
+    )
+
+
+def test_no_source_shows_where_the_transcriber_read():
+    assert [c.source for c in load_reported() if "seed" in c.source or ".txt" in c.source] == []
+
+
+def test_distances_describe_the_data_and_are_no_system():
+    numbers = load_reported()
+    assert all(not s.startswith("distance") for s in numbers.systems("word_order/table2"))
+    assert numbers.systems("word_order/table2", context=True) == [
+        "distance:word-order distance to English"
+    ]
+
+
+def test_the_distances_are_an_experiment_of_their_own():
+    cells = load_reported().cells("word_order/distances")
+    assert {c.column: c.printed for c in cells}["ja"] == "0.49"
+
+
+def test_a_gap_of_the_paper_has_no_value():
+    cell = load_reported().get("word_order/table2", "word:ORT", "la")
+    assert (cell.value, cell.marks) == (None, ("not_reported",))
+
+
+def test_extra_fields_compose_names_and_columns():
+    numbers = load_reported()
+    assert numbers.get("word_order/table5", "noisy:ORT", "k=2").value == 86.95
+    assert (
+        numbers.get("word_order/table6", "ablation:ORT + CRF (PE -, FF Conv1d, k -)", "es").value
+        == 66.84
+    )
+
+
+def test_a_cell_printed_in_two_tables_names_both():
+    cell = load_reported().get("ramen/table2", "baseline:mBERT (mono)", "LAS/fr")
+    assert cell.source.endswith("again in Table 5")
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("53.10", (53.1, 0.005)),
+        ("40.4", (40.4, 0.05)),
+        ("311045", (311045.0, 0.5)),
+        ("20,000", (20000.0, 0.5)),
+        ("0.555", (0.555, 0.0005)),
+        ("-1.5", (-1.5, 0.05)),
+        ("", (None, 0.0)),
+        ("True", (None, 0.0)),
+        ("1e5", (None, 0.0)),
+        ("nan", (None, 0.0)),
+    ],
+)
+def test_numbers_and_their_rounding(printed, expected):
+    assert parse_number(printed) == expected
+
+
+def test_remarks_in_extra_are_no_fields():
+    text = "parallel_data=no; punctuation excluded"
+    assert parse_extra(text, "x") == {"parallel_data": "no"}
+
+
+@pytest.mark.parametrize("text", ["k=1; k=2", "=3", "value=3"])
+def test_an_unusable_field_of_extra_is_an_error(text):
+    with pytest.raises(DataError, match=r"a\.csv:3"):
+        parse_extra(text, "a.csv:3")
+
+
+def test_the_numbered_statements_have_a_layout_of_their_own():
+    statements = load_statements("ramen")
+    assert (len(statements), statements[1].number) == (13, "3.3")
+
+
+def test_a_paper_without_statements_has_none():
+    assert load_statements("word_order") == []
+
+
+GOOD = "word_order,9,G,ORT,de,POS,test,accuracy,,53.1,percent,,yes,note"
+SPEC = ReportedTable(table="table2", column=("language",), blocks={"G": "word"})
+
+
+HEAD = ",".join(HEADER)
+
+
+def table(tmp_path, *rows, header=HEAD):
+    path = tmp_path / "table2.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return read_table(path, SPEC, load_catalog(), "word_order/table2")
+
+
+def test_a_well_formed_row_loads(tmp_path):
+    assert [(c.system, c.column) for c in table(tmp_path, GOOD)] == [("word:ORT", "de")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([GOOD, GOOD.replace(",note", "")], r"table2\.csv:3: 13 fields, expected 14"),
+        ([GOOD, GOOD], r"table2\.csv:3: word:ORT / de stands here twice"),
+        ([GOOD.replace(",G,", ",H,")], r"table2\.csv:2: the catalog names no block for 'H'"),
+        ([GOOD.replace("word_order", "ramen")], r"table2\.csv:2: paper is 'ramen'"),
+        ([GOOD.replace(",ORT,", ",,")], r"table2\.csv:2: the row has no system"),
+        ([GOOD.replace(",de,", ",,")], r"table2\.csv:2: the row has no column"),
+        ([GOOD.replace(",note", ',"no')], r"table2\.csv:\d: not readable as CSV"),
+    ],
+)
+def test_a_malformed_row_names_file_line_and_what_is_wrong(tmp_path, rows, message):
+    with pytest.raises(DataError, match=message):
+        table(tmp_path, *rows)
+
+
+def test_another_header_is_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"table2\.csv:1: the header must be paper,table"):
+        table(tmp_path, GOOD, header="a,b")
+
+
+def test_a_field_that_the_rows_lack_is_an_error(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(HEADER) + "\n" + GOOD + "\n", encoding="utf-8")
+    spec = SPEC.model_copy(update={"column": ("k",)})
+    with pytest.raises(DataError, match=r"t\.csv:2: the catalog asks for the field 'k'"):
+        read_table(path, spec, load_catalog(), "word_order/table2")
+
+
+def test_the_same_address_twice_is_an_error(tmp_path):
+    cells = table(tmp_path, GOOD)
+    with pytest.raises(DataError, match="reported twice: word_order/table2 / word:ORT / de"):
+        ReportedNumbers(cells + cells)
+
+
+def test_a_missing_table_names_the_file(tmp_path):
+    with pytest.raises(DataError, match=r"table2\.csv is missing"):
+        read_reported(tmp_path, load_catalog())
+
+
+def test_tables_that_print_a_cell_differently_are_an_error(tmp_path):
+    (tmp_path / "ramen").mkdir()
+    for name in ("table1", "table2", "table3", "table4", "table5", "figure2"):
+        text = (FOLDER / "ramen" / f"{name}.csv").read_text(encoding="utf-8")
+        if name == "table5":
+            text = text.replace(",71.6,", ",71.7,", 1)
+        (tmp_path / "ramen" / f"{name}.csv").write_text(text, encoding="utf-8")
+    catalog = load_catalog()
+    only = catalog.model_copy(update={"experiments": catalog.of_paper("ramen")})
+    with pytest.raises(DataError, match=r"71\.7, but .* differs"):
+        read_reported(tmp_path, only)

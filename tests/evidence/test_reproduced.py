@@ -1,0 +1,91 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.reproduced import gather, t_interval
+
+
+def never(record):
+    return False
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=8), st.floats(0.5, 0.99))
+def test_the_interval_is_scipys(values, level):
+    interval = t_interval(values, level)
+    spread = np.std(values, ddof=1)
+    if spread == 0:
+        assert interval.low == pytest.approx(interval.high)
+        return
+    scale = spread / math.sqrt(len(values))
+    low, high = stats.t.interval(level, len(values) - 1, loc=np.mean(values), scale=scale)
+    assert (interval.low, interval.high) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+
+
+def test_one_seed_has_no_interval_and_says_so(numbers):
+    (cell,) = numbers({("word:ORT", "de"): {3: 50.0}})
+    assert (cell.interval, cell.note) == (None, "one seed: no interval")
+
+
+def test_seeds_are_gathered_in_order(record):
+    found = gather(
+        [record(seed=s, values={"de": v}) for s, v in ((2, 52.0), (0, 50.0))], stale=never
+    )
+    cell = found.get("word_order/table2", "smoke", "word:ORT", "de")
+    assert (cell.seeds, cell.values, cell.mean, cell.n) == ((0, 2), (50.0, 52.0), 51.0, 2)
+
+
+def test_the_later_of_two_records_of_a_seed_counts(record):
+    early = record(values={"de": 1.0}, settings={"dim": 1}, started="2026-01-01T00:00:00+00:00")
+    late = record(values={"de": 2.0}, settings={"dim": 2}, started="2026-01-02T00:00:00+00:00")
+    (cell,) = gather([late, early], stale=never)
+    assert cell.values == (2.0,)
+
+
+def test_a_fresh_record_counts_before_a_later_stale_one(record):
+    fresh = record(values={"de": 1.0}, settings={"dim": 1}, started="2026-01-01T00:00:00+00:00")
+    old = record(values={"de": 2.0}, settings={"dim": 2}, started="2026-01-02T00:00:00+00:00")
+    (cell,) = gather([fresh, old], stale=lambda r: r.key == old.key)
+    assert (cell.values, cell.stale) == ((1.0,), False)
+
+
+def test_a_stale_record_counts_and_is_marked(record):
+    (cell,) = gather([record(values={"de": 1.0})], stale=lambda r: True)
+    assert (cell.stale, "stale" in cell.note) == (True, True)
+
+
+def test_a_stale_record_can_be_left_out(record):
+    assert len(gather([record()], stale=lambda r: True, use_stale=False)) == 0
+
+
+def test_only_the_records_asked_for_count(record):
+    wanted, other = record(seed=0, values={"de": 1.0}), record(seed=1, values={"de": 9.0})
+    (cell,) = gather([wanted, other], keys={wanted.key}, stale=never)
+    assert cell.values == (1.0,)
+
+
+def test_records_of_different_settings_are_marked(record):
+    records = [record(seed=s, values={"de": 1.0}, settings={"dim": s}) for s in (1, 2)]
+    (cell,) = gather(records, stale=never)
+    assert (cell.mixed, "different settings" in cell.note) == (True, True)
+
+
+def test_profiles_are_kept_apart(record):
+    found = gather([record(profile=p, values={"de": 1.0}) for p in ("smoke", "open")], stale=never)
+    assert sorted(c.profile for c in found) == ["open", "smoke"]
+
+
+def test_an_average_over_columns_is_taken_seed_by_seed(numbers):
+    found = numbers({("a:X", "de"): {0: 10.0, 1: 20.0, 2: 5.0}, ("a:X", "fr"): {0: 30.0, 1: 60.0}})
+    cell = found.averaged("word_order/table2", "open", "a:X", ("de", "fr"), "both")
+    assert (cell.column, cell.seeds, cell.values) == ("both", (0, 1), (20.0, 40.0))
+
+
+def test_an_average_over_a_column_nobody_ran_is_an_error(numbers):
+    found = numbers({("a:X", "de"): {0: 10.0}})
+    with pytest.raises(SettingsError, match="not run: fr"):
+        found.averaged("word_order/table2", "open", "a:X", ("de", "fr"), "both")
