@@ -2,6 +2,7 @@
 
 import importlib.util
 import pkgutil
+from pathlib import Path
 
 import xlrepro
 
@@ -31,7 +32,8 @@ def modules_of(name: str) -> list[str]:
     if spec.submodule_search_locations is None:
         return [name]
     elsewhere = {n for _, names in PAGES.values() for n in names if n != name}
-    found = [name]
+    # A package without a docstring has nothing to say for itself.
+    found = [name] if spec.origin and Path(spec.origin).stat().st_size else []
     for entry in pkgutil.iter_modules(list(spec.submodule_search_locations)):
         full = f"{name}.{entry.name}"
         if entry.name.startswith("_") or full in elsewhere:

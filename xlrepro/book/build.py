@@ -6,12 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from xlrepro.book.assemble import listed_pages
 from xlrepro.book.digest import code_files, files_digest
 from xlrepro.errors import XlreproError
 from xlrepro.paths import build_dir, project_root
 
 # The package cannot be run with -m, and its script need not be on the path.
 JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+
+# Pages that Sphinx makes by itself.
+OWN_PAGES = ("search", "genindex")
 
 
 class BookError(XlreproError):
@@ -47,8 +51,18 @@ def render(source: Path, *, quiet: bool = True) -> Path:
         )
     if done.returncode or not page.is_file():
         raise BookError(f"the book was not rendered: {_first_complaint(log)} (all of it: {log})")
+    _remove_stale(source)
     stamp.write_text(digest, encoding="utf-8")
     return page
+
+
+def _remove_stale(source: Path) -> None:
+    """Remove rendered pages whose source is gone; Sphinx leaves them where they are."""
+    pages = {f"{name}.html" for name in [*listed_pages(source), *OWN_PAGES]}
+    for path in html_dir().rglob("*.html"):
+        name = path.relative_to(html_dir()).as_posix()
+        if name not in pages and not name.startswith("_"):
+            path.unlink()
 
 
 def _environment() -> dict[str, str]:

@@ -1,0 +1,159 @@
+"""The built book, served on 127.0.0.1, and Debian's Chromium to look at it with."""
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from xlrepro.book.build import html_dir
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 900}
+FACTS = Path(__file__).with_name("page_facts.js").read_text(encoding="utf-8")
+# Sphinx's own pages without content of ours.
+NOT_PAGES = ("genindex.html", "search.html")
+
+FIND_MATH = """() => ({
+    asked: document.querySelectorAll(".bd-article .math").length,
+    drawn: document.querySelectorAll(".bd-article .math mjx-container").length,
+    broken: document.querySelectorAll("mjx-merror, [data-mjx-error]").length,
+    raw: /\\$\\$|\\\\\\(|\\\\\\[|\\\\begin\\{/.test(
+        Array.from(document.querySelectorAll(".bd-article p, .bd-article li, .bd-article td"))
+            .map((e) => e.innerText).join("\\n")),
+})"""
+
+# Every column is sorted twice; a column is numeric when one of its cells has a sort value.
+SORT_ALL = """() =>
+    Array.from(document.querySelectorAll(".xl-interactive table")).flatMap((table) =>
+        Array.from(table.tHead.rows[0].cells).flatMap((head, index) => {
+            const key = ({dataset}) => dataset.sort === undefined ? null : Number(dataset.sort);
+            const values = () => Array.from(table.tBodies[0].rows, (row) => key(row.cells[index]));
+            if (values().every((value) => value === null)) return [];
+            const button = head.querySelector("button");
+            if (!button) return [{column: head.textContent, up: null, down: null}];
+            button.click();
+            const up = values();
+            button.click();
+            return [{column: head.textContent, up: up, down: values()}];
+        }))"""
+
+
+# The theme keeps a second one for print, which nobody sees or hears on a screen.
+COUNT_HEADINGS = """() =>
+    Array.from(document.querySelectorAll("h1")).filter((h) => h.offsetParent !== null).length"""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@dataclass
+class Visit:
+    """What one page did and showed."""
+
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    math: dict[str, Any] = field(default_factory=dict)
+    sorted_columns: list[dict[str, Any]] = field(default_factory=list)
+    faint: dict[str, dict[str, str]] = field(default_factory=dict)
+    headings: int = 0
+    images_without_alt: list[str] = field(default_factory=list)
+    phone_width: int = 0
+
+
+@pytest.fixture(scope="session")
+def book() -> Path:
+    if not (html_dir() / "index.html").is_file():
+        pytest.fail(f"the book is not built: run `xlrepro book` first ({html_dir()} is empty)")
+    return html_dir()
+
+
+@pytest.fixture(scope="session")
+def base(book: Path) -> Iterator[str]:
+    handler = functools.partial(Handler, directory=str(book))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=DESK)
+    yield context.new_page()
+    context.close()
+
+
+def page_names(book: Path) -> list[str]:
+    names = sorted(p.relative_to(book).as_posix() for p in book.rglob("*.html"))
+    return [n for n in names if n not in NOT_PAGES and not n.startswith(("_static", "_sources"))]
+
+
+@pytest.fixture(scope="session")
+def visits(book: Path, base: str, browser: Browser) -> dict[str, Visit]:
+    """Every page, opened once at desk width, then at phone width, in both themes."""
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    found: dict[str, Visit] = {}
+    for name in page_names(book):
+        found[name] = visit = Visit()
+        listeners = listen(page, visit)
+        look(page, f"{base}/{name}", visit)
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+    context.close()
+    return found
+
+
+def listen(page: Page, visit: Visit) -> dict[str, Any]:
+    listeners = {
+        "console": lambda m: visit.console.append(m.text) if m.type == "error" else None,
+        "pageerror": lambda error: visit.console.append(str(error)),
+        "request": lambda request: visit.requests.append(request.url),
+        "response": lambda r: visit.missing.append(r.url) if r.status >= 400 else None,
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
+    return listeners
+
+
+def look(page: Page, url: str, visit: Visit) -> None:
+    page.set_viewport_size(DESK)
+    page.goto(url, wait_until="load")
+    if page.evaluate("!!document.querySelector('.bd-article .math')"):
+        page.evaluate("() => window.MathJax && MathJax.startup.promise")
+    visit.math = page.evaluate(FIND_MATH)
+    visit.headings = page.evaluate(COUNT_HEADINGS)
+    visit.images_without_alt = page.evaluate(
+        "Array.from(document.images).filter((i) => !i.alt.trim()).map((i) => i.src)"
+    )
+    visit.sorted_columns = page.evaluate(SORT_ALL)
+    page.set_viewport_size(PHONE)
+    visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
+    visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}

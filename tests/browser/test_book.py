@@ -1,0 +1,160 @@
+"""What a reader of the rendered book meets, page by page, in a real browser without a network."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from .conftest import PHONE, Visit, page_names
+
+pytestmark = pytest.mark.browser
+
+PAPERS = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
+Visits = dict[str, Visit]
+
+
+def test_no_page_logs_an_error(visits: Visits):
+    assert {name: v.console for name, v in visits.items() if v.console} == {}
+
+
+def test_no_request_leaves_the_machine(visits: Visits, base: str):
+    allowed = (f"{base}/", "data:", "blob:")
+    outside = {n: [u for u in v.requests if not u.startswith(allowed)] for n, v in visits.items()}
+    assert {name: urls for name, urls in outside.items() if urls} == {}
+
+
+def test_every_file_a_page_asks_for_is_there(visits: Visits):
+    assert {name: v.missing for name, v in visits.items() if v.missing} == {}
+
+
+def test_all_math_is_drawn(visits: Visits):
+    undrawn = {
+        name: v.math
+        for name, v in visits.items()
+        if v.math["asked"] != v.math["drawn"] or v.math["broken"] or v.math["raw"]
+    }
+    assert undrawn == {}
+
+
+def test_method_chapters_have_math(visits: Visits):
+    assert [p for p in PAPERS if not visits[f"{p}/method.html"].math["drawn"]] == []
+
+
+def in_order(values: list[float | None], falling: bool) -> bool:
+    """Numbers in order, cells without one at the end."""
+    numbers = [v for v in values if v is not None]
+    ordered = sorted(numbers, reverse=falling)
+    return values == ordered + [None] * (len(values) - len(numbers))
+
+
+def test_every_numeric_column_sorts_by_its_numbers(visits: Visits):
+    wrong = {
+        (name, c["column"])
+        for name, v in visits.items()
+        for c in v.sorted_columns
+        if c["up"] is None or not in_order(c["up"], False) or not in_order(c["down"], True)
+    }
+    assert wrong == set()
+
+
+def test_click_on_a_header_sorts_a_reported_table(page, base: str):
+    page.goto(f"{base}/word_order/table1.html")
+    page.get_by_role("button", name="SF/th").first.click()
+    cells = page.locator(".xl-table table").first.locator("tbody tr td:nth-child(10)")
+    shown = [float(text) for text in cells.all_inner_texts()[:6]]
+    assert shown == sorted(shown)
+
+
+def test_filter_leaves_the_rows_that_hold_the_words(page, base: str):
+    page.goto(f"{base}/word_order/table1.html")
+    page.locator(".xl-filter input").first.fill("fine-tuning frozen")
+    rows = page.locator(".xl-table table").first.locator("tbody tr:visible")
+    assert ["frozen PE" in text for text in rows.all_inner_texts()] == [True]
+
+
+def test_nothing_is_wider_than_a_phone(visits: Visits):
+    wide = {n: v.phone_width for n, v in visits.items() if v.phone_width > PHONE["width"]}
+    assert wide == {}
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_text_stands_out_from_its_ground(visits: Visits, theme: str):
+    assert {n: v.faint[theme] for n, v in visits.items() if v.faint[theme]} == {}
+
+
+def test_every_image_has_an_alternative_text(visits: Visits):
+    silent = {n: v.images_without_alt for n, v in visits.items() if v.images_without_alt}
+    assert silent == {}
+
+
+def test_every_page_has_one_main_heading(visits: Visits):
+    assert {name: v.headings for name, v in visits.items() if v.headings != 1} == {}
+
+
+class Links(HTMLParser):
+    """Collects a page's links, and the places that a link may lead to."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {v for k in ("id", "name") if (v := values.get(k))}
+        target = values.get("href" if tag in ("a", "link") else "src")
+        if target:
+            self.targets.append(target)
+
+
+def dead_links(book: Path) -> dict[str, list[str]]:
+    pages = {
+        name: Links((book / name).read_text(encoding="utf-8"))
+        for name in [*page_names(book), "search.html"]
+    }
+    dead: dict[str, list[str]] = {}
+    for name, page in pages.items():
+        for target in page.targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            folder = (book / name).parent
+            path = (folder / unquote(parts.path)).resolve() if parts.path else (book / name)
+            where = path.relative_to(book.resolve()).as_posix()
+            lost = (
+                where in pages
+                and parts.fragment
+                and (unquote(parts.fragment) not in pages[where].anchors)
+            )
+            if not path.is_file() or lost:
+                dead.setdefault(name, []).append(target)
+    return dead
+
+
+def test_no_internal_link_or_anchor_is_dead(book: Path):
+    assert dead_links(book) == {}
+
+
+def test_search_finds_a_page_without_a_network(page, base: str):
+    page.goto(f"{base}/search.html?q=Procrustes")
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results li a").count() > 0
+
+
+def test_book_opened_as_a_file_draws_math_and_sorts_tables(page, book: Path):
+    errors: list[str] = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.goto((book / "word_order" / "method.html").as_uri())
+    page.wait_for_selector("mjx-container")
+    page.goto((book / "word_order" / "table1.html").as_uri())
+    assert (errors, page.locator("button.xl-sort").count() > 0) == ([], True)
+
+
+def test_theme_switch_changes_the_page(page, base: str):
+    page.goto(f"{base}/index.html")
+    before = page.evaluate("document.documentElement.dataset.theme")
+    page.locator("button.theme-switch-button:visible").first.click()
+    after = page.evaluate("document.documentElement.dataset.theme")
+    assert {before, after} == {"light", "dark"}

@@ -1,0 +1,73 @@
+"""A Sphinx extension: plain docstrings, and no script on a page that the page does not need."""
+
+import re
+from typing import Any
+
+_LITERAL = re.compile(r"(``.+?``)")
+# Runs code on a server: there is none here, and its address lies in the network.
+UNWANTED = ("sphinx-thebe.js",)
+UNWANTED_BODY = "THEBE_JS_URL"
+
+
+def escape_bars(line: str) -> str:
+    r"""Return a docstring line with bars escaped, except in literal text.
+
+    ``|σ(i) − i| ≤ k`` would otherwise be read as a reference to a substitution.
+
+    Example:
+        >>> print(escape_bars("|x| in ``a|b``"))
+        \|x\| in ``a|b``
+    """
+    parts = _LITERAL.split(line)
+    return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
+
+
+def _process_docstring(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    in_block = False
+    for i, line in enumerate(lines):
+        if in_block and line.strip() and not line.startswith(" "):
+            in_block = False
+        if not in_block and not line.lstrip().startswith((">>>", "...")):
+            lines[i] = escape_bars(line)
+        if line.rstrip().endswith("::"):
+            in_block = True
+
+
+def needed_scripts(scripts: list[Any], has_math: bool) -> list[Any]:
+    """Return the scripts of a page without repetitions and without what it does not use.
+
+    Args:
+        scripts: Sphinx's script objects, with ``filename`` and ``attributes``.
+        has_math: whether the page has an equation; if not, it goes without MathJax.
+    """
+    kept: list[Any] = []
+    seen: set[str] = set()
+    for script in scripts:
+        name = str(getattr(script, "filename", None) or "")
+        body = str(getattr(script, "attributes", {}).get("body") or "")
+        is_math = name.endswith("tex-svg.js") or body.startswith("window.MathJax")
+        unwanted = name.endswith(UNWANTED) or UNWANTED_BODY in body or (is_math and not has_math)
+        if unwanted or (name or body) in seen:
+            continue
+        seen.add(name or body)
+        kept.append(script)
+    return kept
+
+
+def _choose_scripts(
+    app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    # The domain's own method also counts the pages below this one in the menu.
+    has_math = app.env.get_domain("math").data["has_equations"].get(pagename, False)
+    scripts = context.get("script_files")
+    if isinstance(scripts, list):
+        scripts[:] = needed_scripts(scripts, has_math)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.connect("autodoc-process-docstring", _process_docstring, priority=900)
+    app.connect("html-page-context", _choose_scripts, priority=999)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
