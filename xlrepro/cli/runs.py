@@ -1,6 +1,7 @@
 """``xlrepro list``, ``run`` and ``publish``: what can be run, running it, keeping the numbers."""
 
 import json
+import re
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from xlrepro.trials.trial import Trial
 
 MOST_SEEDS = 10_000
+SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 
@@ -80,7 +82,8 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
         if name.strip() in found:
             raise SettingsError(f"--set {name.strip()} is given twice")
         try:
-            found[name.strip()] = yaml.safe_load(value)
+            # YAML 1.1 reads 1e-3 as text, which nobody means.
+            found[name.strip()] = float(value) if SCIENTIFIC.match(value) else yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise SettingsError(f"--set {pair!r}: the value is not YAML") from error
     return found

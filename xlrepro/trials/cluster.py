@@ -2,8 +2,10 @@
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +14,11 @@ from xlrepro.trials.devices import resolve, visible_gpus
 
 if TYPE_CHECKING:
     from distributed import Client
+    from tornado.ioloop import IOLoop
 
 LOOPBACK = "127.0.0.1"
+# Dask opens its web port even then, so it gets a free one that only this machine reaches.
+NO_DASHBOARD = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
 CONNECT_SECONDS = 30
 FIRST_WORKER_SECONDS = 3600  # a queueing system may take its time
 
@@ -81,7 +86,7 @@ def local_client(
         "nthreads": 1,
         "memory_limit": 0,
         "host": LOOPBACK,
-        "dashboard": False,
+        **NO_DASHBOARD,
         "local_directory": str(scratch),
         "silence_logs": logging.CRITICAL,
     }
@@ -89,12 +94,17 @@ def local_client(
         index: {"cls": Nanny, "options": {**options, "env": {**WORKER_ENVIRONMENT, **slot}}}
         for index, slot in enumerate(slots)
     }
-    scheduler = {"cls": Scheduler, "options": {"host": LOOPBACK, "port": 0, "dashboard": False}}
+    scheduler = {"cls": Scheduler, "options": {"host": LOOPBACK, "port": 0, **NO_DASHBOARD}}
     with (
         _environment(WORKER_ENVIRONMENT),
         dask.config.set(SETTINGS),
+        _loop_deaf_to_interrupts() as loop,
         SpecCluster(
-            workers=workers, scheduler=scheduler, silence_logs=logging.CRITICAL, name="xlrepro"
+            workers=workers,
+            scheduler=scheduler,
+            loop=loop,
+            silence_logs=logging.CRITICAL,
+            name="xlrepro",
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
@@ -141,6 +151,28 @@ def _check_workers(client: "Client", address: str, device: str) -> None:
         raise SettingsError(
             f"the workers of {address} lack a package ({error}): install xlrepro there"
         ) from error
+
+
+@contextmanager
+def _loop_deaf_to_interrupts() -> "Iterator[IOLoop]":
+    """Run Dask's event loop in a thread that blocks SIGINT, as will all workers started from it.
+
+    A terminal sends Ctrl-C to every process of the run. Only this one shall answer: it stops the
+    workers in order, while they would each print a traceback.
+    """
+    from distributed.utils import LoopRunner
+
+    resource_tracker.ensure_running()  # it would unblock the signal in the thread that starts it
+    runner = LoopRunner()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        runner.start()  # the new thread inherits the mask
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    try:
+        yield runner.loop
+    finally:
+        runner.stop()
 
 
 @contextmanager

@@ -158,7 +158,7 @@ class RecordStore:
             The lock, held until its ``release()`` or this process's end; ``None`` if another run
             holds it.
         """
-        held = FileLock(self._lock_path(key))
+        held = FileLock(self._lock_path(key), thread_local=False)
         try:
             held.acquire(blocking=False)
         except Timeout:

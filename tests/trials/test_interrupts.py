@@ -1,0 +1,124 @@
+"""Runs of the real command line in processes of their own, killed and interrupted half-way."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlrepro.trials.engine import run_trials
+from xlrepro.trials.record import Record
+from xlrepro.trials.store import RecordStore
+
+HERE = Path(__file__).parent
+PATIENCE = 60.0  # seconds for something that takes one or two
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "data" / "reported").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.fixture
+def store(home: Path) -> RecordStore:
+    return RecordStore(home / "build" / "records", home / "data" / "results")
+
+
+@pytest.fixture
+def start(home: Path):
+    """Return a function that starts ``xlrepro run word_order/fake`` in a process group of its own.
+
+    Each trial writes a line to ``home/ran`` when it starts.
+    """
+    started = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        environment = os.environ | {"XLREPRO_HOME": str(home), "XLREPRO_BUILD": str(home / "build")}
+        command = [sys.executable, str(HERE / "fake_experiments.py"), "run", "word_order/fake"]
+        command += ["--set", f"ran={home / 'ran'}", *arguments]
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def records(store: RecordStore) -> list[Path]:
+    return list(store.root.glob("*.json"))
+
+
+def starts(home: Path) -> Counter[int]:
+    return Counter(int(line.split()[0]) for line in (home / "ran").read_text().splitlines())
+
+
+def trials_of(home: Path, count: int, **settings):
+    from fake_experiments import FAKE
+
+    chosen = {"ran": str(home / "ran"), **settings}
+    return FAKE.trials("smoke", ["ORT"], range(count), chosen)
+
+
+def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(
+    start, home, store, scheduler, group_members
+):
+    trials = trials_of(home, 6, sleep=0.3)
+    process = start("--systems=ORT", "--seeds=0-5", "--set=sleep=0.3", "--jobs=2")
+    wait_for(lambda: len(records(store)) >= 2, "two records")
+    process.kill()
+    process.wait()
+    wait_for(lambda: not group_members(process.pid), "the killed run's workers to end")
+    kept = [Record.from_json(path.read_text(), str(path)).key for path in records(store)]
+    summary = run_trials(trials, store=store, scheduler=scheduler, progress=False)
+    assert sorted(r.key for r in summary.reused) == sorted(kept)
+    assert len(summary.done) == 6 - len(kept)
+
+
+def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
+    start, store, group_members
+):
+    process = start("--systems=ORT", "--seeds=0-9", "--set=sleep=0.4", "--jobs=2")
+    wait_for(lambda: len(records(store)) >= 2, "two records")
+    os.killpg(process.pid, signal.SIGINT)  # what a terminal does
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "of 10 trials have their record; the same command goes on from there" in errors
+    assert "Traceback" not in errors
+    assert len(store.records()) == len(records(store))
+    wait_for(lambda: not group_members(process.pid), "the last process to end")
+
+
+def test_two_runs_at_once_share_the_work(start, home, store, scheduler, group_members):
+    process = start("--systems=ORT", "--seeds=0-7", "--set=sleep=0.3", "--jobs=1")
+    wait_for((home / "ran").exists, "the first trial")
+    summary = run_trials(
+        trials_of(home, 8, sleep=0.3), store=store, scheduler=scheduler, progress=False
+    )
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, output
+    assert starts(home) == dict.fromkeys(range(8), 1)
+    assert len(summary.done) + len(summary.reused) == 8
+    wait_for(lambda: not group_members(process.pid), "the last process to end")

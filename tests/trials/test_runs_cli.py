@@ -1,0 +1,138 @@
+import json
+
+import pytest
+from fake_experiments import fake_experiments
+from typer.testing import CliRunner
+
+from xlrepro.cli import runs
+from xlrepro.errors import SettingsError
+from xlrepro.trials.store import RecordStore
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    (tmp_path / "data" / "reported").mkdir(parents=True)
+    monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
+    monkeypatch.setattr("xlrepro.experiments.all_experiments", fake_experiments)
+    return tmp_path
+
+
+@pytest.fixture
+def call(home):
+    """Return a function that runs the command line and gives its result."""
+    import typer
+
+    app = typer.Typer()
+    runs.register(app)
+    return lambda *arguments: CliRunner().invoke(app, [str(part) for part in arguments])
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [("7", (7,)), ("0,1,2", (0, 1, 2)), ("0-4", (0, 1, 2, 3, 4)), ("5, 1-2,1", (5, 1, 2))],
+)
+def test_seeds_are_read(text, seeds):
+    assert runs.parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "x", "1,", "-1", "1.5", "4-0", "1-2-3", "²", "0-999999999"])
+def test_bad_seeds_are_an_error_that_shows_them(text):
+    with pytest.raises(SettingsError, match="--seeds"):
+        runs.parse_seeds(text)
+
+
+def test_overrides_are_yaml():
+    given = ["epochs=3", "rate=1e-3", "name=a=b", "sizes=[1, 2]", "kernel=null"]
+    assert runs.parse_overrides(given) == {
+        "epochs": 3,
+        "rate": 1e-3,
+        "name": "a=b",
+        "sizes": [1, 2],
+        "kernel": None,
+    }
+
+
+@pytest.mark.parametrize("pairs", [["epochs"], ["=3"], ["epochs=[1"], ["a=1", "a=2"]])
+def test_bad_overrides_are_an_error(pairs):
+    with pytest.raises(SettingsError, match="--set"):
+        runs.parse_overrides(pairs)
+
+
+def test_list_counts_the_records_of_each_profile(call, record_of):
+    RecordStore().put(record_of())
+    [row] = json.loads(call("list", "--json").stdout)
+    assert row["key"] == "word_order/fake"
+    assert {name: p["records"] for name, p in row["profiles"].items()} == {"smoke": 0, "open": 1}
+
+
+def test_list_shows_question_and_cost(call):
+    shown = call("list").stdout
+    assert "Does the engine work?" in shown
+    assert "a second" in shown
+
+
+def test_dry_run_shows_trials_with_and_without_record_and_runs_nothing(call, home, scheduler):
+    call("run", "word_order/fake", "--systems", "ORT", "--seeds", "0", "--scheduler", scheduler)
+    result = call("run", "word_order/fake", "--seeds", "0", "--dry-run", "--json")
+    states = {row["label"]: row["state"] for row in json.loads(result.stdout)}
+    assert states == {
+        "word_order/fake smoke word:ORT seed 0": "has a record",
+        "word_order/fake smoke word:TRS seed 0": "to run",
+    }
+    assert len(list((home / "build" / "records").glob("*.json"))) == 1
+
+
+def test_run_ends_with_0_and_a_summary(call, scheduler):
+    result = call("run", "word_order/fake", "--profile", "open", "--scheduler", scheduler, "--json")
+    summary = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (len(summary["done"]), summary["reused"], summary["failed"]) == (4, [], [])
+
+
+def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(call, scheduler):
+    result = call(
+        "run", "word_order/fake", "--systems=ORT", "--set=fail=[0]", "--scheduler", scheduler
+    )
+    assert result.exit_code == 1
+    assert "failed: word_order/fake smoke word:ORT seed 0: ValueError" in result.stderr
+    assert "log: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "word_order/fak"], "there are: word_order/fake"),
+        (["run", "word_order/fake", "--profile", "big"], "it has: smoke, open"),
+        (["run", "word_order/fake", "--systems", "GRU"], "word:ORT, word:TRS"),
+        (["run", "word_order/fake", "--seeds", "one"], "'one'"),
+        (["run", "word_order/fake", "--set", "x=1"], "no setting 'x'"),
+        (["run", "word_order/fake", "--device", "tpu"], "no device 'tpu'"),
+        (["run", "word_order/fake", "--jobs", "0"], "--jobs must be 1 or more"),
+        (["publish", "word_order/fak"], "there are: word_order/fake"),
+        (["publish", "--profile", "smoke"], "only open and paper"),
+    ],
+)
+def test_mistakes_are_one_line_that_says_what_would_be_right(call, arguments, message):
+    error = call(*arguments).exception
+    assert isinstance(error, SettingsError)
+    assert message in str(error)
+    assert "\n" not in str(error)
+
+
+def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, scheduler):
+    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
+    call(*run, "--seeds=0,5")
+    call(*run, "--seeds=0", "--set=sleep=0.01")
+    result = call("publish")
+    lines = (home / "data/results/word_order/fake.open.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seed"] for line in lines] == [0, 5]
+    assert "1 records have other settings" in result.stderr
+
+
+def test_publish_all_takes_every_record(call, home, scheduler):
+    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
+    call(*run, "--seeds=0", "--set=sleep=0.01")
+    call("publish", "--all")
+    lines = (home / "data/results/word_order/fake.open.jsonl").read_text().splitlines()
+    assert [json.loads(line)["settings"] for line in lines] == [{"sleep": 0.01}]
