@@ -27,7 +27,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         Cell(
             system,
             code,
-            word_order_features.distance(table["en"], table[code]),
+            word_order_features.mean_absolute_difference(table["en"], table[code]),
             "word-order distance",
             "mean absolute difference",
         )
