@@ -1,0 +1,149 @@
+"""``xlrepro status``, ``claims`` and ``golden`` on a store of their own."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from xlrepro.cli import evidence
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence import golden
+from xlrepro.experiments import experiment
+from xlrepro.trials.fingerprint import SourceTree
+from xlrepro.trials.record import Record
+from xlrepro.trials.store import RecordStore
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
+
+
+def call(*arguments):
+    app = typer.Typer()
+    evidence.register(app)
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": "160"})
+
+
+def distances_record(record, fresh=False):
+    """Return a record that the preset of word_order/distances asks for."""
+    (trial,) = experiment("word_order/distances").trials("smoke")
+    system, metric = trial.systems[0], "word-order distance"
+    fields = {
+        "key": trial.key,
+        "experiment": trial.experiment,
+        "systems": trial.systems,
+        "columns": trial.columns,
+        "settings": trial.settings,
+        "runner": trial.runner,
+        "data": dict(trial.data),
+        "cells": [
+            {"system": system, "column": c, "value": 0.1, "metric": metric} for c in trial.columns
+        ],
+    }
+    if fresh:
+        fields["fingerprint"] = SourceTree().fingerprint(trial.runner).digest
+    return Record.model_validate({**json.loads(record().to_json()), **fields})
+
+
+def test_status_lists_every_experiment():
+    shown = call("status")
+    assert shown.exit_code == 0
+    assert "word_order/table2" in shown.output
+    assert "ramen/figure2" in shown.output
+
+
+def test_status_cell_by_cell_as_json(record):
+    RecordStore().put(distances_record(record))
+    shown = call("status", "word_order/distances", "--profile", "smoke", "--json")
+    rows = json.loads(shown.output)["word_order/distances"]
+    row = next(r for r in rows if r["column"] == "da")
+    assert (row["reported"], row["reproduced"], row["verdict"], row["stale"]) == (
+        0.10, 0.1, "within", True,
+    )  # fmt: skip
+    assert next(r for r in rows if r["column"] == "ja")["verdict"] == "below"
+
+
+def test_records_with_other_settings_do_not_count(record):
+    RecordStore().put(record(experiment="word_order/table2", values={"de": 50.0}))
+    rows = json.loads(call("status", "word_order/table2", "--profile", "smoke", "--json").output)
+    assert {r["verdict"] for r in rows["word_order/table2"]} == {"not run"}
+
+
+def test_status_for_people_names_the_verdict():
+    shown = call("status", "routing_nmt/table1")
+    assert "translation:MTL (Routing)" in shown.output
+    assert "not run" in shown.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status", "word_order/table9"),
+        ("status", "--profile", "huge"),
+        ("claims", "a_paper"),
+        ("claims", "--profile", "huge"),
+        ("golden", "word_order/table9"),
+    ],
+)
+def test_unknown_names_are_user_errors(arguments):
+    assert isinstance(call(*arguments).exception, SettingsError)
+
+
+def test_claims_as_json_hold_a_verdict_on_the_printed_numbers():
+    claims = json.loads(call("claims", "--json").output)
+    papers = [c for c in claims if c["kind"] != "ours"]
+    statuses = [c["verdicts"]["reported"]["status"] for c in papers]
+    assert [statuses.count(s) for s in ("holds", "fails", "not evaluable")] == [80, 12, 8]
+
+
+def test_claims_of_one_paper_for_people():
+    shown = call("claims", "routing_nmt")
+    assert "N04s" in shown.output
+    assert "reported: 4 holds, reported: 1 fails" in shown.output
+
+
+@pytest.fixture
+def golden_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(golden, "project_root", lambda: tmp_path)
+    return tmp_path / "tests" / "golden"
+
+
+def test_golden_update_then_check(record, golden_folder):
+    RecordStore().put(distances_record(record, fresh=True))
+    written = call("golden", "--update", "--no-run", "word_order/distances")
+    assert (written.exit_code, written.output) == (0, "1 golden files written, 0 numbers moved\n")
+    checked = call("golden", "--no-run", "word_order/distances")
+    assert (checked.exit_code, "hold in 1 experiments" in checked.output) == (0, True)
+
+
+def test_golden_mismatch_names_the_numbers_and_exits_1(record, golden_folder):
+    RecordStore().put(distances_record(record, fresh=True))
+    call("golden", "--update", "--no-run", "word_order/distances")
+    path = golden_folder / "word_order" / "distances.json"
+    path.write_text(path.read_text().replace("0.1", "0.2", 1))
+    shown = call("golden", "--no-run", "word_order/distances")
+    assert shown.exit_code == 1
+    assert "golden 0.2, now 0.1" in shown.output
+
+
+def test_golden_without_records_is_a_mismatch(record, golden_folder):
+    store = RecordStore()
+    store.put(distances_record(record, fresh=True))
+    call("golden", "--update", "--no-run", "word_order/distances")
+    for path in store.root.glob("*.json"):
+        path.unlink()
+    shown = call("golden", "--no-run", "--json", "word_order/distances")
+    assert shown.exit_code == 1
+    assert {d["kind"] for d in json.loads(shown.output)} == {"missing"}
+
+
+def test_stale_records_are_no_golden_numbers(record, golden_folder):
+    RecordStore().put(distances_record(record))
+    shown = call("golden", "--update", "--no-run", "word_order/distances")
+    assert "has no smoke record of today's code" in str(shown.exception)
+
+
+def test_golden_without_a_file_is_a_user_error(golden_folder):
+    assert isinstance(call("golden", "--no-run", "word_order/distances").exception, DataError)

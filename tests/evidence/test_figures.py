@@ -1,0 +1,89 @@
+import random
+
+import pytest
+
+from xlrepro.evidence.compare import compare
+from xlrepro.evidence.figures import (
+    bars,
+    gain_against_distance,
+    heat_map,
+    reported_against_reproduced,
+)
+from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+DRAWINGS = (heat_map, gain_against_distance, bars, reported_against_reproduced)
+
+
+@pytest.fixture(scope="module")
+def frame(numbers):
+    draw = random.Random(0)
+    columns = ("en", "no", "de", "zh", "hi", "avg")
+    cells = {
+        (c.system, c.column): {s: c.value + 5 + draw.gauss(0, 1) for s in range(3)}
+        for c in load_reported().cells("word_order/table2")
+        if c.system in ("word:ORT", "word:TRS") and c.column in columns
+    }
+    return compare("word_order/table2", ["open"], numbers=numbers(cells), columns=columns)
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_the_same_data_gives_the_same_bytes(draw, frame):
+    first, second = draw(frame), draw(frame)
+    assert first.svg() == first.svg() == second.svg()
+
+
+def test_pngs_are_the_same_too(frame):
+    assert bars(frame).png() == bars(frame).png()
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_the_alt_text_is_one_sentence_and_stands_in_the_html(draw, frame):
+    figure = draw(frame)
+    assert figure.alt.endswith(".")
+    assert 'alt="' + figure.alt.split(";")[0][:40] in figure._repr_html_()
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_nothing_run_is_said_not_drawn(draw):
+    empty = compare("word_order/table2", ["open"], numbers=ReproducedNumbers([]))
+    assert any(word in draw(empty).alt for word in ("not both run", "nothing was run", "no cell"))
+
+
+def test_the_heat_map_names_the_extremes(frame):
+    ran = frame[frame["difference"].notna()]
+    high = ran.loc[ran["difference"].idxmax()]
+    assert f"({high['system']}, {high['column']})" in heat_map(frame).alt
+
+
+def test_the_heat_map_orders_languages_by_distance_and_averages_last(frame):
+    labels = [t.get_text() for t in heat_map(frame).drawing.axes[0].get_xticklabels()]
+    assert labels == ["en", "no", "de", "zh", "hi", "avg"]
+
+
+def test_the_scatter_plot_gives_the_correlation_of_each_series(frame):
+    legend = gain_against_distance(frame).drawing.axes[0].get_legend()
+    texts = [t.get_text() for t in legend.get_texts()]
+    assert [t.split(":")[0] for t in texts] == ["reported, word", "reproduced, word"]
+    assert all("ρ = " in t and "4 languages" in t for t in texts)
+
+
+def test_bars_can_be_of_some_columns(frame):
+    axes = bars(frame, columns=["avg"]).drawing.axes[0]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["avg"]
+
+
+def test_the_repr_holds_no_measured_number(frame):
+    assert repr(bars(frame)) == "Figure: Part-of-speech tagging in 31 languages, zero-shot (open)"
+
+
+def test_figures_leave_the_callers_settings_alone(frame):
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    heat_map(frame).svg()
+    assert dict(mpl.rcParams) == before
+
+
+def test_the_face_is_white_so_that_it_reads_on_a_dark_page(frame):
+    assert heat_map(frame).drawing.get_facecolor() == (1.0, 1.0, 1.0, 1.0)

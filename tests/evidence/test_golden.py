@@ -1,0 +1,122 @@
+import json
+
+import pytest
+
+from xlrepro.errors import DataError
+from xlrepro.evidence.golden import (
+    check,
+    fresh_numbers,
+    golden_experiments,
+    golden_path,
+    update,
+)
+
+KEY = "word_order/table2"
+
+
+def numbers_of(record, values, stale=False, **more):
+    return fresh_numbers([record(values=values, **more)], stale=lambda r: stale)
+
+
+def test_what_was_just_written_holds(record, tmp_path):
+    now = numbers_of(record, {"en": 90.0, "de": 50.0})
+    update(KEY, now, tmp_path)
+    assert check(KEY, now, tmp_path) == []
+
+
+@pytest.mark.parametrize(("value", "kinds"), [(54.0, []), (54.1, ["moved"]), (45.9, ["moved"])])
+def test_a_number_may_move_as_far_as_its_metrics_tolerance(record, tmp_path, value, kinds):
+    update(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+    found = check(KEY, numbers_of(record, {"de": value}), tmp_path)
+    assert [d.kind for d in found] == kinds
+
+
+def test_an_exact_metric_may_not_move(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0}, metric="word-order distance"), tmp_path)
+    found = check(KEY, numbers_of(record, {"de": 50.001}, metric="word-order distance"), tmp_path)
+    assert [d.kind for d in found] == ["moved"]
+
+
+def test_a_number_nobody_ran_is_missing(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0, "en": 90.0}), tmp_path)
+    (found,) = check(KEY, numbers_of(record, {"en": 90.0}), tmp_path)
+    assert (found.kind, found.column, found.now) == ("missing", "de", None)
+
+
+def test_a_number_that_is_not_in_the_file_is_new(record, tmp_path):
+    update(KEY, numbers_of(record, {"en": 90.0}), tmp_path)
+    (found,) = check(KEY, numbers_of(record, {"en": 90.0, "de": 50.0}), tmp_path)
+    assert (found.kind, found.column, found.golden) == ("new", "de", None)
+
+
+def test_each_seed_is_compared(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0}, seed=0), tmp_path)
+    found = check(KEY, numbers_of(record, {"de": 50.0}, seed=1), tmp_path)
+    assert sorted((d.kind, d.seed) for d in found) == [("missing", 0), ("new", 1)]
+
+
+def test_stale_records_are_never_used(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+    found = check(KEY, numbers_of(record, {"de": 50.0}, stale=True), tmp_path)
+    assert [d.kind for d in found] == ["missing"]
+
+
+def test_nothing_fresh_cannot_become_golden(record, tmp_path):
+    with pytest.raises(DataError, match="has no smoke record of today's code"):
+        update(KEY, numbers_of(record, {"de": 50.0}, stale=True), tmp_path)
+
+
+def test_other_profiles_are_no_golden_numbers(record):
+    assert len(numbers_of(record, {"de": 50.0}, profile="open")) == 0
+
+
+def test_an_update_returns_everything_that_moved_however_little(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0, "en": 90.0}), tmp_path)
+    moved = update(KEY, numbers_of(record, {"de": 50.01, "en": 90.0}), tmp_path)
+    assert [(d.column, d.golden, d.now) for d in moved] == [("de", 50.0, 50.01)]
+
+
+def test_an_update_keeps_the_tolerances_in_the_file(record, tmp_path):
+    now = numbers_of(record, {"de": 50.0})
+    update(KEY, now, tmp_path)
+    path = golden_path(KEY, tmp_path)
+    content = json.loads(path.read_text())
+    content["tolerances"]["accuracy"] = 0.5
+    path.write_text(json.dumps(content))
+    update(KEY, now, tmp_path)
+    assert json.loads(path.read_text())["tolerances"] == {"accuracy": 0.5}
+
+
+def test_the_file_is_the_same_for_the_same_numbers(record, tmp_path):
+    now = numbers_of(record, {"en": 90.0, "de": 50.0})
+    update(KEY, now, tmp_path)
+    before = golden_path(KEY, tmp_path).read_bytes()
+    update(KEY, now, tmp_path)
+    assert golden_path(KEY, tmp_path).read_bytes() == before
+
+
+def test_a_missing_file_says_how_to_make_it(record, tmp_path):
+    with pytest.raises(DataError, match="xlrepro golden --update word_order/table2"):
+        check(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"experiment": 3}'])
+def test_a_broken_file_names_itself(record, tmp_path, text):
+    path = golden_path(KEY, tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"table2\.json"):
+        check(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+
+
+def test_golden_files_are_listed_by_experiment(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+    assert golden_experiments(tmp_path) == [KEY]
+
+
+def test_a_difference_is_one_line(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+    (found,) = check(KEY, numbers_of(record, {"de": 60.0}), tmp_path)
+    assert str(found) == (
+        "word_order/table2 word:ORT / de, seed 0: golden 50, now 60 (tolerance 4.0)"
+    )

@@ -1,0 +1,40 @@
+import pytest
+
+from xlrepro.evidence.provenance import duration, provenance_table, total_cost
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_total_cost_is_the_sum(record):
+    records = [record(seed=s, wall_seconds=30.0, training_tokens=500_000) for s in range(4)]
+    cost = total_cost(records)
+    assert (cost.trials, cost.wall_seconds, cost.training_tokens) == (4, 120.0, 2_000_000)
+    assert str(cost) == "4 trials, 2 min, 2.0 million training tokens, on a CPU"
+
+
+def test_nothing_run_costs_nothing():
+    assert str(total_cost([])).startswith("0 trials, 0.0 s")
+
+
+def test_each_record_has_a_row_with_its_key_and_state(record):
+    fresh, old = record(seed=0), record(seed=1, commit=None)
+    table = provenance_table([fresh, old], stale=lambda r: r.seed == 1)
+    assert [row[0].text for row in table.rows] == [fresh.key[:10], old.key[:10]]
+    assert [row[0].title for row in table.rows] == [fresh.key, old.key]
+    assert [row[4].text for row in table.rows] == ["fresh", "stale"]
+    assert [row[3].text for row in table.rows] == ["a" * 10, "none"]
+
+
+def test_the_caption_states_the_cost(record):
+    table = provenance_table([record(wall_seconds=90.0)], stale=lambda r: False)
+    assert "1 trials, 2 min" in table.caption
+
+
+def test_the_repr_is_stable(record):
+    assert repr(provenance_table([record()], stale=lambda r: False)) == "1 records"

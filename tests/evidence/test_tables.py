@@ -1,0 +1,200 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.compare import compare, paired_differences
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.tables import (
+    cells_table,
+    comparison_table,
+    decimals_of,
+    pairs_table,
+    reported_table,
+)
+from xlrepro.paths import project_root
+
+STATIC = project_root() / "book" / "_static"
+
+
+class Parsed(HTMLParser):
+    """The tags of a table in order, and a check that they are nested."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.open = [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def simple(*rows, **more):
+    return Table("A caption.", headings("name", "n", numeric=("n",)), tuple(rows), **more)
+
+
+@pytest.fixture
+def frame(numbers):
+    found = numbers(
+        {
+            ("word:ORT", "de"): {0: 50.0, 1: 52.0, 2: 54.0},
+            ("word:ORT", "no"): {0: 80.0, 1: 81.0},
+            ("word:TRS", "de"): {0: 20.0},
+        }
+    )
+    systems = ["word:ORT", "word:TRS"]
+    return compare("word_order/table2", ["open"], numbers=found, systems=systems)
+
+
+def test_html_is_nested_and_nothing_stays_open(frame):
+    for table in (comparison_table(frame), cells_table(frame)):
+        assert Parsed(table.html).open == []
+
+
+def test_the_table_has_a_caption_and_scopes(frame):
+    parsed = Parsed(comparison_table(frame).html)
+    assert len(parsed.all("caption")) == 1
+    assert {a["scope"] for a in parsed.all("th")} == {"col", "row"}
+
+
+def test_the_scrolling_container_can_be_reached_by_keyboard_and_has_a_name(frame):
+    (region,) = [a for a in Parsed(cells_table(frame).html).all("div") if "role" in a]
+    assert (region["role"], region["tabindex"], bool(region["aria-label"])) == ("region", "0", True)
+
+
+@pytest.mark.parametrize("field", ["text", "detail", "title", "href"])
+def test_everything_is_escaped(field):
+    hostile = "<script>alert(1)</script>\"'&"
+    entry = Entry(**{"text": "x", field: hostile})
+    html = simple((entry, Entry("1"))).html
+    assert "<script" not in html
+    assert [t for t, _ in Parsed(html).tags if t == "script"] == []
+
+
+def test_the_caption_is_escaped():
+    assert "<b>" not in Table("<b>x</b>", headings("a"), ()).html
+
+
+def test_numbers_sort_by_their_value():
+    parsed = Parsed(simple((Entry("x"), Entry("1,000", sort=1000.0))).html)
+    assert [a["data-sort"] for a in parsed.all("td")] == ["1000"]
+
+
+def test_a_cell_not_run_has_its_class_and_says_so(frame):
+    table = comparison_table(frame)
+    cells = [a.get("class") for a in Parsed(table.html).all("td")]
+    assert "xl-not-run" in cells
+    assert "not run" in table.html
+
+
+def test_a_verdict_is_told_in_words_too(frame):
+    html = comparison_table(frame).html
+    assert [w in html for w in ("(within)", "(above)", "(below)")] == [True, True, True]
+
+
+def test_a_row_per_language_with_its_distance(frame):
+    table = comparison_table(frame)
+    row = next(r for r in table.rows if r[0].text == "de")
+    assert row[1].text == "0.14"
+    assert re.match(r"52\.00 ± \d\.\d\d$", row[2].text)
+    assert row[2].detail == "paper 50.59, +1.41 ="
+
+
+def test_a_row_per_system_where_asked_for(frame):
+    table = comparison_table(frame, by="system")
+    assert [r[0].text for r in table.rows] == ["word:ORT", "word:TRS"]
+
+
+def test_stale_cells_say_so(numbers):
+    found = numbers({("word:ORT", "de"): {0: 50.0}}, stale=True)
+    frame = compare("word_order/table2", ["open"], numbers=found, systems=["word:ORT"])
+    assert "(stale)" in str(comparison_table(frame))
+
+
+def test_one_seed_is_shown_without_an_interval(frame):
+    row = next(r for r in comparison_table(frame).rows if r[0].text == "de")
+    assert row[3].text == "20.00"
+    assert "one seed: no interval" in row[3].title
+
+
+def test_every_cell_has_a_row_of_its_own(frame):
+    table = cells_table(frame)
+    assert len(table.rows) == len(frame) == 60
+    row = next(r for r in table.rows if (r[0].text, r[1].text) == ("word:TRS", "de"))
+    assert [e.text for e in row[4:]] == [
+        "43.24", "20.00", "", "1", "−23.24", "below", "one seed: no interval",
+    ]  # fmt: skip
+
+
+def test_a_frame_of_several_profiles_must_be_told_which(numbers):
+    both = compare("word_order/table2", ["smoke", "open"], numbers=ReproducedNumbers([]))
+    with pytest.raises(SettingsError, match="name one of them"):
+        comparison_table(both)
+
+
+def test_the_repr_holds_no_measured_number_and_the_text_does(frame):
+    table = comparison_table(frame)
+    assert repr(table) == "word_order/table2, open: 2 systems x 30 columns, 3 of 60 cells run"
+    assert "52.00" in str(table)
+
+
+def test_pairs_show_each_seed(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 2.0, 1: 3.0}, ("word:TRS", "avg"): {0: 1.0, 1: 4.0}})
+    pairs = paired_differences("word_order/table2", "open", "word:ORT", "word:TRS", numbers=found)
+    (row,) = pairs_table(pairs, "word:ORT", "word:TRS").rows
+    assert (row[1].text, row[4].text) == ("0.00", "+1.00, −1.00")
+
+
+@pytest.mark.parametrize(
+    "key", ["word_order/table2", "sense_alignment/tables6_8", "man_moe/table2"]
+)
+def test_printed_tables_can_be_shown_for_what_is_not_built(key):
+    table = reported_table(key)
+    assert Parsed(table.html).open == []
+    assert len(table.rows) > 3
+
+
+def test_markdown_has_a_rule_and_as_many_bars_in_every_row():
+    lines = simple((Entry("a|b"), Entry("1"))).markdown.splitlines()
+    assert lines[:3] == ["| name | n |", "|---|---:|", "| a\\|b | 1 |"]
+
+
+def test_text_is_aligned():
+    lines = str(simple((Entry("long name"), Entry("1")), (Entry("x"), Entry("10")))).splitlines()
+    assert lines[2:] == ["name        n", "long name   1", "x          10"]
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "signed", "text"),
+    [
+        (1.005, 2, False, "1.00"),
+        (-1.25, 1, True, "−1.2"),
+        (2.0, 1, True, "+2.0"),
+        (-0.001, 2, True, "0.00"),
+        (0.0, 2, True, "0.00"),
+        (None, 2, False, ""),
+        (float("nan"), 2, False, ""),
+    ],
+)
+def test_how_numbers_are_written(value, decimals, signed, text):
+    assert number(value, decimals, signed) == text
+
+
+@pytest.mark.parametrize(("printed", "places"), [("53.10", 2), ("0.555", 3), ("12", 0), ("", 2)])
+def test_as_many_decimals_as_the_paper_printed(printed, places):
+    assert decimals_of(printed) == places
+
+
+@pytest.mark.parametrize("name", ["tables.js", "tables.css"])
+def test_scripts_and_styles_fetch_nothing(name):
+    text = (STATIC / name).read_text(encoding="utf-8")
+    assert re.findall(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", text) == []
