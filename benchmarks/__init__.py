@@ -1,0 +1,1 @@
+"""Speed of xlrepro's layers and loaders, beside a peer where there is one."""

@@ -1,0 +1,116 @@
+"""Run the benchmarks and write their results where the book finds them.
+
+    python -m benchmarks.run [--device cpu|cuda] [--threads 1 2] [--only crf encoders data]
+
+One file per device, ``data/results/benchmarks/<device>.json``; what ``--only`` leaves out keeps
+its older numbers. The exit status is 1 where a target is missed.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import crf, data_loading, encoders
+from benchmarks.timing import Result
+from xlrepro.errors import XlreproError
+from xlrepro.paths import data_dir
+from xlrepro.trials import devices, machine
+from xlrepro.trials.store import write_atomically
+
+GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
+    "crf": crf.measure,
+    "encoders": encoders.measure,
+    "data": data_loading.measure,
+}
+# A loader has one thread, and moving batches to a GPU is not what its target is about.
+ONCE = ("data",)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write; return the exit status."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        device = devices.resolve(chosen.device)
+    except XlreproError as error:
+        print(error, file=sys.stderr)
+        return 2
+    path = chosen.output or data_dir() / "results" / "benchmarks" / f"{device}.json"
+    report = _older(path)
+    missed = 0
+    for group in chosen.only:
+        try:
+            results = _measure(group, device, chosen.threads)
+        except XlreproError as error:
+            print(error, file=sys.stderr)
+            return 2
+        missed += sum(result.met is False for result in results)
+        report["groups"][group] = _described(device, results)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    print(f"{path}: {missed} targets missed" if missed else f"{path}: every target met")
+    return 1 if missed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda or auto")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--only", nargs="+", choices=list(GROUPS), default=list(GROUPS))
+    parser.add_argument("--output", type=Path, help="another file to write")
+    return parser
+
+
+def _measure(group: str, device: str, threads: Sequence[int]) -> list[Result]:
+    results = []
+    for count in threads[:1] if group in ONCE or device == "cuda" else threads:
+        for result in GROUPS[group](device, count):
+            results.append(result)
+            print(_line(result), flush=True)
+    return results
+
+
+def _line(result: Result) -> str:
+    parts = [
+        f"{result.benchmark}, {result.case}, {result.device}, {result.threads} threads:",
+        f"{result.value:.2f} {result.unit}",
+    ]
+    if result.peer_value is not None:
+        parts.append(f"({result.peer}: {result.peer_value:.2f}, ratio {result.ratio:.2f})")
+    if result.tokens_per_second is not None:
+        parts.append(f"{result.tokens_per_second:,.0f} tokens/s")
+    if result.target is not None:
+        parts.append(f"[{result.target}: {'met' if result.met else 'MISSED'}]")
+    return " ".join(parts)
+
+
+def _described(device: str, results: Sequence[Result]) -> dict[str, Any]:
+    """Return a group's results with the machine, versions and time they belong to."""
+    return {
+        "machine": machine.device_name(device),
+        "cores": os.cpu_count(),
+        "load_average": round(os.getloadavg()[0], 1),
+        "versions": machine.versions() | {"pytorch-crf": version("pytorch-crf")},
+        "torch_cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+        "results": [asdict(result) for result in results],
+    }
+
+
+def _older(path: Path) -> dict[str, Any]:
+    if path.is_file():
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    return {"schema": 1, "groups": {}}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
