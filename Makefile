@@ -70,7 +70,7 @@ notebooks: $(STAMP) ## run all notebooks at smoke scale and write their outputs 
 	@$(BIN)/nbstripout $(STRIP) notebooks/*/*.ipynb
 
 bench: $(STAMP) ## speed and memory against peers
-	@$(BIN)/python -m pytest benchmarks --benchmark-only -p no:xdist
+	@$(BIN)/python -m benchmarks.run --device auto
 
 clean: ## remove everything that can be made again, the environment included; records stay
 	@rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

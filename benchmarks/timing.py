@@ -71,8 +71,9 @@ def interleaved_medians(
                 began = time.perf_counter()
                 function()
                 _synchronize(device)
+                elapsed = time.perf_counter() - began
                 if turn >= warmup:
-                    seconds[name].append(time.perf_counter() - began)
+                    seconds[name].append(elapsed)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 

@@ -1,0 +1,74 @@
+"""The benchmark harness: turns, files, targets; the measured numbers are no test's business."""
+
+import json
+
+import pytest
+
+from benchmarks import run
+from benchmarks.timing import Result, interleaved_medians
+from xlrepro.book.benchmarks_page import benchmark_tables
+
+
+def result(met=True, **changes):
+    values = {
+        "benchmark": "invented layer",
+        "case": "2 tokens",
+        "device": "cpu",
+        "threads": 1,
+        "value": 1.5,
+        "unit": "ms",
+        "repetitions": 3,
+        "peer": "peer 1.0",
+        "peer_value": 3.0,
+        "ratio": 2.0,
+        "target": "at least 2 times as fast",
+        "met": met,
+    }
+    return Result(**(values | changes))
+
+
+def test_functions_run_in_turns():
+    calls = []
+    functions = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
+    medians = interleaved_medians(functions, repetitions=3, warmup=1)
+    assert calls == ["a", "b"] * 4
+    assert set(medians) == {"a", "b"}
+    assert all(seconds > 0 for seconds in medians.values())
+
+
+def test_warm_up_does_not_count(monkeypatch):
+    clock = iter([0, 100, 0, 1, 0, 3, 0, 2])  # began and ended, of the warm-up and three turns
+    monkeypatch.setattr("benchmarks.timing.time.perf_counter", lambda: next(clock))
+    assert interleaved_medians({"a": lambda: None}, repetitions=3, warmup=1) == {"a": 2}
+
+
+@pytest.mark.parametrize(("met", "status"), [(True, 0), (None, 0), (False, 1)])
+def test_exit_status_says_whether_targets_are_met(tmp_path, monkeypatch, met, status):
+    monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result(met)])
+    assert run.main(["--only", "crf", "--output", str(tmp_path / "cpu.json")]) == status
+
+
+def test_groups_not_measured_again_keep_their_numbers(tmp_path, monkeypatch):
+    path = tmp_path / "deep" / "cpu.json"
+    monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result(threads=threads)])
+    monkeypatch.setitem(run.GROUPS, "data", lambda device, threads: [result(value=9.0)])
+    run.main(["--only", "crf", "--threads", "1", "2", "--output", str(path)])
+    run.main(["--only", "data", "--output", str(path)])
+    groups = json.loads(path.read_text(encoding="utf-8"))["groups"]
+    assert [r["threads"] for r in groups["crf"]["results"]] == [1, 2]
+    assert [r["value"] for r in groups["data"]["results"]] == [9.0]
+    assert groups["crf"]["versions"]["torch"]
+
+
+def test_a_missing_gpu_is_one_line(capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert run.main(["--device", "cuda"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_book_reads_what_the_harness_writes(tmp_path, monkeypatch):
+    monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result()])
+    monkeypatch.setattr("xlrepro.book.benchmarks_page.data_dir", lambda: tmp_path)
+    written = tmp_path / "results" / "benchmarks" / "cpu.json"
+    run.main(["--only", "crf", "--output", str(written)])
+    assert "invented layer" in benchmark_tables()
