@@ -276,3 +276,21 @@ def test_cuda_equals_cpu():
     crf, emissions, tags, mask = crf.cuda(), emissions.cuda(), tags.cuda(), mask.cuda()
     torch.testing.assert_close(crf(emissions, tags, mask).cpu(), loss)
     assert torch.equal(crf.decode(emissions, mask).cpu(), best)
+
+
+@pytest.mark.parametrize("length", [17, 38, 120])
+def test_gradients_of_long_sentences_agree_with_pytorch_crf(length):
+    torch.manual_seed(length)
+    ours, theirs = LinearChainCRF(17), torchcrf.CRF(17, batch_first=True)
+    with torch.no_grad():
+        theirs.transitions.copy_(ours.transitions)
+        theirs.start_transitions.copy_(ours.start)
+        theirs.end_transitions.copy_(ours.end)
+    emissions = torch.randn(8, length, 17) * 0.3
+    tags = torch.randint(0, 17, (8, length))
+    mask = torch.arange(length) < (length - torch.arange(8))[:, None]
+    mine, peer = (emissions.clone().requires_grad_() for _ in range(2))
+    ours(mine, tags, mask, reduction="sum").backward()
+    (-theirs(peer, tags, mask, reduction="sum")).backward()
+    torch.testing.assert_close(mine.grad, peer.grad, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ours.transitions.grad, theirs.transitions.grad, atol=1e-3, rtol=1e-4)

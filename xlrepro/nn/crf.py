@@ -246,8 +246,10 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         column = torch.arange(batch, device=grad.device)
         weight = grad.unsqueeze(1) * mask
         # shape: (batch, length, tags)
-        alpha = states[:, 0].transpose(0, 1)
-        beta = states[mirrored, 1, column].transpose(0, 1)
+        # Between two rescalings both have shrunk, and the product of two small numbers may be no
+        # number at all: so each vector is brought to a maximum of 1 first.
+        alpha = _highest_is_one(states[:, 0].transpose(0, 1))
+        beta = _highest_is_one(states[mirrored, 1, column].transpose(0, 1))
         # shape: (batch, length, tags); P(tag at token | sentence)
         inside = alpha * beta / factors
         marginal = inside / inside.sum(-1, keepdim=True)
@@ -262,6 +264,11 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         steps = expected - before.T @ observed[:, 1:].reshape(-1, n_tags)
         ending = surplus[column, lengths - 1].sum(0)
         return surplus, steps, surplus[:, 0].sum(0), ending, None, None, None, None
+
+
+def _highest_is_one(vectors: Tensor) -> Tensor:
+    """Return each vector along the last dimension divided by its largest entry."""
+    return vectors / vectors.amax(-1, keepdim=True)
 
 
 def _scaled_recursion(
