@@ -21,8 +21,8 @@ LANGUAGES = (
     "en", "no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg", "ru",
     "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "la", "ko", "hi", "ja",
 )  # fmt: skip
-TUNING_EPOCHS = 3  # half of those of the open preset: enough to rank the rates
-LEARNING_RATES = (0.0005, 0.001, 0.002, 0.004)
+TUNING_EPOCHS = 2  # half of those of the open preset: enough to rank the rates
+LEARNING_RATES = (0.0005, 0.001, 0.002)
 
 
 def tagging_settings(
