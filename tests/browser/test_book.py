@@ -1,5 +1,6 @@
 """What a reader of the rendered book meets, page by page, in a real browser without a network."""
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -135,6 +136,13 @@ def dead_links(book: Path) -> dict[str, list[str]]:
 
 def test_no_internal_link_or_anchor_is_dead(book: Path):
     assert dead_links(book) == {}
+
+
+def test_names_of_code_in_the_prose_lead_to_the_reference(book: Path):
+    html = (book / "word_order" / "method.html").read_text(encoding="utf-8")
+    named = html.count('<code class="xref py')
+    linked = len(re.findall(r'<a class="reference internal"[^>]*><code class="xref py', html))
+    assert (named > 0, named - linked) == (True, 0)
 
 
 def test_search_finds_a_page_without_a_network(page, base: str):

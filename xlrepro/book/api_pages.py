@@ -5,6 +5,7 @@ import pkgutil
 from pathlib import Path
 
 import xlrepro
+from xlrepro.book.toc import PART_TITLES
 
 # Page name -> title and the packages or modules it shows, in reading order.
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -13,12 +14,22 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "embeddings": ("Embeddings", ("xlrepro.embeddings",)),
     "nn": ("Layers", ("xlrepro.nn",)),
     "metrics": ("Metrics", ("xlrepro.metrics",)),
-    "word_order": ("Paper: word order", ("xlrepro.papers.word_order",)),
     "trials": ("Trials, records, engine", ("xlrepro.trials",)),
     "evidence": ("Evidence", ("xlrepro.evidence",)),
     "running": ("Experiments and notebooks", ("xlrepro.experiments", "xlrepro.notebook")),
     "base": ("Errors and paths", ("xlrepro.errors", "xlrepro.paths")),
 }
+
+
+def packages() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return every page of the reference, those of the built papers included."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for page, entry in PAGES.items():
+        if page == "trials":
+            papers = (p for p in PART_TITLES if importlib.util.find_spec(f"xlrepro.papers.{p}"))
+            found |= {p: (f"Paper: {PART_TITLES[p]}", (f"xlrepro.papers.{p}",)) for p in papers}
+        found[page] = entry
+    return found
 
 
 def modules_of(name: str) -> list[str]:
@@ -46,7 +57,7 @@ def api_pages() -> dict[str, str]:
     """Return path below the book's source to Markdown, for every page of the reference."""
     pages = {}
     lines = []
-    for page, (title, names) in PAGES.items():
+    for page, (title, names) in packages().items():
         modules = [module for name in names for module in modules_of(name)]
         if not modules:
             continue

@@ -5,8 +5,10 @@ from typing import Any
 
 from xlrepro.book import dashboard, data_page, findings_pages
 from xlrepro.book.benchmarks_page import benchmark_tables
+from xlrepro.book.experiment_pages import NOT_BUILT, state_of
 from xlrepro.book.gloss_page import gloss_html
 from xlrepro.book.settings_page import settings_table
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.paths import project_root
 
 
@@ -25,11 +27,24 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
         "benchmark_tables": benchmark_tables,
         "changelog": changelog,
         "settings_table": settings_table,
+        "built_note": lambda paper: built_note(paper, profile),
         "experiments_table": lambda: dashboard.experiments_table(profile),
         "papers_table": dashboard.papers_table,
         "findings": dashboard.findings,
         "scope": lambda: dashboard.scope(profile),
     }
+
+
+def built_note(paper: str, profile: str) -> str:
+    """Return a note where no experiment of ``paper`` is built yet; else nothing."""
+    keys = load_catalog().of_paper(paper)
+    if any(state_of(key, profile) != NOT_BUILT for key in keys):
+        return ""
+    return (
+        ":::{admonition} Not built yet\n:class: warning\n"
+        "No experiment of this paper can be run here yet. This chapter is a summary of the method; "
+        "the pages of its experiments show the reported numbers.\n:::"
+    )
 
 
 def changelog() -> str:

@@ -2,15 +2,16 @@
 
 from typing import Any
 
+from xlrepro.evidence.catalog import read_yaml
 from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.paths import project_root
 from xlrepro.trials.trial import PROFILES, canonical_json
 
 
-def settings_table(name: str) -> str:
-    """Return the presets ``name`` of the word-order paper, a column per profile, as HTML."""
-    from xlrepro.papers.word_order.settings import presets
-
-    found = presets(name)
+def settings_table(paper: str, name: str) -> str:
+    """Return the presets ``name`` of ``paper``, a column per profile, as HTML."""
+    path = project_root() / "xlrepro" / "papers" / paper / "presets" / f"{name}.yaml"
+    found = read_yaml(path)
     profiles = [p for p in PROFILES if p in found]
     keys = list(dict.fromkeys(key for profile in profiles for key in found[profile]))
     rows = [

@@ -1,0 +1,174 @@
+import hashlib
+import re
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from xlrepro.book import mathjax
+from xlrepro.book.api_pages import api_pages, modules_of
+from xlrepro.book.assemble import Source, titles, write
+from xlrepro.book.benchmarks_page import benchmark_tables
+from xlrepro.book.experiment_pages import page, state_of
+from xlrepro.book.reported_page import reported_tables
+from xlrepro.book.sphinx_extension import escape_bars, needed_scripts
+from xlrepro.book.templating import escape_markdown, render
+from xlrepro.book.toc import table_of_contents
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.reported import load_reported
+from xlrepro.paths import project_root
+
+
+def toc_files(toc: str) -> list[str]:
+    parts = yaml.safe_load(toc)["parts"]
+    return [chapter["file"] for part in parts for chapter in part["chapters"]]
+
+
+def test_contents_list_every_experiment_of_all_five_papers():
+    catalog = load_catalog()
+    listed = set(toc_files(table_of_contents(catalog, [])))
+    pages = {f"{paper}/{name}" for paper in catalog.papers for name in ("method", "claims")}
+    assert {*catalog.experiments, *pages} <= listed
+
+
+def test_contents_list_no_page_twice():
+    files = toc_files(table_of_contents(load_catalog(), ["api/nn"]))
+    assert sorted(files) == sorted(set(files))
+
+
+def test_every_printed_number_stands_on_the_page_of_its_experiment():
+    numbers = load_reported()
+    lost = []
+    for key in load_catalog().experiments:
+        shown = "".join(t.html for t in reported_tables(numbers, key))
+        cells = [c for c in numbers.cells(key, context=None) if c.printed]
+        lost += [c.source for c in cells if f">{c.printed}" not in shown]
+    assert lost == []
+
+
+def test_experiment_without_a_notebook_says_so_and_shows_the_paper_s_table():
+    suffix, text = page("ramen/table1", "smoke")
+    assert (suffix, "Not built yet" in text, "<table>" in text) == (".md", True, True)
+
+
+def test_failed_notebook_is_shown_as_failed(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
+    failed = tmp_path / "notebooks" / "smoke" / "word_order" / "table2.failed.ipynb"
+    failed.parent.mkdir(parents=True)
+    failed.write_text("{}", encoding="utf-8")
+    assert state_of("word_order/table2", "smoke") == "failed"
+
+
+def test_assembling_again_touches_nothing_that_is_the_same(tmp_path):
+    source = Source(texts={"a.md": "# A", "b/c.md": "# C"})
+    write(source, tmp_path)
+    before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.md")}
+    source.texts["a.md"] = "# B"
+    write(source, tmp_path)
+    changed = {p.name for p, t in before.items() if p.stat().st_mtime_ns != t}
+    assert changed == {"a.md"}
+
+
+def test_pages_that_are_gone_are_removed(tmp_path):
+    write(Source(texts={"a.md": "# A", "old.md": "# Old"}), tmp_path)
+    write(Source(texts={"a.md": "# A"}), tmp_path)
+    assert titles(tmp_path) == {"a": "A"}
+
+
+def test_unknown_mark_in_a_page_is_an_error_with_its_place():
+    with pytest.raises(SettingsError, match=r"index\.md.*nowhere"):
+        render("fine\n<< nowhere() >>", {}, "book/index.md")
+
+
+def test_equations_pass_through_the_marks_unchanged():
+    text = r"$\frac{{a}}{b}$ and {cite}`x` {% y %}"
+    assert render(text, {}, "a.md") == text
+
+
+def test_markdown_signs_of_plain_text_are_escaped():
+    assert escape_markdown("a|b_c\n*d*") == r"a\|b\_c \*d\*"
+
+
+def test_bars_in_literal_text_stay():
+    assert escape_bars("|x| and ``a|b``") == r"\|x\| and ``a|b``"
+
+
+def script(name: str = "", body: str = "") -> SimpleNamespace:
+    return SimpleNamespace(filename=name, attributes={"body": body})
+
+
+def test_page_without_math_goes_without_mathjax_and_repetitions():
+    scripts = [
+        script("tables.js"),
+        script("tables.js"),
+        script("vendor/tex-svg.js"),
+        script(body="window.MathJax = {}"),
+        script(body='const THEBE_JS_URL = "x"'),
+    ]
+    assert [s.filename for s in needed_scripts(scripts, has_math=False)] == ["tables.js"]
+
+
+def test_page_with_math_keeps_one_mathjax():
+    scripts = [script("vendor/tex-svg.js"), script("vendor/tex-svg.js")]
+    assert len(needed_scripts(scripts, has_math=True)) == 1
+
+
+def test_api_reference_covers_every_public_module():
+    text = "".join(api_pages().values())
+    shown = set(re.findall(r"automodule:: (\S+)", text))
+    root = project_root()
+    wanted = set()
+    for path in (root / "xlrepro").rglob("*.py"):
+        parts = path.relative_to(root).with_suffix("").parts
+        hidden = parts[-1].startswith("_") or parts[1] in ("cli", "book")
+        wanted |= set() if hidden else {".".join(parts)}
+    assert wanted - shown == set()
+
+
+def test_unknown_package_has_no_modules():
+    assert modules_of("xlrepro.nowhere") == []
+
+
+def test_malformed_benchmark_file_is_an_error_that_names_it(monkeypatch, tmp_path):
+    (tmp_path / "data" / "reported").mkdir(parents=True)
+    folder = tmp_path / "data" / "results" / "benchmarks"
+    folder.mkdir(parents=True)
+    (folder / "cpu.json").write_text('{"schema": 1}', encoding="utf-8")
+    monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
+    with pytest.raises(DataError, match=r"cpu\.json is not a benchmark file"):
+        benchmark_tables()
+
+
+def fake_fetch(content: bytes):
+    def fetched(folder: Path) -> Path:
+        wheel = folder / "any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("package/static/tex-svg.js", content)
+        target = folder / mathjax.SCRIPT
+        target.write_bytes(content)
+        return target
+
+    return fetched
+
+
+def test_mathjax_with_a_wrong_checksum_is_refused_and_not_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
+    monkeypatch.setattr(mathjax, "_installed", lambda: None)
+    monkeypatch.setattr(mathjax, "_fetched", fake_fetch(b"something else"))
+    with pytest.raises(DataError, match="has SHA-256"):
+        mathjax.locate()
+    assert list(tmp_path.rglob("*.js")) == []
+
+
+def test_mathjax_is_fetched_once(monkeypatch, tmp_path):
+    content = b"the script"
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
+    monkeypatch.setattr(mathjax, "SCRIPT_SHA256", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(mathjax, "_installed", lambda: None)
+    monkeypatch.setattr(mathjax, "_fetched", fake_fetch(content))
+    first = mathjax.locate()
+    monkeypatch.setattr(mathjax, "_fetched", lambda folder: pytest.fail("fetched twice"))
+    assert mathjax.locate() == first
