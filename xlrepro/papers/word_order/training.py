@@ -70,6 +70,7 @@ def train(
     """
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(device == "cpu")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # costs time, decides nothing
     train_split, dev_split = splits
     generator = np.random.default_rng(seed)
     tagger = SequenceTagger(
