@@ -7,10 +7,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from xlrepro.errors import XlreproError
 from xlrepro.trials.engine import run_trials
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
@@ -122,3 +124,36 @@ def test_two_runs_at_once_share_the_work(start, home, store, scheduler, group_me
     assert starts(home) == dict.fromkeys(range(8), 1)
     assert len(summary.done) + len(summary.reused) == 8
     wait_for(lambda: not group_members(process.pid), "the last process to end")
+
+
+def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished(home, store):
+    code = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from xlrepro.trials.cluster import local_client\n"
+        "if __name__ == '__main__':\n"
+        "    with local_client('cpu', 1, 1, 1, Path(sys.argv[1])) as client:\n"
+        "        print(client.scheduler.address, flush=True)\n"
+        "        time.sleep(1000)\n"
+    )
+    script = home / "cluster.py"
+    script.write_text(code)
+    cluster = subprocess.Popen(
+        [sys.executable, str(script), str(home / "scratch")], stdout=subprocess.PIPE, text=True
+    )
+    assert cluster.stdout is not None
+    address = cluster.stdout.readline().strip()
+
+    def kill_after_the_first_record() -> None:
+        wait_for(lambda: records(store), "a record")
+        cluster.kill()
+        cluster.wait()
+
+    with ThreadPoolExecutor() as pool:
+        killed = pool.submit(kill_after_the_first_record)
+        with pytest.raises(XlreproError, match="connection to the Dask scheduler is lost"):
+            run_trials(
+                trials_of(home, 9, sleep=0.5), store=store, scheduler=address, progress=False
+            )
+        killed.result()
+    assert records(store)

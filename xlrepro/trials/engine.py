@@ -10,6 +10,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 POLL_SECONDS = 0.25
+LOST = (
+    "the connection to the Dask scheduler is lost; finished trials are kept: start the scheduler "
+    "again and repeat the command"
+)
+NO_WORKER_SECONDS = 900.0  # a dead worker is back in seconds, on a very busy machine in minutes
+NO_WORKER = (
+    f"there has been no worker for {NO_WORKER_SECONDS / 60:.0f} minutes; finished trials are kept: "
+    "repeat the command"
+)
 
 
 @dataclass(frozen=True)
@@ -224,6 +234,7 @@ class _Run:
         self._landed: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._total = 0
         self._finished = 0
+        self._last_worker = time.monotonic()
         self._topic = f"xlrepro-{uuid.uuid4().hex}"
 
     def run_all(self, trials: Sequence[Trial]) -> None:
@@ -282,11 +293,6 @@ class _Run:
         try:
             key = self._landed.get(timeout=POLL_SECONDS)
         except queue.Empty:
-            if self._client.status == "closed":
-                raise XlreproError(
-                    "the connection to the Dask scheduler is lost; finished trials are kept: "
-                    "start the scheduler and repeat the command"
-                ) from None
             self._show("")
             return
         flight = self._flying.pop(key)
@@ -321,7 +327,16 @@ class _Run:
             flight.fraction = min(max(event[1]["fraction"], 0.0), 1.0)
 
     def _slots(self) -> int:
-        return sum(self._client.nthreads().values())
+        try:
+            slots = sum(self._client.nthreads().values())
+        except OSError as error:
+            raise XlreproError(LOST) from error
+        now = time.monotonic()
+        if slots:
+            self._last_worker = now
+        elif now - self._last_worker > NO_WORKER_SECONDS:
+            raise XlreproError(NO_WORKER)
+        return slots
 
     def _stop(self) -> None:
         """Cancel what is in flight and free its locks."""
@@ -333,7 +348,11 @@ class _Run:
 
 
 def _outcome(future: "Future") -> Outcome:
-    """Return how the trial ended, a dead worker and a lost connection included."""
+    """Return how the trial ended, a dead worker included.
+
+    Raises:
+        XlreproError: if the scheduler is gone.
+    """
     from distributed import KilledWorker
 
     try:
@@ -341,6 +360,8 @@ def _outcome(future: "Future") -> Outcome:
     except KilledWorker as error:
         reason = "its worker died twice (out of memory, or killed)"
         return Outcome(None, reason, f"{reason}\n{error}\n")
+    except CancelledError as error:
+        raise XlreproError(LOST) from error
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".strip(": ")
         return Outcome(None, " ".join(reason.split()), f"{reason}\n")
