@@ -21,7 +21,7 @@ LANGUAGES = (
     "en", "no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg", "ru",
     "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "la", "ko", "hi", "ja",
 )  # fmt: skip
-TUNING_EPOCHS = 2  # half of those of the open preset: enough to rank the rates
+TUNING_EPOCHS = 2  # a third of the open preset's: enough to rank the rates
 LEARNING_RATES = (0.0005, 0.001, 0.002)
 
 

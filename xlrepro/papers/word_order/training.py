@@ -70,7 +70,7 @@ def train(
     """
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(device == "cpu")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # costs time, decides nothing
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow
     train_split, dev_split = splits
     generator = np.random.default_rng(seed)
     tagger = SequenceTagger(
