@@ -177,8 +177,16 @@ def _no_overrides(experiment: str, overrides: Mapping[str, Any]) -> None:
 
 
 WORD_LEVEL = tuple(code for code in LANGUAGES if code not in ("la", "ja"))
-QUALITY = ("coverage", "coverage with back-off", "P@1")
-VECTOR_COLUMNS = tuple(f"{code}/{what}" for code in WORD_LEVEL for what in QUALITY)
+COVERAGE = ("coverage", "coverage with back-off")
+INDUCTION = ("P@1", "P@1 without same spelling")
+# The languages of the table that MUSE has a test dictionary for.
+WITH_TEST_DICTIONARY = ("fr", "es", "it", "bg", "ru", "de", "zh", "ar", "hi")
+VECTOR_COLUMNS = tuple(
+    f"{code}/{what}"
+    for code in WORD_LEVEL
+    for what in COVERAGE + (INDUCTION if code in WITH_TEST_DICTIONARY else ())
+)
+
 
 EXPERIMENTS = (
     Experiment(

@@ -22,7 +22,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     Cells: accuracy per language (percent), and ``avg``, the mean over the targets without the
     source. Details: the learning curve, and per language how often each tag was right.
     """
-    settings = validated(trial.settings, trial.label)
+    settings = validated(trial.settings, trial.label)  # type: ignore[var-annotated]
     (system,) = trial.systems
     tagger, fit = train_tagger(settings, trial.seed, context.device, context.progress)
     details: dict[str, Any] = {
