@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from xlrepro.book import mathjax
+from xlrepro.book import experiment_pages, mathjax
 from xlrepro.book.api_pages import api_pages, modules_of
 from xlrepro.book.assemble import Source, titles, write
 from xlrepro.book.benchmarks_page import benchmark_tables
@@ -49,7 +49,8 @@ def test_every_printed_number_stands_on_the_page_of_its_experiment():
     assert lost == []
 
 
-def test_experiment_without_a_notebook_says_so_and_shows_the_paper_s_table():
+def test_experiment_without_a_notebook_says_so_and_shows_the_paper_s_table(monkeypatch, tmp_path):
+    monkeypatch.setattr(experiment_pages, "notebooks_dir", lambda: tmp_path)
     suffix, text = page("ramen/table1", "smoke")
     assert (suffix, "Not built yet" in text, "<table>" in text) == (".md", True, True)
 

@@ -53,6 +53,17 @@ def test_executed_notebook_holds_outputs_and_nothing_half_written_stays(project,
     assert left == {"one.ipynb", "one.log", "one.state.json"}
 
 
+def test_leftovers_of_a_killed_run_are_removed(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = executed_dir("smoke") / "fake" / f".one.{dead.pid}.partial.ipynb"
+    left.parent.mkdir(parents=True)
+    left.write_text("half", encoding="utf-8")
+    run_batch(plan(None, "smoke"), report=silent)
+    assert not left.exists()
+
+
 def test_second_batch_runs_only_what_changed(project, write_notebook):
     write_notebook("fake/one", "print(1)")
     write_notebook("fake/two", "print(2)")

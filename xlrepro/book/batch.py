@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Any
 
 from xlrepro.book.digest import notebook_digest
-from xlrepro.book.execute import failed_path
+from xlrepro.book.execute import failed_path, remove_orphans
 from xlrepro.book.parameters import check, declared
 from xlrepro.errors import SettingsError
 from xlrepro.paths import build_dir, project_root
@@ -226,6 +226,7 @@ def _run_one(job: Job, children: "_Children") -> tuple[str | None, float]:
     began = time.perf_counter()
     job.target.parent.mkdir(parents=True, exist_ok=True)
     job.state.unlink(missing_ok=True)
+    remove_orphans(job.target)
     request = job.target.with_suffix(".request.json")
     request.write_text(
         json.dumps(

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 # Cell metadata that differs from run to run and says nothing about the result.
 VOLATILE = ("papermill", "execution")
 
@@ -53,6 +55,14 @@ def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -
 def failed_path(target: Path) -> Path:
     """Return where the half-run notebook of a failed run is kept."""
     return target.with_name(f"{target.stem}.failed.ipynb")
+
+
+def remove_orphans(target: Path) -> None:
+    """Remove what runs of ``target`` that were killed have left half-written beside it."""
+    for path in target.parent.glob(f".{target.stem}.*.partial.ipynb"):
+        pid = path.name.split(".")[-3]
+        if not (pid.isdigit() and psutil.pid_exists(int(pid))):
+            path.unlink(missing_ok=True)
 
 
 def strip_volatile(notebook: Any) -> None:
