@@ -22,7 +22,7 @@ LANGUAGES = (
     "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "la", "ko", "hi", "ja",
 )  # fmt: skip
 TUNING_EPOCHS = 2  # a third of the open preset's: enough to rank the rates
-LEARNING_RATES = (0.0005, 0.001, 0.002, 0.004)
+LEARNING_RATES = (0.0005, 0.001, 0.002, 0.004, 0.008)
 
 
 def tagging_settings(
