@@ -131,10 +131,9 @@ def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished
         "import sys, time\n"
         "from pathlib import Path\n"
         "from xlrepro.trials.cluster import local_client\n"
-        "if __name__ == '__main__':\n"
-        "    with local_client('cpu', 1, 1, 1, Path(sys.argv[1])) as client:\n"
-        "        print(client.scheduler.address, flush=True)\n"
-        "        time.sleep(1000)\n"
+        "with local_client('cpu', 1, 1, 1, Path(sys.argv[1])) as client:\n"
+        "    print(client.scheduler.address, flush=True)\n"
+        "    time.sleep(1000)\n"
     )
     script = home / "cluster.py"
     script.write_text(code)

@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, spawn
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +102,7 @@ def local_client(
     with (
         _environment(WORKER_ENVIRONMENT),
         dask.config.set(SETTINGS),
+        _workers_without_main(),
         _loop_deaf_to_interrupts() as loop,
         SpecCluster(
             workers=workers,
@@ -179,6 +180,30 @@ def _loop_deaf_to_interrupts() -> "Iterator[IOLoop]":
         yield runner.loop
     finally:
         runner.stop()
+
+
+@contextmanager
+def _workers_without_main() -> Iterator[None]:
+    """Start workers that do not run the caller's main script again.
+
+    ``multiprocessing`` would do so in every new process, for the sake of functions defined there.
+    A runner is always imported by its module's name; without the script workers start sooner, and
+    a script without ``if __name__ == "__main__"`` works, too.
+    """
+    original = spawn.get_preparation_data
+
+    def without_main(name: str) -> dict[str, Any]:
+        settings = original(name)
+        if name.startswith("Dask Worker"):
+            settings.pop("init_main_from_name", None)
+            settings.pop("init_main_from_path", None)
+        return settings
+
+    spawn.get_preparation_data = without_main
+    try:
+        yield
+    finally:
+        spawn.get_preparation_data = original
 
 
 @contextmanager
