@@ -49,9 +49,7 @@ class CharCNN(nn.Module):
         vectors = functional.normalize(torch.randn(characters, embedding_dim), dim=-1)
         self.embedding = nn.Parameter(vectors, requires_grad=trainable)
         # Columns [j * embedding_dim, (j + 1) * embedding_dim) belong to a window's character j.
-        self.maps = nn.ModuleList(
-            nn.Linear(w * embedding_dim, filters) for w in self.kernel_sizes
-        )
+        self.maps = nn.ModuleList(nn.Linear(w * embedding_dim, filters) for w in self.kernel_sizes)
         self.output = nn.Linear(filters * len(self.kernel_sizes), output_dim)
 
     def forward(self, characters: Tensor) -> Tensor:
@@ -68,6 +66,7 @@ class CharCNN(nn.Module):
         order = (characters > 0).sum(1).argsort(stable=True)
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
+            assert isinstance(linear, nn.Linear)
             table = self._table(linear.weight, width)
             starts = self._best_starts(table.detach(), padded, order, width)
             # shape: (words, filters); the window of each filter's maximum, place by place

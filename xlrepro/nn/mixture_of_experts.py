@@ -47,9 +47,7 @@ class Experts(nn.Module):
         hidden = self.dropout(functional.relu(hidden))
         # shape: (experts, items, hidden_dim)
         by_expert = hidden.view(len(x), self.experts, -1).transpose(0, 1)
-        outputs = torch.baddbmm(
-            self.outer_bias.unsqueeze(1), by_expert, self.outer.transpose(1, 2)
-        )
+        outputs = torch.baddbmm(self.outer_bias.unsqueeze(1), by_expert, self.outer.transpose(1, 2))
         return outputs.transpose(0, 1)
 
 

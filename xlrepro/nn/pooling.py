@@ -1,4 +1,4 @@
-"""From the vectors of a sequence's tokens to one vector: convolution with maximum, and attention."""
+"""From the vectors of a text's tokens to one vector: convolution with maximum, attention."""
 
 import math
 from collections.abc import Sequence

@@ -1,0 +1,79 @@
+"""The CharCNN against an embedding, torch's convolution and a maximum, values and gradients."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from xlrepro.nn import char_cnn
+from xlrepro.nn.char_cnn import CharCNN
+
+
+class Plain(nn.Module):
+    """One word at a time, through nn.Conv1d."""
+
+    def __init__(self, ours):
+        super().__init__()
+        self.ours = ours
+        self.weights = nn.ParameterList(m.weight.detach().clone() for m in ours.maps)
+
+    def forward(self, words):
+        found = []
+        for word in words:
+            x = self.ours.embedding[word[word > 0] - 1]  # (length, dim)
+            parts = []
+            for width, weight, linear in zip(
+                self.ours.kernel_sizes, self.weights, self.ours.maps, strict=True
+            ):
+                kernel = weight.view(len(weight), width, -1).transpose(1, 2)
+                padded = functional.pad(x.T[None], (0, width - 1))
+                parts.append(functional.conv1d(padded, kernel, linear.bias).relu().amax(2)[0])
+            found.append(torch.cat(parts))
+        return functional.relu(self.ours.output(torch.stack(found)))
+
+
+@pytest.fixture
+def cnn():
+    torch.manual_seed(0)
+    return CharCNN(characters=9, embedding_dim=6, filters=4, kernel_sizes=(2, 3, 5), output_dim=3)
+
+
+@pytest.fixture
+def words():
+    generator = torch.Generator().manual_seed(1)
+    found = torch.randint(1, 10, (30, 11), generator=generator)
+    lengths = torch.randint(1, 12, (30,), generator=generator)
+    return found * (torch.arange(11) < lengths[:, None])
+
+
+def test_values_equal_a_convolution_word_by_word(cnn, words, monkeypatch):
+    monkeypatch.setattr(char_cnn, "CHUNK", 7)
+    torch.testing.assert_close(cnn(words), Plain(cnn)(words))
+
+
+def test_gradients_equal_those_of_a_convolution(cnn, words):
+    plain = Plain(cnn)
+    weights = torch.randn(30, 3)
+    (plain(words) * weights).sum().backward()
+    expected = [p.grad for p in plain.weights] + [cnn.maps[0].bias.grad.clone()]
+    cnn.zero_grad()
+    (cnn(words) * weights).sum().backward()
+    found = [m.weight.grad for m in cnn.maps] + [cnn.maps[0].bias.grad]
+    torch.testing.assert_close(found, expected)
+
+
+def test_padding_does_not_change_a_word(cnn, words):
+    torch.testing.assert_close(cnn(functional.pad(words, (0, 4))), cnn(words))
+
+
+def test_character_vectors_are_unit_vectors_and_fixed_unless_asked(cnn):
+    torch.testing.assert_close(cnn.embedding.norm(dim=1), torch.ones(9))
+    assert not cnn.embedding.requires_grad
+    assert CharCNN(9, trainable=True).embedding.requires_grad
+
+
+def test_trained_character_vectors_get_a_gradient(words):
+    torch.manual_seed(0)
+    trained = CharCNN(9, 6, 4, (2, 3), 3, trainable=True)
+    trained(words).sum().backward()
+    assert trained.embedding.grad.abs().sum() > 0
