@@ -11,6 +11,7 @@ from xlrepro.evidence.compare import (
     verdict,
     verdict_counts,
 )
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 
 NOTHING = ReproducedNumbers([])
@@ -104,6 +105,24 @@ def test_a_computed_number_is_no_lone_seed(numbers):
     found = numbers({("distance:mean absolute difference", "hi"): {0: 0.4}}, "word_order/distances")
     frame = compare("word_order/distances", ["open"], numbers=found, columns=["hi"])
     assert list(frame["note"]) == ["no seed: computed"]
+
+
+def test_an_average_that_no_trial_filled_is_computed_from_the_targets(numbers):
+    printed = load_reported().cells("word_order/distances")
+    cells = {(c.system, c.column): {0: c.value} for c in printed if c.column != "avg"}
+    found = numbers(cells, "word_order/distances", metric="word-order distance", unit="")
+    row = one(
+        compare("word_order/distances", ["open"], numbers=found),
+        "distance:mean absolute difference",
+        "avg",
+    )
+    assert (round(row["reproduced"], 4), row["verdict"]) == (0.1733, "within")
+
+
+def test_no_average_is_computed_of_some_targets_only(numbers):
+    found = numbers({("word:ORT", "de"): {0: 50.0}})
+    frame = compare("word_order/table2", ["open"], numbers=found)
+    assert one(frame, "word:ORT", "avg")["verdict"] == "not run"
 
 
 def test_each_profile_has_its_own_rows(numbers):

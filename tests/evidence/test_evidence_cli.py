@@ -43,7 +43,8 @@ def distances_record(record, fresh=False):
         ],
     }
     if fresh:
-        fields["fingerprint"] = SourceTree().fingerprint(trial.runner).digest
+        today = SourceTree().fingerprint(trial.runner)
+        fields |= {"fingerprint": today.digest, "sources": today.sources}
     return Record.model_validate({**json.loads(record().to_json()), **fields})
 
 
@@ -113,6 +114,7 @@ def golden_folder(tmp_path, monkeypatch):
 def test_golden_update_then_check(record, golden_folder):
     RecordStore().put(distances_record(record, fresh=True))
     written = call("golden", "--update", "--no-run", "word_order/distances")
+    assert written.exception is None
     assert (written.exit_code, written.output) == (0, "1 golden files written, 0 numbers moved\n")
     checked = call("golden", "--no-run", "word_order/distances")
     assert (checked.exit_code, "hold in 1 experiments" in checked.output) == (0, True)

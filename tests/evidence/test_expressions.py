@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -71,6 +71,7 @@ def test_functions(text, expected):
     assert run(text) == expected
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=12))
 def test_spearman_is_scipys_also_with_ties(pairs):
     first, second = zip(*pairs)
@@ -176,10 +177,10 @@ BOMBS = [
 @pytest.mark.parametrize("text", BOMBS)
 def test_a_bomb_is_refused_within_seconds(text):
     names = {"B": list(range(MAX_ITEMS - 1)), "S": [1, 2], "T": ["x" * 400]}
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(SettingsError, match="claim T1"):
         parse(text, "claim T1").evaluate(names)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("text", ["[" * 60 + "]" * 60, "-" * 400 + "1", "1+" * 400 + "1"])

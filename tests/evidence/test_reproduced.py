@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,6 +14,7 @@ def never(record):
     return False
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=8), st.floats(0.5, 0.99))
 def test_the_interval_is_scipys(values, level):
     interval = t_interval(values, level)

@@ -12,7 +12,6 @@ from xlrepro.evidence.tables import (
     comparison_table,
     decimals_of,
     pairs_table,
-    reported_table,
 )
 from xlrepro.paths import project_root
 
@@ -154,13 +153,11 @@ def test_pairs_show_each_seed(numbers):
     assert (row[1].text, row[4].text) == ("0.00", "+1.00, −1.00")
 
 
-@pytest.mark.parametrize(
-    "key", ["word_order/table2", "sense_alignment/tables6_8", "man_moe/table2"]
-)
-def test_printed_tables_can_be_shown_for_what_is_not_built(key):
-    table = reported_table(key)
-    assert Parsed(table.html).open == []
-    assert len(table.rows) > 3
+def test_numbers_the_paper_lacks_are_shown_without_it(numbers):
+    found = numbers({("word:ORT", "1.0e-03"): {0: 95.0}}, "word_order/learning_rates")
+    table = comparison_table(compare("word_order/learning_rates", ["open"], numbers=found))
+    assert "paper" not in str(table)
+    assert table.rows[0][1].text == "95.00"
 
 
 def test_markdown_has_a_rule_and_as_many_bars_in_every_row():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"
 VERDICTS = (WITHIN, ABOVE, BELOW, NOT_RUN, NOT_REPORTED)
+AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the binary fractions
 
 COLUMNS = (
@@ -122,6 +123,29 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
     }
 
 
+def _average(
+    experiment: str,
+    profile: str,
+    system: str,
+    numbers: ReproducedNumbers,
+    reported: ReportedNumbers,
+    entry: CatalogEntry,
+) -> ReproducedCell | None:
+    """Return the mean over the paper's target columns, if all of them were run."""
+    reference = entry.reference(system)
+    left_out = {*entry.source_columns, *entry.average_columns}
+    targets = [
+        cell.column
+        for cell in reported.cells(experiment)
+        if cell.system == reference and cell.printed and cell.column not in left_out
+    ]
+    if not targets or any(
+        numbers.get(experiment, profile, system, column) is None for column in targets
+    ):
+        return None
+    return numbers.averaged(experiment, profile, system, targets, AVERAGE)
+
+
 def _sides(
     experiment: str,
     profile: str,
@@ -138,6 +162,8 @@ def _sides(
         for column in across:
             theirs = reported.get(experiment, entry.reference(system), column)
             ours = numbers.get(experiment, profile, system, column)
+            if ours is None and column == AVERAGE and column in entry.average_columns:
+                ours = _average(experiment, profile, system, numbers, reported, entry)
             asked_for = bool(systems or columns) if theirs is None else theirs.printed != ""
             if ours is not None or asked_for:
                 yield _Sides(experiment, profile, system, column, theirs, ours)

@@ -136,10 +136,11 @@ def comparison_table(
         ]
         body.append(tuple(line))
     title = (catalog or load_catalog()).experiment(experiment).title
-    caption = (
-        f"{title}: reproduced ({profile}) with half of the 95 % interval over seeds; below it "
-        "the paper's number and the difference. = within, ▲ above, ▼ below the paper."
-    )
+    caption = f"{title}: reproduced ({profile}) with half of the 95 % interval over seeds"
+    if any(shown["printed"]):
+        caption += "; below it the paper's number and the difference. "
+        caption += "= within, ▲ above, ▼ below the paper"
+    caption += "."
     return Table(caption, tuple(head), tuple(body), run_summary(shown))
 
 
@@ -202,35 +203,3 @@ def pairs_table(pairs: "pd.DataFrame", first: str, second: str) -> Table:
     numeric = ("mean difference", "95 % interval", "n")
     caption = f"{first} minus {second}, paired by seed."
     return Table(caption, headings(*names, numeric=numeric), tuple(body))
-
-
-def reported_table(
-    experiment: str,
-    *,
-    reported: ReportedNumbers | None = None,
-    catalog: Catalog | None = None,
-) -> Table:
-    """Render what a paper printed, for an experiment that is not built yet."""
-    numbers = reported or load_reported()
-    catalog = catalog or load_catalog()
-    entry = catalog.experiment(experiment)
-    cells = {(c.system, c.column): c for c in numbers.cells(experiment, context=None)}
-    systems, columns = numbers.systems(experiment, None), numbers.columns(experiment, None)
-    by_column = len(columns) > len(systems)
-    rows, across = (columns, systems) if by_column else (systems, columns)
-    body = []
-    for row in rows:
-        line = [Entry(row)]
-        for name in across:
-            cell = cells.get((name, row) if by_column else (row, name))
-            line.append(
-                Entry(cell.printed or "–", sort=cell.value, title=cell.source)
-                if cell
-                else Entry("–")
-            )
-        body.append(tuple(line))
-    head = [Heading("column" if by_column else "system")]
-    head += [Heading(name, numeric=True) for name in across]
-    paper = catalog.paper(experiment.split("/", 1)[0])
-    caption = f"{entry.title}: as printed in {paper.short}, {paper.version}."
-    return Table(caption, tuple(head), tuple(body))
