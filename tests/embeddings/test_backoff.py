@@ -71,9 +71,8 @@ def test_nothing_like_it_gives_nothing():
 
 def test_longest_common_prefix_agrees_with_brute_force():
     rng = random.Random(3)
-    words = list(
-        dict.fromkeys("".join(rng.choices("abc", k=rng.randint(4, 9))) for _ in range(300))
-    )
+    drawn = ("".join(rng.choices("abc", k=rng.randint(4, 9))) for _ in range(300))
+    words = list(dict.fromkeys(drawn))
     index = WordIndex(words, "es")
     for _ in range(200):
         word = "".join(rng.choices("abc", k=7))

@@ -14,7 +14,8 @@ SCRIPT = """
 import sys, hashlib
 from pathlib import Path
 from xlrepro.embeddings.skipgram import SkipGram, train
-words, counts, matrix = train(Path(sys.argv[1]), SkipGram(dim=16, epochs=3, min_count=1, sample=0, seed=3))
+settings = SkipGram(dim=16, epochs=3, min_count=1, sample=0, seed=3)
+words, counts, matrix = train(Path(sys.argv[1]), settings)
 print(hashlib.sha256(" ".join(words).encode() + matrix.tobytes()).hexdigest())
 """
 

@@ -82,7 +82,7 @@ def test_mean_of_several_words_has_their_length():
 
 
 def test_language_without_vectors_is_named(vectors):
-    with pytest.raises(SettingsError, match="'xx'.*en, de, th, fr"):
+    with pytest.raises(SettingsError, match=r"'xx'.*en, de, th, fr"):
         vectors.lookup("xx", ["a"])
 
 
@@ -111,7 +111,7 @@ def test_content_hash_changes_with_one_number(vectors):
 
 
 def test_missing_and_torn_files_are_one_line(vectors, tmp_path):
-    with pytest.raises(DataError, match="set.json"):
+    with pytest.raises(DataError, match=r"set\.json"):
         VectorSet.load(tmp_path)
     vectors.save(tmp_path / "set")
     (tmp_path / "set" / "de" / "words.txt").write_text("haus\n", encoding="utf-8")
