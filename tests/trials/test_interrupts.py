@@ -18,7 +18,7 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 
 HERE = Path(__file__).parent
-PATIENCE = 60.0  # seconds for something that takes one or two
+PATIENCE = 300.0  # seconds for something that takes two, on a machine that may be very busy
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:
@@ -57,7 +57,7 @@ def start(home: Path):
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
+            process_group=0,
         )
         started.append(process)
         return process
