@@ -1,0 +1,51 @@
+"""Small settings and models for invented texts."""
+
+import torch
+
+from xlrepro.papers.man_moe.encoding import CharacterIds
+from xlrepro.papers.man_moe.model import ManMoe
+from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
+
+SIZES = {
+    "extractor_dim": 4,
+    "extractor_layers": 2,
+    "expert_dim": 6,
+    "character_embedding": 5,
+    "character_filters": 3,
+    "character_dim": 4,
+    "discriminator_filters": 3,
+    "discriminator_dim": 5,
+    "dropout": 0.0,
+}
+WORDS, VECTOR_DIM, LABELS = 30, 7, 5
+
+
+def make_settings(model=None, **changes):
+    """Return settings of a small model; ``model`` changes its parts."""
+    values = {
+        "task": "NER",
+        "corpus": "artificial",
+        "vectors": "dictionary",
+        "languages": ("en", "es", "nl", "de"),
+        "targets": ("de",),
+        "model": ModelSettings(**{"characters": True, **SIZES, **(model or {})}),
+        "lambda1": 0.3,
+        "lambda2": 0.2,
+        "discriminator_steps": 2,
+        "batch_size": 3,
+        "learning_rate": 0.01,
+        "epochs": 2,
+        "train_sentences": 12,
+        "test_sentences": 8,
+    }
+    return TransferSettings(**{**values, **changes})
+
+
+def make_model(settings, seed=0, pooled=False):
+    """Return a model for three sources and the invented words."""
+    torch.manual_seed(seed)
+    return ManMoe(settings.model, VECTOR_DIM, len(character_ids()), 3, LABELS, pooled)
+
+
+def character_ids():
+    return CharacterIds("abcdefg")

@@ -1,0 +1,104 @@
+"""Texts as rows of one table: spelling, unknown words, batches of several languages."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.papers.man_moe.small_models import make_settings
+from xlrepro.papers.man_moe.encoding import (
+    CharacterIds,
+    collate,
+    encode,
+    endless_batches,
+    ordered_batches,
+    spelled,
+    with_labels,
+    word_table,
+)
+
+
+class TwoWords:
+    """Knows the words "ab" and "cd" alone."""
+
+    dim = 3
+
+    def lookup(self, language, words):
+        known = np.array([word in ("ab", "cd") for word in words])
+        return np.ones((len(words), 3), dtype=np.float32) * known[:, None], known.astype(np.int8)
+
+
+def table_of(words, **changes):
+    settings = make_settings(**changes)
+    return word_table(words, TwoWords(), CharacterIds("abcd"), "de", settings)
+
+
+def test_a_word_has_a_row_per_language_and_spellings_are_shared():
+    table = table_of([("en", "ab"), ("es", "ab"), ("en", "cd")], lowercase_characters="none")
+    assert len(set(table.rows.values())) == 3
+    same = [table.spellings[table.rows[code, "ab"]] for code in ("en", "es")]
+    assert same[0] == same[1] != table.spellings[table.rows["en", "cd"]]
+    assert table.characters[table.spellings[table.rows["en", "cd"]]].tolist() == [3, 4]
+
+
+def test_row_zero_is_padding():
+    table = table_of([("en", "ab")])
+    assert not table.vectors[0].any()
+    assert table.spellings[0] == 0
+    assert not table.characters[0].any()
+
+
+def test_unknown_words_get_their_own_fixed_random_vectors():
+    words = [("en", "x"), ("en", "y"), ("en", "ab")]
+    first, second = table_of(words, unknown="random"), table_of(words, unknown="random")
+    assert torch.equal(first.vectors, second.vectors)
+    assert not torch.equal(first.vectors[1], first.vectors[2])
+    torch.testing.assert_close(first.vectors[3], torch.ones(3))
+    assert not table_of(words, unknown="zero").vectors[1].any()
+
+
+@pytest.mark.parametrize(
+    ("choice", "target", "language", "expected"),
+    [
+        ("german_target", "de", "en", "ab"),
+        ("german_target", "es", "de", "AB"),
+        ("german", "de", "en", "AB"),
+        ("german", "es", "de", "ab"),
+        ("none", "de", "de", "AB"),
+    ],
+)
+def test_characters_lose_their_case_where_the_settings_say(choice, target, language, expected):
+    settings = make_settings(lowercase_characters=choice)
+    assert spelled("AB", language, target, settings) == expected
+
+
+def test_unseen_characters_share_one_number():
+    ids = CharacterIds(["ab"])
+    assert ids.spell("axyb") == [1, 3, 3, 2]
+    assert len(ids) == 3
+
+
+def test_a_batch_of_two_languages_keeps_words_labels_and_languages_apart():
+    table = table_of([("en", "ab"), ("es", "cd"), ("es", "ab")])
+    english = with_labels(encode("en", 0, [["ab"]], table), [["O"]], ("O", "B-x"))
+    spanish = with_labels(encode("es", 1, [["cd", "ab"]], table), [["B-x", "O"]], ("O", "B-x"))
+    batch = collate([(english, [0]), (spanish, [0])])
+    assert batch.rows.tolist() == [[1, 0], [2, 3]]
+    assert batch.mask.tolist() == [[True, False], [True, True]]
+    assert batch.languages.tolist() == [0, 1]
+    assert batch.gold.tolist() == [0, 1, 0]
+
+
+def test_endless_batches_see_every_text_before_any_comes_again(texts):
+    stream = endless_batches(texts.labelled[0], 4, np.random.default_rng(0))
+    first = [i for _ in range(2) for i in next(stream)]
+    assert sorted(first) == list(range(6))
+    assert sorted(i for _ in range(2) for i in next(stream)) == list(range(6))
+
+
+def test_ordered_batches_hold_every_text_once_within_the_limit(texts):
+    own = texts.labelled[0]
+    batches = list(ordered_batches(own, 12))
+    assert sorted(i for b in batches for i in b) == list(range(6))
+    for batch in batches:
+        longest = max(len(own.rows[i]) for i in batch)
+        assert len(batch) == 1 or longest * len(batch) <= 12

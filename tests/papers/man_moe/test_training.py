@@ -1,0 +1,231 @@
+"""Algorithm 1: against a plain loop, and what each step may change."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from benchmarks.man_moe_loop import LoopManMoe, LoopTrainer
+from tests.papers.man_moe.small_models import make_model, make_settings
+from xlrepro.papers.man_moe.training import (
+    Trainer,
+    gate_losses,
+    iterations_per_epoch,
+    step_batches,
+    train,
+)
+
+
+def draw(texts, settings, seed=0):
+    return next(step_batches(texts, settings, np.random.default_rng(seed)))
+
+
+def snapshot(parameters):
+    return [p.detach().clone() for p in parameters]
+
+
+def changed(before, parameters):
+    return [not torch.equal(old, new) for old, new in zip(before, parameters, strict=True)]
+
+
+def features(trainer, batches):
+    rows = [b.rows for b in (batches.labelled, batches.unlabelled, *batches.critics)]
+    return trainer.model.words(rows, trainer.table)
+
+
+def test_iterations_equal_a_plain_loop_over_languages_and_experts(texts):
+    settings = make_settings()
+    model = make_model(settings).eval()
+    loop = LoopTrainer(LoopManMoe(model, 0.0).eval(), texts.table, settings)
+    ours = Trainer(model, texts.table, settings, 3)
+    stream = step_batches(texts, settings, np.random.default_rng(0))
+    for _ in range(3):
+        batches = next(stream)
+        parts = ours.step(batches)
+        expected = loop.step(batches)
+        total = parts["task"] + 0.2 * parts["gates"] - 0.3 * parts["language"]
+        assert total == pytest.approx(expected, abs=1e-5)
+
+
+def test_gradients_equal_those_of_the_plain_loop(texts):
+    settings = make_settings()
+    model = make_model(settings).eval()
+    loop = LoopTrainer(LoopManMoe(model, 0.0).eval(), texts.table, settings)
+    batches = draw(texts, settings)
+    ours = Trainer(model, texts.table, settings, 3)
+    loss, _ = ours.main_loss(batches, features(ours, batches))
+    loss.backward()
+    loop.main_backward(batches)
+    plain = loop.model
+    pairs = {
+        "gate of F_p": (model.private.gate.linear.weight, plain.private_gate.weight),
+        "gate of C": (model.predictor.gate.linear.weight, plain.gate.weight),
+        "character output": (model.words.char_cnn.output.weight, plain.char_output.weight),
+        "first LSTM of F_s": (
+            model.shared.layers[0].forwards[0].weight_ih_l0,
+            plain.shared.lstm.weight_ih_l0,
+        ),
+        "backward LSTM of F_p": (
+            model.private.extract.layers[1].backwards[0].weight_hh_l0,
+            plain.private.lstm.weight_hh_l1_reverse,
+        ),
+    }
+    for name, (own, theirs) in pairs.items():
+        torch.testing.assert_close(own.grad, theirs.grad, atol=1e-5, rtol=1e-4, msg=name)
+    for i in range(3):
+        torch.testing.assert_close(
+            model.predictor.experts.outer.grad[i], plain.experts[i][4].weight.grad
+        )
+
+
+def test_discriminator_steps_update_the_discriminator_alone_and_k_times(texts):
+    settings = make_settings()
+    model = make_model(settings)
+    trainer = Trainer(model, texts.table, settings, 3)
+    batches = draw(texts, settings)
+    words = features(trainer, batches)
+    before, own = snapshot(model.main_parameters()), snapshot(model.discriminator.parameters())
+    trainer.discriminator_steps(batches.critics, words[2:])
+    assert len(batches.critics) == 2
+    assert not any(changed(before, model.main_parameters()))
+    assert any(changed(own, model.discriminator.parameters()))
+    steps = {int(s["step"]) for s in trainer.critic_optimizer.state.values()}
+    assert steps == {2}
+    assert all(p.grad is None for p in model.main_parameters())
+
+
+def test_the_main_step_leaves_the_discriminator_alone(texts):
+    settings = make_settings(discriminator_steps=0)
+    model = make_model(settings)
+    trainer = Trainer(model, texts.table, settings, 3)
+    before, rest = snapshot(model.discriminator.parameters()), snapshot(model.main_parameters())
+    trainer.step(draw(texts, settings))
+    assert not any(changed(before, model.discriminator.parameters()))
+    assert all(p.requires_grad for p in model.discriminator.parameters())
+    assert sum(changed(rest, model.main_parameters())) > 20
+
+
+def test_features_are_pushed_against_the_discriminator(texts):
+    # With the task's loss left out, J's gradient is -lambda1 times that of L_D.
+    settings = make_settings(lambda2=0.0)
+    model = make_model(settings)
+    trainer = Trainer(model, texts.table, settings, 3)
+    batches = draw(texts, settings)
+    weight = model.shared.layers[0].forwards[0].weight_ih_l0
+
+    def gradient(lambda1):
+        trainer.settings = settings.model_copy(update={"lambda1": lambda1})
+        loss, _ = trainer.main_loss(batches, features(trainer, batches))
+        return torch.autograd.grad(loss, weight)[0]
+
+    unlabelled = batches.unlabelled
+    (words,) = model.words([unlabelled.rows], texts.table)
+    shared = model.shared(words, unlabelled.mask)
+    expected = torch.autograd.grad(trainer.language_loss(shared, unlabelled), weight)[0]
+    torch.testing.assert_close(gradient(0.5) - gradient(0.0), -0.5 * expected, atol=1e-5, rtol=1e-3)
+
+
+def test_gate_loss_is_that_of_the_expert_of_the_texts_language(texts):
+    batch = draw(texts, make_settings()).labelled
+    tokens = int(batch.mask.sum())
+    logits = torch.randn(tokens, 3)
+    of_token = [int(n) for n, size in zip(batch.languages, batch.mask.sum(1)) for _ in range(size)]
+    expected = [-float(logits[i].log_softmax(-1)[n]) for i, n in enumerate(of_token)]
+    torch.testing.assert_close(gate_losses(logits, batch), torch.tensor(expected))
+    per_text = torch.randn(len(batch.mask), 3)
+    torch.testing.assert_close(
+        gate_losses(per_text, batch),
+        functional.cross_entropy(per_text, batch.languages, reduction="none"),
+    )
+
+
+@pytest.mark.parametrize("detach", [True, False])
+def test_gate_loss_reaches_the_layers_below_only_if_not_detached(texts, detach):
+    settings = make_settings({"detach_gate": detach})
+    model = make_model(settings)
+    batch = draw(texts, settings).labelled
+    (words,) = model.words([batch.rows], texts.table)
+    prediction = model.predict(words, batch.mask)
+    below = model.private.extract.layers[0].forwards[0].weight_ih_l0
+    own = model.private.gate.linear.weight
+    grads = torch.autograd.grad(
+        gate_losses(prediction.private_gate, batch).sum(), [own, below], allow_unused=True
+    )
+    assert grads[0] is not None
+    assert (grads[1] is None) == detach
+
+
+@pytest.mark.parametrize("token_loss", ["mean", "sum"])
+def test_the_task_loss_is_averaged_as_the_settings_say(texts, token_loss):
+    settings = make_settings(token_loss=token_loss, lambda2=0.0, lambda1=0.0)
+    model = make_model(settings)
+    trainer = Trainer(model, texts.table, settings, 3)
+    batches = draw(texts, settings)
+    _, parts = trainer.main_loss(batches, features(trainer, batches))
+    expected = 0.0
+    batch = batches.labelled
+    (words,) = model.words([batch.rows], texts.table)
+    by_text = model.predict(words, batch.mask).log_probabilities.split(batch.mask.sum(1).tolist())
+    gold = batch.gold.split(batch.mask.sum(1).tolist())
+    sums = [-float(p.detach().gather(1, g[:, None]).sum()) for p, g in zip(by_text, gold)]
+    for language in range(3):
+        own = [i for i, n in enumerate(batch.languages.tolist()) if n == language]
+        size = sum(len(gold[i]) for i in own) if token_loss == "mean" else len(own)
+        expected += sum(sums[i] for i in own) / size
+    assert parts["task"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_step_sees_every_language_in_every_part(texts):
+    batches = draw(texts, make_settings())
+    assert batches.labelled.languages.unique().tolist() == [0, 1, 2]
+    for batch in (batches.unlabelled, *batches.critics):
+        assert batch.languages.unique().tolist() == [0, 1, 2, 3]
+        assert len(batch.gold) == 0
+
+
+def test_without_a_discriminator_no_text_without_labels_is_drawn(texts):
+    batches = draw(texts, make_settings({"adversarial": False}))
+    assert batches.unlabelled is None
+    assert batches.critics == ()
+
+
+def test_an_epoch_has_the_geometric_mean_of_the_sources_batches(texts):
+    longer = replace(texts.labelled[0], rows=texts.labelled[0].rows * 4)
+    uneven = replace(texts, labelled=[longer, *texts.labelled[1:]])
+    assert iterations_per_epoch(uneven, 3) == round((8 * 2 * 2) ** (1 / 3))
+
+
+def test_epochs_are_added_until_the_iterations_suffice(texts):
+    settings = make_settings(min_iterations=7)  # 2 an epoch
+    fit = train(make_model(settings), texts, settings, 0, lambda model: 0.0)
+    assert fit.iterations == 8
+    assert len(fit.dev_scores) == 4
+
+
+def test_the_weights_of_the_best_epoch_are_kept(texts):
+    settings, seen = make_settings(epochs=3), []
+    scores = iter([1.0, 3.0, 2.0])
+
+    def score(model):
+        seen.append(snapshot(model.parameters()))
+        return next(scores)
+
+    model = make_model(settings)
+    fit = train(model, texts, settings, 0, score)
+    assert fit.best_epoch == 1
+    assert not any(changed(seen[1], model.parameters()))
+
+
+@pytest.mark.parametrize("other", [0, 1])
+def test_equal_seeds_repeat_and_others_differ(texts, other):
+    settings = make_settings({"dropout": 0.3})
+    found = []
+    for seed in (0, other):
+        torch.manual_seed(seed)
+        model = make_model(settings, seed)
+        train(model, texts, settings, seed, lambda model: 0.0)
+        found.append(snapshot(model.parameters()))
+    same = all(torch.equal(a, b) for a, b in zip(*found, strict=True))
+    assert same == (other == 0)

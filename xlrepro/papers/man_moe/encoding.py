@@ -1,0 +1,187 @@
+"""From texts of several languages to one padded batch over one table of words.
+
+A step's languages go through the model together, so they share a table: a row per (language,
+word), and beside it the word's characters, a row per spelling.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from xlrepro.embeddings.encoding import Lookup
+from xlrepro.papers.man_moe.settings import TransferSettings
+
+Word = tuple[str, str]  # language, word
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """Everything known of some words. Row 0 of each table is padding.
+
+    Attributes:
+        rows: (language, word) to row.
+        vectors: ``(rows, dim)``.
+        spellings: which row of ``characters`` spells a word. ``(rows,)``
+        characters: character ids, 0 behind a word's end. ``(spellings, width)``
+    """
+
+    rows: Mapping[Word, int]
+    vectors: Tensor
+    spellings: Tensor
+    characters: Tensor
+
+    def to(self, device: str) -> "WordTable":
+        """Return the table with its tensors on ``device``."""
+        return replace(
+            self,
+            vectors=self.vectors.to(device),
+            spellings=self.spellings.to(device),
+            characters=self.characters.to(device),
+        )
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Padded texts of one or several languages.
+
+    Attributes:
+        rows: rows of the word table, 0 where padded. ``(batch, length)``
+        mask: True at tokens. ``(batch, length)``
+        languages: number of each text's language. ``(batch,)``
+        gold: label numbers, one after the other: of each token, or of each text; empty for text
+            without labels. ``(tokens,)`` or ``(batch,)``
+    """
+
+    rows: Tensor
+    mask: Tensor
+    languages: Tensor
+    gold: Tensor
+
+    def to(self, device: str) -> "TextBatch":
+        """Return the batch on ``device``."""
+        moved = (t.to(device) for t in (self.rows, self.mask, self.languages, self.gold))
+        return TextBatch(*moved)
+
+
+@dataclass(frozen=True)
+class EncodedTexts:
+    """Texts of one language as rows of a word table.
+
+    Attributes:
+        language: number of the language; sources come first.
+        rows: per text. each ``(length,)``
+        gold: label numbers per text, or ``None``. each ``(length,)`` or ``(1,)``
+    """
+
+    language: int
+    rows: list[Tensor]
+    gold: list[Tensor] | None = None
+
+
+class CharacterIds:
+    """Numbers of the characters of some words; all other characters share the last number."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        known = sorted({character for word in words for character in word})
+        self._ids = {character: number for number, character in enumerate(known, start=1)}
+
+    def __len__(self) -> int:
+        """Return the number of ids, the one of unknown characters included."""
+        return len(self._ids) + 1
+
+    def spell(self, word: str) -> list[int]:
+        """Return the ids of a word's characters."""
+        return [self._ids.get(character, len(self)) for character in word]
+
+
+def spelled(word: str, language: str, target: str, settings: TransferSettings) -> str:
+    """Return the word as the CharCNN reads it: lower case where the settings say so."""
+    german = language if settings.lowercase_characters == "german" else target
+    return word.lower() if settings.lowercase_characters != "none" and german == "de" else word
+
+
+def word_table(
+    words: Iterable[Word],
+    vectors: Lookup,
+    characters: CharacterIds,
+    target: str,
+    settings: TransferSettings,
+) -> WordTable:
+    """Look up each distinct word once, and spell each distinct spelling once."""
+    rows: dict[Word, int] = {}
+    for word in words:
+        rows.setdefault(word, len(rows) + 1)
+    table = torch.zeros(len(rows) + 1, vectors.dim)
+    for language in {code for code, _ in rows}:
+        own = [word for code, word in rows if code == language]
+        matrix, kinds = vectors.lookup(language, own)
+        found = np.array(matrix, dtype=np.float32)
+        if settings.unknown == "random":
+            for i in np.flatnonzero(kinds == 0):
+                found[i] = _random_vector(language, own[i], vectors.dim)
+        table[[rows[language, word] for word in own]] = torch.from_numpy(found)
+    numbers: dict[str, int] = {}
+    spellings = [0]
+    for code, own_word in rows:
+        spelling = spelled(own_word, code, target, settings)
+        spellings.append(numbers.setdefault(spelling, len(numbers) + 1))
+    ids = [torch.tensor([0]), *(torch.tensor(characters.spell(word)) for word in numbers)]
+    padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
+    return WordTable(rows, table, torch.tensor(spellings), padded)
+
+
+def _random_vector(language: str, word: str, dim: int) -> np.ndarray:
+    """Return a standard normal vector, the scale of ours; always the same one for a word."""
+    return np.random.default_rng(list(f"{language} {word}".encode())).standard_normal(dim)
+
+
+def encode(
+    language: str, number: int, texts: Sequence[Sequence[str]], table: WordTable
+) -> EncodedTexts:
+    """Return texts as rows of ``table``, without labels."""
+    found = [torch.tensor([table.rows[language, w] for w in tokens]) for tokens in texts]
+    return EncodedTexts(number, found)
+
+
+def with_labels(
+    texts: EncodedTexts, gold: Sequence[Sequence[str]], names: Sequence[str]
+) -> EncodedTexts:
+    """Return the texts with their labels as numbers."""
+    numbers = {name: number for number, name in enumerate(names)}
+    return replace(texts, gold=[torch.tensor([numbers[n] for n in tags]) for tags in gold])
+
+
+def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
+    """Pad the chosen texts of several languages to the longest of all."""
+    rows = [texts.rows[i] for texts, indices in chosen for i in indices]
+    lengths = torch.tensor([len(r) for r in rows])
+    mask = torch.arange(int(lengths.max())) < lengths[:, None]  # (batch, length)
+    padded = torch.zeros(mask.shape, dtype=torch.long)
+    padded[mask] = torch.cat(rows)
+    languages = torch.tensor([texts.language for texts, indices in chosen for _ in indices])
+    gold = [texts.gold[i] for texts, indices in chosen if texts.gold is not None for i in indices]
+    labels = torch.cat(gold) if gold else torch.empty(0, dtype=torch.long)
+    return TextBatch(padded, mask, languages, labels)
+
+
+def endless_batches(
+    texts: EncodedTexts, batch_size: int, generator: np.random.Generator
+) -> Iterator[list[int]]:
+    """Yield numbers of texts without end: every text once, in random order, then again."""
+    while True:
+        order = generator.permutation(len(texts.rows)).tolist()
+        for start in range(0, len(order), batch_size):
+            yield order[start : start + batch_size]
+
+
+def ordered_batches(texts: EncodedTexts, max_tokens: int) -> Iterator[list[int]]:
+    """Yield every text once, longest first, at most ``max_tokens`` padded tokens a batch."""
+    order = sorted(range(len(texts.rows)), key=lambda i: -len(texts.rows[i]))
+    start = 0
+    while start < len(order):
+        count = max(1, max_tokens // len(texts.rows[order[start]]))
+        yield order[start : start + count]
+        start += count

@@ -1,0 +1,278 @@
+"""MAN-MoE: shared and private features of words, and what is predicted from them (§3.1).
+
+Components carry the paper's letters: F_s (shared extractor), D (language discriminator), F_p
+(private extractor with its experts), C (predictor). Baselines and ablations leave parts out.
+Texts of all languages go through each part as one batch.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from xlrepro.nn.char_cnn import CharCNN
+from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_probabilities
+from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
+from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.papers.man_moe.encoding import WordTable
+from xlrepro.papers.man_moe.settings import ModelSettings
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the predictor says of a batch.
+
+    Attributes:
+        log_probabilities: of each token, or of each text. ``(items, labels)``
+        private_gate: logits of F_p's gate, of each token; ``None`` without F_p. ``(tokens, N)``
+        predictor_gate: logits of C's gate; ``None`` without experts in C. ``(items, N)``
+    """
+
+    log_probabilities: Tensor
+    private_gate: Tensor | None
+    predictor_gate: Tensor | None
+
+
+class WordRepresentation(nn.Module):
+    """Fixed cross-lingual vectors, and beside them what the CharCNN makes of the spelling.
+
+    Args:
+        vector_dim: width of the fixed vectors.
+        characters: number of character ids.
+        settings: whether there is a CharCNN, and its sizes.
+    """
+
+    def __init__(self, vector_dim: int, characters: int, settings: ModelSettings) -> None:
+        super().__init__()
+        self.char_cnn: CharCNN | None = None
+        self.output_dim = vector_dim
+        if settings.characters:
+            self.char_cnn = CharCNN(
+                characters,
+                settings.character_embedding,
+                settings.character_filters,
+                settings.kernel_sizes,
+                settings.character_dim,
+                settings.train_character_vectors,
+            )
+            self.output_dim += settings.character_dim
+
+    def forward(self, rows: list[Tensor], table: WordTable) -> list[Tensor]:
+        """Represent the words of several batches; the CharCNN reads each distinct spelling once.
+
+        Args:
+            rows: of the word table, 0 at padding; each ``(batch, length)``.
+            table: the words.
+
+        Returns:
+            For each batch ``(batch, length, output_dim)``; what stands at padding means nothing.
+        """
+        vectors = [table.vectors[r] for r in rows]
+        if self.char_cnn is None:
+            return vectors
+        spellings = torch.cat([table.spellings[r].flatten() for r in rows])
+        distinct, where = torch.unique(spellings, return_inverse=True)
+        characters = table.characters[distinct]
+        width = int((characters > 0).sum(1).max())
+        spelled = self.char_cnn(characters[:, : max(1, width)])
+        parts = where.split([r.numel() for r in rows])
+        return [
+            torch.cat((v, spelled[part].view(*r.shape, -1)), -1)
+            for v, r, part in zip(vectors, rows, parts, strict=True)
+        ]
+
+
+class FeatureExtractor(nn.Module):
+    """Dropout on the word representations, then a BiLSTM with dropout between its layers.
+
+    Args:
+        input_dim: width of a word representation.
+        settings: sizes and dropout.
+    """
+
+    def __init__(self, input_dim: int, settings: ModelSettings) -> None:
+        super().__init__()
+        hidden = settings.extractor_dim
+        self.output_dim = 2 * hidden
+        widths = [input_dim] + [self.output_dim] * (settings.extractor_layers - 1)
+        self.layers = nn.ModuleList(BiLSTM(width, hidden, 1, 0.0) for width in widths)
+        self.dropout = nn.Dropout(settings.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return ``(batch, length, output_dim)``, zero at padding."""
+        for layer in self.layers:
+            x = layer(self.dropout(x), mask)
+        return x
+
+
+class Discriminator(nn.Module):
+    """D: which language a text's shared features come from, by a CNN over its tokens.
+
+    Args:
+        input_dim: width of the shared features.
+        languages: number of languages, the target's included.
+        settings: sizes and dropout.
+    """
+
+    def __init__(self, input_dim: int, languages: int, settings: ModelSettings) -> None:
+        super().__init__()
+        self.pool = ConvolutionPooling(
+            input_dim, settings.discriminator_filters, settings.kernel_sizes
+        )
+        self.all_windows = settings.discriminator_windows == "batch"
+        width = settings.discriminator_dim
+        self.classify = nn.Sequential(
+            nn.Linear(self.pool.output_dim, width),
+            nn.ReLU(),
+            nn.Dropout(settings.dropout),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Dropout(settings.dropout),
+            nn.Linear(width, languages),
+        )
+
+    def forward(self, features: Tensor, mask: Tensor) -> Tensor:
+        """Return log-probabilities of the languages, ``(batch, languages)``."""
+        return self.classify(self.pool(features, mask, self.all_windows)).log_softmax(-1)
+
+
+class PrivateExtractor(nn.Module):
+    """F_p: a BiLSTM, and a mixture of one expert per source language on each token (Figure 2).
+
+    Args:
+        input_dim: width of a word representation.
+        sources: number of source languages N.
+        settings: sizes, dropout, and how the gate is trained.
+    """
+
+    def __init__(self, input_dim: int, sources: int, settings: ModelSettings) -> None:
+        super().__init__()
+        self.extract = FeatureExtractor(input_dim, settings)
+        hidden, width = self.extract.output_dim, settings.expert_dim
+        self.experts = Experts(sources, hidden, width, width, settings.dropout)
+        self.gate = ExpertGate(hidden, sources, settings.gate_bias, settings.detach_gate)
+        self.output_dim = width
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return private features ``(tokens, output_dim)`` and gate logits ``(tokens, N)``."""
+        hidden = self.extract(x, mask)[mask]
+        logits = self.gate(hidden)
+        # tanh, as the LSTM's outputs beside which these features stand (Appendix B)
+        return mix(self.experts(hidden).tanh(), logits), logits
+
+
+class Predictor(nn.Module):
+    """C: labels of tokens, or of whole texts, from their features (Figure 3).
+
+    Args:
+        input_dim: width of the features of a token.
+        labels: number of labels.
+        sources: number of source languages N.
+        pooled: whether texts are labelled and not tokens.
+        settings: sizes, dropout, and how experts are mixed.
+    """
+
+    def __init__(
+        self, input_dim: int, labels: int, sources: int, pooled: bool, settings: ModelSettings
+    ) -> None:
+        super().__init__()
+        self.mixture = settings.mixture
+        self.pool = AttentionPooling(input_dim) if pooled else None
+        count = sources if settings.tagger_experts else 1
+        width = settings.predictor_dim or input_dim
+        self.experts = Experts(count, input_dim, width, labels, settings.dropout)
+        self.gate: ExpertGate | None = None
+        if settings.tagger_experts:
+            self.gate = ExpertGate(input_dim, count, settings.gate_bias, settings.detach_gate)
+
+    def forward(self, features: Tensor, mask: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Predict from the features of the tokens.
+
+        Args:
+            features: ``(tokens, input_dim)``, the tokens of the batch one after the other.
+            mask: ``(batch, length)`` bool, True at tokens.
+
+        Returns:
+            Log-probabilities ``(items, labels)``, and gate logits ``(items, N)`` if there is one.
+        """
+        if self.pool is not None:
+            padded = features.new_zeros(*mask.shape, features.shape[-1])
+            padded[mask] = features
+            features = self.pool(padded, mask)
+        logits = self.experts(features)
+        if self.gate is None:
+            return logits.squeeze(1).log_softmax(-1), None
+        gate_logits = self.gate(features)
+        return mix_log_probabilities(logits, gate_logits, self.mixture), gate_logits
+
+
+class ManMoe(nn.Module):
+    """The whole model.
+
+    Args:
+        settings: which parts there are, and their sizes.
+        vector_dim: width of the fixed word vectors.
+        characters: number of character ids.
+        sources: number of source languages N; the discriminator also knows the target.
+        labels: number of labels.
+        pooled: whether texts are labelled and not tokens.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        vector_dim: int,
+        characters: int,
+        sources: int,
+        labels: int,
+        pooled: bool = False,
+    ) -> None:
+        super().__init__()
+        self.words = WordRepresentation(vector_dim, characters, settings)
+        self.shared = FeatureExtractor(self.words.output_dim, settings)
+        self.private: PrivateExtractor | None = None
+        self.discriminator: Discriminator | None = None
+        width = self.shared.output_dim
+        if settings.private_experts:
+            self.private = PrivateExtractor(self.words.output_dim, sources, settings)
+            width += self.private.output_dim
+        if settings.adversarial:
+            self.discriminator = Discriminator(self.shared.output_dim, sources + 1, settings)
+        self.predictor = Predictor(width, labels, sources, pooled, settings)
+
+    def predict(self, words: Tensor, mask: Tensor, shared: Tensor | None = None) -> Prediction:
+        """Predict the labels of a batch.
+
+        Args:
+            words: word representations, ``(batch, length, dim)``.
+            mask: ``(batch, length)`` bool, True at tokens.
+            shared: F_s's features of the batch if they are known, ``(batch, length, dim)``.
+        """
+        features = (self.shared(words, mask) if shared is None else shared)[mask]
+        private_gate = None
+        if self.private is not None:
+            private, private_gate = self.private(words, mask)
+            features = torch.cat((features, private), -1)  # c = [f_s; f_p]
+        log_probabilities, predictor_gate = self.predictor(features, mask)
+        return Prediction(log_probabilities, private_gate, predictor_gate)
+
+    def main_parameters(self) -> list[nn.Parameter]:
+        """Return the parameters of F_s, F_p, C and the CharCNN: the main optimiser's."""
+        return [
+            parameter
+            for name, parameter in self.named_parameters()
+            if not name.startswith("discriminator.") and parameter.requires_grad
+        ]
+
+
+def language_mean(losses: Tensor, languages: Tensor, count: int) -> Tensor:
+    """Return the sum over languages of the mean loss of each language's items.
+
+    Args:
+        losses: ``(items,)``.
+        languages: language number of each item, ``(items,)``.
+        count: number of languages.
+    """
+    members = functional.one_hot(languages, count).to(losses.dtype)
+    return (losses @ members / members.sum(0).clamp(min=1)).sum()

@@ -1,0 +1,181 @@
+"""What decides a transfer trial of the MAN-MoE paper, typed; and the presets of its profiles.
+
+Where the paper's text and the authors' code differ, the difference is a setting: its default is
+what the spec recommends, and ``data/deviations/man_moe.yaml`` says which side that is.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from xlrepro.errors import SettingsError
+
+Task = Literal["NER", "SF", "reviews"]
+
+
+class ModelSettings(BaseModel):
+    """The parts of a model and their sizes.
+
+    Attributes:
+        adversarial: there is a discriminator, and the shared features try to fool it (MAN).
+        private_experts: there is a private extractor with its experts (the private MoE).
+        tagger_experts: the predictor mixes experts; else it is one perceptron.
+        characters: a CharCNN's vector stands beside each word vector.
+        extractor_dim: LSTM units per direction of either extractor.
+        extractor_layers: LSTM layers of either extractor.
+        expert_dim: width of the private experts' layers.
+        predictor_dim: width of the predictor's hidden layers; ``None`` is that of its input.
+        character_embedding: width of a character's vector.
+        character_filters: CharCNN filters of each width.
+        character_dim: width of a CharCNN word vector.
+        discriminator_filters: filters of each width of the discriminator.
+        discriminator_dim: width of its two layers above the filters.
+        kernel_sizes: widths of both convolutions.
+        dropout: in all parts, on the word representations too.
+        mixture: of the predictor's experts: weighted mean of log-probabilities (the code) or of
+            probabilities (the text).
+        gate_bias: gates have a bias (the code); the text has a matrix alone.
+        detach_gate: gates train themselves alone, not the layers below (the code).
+        train_character_vectors: else they stay random unit vectors (the code).
+        discriminator_windows: what the discriminator's filters see: only windows that begin at a
+            token, or all of the padded batch (the code).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    adversarial: bool = True
+    private_experts: bool = True
+    tagger_experts: bool = True
+    characters: bool = False
+    extractor_dim: int = 64
+    extractor_layers: int = 2
+    expert_dim: int = 128
+    predictor_dim: int | None = None
+    character_embedding: int = 128
+    character_filters: int = 200
+    character_dim: int = 128
+    discriminator_filters: int = 200
+    discriminator_dim: int = 128
+    kernel_sizes: tuple[int, ...] = (3, 4, 5)
+    dropout: float = 0.5
+    mixture: Literal["log", "prob"] = "log"
+    gate_bias: bool = True
+    detach_gate: bool = True
+    train_character_vectors: bool = False
+    discriminator_windows: Literal["tokens", "batch"] = "tokens"
+
+
+class TransferSettings(BaseModel):
+    """Everything that decides the numbers of one trial, besides its seed and data.
+
+    A trial trains one model per target language and domain.
+
+    Attributes:
+        task: named entities, slots, or the polarity of reviews.
+        corpus: name of the corpus.
+        vectors: name of the word vectors.
+        languages: all languages; a target's sources are the others.
+        targets: the targets of this trial.
+        domains: the domains of this trial, each an experiment of its own; none for NER.
+        single_source: train on one source instead of all.
+        single_sources: target to its single source where that is not ``en``.
+        model: the parts of the model and their sizes.
+        lambda1: weight of the discriminator's loss (Eq. 6).
+        lambda2: weight of the gates' losses.
+        discriminator_steps: k, updates of the discriminator per main iteration.
+        batch_size: sentences per language and step.
+        learning_rate: of both optimisers.
+        weight_decay: of both.
+        epochs: an epoch has as many iterations as the geometric mean of the sources' batches.
+        min_iterations: epochs are added until so many iterations are done (the code: 15,000 for
+            tagging).
+        token_loss: the loss of a sentence is the mean over tokens (the code) or their sum (Eq. 2).
+        select_on: whose dev set chooses the epoch: the sources' (zero-resource) or the target's
+            (the code).
+        lowercase_characters: whose characters lose their case: all of a run whose target is German
+            (the code), German ones alone (one reading of the text), or none.
+        unknown: the vector of a word without one: fixed random numbers (the code) or zeros.
+        train_sentences: use the first so many of each language; ``None`` is all.
+        test_sentences: the same, for dev and test.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    task: Task
+    corpus: str
+    vectors: str
+    languages: tuple[str, ...]
+    targets: tuple[str, ...]
+    domains: tuple[str, ...] = ()
+    single_source: bool = False
+    single_sources: dict[str, str] = {}
+    model: ModelSettings = ModelSettings()
+    lambda1: float
+    lambda2: float
+    discriminator_steps: int
+    batch_size: int
+    learning_rate: float = 0.001
+    weight_decay: float = 1e-8
+    epochs: int
+    min_iterations: int = 0
+    token_loss: Literal["mean", "sum"] = "mean"
+    select_on: Literal["source_dev", "target_dev"] = "source_dev"
+    lowercase_characters: Literal["german_target", "german", "none"] = "german_target"
+    unknown: Literal["random", "zero"] = "random"
+    train_sentences: int | None = None
+    test_sentences: int | None = None
+
+    def sources(self, target: str) -> tuple[str, ...]:
+        """Return the source languages of a target."""
+        if self.single_source:
+            return (self.single_sources.get(target, "en"),)
+        return tuple(code for code in self.languages if code != target)
+
+
+@cache
+def presets(experiment: str) -> dict[str, Any]:
+    """Return the presets of an experiment: profile to settings, as the YAML has them.
+
+    Args:
+        experiment: name of a file in ``presets/``, such as ``"ner"``.
+    """
+    folder = resources.files("xlrepro.papers.man_moe") / "presets"
+    with (folder / f"{experiment}.yaml").open(encoding="utf-8") as file:
+        return dict(yaml.safe_load(file))
+
+
+def validated(values: Mapping[str, Any], where: str) -> TransferSettings:
+    """Return ``values`` as settings.
+
+    Raises:
+        SettingsError: one line that names each unknown or impossible setting.
+    """
+    try:
+        return TransferSettings.model_validate(dict(values))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
+        )
+        raise SettingsError(f"settings of {where}: {problems}") from None
+
+
+def transfer_settings(
+    preset: str, profile: str, changes: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> TransferSettings:
+    """Return a preset with a row's changes and a user's overrides, which win.
+
+    Names of model settings may stand among the others; they go to the model.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    values = dict(presets(preset)[profile])
+    model = dict(values.pop("model", {}))
+    for name, value in (*changes.items(), *overrides.items()):
+        target = model if name in ModelSettings.model_fields else values
+        target[name] = value
+    return validated({**values, "model": model}, f"{preset} {profile}")

@@ -1,0 +1,48 @@
+"""The rows of the paper's tables, and what each changes in the full model."""
+
+from typing import Any
+
+_PLAIN: dict[str, Any] = {
+    "adversarial": False,
+    "private_experts": False,
+    "tagger_experts": False,
+}
+_MAN: dict[str, Any] = {"private_experts": False, "tagger_experts": False}
+_CHARACTERS: dict[str, Any] = {"characters": True}
+
+# Tables 2 and 5 (without MAN) and the ablation of Table 3.
+SLOT_ROWS: dict[str, dict[str, Any]] = {
+    "BWE (1-to-1)": {**_PLAIN, "single_source": True},
+    "BWE (3-to-1)": _PLAIN,
+    "MAN": _MAN,
+    "MAN-MoE": {},
+}
+ABLATION_ROWS: dict[str, dict[str, Any]] = {
+    "MAN-MoE": {},
+    "- Tagger MoE": {"tagger_experts": False},
+    "- Private MoE": {"private_experts": False},
+    "- MoE": _MAN,
+    # Not lambda1 = 0: the shared features are simply those of shared weights.
+    "- MAN": {"adversarial": False},
+}
+NER_ROWS: dict[str, dict[str, Any]] = {
+    "MAN-MoE": {},
+    "BWE+CharCNN (1-to-1)": {**_PLAIN, **_CHARACTERS, "single_source": True},
+    "BWE+CharCNN (3-to-1)": {**_PLAIN, **_CHARACTERS},
+    "MAN-MOE+CharCNN": _CHARACTERS,
+}
+# The other choice where text and code differ, and it matters most: MAN-MOE+CharCNN once more.
+CHOICE_ROWS: dict[str, dict[str, Any]] = {
+    "mixture of probabilities": {**_CHARACTERS, "mixture": "prob"},
+    "gate not detached": {**_CHARACTERS, "detach_gate": False},
+    "selected on target dev": {**_CHARACTERS, "select_on": "target_dev"},
+}
+REVIEW_ROWS: dict[str, dict[str, Any]] = {
+    name: changes for name, changes in SLOT_ROWS.items() if name != "MAN"
+}
+# Table 6: what the sweep changes, one value at a time.
+SWEEP: dict[str, tuple[str, tuple[float, ...]]] = {
+    "lambda_1": ("lambda1", (0.0, 0.0001, 0.001, 0.01, 0.1)),
+    "lambda_2": ("lambda2", (0.0, 0.01, 0.1, 1.0, 10.0)),
+    "k": ("discriminator_steps", (1, 2, 5, 10)),
+}
