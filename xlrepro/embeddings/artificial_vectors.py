@@ -32,7 +32,7 @@ SOURCE = "en"
 def load(
     family: Family,
     codes: Sequence[str],
-    dim: int,
+    dim: int = 50,
     name: str = "dictionary",
     *,
     sentences: int = 2000,
