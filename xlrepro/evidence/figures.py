@@ -285,7 +285,8 @@ def _gain_drawing(
             lang, (far[lang], gain), xytext=(3, 2), textcoords="offset points", fontsize=6
         )
     axes.axhline(0, color="#777777", linewidth=0.8)
-    axes.set(xlabel="word-order distance to English, as printed", ylabel="gain (points)", title=title)
+    axes.set(title=title, ylabel="gain (points)")
+    axes.set_xlabel("word-order distance to English, as printed")
     axes.legend(frameon=False, fontsize=8)
     return Figure(f"Scatter plot. {title}, by language; {'; '.join(sentences)}.", drawing)
 
