@@ -1,10 +1,16 @@
 """All experiments that can be run, gathered from the papers."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 
 from xlrepro.errors import SettingsError
+from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.trials.experiment import Experiment
+from xlrepro.trials.presets import preset_keys
+from xlrepro.trials.record import Record
+from xlrepro.trials.store import RecordStore
+from xlrepro.trials.trial import PROFILES
 
 BUILT_PAPERS = ("word_order",)
 
@@ -29,3 +35,26 @@ def experiment(key: str) -> Experiment:
     if key not in known:
         raise SettingsError(f"there is no experiment {key!r}; there are: {', '.join(known)}")
     return known[key]
+
+
+def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:
+    """Return the records that the experiment's own preset asks for; others are left out.
+
+    Others are those made with ``--set``, with an earlier preset or with other data.
+    """
+    found = (store or RecordStore()).records(key, profile)
+    wanted = preset_keys(experiment(key), profile, [r.seed for r in found])
+    return [r for r in found if r.key in wanted]
+
+
+def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
+    """Gather the records of those of the experiments that are built and know the profile.
+
+    Raises:
+        SettingsError: for an unknown profile.
+    """
+    if profile not in PROFILES:
+        raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    built, store = all_experiments(), RecordStore()
+    known = [key for key in keys if key in built and profile in built[key].profiles]
+    return gather([r for key in known for r in own_records(key, profile, store)])

@@ -14,13 +14,12 @@ from xlrepro.evidence import figures
 from xlrepro.evidence import provenance as provenance_evidence
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import compare, paired_differences
-from xlrepro.evidence.html_table import Table
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.tables import cells_table, comparison_table, pairs_table
+from xlrepro.experiments import all_experiments, own_records
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.trials.engine import run_trials
 from xlrepro.trials.experiment import Experiment
-from xlrepro.trials.presets import preset_keys
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import PROFILES
@@ -36,25 +35,43 @@ MEANING = {
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A table of a page, and the line that it stands under.
+
+    Attributes:
+        line: the line; may be empty.
+        table: anything that a notebook shows.
+        folded: whether the reader must open it by a click on its line.
+    """
+
+    line: str
+    table: Any
+    folded: bool = False
+
+    @property
+    def html(self) -> str:
+        """The piece as HTML."""
+        table = self.table._repr_html_()
+        if self.folded:
+            return f"<details><summary>{self.line}</summary>{table}</details>"
+        return f"<p>{self.line}</p>\n{table}" if self.line else table
+
+
+@dataclass(frozen=True)
 class Shown:
-    """Several pieces of a page, one below the other, each under a line of text.
+    """Several pieces of a page, one below the other.
 
     In a notebook or the book it is HTML; as text it is the lines and the tables' summaries.
     """
 
-    pieces: tuple[tuple[str, Any], ...]
+    pieces: tuple[Piece, ...]
 
     def _repr_html_(self) -> str:
-        return "\n".join(
-            f"<p>{line}</p>\n{piece._repr_html_() if piece is not None else ''}"
-            for line, piece in self.pieces
-        )
+        return "\n".join(piece.html for piece in self.pieces)
 
     def __repr__(self) -> str:
-        """Return the lines and the text of the pieces."""
-        return "\n".join(
-            line if piece is None else f"{line}\n{piece!r}" for line, piece in self.pieces
-        )
+        """Return the lines and the text of the tables."""
+        return "\n".join(f"{p.line}\n{p.table!r}".strip() for p in self.pieces)
 
 
 class Page:
@@ -130,9 +147,7 @@ class Page:
 
     def records(self, profile: str) -> list[Record]:
         """Return the records of a profile that were made with today's settings and data."""
-        found = self.store.records(self.experiment.key, profile)
-        keys = preset_keys(self.experiment, profile, (r.seed for r in found))
-        return [r for r in found if r.key in keys]
+        return own_records(self.experiment.key, profile, self.store)
 
     def profiles(self) -> list[str]:
         """Return the profiles to show: the most telling first, this run's among them."""
@@ -144,12 +159,13 @@ class Page:
 
     def compare(self) -> Shown:
         """Set reported beside reproduced: an overview, then every cell, for each profile."""
-        pieces: list[tuple[str, Table | None]] = []
-        numbers = self.numbers()
-        for profile in self.profiles():
+        pieces: list[Piece] = []
+        numbers, profiles = self.numbers(), self.profiles()
+        for profile in profiles:
             frame = compare(self.experiment.key, [profile], numbers=numbers)
-            pieces.append((MEANING[profile], comparison_table(frame, profile)))
-            pieces.append(("Cell by cell:", cells_table(frame)))
+            folded = profile == "smoke" and profiles != ["smoke"]
+            pieces.append(Piece(MEANING[profile], comparison_table(frame, profile), folded))
+            pieces.append(Piece(f"{profile}, cell by cell", cells_table(frame), folded=True))
         return Shown(tuple(pieces))
 
     def heat_map(self) -> "Figure":
@@ -174,32 +190,45 @@ class Page:
 
     def paired_differences(self, first: str = "ORT", columns: Sequence[str] = ("avg",)) -> Shown:
         """Compare ``first`` with every other system of its block, seed by seed."""
-        numbers, pieces = self.numbers(), []
-        for profile in self.profiles():
-            ran = numbers.systems(self.experiment.key, profile)
-            for block in dict.fromkeys(s.split(":", 1)[0] for s in ran):
-                one = f"{block}:{first}"
-                for other in ran:
-                    if one in ran and other != one and other.startswith(f"{block}:"):
-                        pairs = paired_differences(
-                            self.experiment.key, profile, one, other, columns, numbers=numbers
-                        )
-                        pieces.append((MEANING[profile], pairs_table(pairs, one, other)))
+        numbers, best = self.numbers(), self.profiles()[0]
+        pieces: list[Piece] = []
+        ran = numbers.systems(self.experiment.key, best)
+        for block in dict.fromkeys(s.split(":", 1)[0] for s in ran):
+            one = f"{block}:{first}"
+            others = [s for s in ran if s.startswith(f"{block}:") and s != one]
+            for other in others if one in ran else []:
+                pairs = paired_differences(
+                    self.experiment.key, best, one, other, columns, numbers=numbers
+                )
+                line = MEANING[best] if not pieces else ""
+                pieces.append(Piece(line, pairs_table(pairs, one, other)))
         return Shown(tuple(pieces))
 
     def claims(self) -> Shown:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
-        return Shown((("", claims_evidence.claims_table(self.experiment.key, self.profiles())),))
+        papers = load_catalog().of_paper(self.experiment.key.split("/", 1)[0])
+        built = [key for key in papers if key in all_experiments()]
+        records = [
+            record
+            for profile in self.profiles()
+            for key in built
+            if profile in find_experiment(key).profiles
+            for record in own_records(key, profile, self.store)
+        ]
+        table = claims_evidence.claims_table(
+            self.experiment.key, self.profiles(), numbers=gather(records)
+        )
+        return Shown((Piece("", table),))
 
     def deviations(self) -> Shown:
         """List where we knowingly differ from the paper."""
-        return Shown((("", deviations_evidence.deviations_table(self.experiment.key)),))
+        return Shown((Piece("", deviations_evidence.deviations_table(self.experiment.key)),))
 
     def provenance(self) -> Shown:
         """List the records behind the page, and what they cost."""
         return Shown(
             tuple(
-                (MEANING[p], provenance_evidence.provenance_table(self.records(p)))
+                Piece(MEANING[p], provenance_evidence.provenance_table(self.records(p)))
                 for p in self.profiles()
             )
         )

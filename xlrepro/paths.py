@@ -31,7 +31,7 @@ def data_dir() -> Path:
 
 
 def build_dir() -> Path:
-    """Return ``build/``: everything that can be made again; ignored by git. ``XLREPRO_BUILD`` moves it."""
+    """Return ``build/``: what can be made again, ignored by git. ``XLREPRO_BUILD`` moves it."""
     moved = os.environ.get("XLREPRO_BUILD")
     return Path(moved).resolve() if moved else project_root() / "build"
 

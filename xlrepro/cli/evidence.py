@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from xlrepro.evidence.golden import Difference
     from xlrepro.evidence.judging import ClaimVerdict
-    from xlrepro.evidence.reproduced import ReproducedNumbers
     from xlrepro.trials.store import RecordStore
 
 STYLES = {
@@ -36,6 +35,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare
+    from xlrepro.experiments import own_numbers
 
     catalog = load_catalog()
     keys = list(experiments or catalog.experiments)
@@ -50,32 +50,6 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
             _print(_cells_table(frame))
     else:
         _print(_overview(frames, profile))
-
-
-def own_numbers(keys: Sequence[str], profile: str) -> "ReproducedNumbers":
-    """Gather the records that the experiments' own presets ask for; others are left out.
-
-    Raises:
-        SettingsError: for an unknown profile.
-    """
-    from xlrepro.errors import SettingsError
-    from xlrepro.evidence.reproduced import gather
-    from xlrepro.experiments import all_experiments
-    from xlrepro.trials.presets import preset_keys
-    from xlrepro.trials.store import RecordStore
-    from xlrepro.trials.trial import PROFILES
-
-    if profile not in PROFILES:
-        raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    built, store = all_experiments(), RecordStore()
-    found = []
-    for key in keys:
-        if key not in built or profile not in built[key].profiles:
-            continue
-        records = store.records(key, profile)
-        wanted = preset_keys(built[key], profile, [r.seed for r in records])
-        found += [r for r in records if r.key in wanted]
-    return gather(found)
 
 
 def _cells(frame: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -145,6 +119,7 @@ def claims(
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
+    from xlrepro.experiments import own_numbers
 
     catalog = load_catalog()
     content = []
