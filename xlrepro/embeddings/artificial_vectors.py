@@ -35,7 +35,7 @@ def load(
     dim: int = 50,
     name: str = "dictionary",
     *,
-    sentences: int = 2000,
+    sentences: int = 800,
     epochs: int = 5,
     coverage: float = 1.0,
     noise: float = 0.0,
