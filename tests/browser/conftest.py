@@ -26,6 +26,7 @@ ARGUMENTS = [
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 FACTS = Path(__file__).with_name("page_facts.js").read_text(encoding="utf-8")
+PATIENCE_MS = 120_000  # a busy machine is no fault of the book
 # Sphinx's own pages without content of ours.
 NOT_PAGES = ("genindex.html", "search.html")
 
@@ -106,6 +107,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport=DESK)
+    context.set_default_timeout(PATIENCE_MS)
     yield context.new_page()
     context.close()
 
@@ -119,6 +121,7 @@ def page_names(book: Path) -> list[str]:
 def visits(book: Path, base: str, browser: Browser) -> dict[str, Visit]:
     """Every page, opened once at desk width, then at phone width, in both themes."""
     context = browser.new_context(viewport=DESK)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     found: dict[str, Visit] = {}
     for name in page_names(book):
