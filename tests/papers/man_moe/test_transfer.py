@@ -14,6 +14,9 @@ from xlrepro.trials.trial import Trial, TrialContext
 pytestmark = pytest.mark.usefixtures("invented_vectors")
 
 
+OTHER = {"positive": "negative", "negative": "positive", "B-LOC": "O"}
+
+
 def trial_of(settings, columns, system="without:MAN-MoE"):
     return Trial.create(
         experiment="man_moe/table4",
@@ -40,7 +43,7 @@ def garbled_target(monkeypatch):
         found = plain(settings, language, domain, split)
         if language != "de":
             return found
-        return [Example(e.tokens, ("B-LOC",) * len(e.tokens)) for e in found]
+        return [Example(e.tokens, tuple(OTHER.get(tag, "B-LOC") for tag in e.gold)) for e in found]
 
     monkeypatch.setattr(data, "labelled", labelled)
 
@@ -49,8 +52,9 @@ def weights(model):
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
-def test_no_label_of_the_target_reaches_training_or_selection(request):
-    settings = make_settings()
+@pytest.mark.parametrize("task", ["NER", "reviews"])
+def test_no_label_of_the_target_reaches_training_or_selection(request, task):
+    settings = make_settings(task=task)
     before = trained(settings)
     request.getfixturevalue("garbled_target")
     after = trained(settings)
@@ -72,10 +76,11 @@ def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypat
 
 
 def test_selection_on_target_dev_does_see_its_labels(request):
-    settings = make_settings(select_on="target_dev")
+    settings = make_settings(task="reviews", select_on="target_dev")
     before = trained(settings).fit.dev_scores
     request.getfixturevalue("garbled_target")
-    assert trained(settings).fit.dev_scores != before
+    # Every label is turned round, and no prediction is: what was right is wrong.
+    assert trained(settings).fit.dev_scores == [100 - score for score in before] != before
 
 
 def test_text_without_labels_is_that_of_the_labelled_texts():
