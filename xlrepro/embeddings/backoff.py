@@ -62,7 +62,7 @@ class WordIndex:
         >>> index.row("boat"), index.row("ship")
         (2, None)
         >>> index.back_off(["housing"])
-        [0, 1]
+        [1, 0]
     """
 
     def __init__(self, words: Sequence[str], language: str = "") -> None:

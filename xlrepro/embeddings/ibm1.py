@@ -105,8 +105,8 @@ def translation_counts(
 
     Example:
         >>> counts = translation_counts([(["a", "b"], ["x", "y"]), (["a"], ["x"])], iterations=10)
-        >>> max(counts, key=lambda entry: entry[2])[:2]
-        ('a', 'x')
+        >>> max((count, target) for source, target, count in counts if source == "a")[1]
+        'x'
     """
     grid = co_occurrences(pairs)
     if not len(grid.pair_of):
