@@ -1,7 +1,7 @@
 """What to do with a word that has no vector: its parts, its stem, its neighbours by spelling.
 
-The rules were chosen by how near the vector of a *known* word comes to what back-off would give it
-if it were unknown, and by coverage on development files; test files were not looked at.
+The rules were chosen by coverage and by examples on development files; test files were not looked
+at.
 """
 
 import unicodedata

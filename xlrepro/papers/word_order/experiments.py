@@ -8,6 +8,7 @@ from xlrepro.embeddings import open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
+from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
@@ -243,4 +244,5 @@ EXPERIMENTS = (
         default_seeds={"smoke": (0,), "open": (100,)},
         ours=True,
     ),
+    *SPAN_EXPERIMENTS,
 )

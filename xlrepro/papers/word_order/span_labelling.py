@@ -41,7 +41,10 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         "scores": scores,
         "parameters": sum(p.numel() for p in tagger.parameters()),
     }
-    values = {column: scores[column.rsplit("/", 1)[-1]] for column in trial.columns}
+    # a column is "NER/es", "es", "es/0.03" or "k=1": the part that names a test set
+    values = {
+        c: scores[next(part for part in c.split("/") if part in scores)] for c in trial.columns
+    }
     return TrialResult(
         cells=[Cell(system, column, value, "slot F1") for column, value in values.items()],
         details=details,

@@ -1,0 +1,124 @@
+from collections import Counter
+
+import pytest
+import torch
+
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.embeddings.encoding import EncodedSplit, TagSet
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.reported import load_reported
+from xlrepro.experiments import experiment
+from xlrepro.papers.word_order import span_data, span_labelling
+from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS, span_settings
+from xlrepro.trials.trial import TrialContext
+
+SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
+
+
+def cells(key, system, seed=0, **overrides):
+    trials = experiment(key).trials("smoke", [system], [seed], {**SMALL, **overrides})
+    found = {}
+    for trial in trials:
+        result = span_labelling.run(trial, TrialContext())
+        assert {c.column for c in result.cells} == set(trial.columns)
+        found |= {c.column: c.value for c in result.cells}
+    return found
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
+    long = {"epochs": 8, "train_sentences": 400, "test_sentences": 60}
+    first = cells("word_order/table5", "noisy:BiLSTM", **long)
+    assert cells("word_order/table5", "noisy:BiLSTM", **long) == first
+    assert cells("word_order/table5", "noisy:BiLSTM", seed=1, **long) != first
+    assert all(value > 0 for value in first.values())
+
+
+@pytest.mark.parametrize("name", ["table1", "table5", "table6"])
+def test_rows_and_columns_have_the_names_that_the_paper_prints(name):
+    shown, reported = experiment(f"word_order/{name}"), load_reported()
+    assert {s.identifier for s in shown.systems} <= set(reported.systems(shown.key))
+    assert set(shown.columns) <= set(reported.columns(shown.key))
+
+
+@pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_trials_fill_every_column_of_every_row_once(shown, profile):
+    trials = shown.trials(profile, seeds=[0])
+    filled = Counter((s, c) for t in trials for s in t.systems for c in t.columns)
+    assert filled == Counter((s.identifier, c) for s in shown.systems for c in shown.columns)
+
+
+def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
+    read = []
+    original = span_data.sentences
+
+    def spy(settings, language, split):
+        read.append((language, split))
+        return original(settings, language, split)
+
+    monkeypatch.setattr(span_data, "sentences", spy)
+    settings = span_settings("smoke", "SF", "ORT", {}, SMALL)
+    tags = span_data.tag_set(settings)
+    span_labelling.train_labeller(settings, tags, 0, TrialContext())
+    assert {language for language, _ in read} == {"en"}
+    assert {split for _, split in read} == {"train", "dev"}
+
+
+def test_few_shot_adds_the_share_that_was_asked_for():
+    shot = {"few_shot_language": "es", "few_shot_share": 0.1}
+    settings = span_settings("smoke", "SF", "ORT", {**shot, "targets": ("es",)}, {})
+    assert len(span_data.few_shot(settings)) == 40
+    assert span_data.few_shot(span_settings("smoke", "SF", "ORT", {}, {})) == []
+
+
+def test_joined_splits_keep_their_vectors():
+    first = EncodedSplit("a", torch.tensor([[0.0], [1.0], [2.0]]), [torch.tensor([1, 2])], [])
+    second = EncodedSplit("b", torch.tensor([[0.0], [7.0]]), [torch.tensor([1])], [])
+    both = span_labelling.joined(first, second)
+    assert [both.table[rows].flatten().tolist() for rows in both.rows] == [[1.0, 2.0], [7.0]]
+    assert both.table[0].tolist() == [0.0]
+
+
+SENTENCES = [
+    Sentence(("a", "b", "c", "d", "e"), slots=("O", "B-x", "I-x", "O", "B-y")),
+    Sentence(("f", "g"), slots=("O", "O")),
+]
+
+
+def test_no_disturbance_at_k_0():
+    moved = span_labelling.disturbed(SENTENCES, 0, "SF", seed=0)
+    assert [(s.tokens, s.slots) for s in moved] == [(s.tokens, s.slots) for s in SENTENCES]
+
+
+def test_disturbance_keeps_tags_with_tokens_and_spans_whole():
+    for seed in range(30):
+        moved = span_labelling.disturbed(SENTENCES, 2, "SF", seed)[0]
+        assert set(zip(moved.tokens, moved.slots, strict=True)) == set(
+            zip(SENTENCES[0].tokens, SENTENCES[0].slots, strict=True)
+        )
+        assert moved.tokens.index("c") == moved.tokens.index("b") + 1
+
+
+def test_a_tag_of_the_test_data_alone_is_never_predicted():
+    settings = span_settings("smoke", "SF", "ORT", {}, SMALL)
+    known = set(span_data.tag_set(settings).names)
+    predicted = span_labelling.named([torch.arange(len(known))], TagSet(sorted(known)))
+    assert set(predicted[0]) == known
+
+
+def test_figure_3_refuses_a_kernel_size_from_outside():
+    with pytest.raises(SettingsError, match="kernel_size"):
+        experiment("word_order/figure3").trials("smoke", ["ORT"], [0], {"kernel_size": 3})
+
+
+@pytest.mark.mirror
+def test_the_english_re_split_has_no_utterance_in_two_parts(monkeypatch, tmp_path):
+    settings = span_settings("open", "SF", "ORT", {}, {})
+    parts = {s: span_data.sentences(settings, "en", s) for s in ("train", "dev", "test")}
+    assert {name: len(found) for name, found in parts.items()} == {
+        "train": 10_000,
+        "dev": 1_400,
+        "test": 1_402,
+    }
+    ids = [id(s) for found in parts.values() for s in found]
+    assert len(set(ids)) == len(ids)
