@@ -165,7 +165,8 @@ class Page:
             frame = compare(self.experiment.key, [profile], numbers=numbers)
             folded = profile == "smoke" and profiles != ["smoke"]
             pieces.append(Piece(MEANING[profile], comparison_table(frame, profile), folded))
-            pieces.append(Piece(f"{profile}, cell by cell", cells_table(frame), folded=True))
+            if profile == profiles[0]:
+                pieces.append(Piece(f"{profile}, cell by cell", cells_table(frame), folded=True))
         return Shown(tuple(pieces))
 
     def heat_map(self) -> "Figure":

@@ -166,7 +166,8 @@ def heat_map(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
     grid = shown.pivot(index="system", columns="column", values="difference")
     grid = grid.reindex(index=systems, columns=columns)
     widest = float(np.nanmax(np.abs(grid.to_numpy()))) or 1.0
-    drawing, axes = _drawing(2.5 + 0.34 * len(columns), 1.4 + 0.36 * len(systems))
+    labels = 0.08 * max(map(len, systems))  # inches that the longest name takes
+    drawing, axes = _drawing(2.5 + labels + 0.34 * len(columns), 1.4 + 0.36 * len(systems))
     sns.heatmap(
         grid,
         ax=axes,
