@@ -83,7 +83,7 @@ def test_unknown_names_are_refused():
     with pytest.raises(SettingsError, match="dictionary, mapped"):
         open_vectors.recipe_hash("joint")
     with pytest.raises(SettingsError, match="no open word vectors for language 'xx'"):
-        open_vectors.load("dictionary", ["xx"])
+        language_sources("xx")
 
 
 def test_twins_are_the_same_word_or_the_same_but_for_diacritics():

@@ -58,6 +58,8 @@ def start(home: Path):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             process_group=0,
+            # a test run in the background ignores Ctrl-C, and its children would inherit that
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         return process

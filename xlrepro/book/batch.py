@@ -235,6 +235,7 @@ def _run_one(job: Job, children: "_Children") -> tuple[str | None, float]:
                 "target": str(job.target),
                 "parameters": dict(job.parameters),
                 "cwd": str(project_root()),
+                "parent": os.getpid(),
             }
         ),
         encoding="utf-8",

@@ -83,8 +83,9 @@ def _end_with_parent(parent: int) -> None:
 
 def main() -> int:
     """Read the request named on the command line and run it."""
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    # The parent names itself: asked here, getppid() may already name its successor.
+    threading.Thread(target=_end_with_parent, args=(request["parent"],), daemon=True).start()
     try:
         execute(
             Path(request["source"]),
