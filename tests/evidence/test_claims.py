@@ -8,6 +8,7 @@ from xlrepro.evidence.claim_files import Claim, load_claims, read_claims
 from xlrepro.evidence.claims import claims_of, claims_table, conditions_of
 from xlrepro.evidence.judging import Condition, Judge, conditions, judge_all, status_counts
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.experiments import all_experiments
 
 # What was found by other code on the same numbers: 80 hold, 12 fail, 8 rest on figures.
 FAIL = "M03s M10 M16s S10 S12s O05 O21 N04s A03 A05 A06 A12".split()  # noqa: SIM905
@@ -242,6 +243,66 @@ def test_the_table_shows_each_claim_with_a_verdict_per_condition(numbers):
     assert [e.text for e in row[3:]] == ["holds", "holds"]
 
 
+# Figure 3 has no printed numbers; ORT falls with the kernel size.
+FALLS = claim(
+    'value("figure3", "word:ORT", "es/1") > value("figure3", "word:ORT", "es/10")',
+    kind="figure",
+    rule="F1 falls with the kernel size",
+)
+
+
+def test_a_figure_says_nothing_on_printed_numbers_though_it_has_a_predicate():
+    verdict = Judge().judge(FALLS)
+    assert (verdict.status, verdict.note) == (
+        "not evaluable",
+        "rests on a figure without printed numbers",
+    )
+
+
+@pytest.mark.parametrize(("last", "status"), [(40.0, "holds"), (60.0, "fails")])
+def test_a_figures_predicate_decides_on_reproduced_numbers(numbers, last, status):
+    found = numbers(
+        {
+            ("word:ORT", "es/1"): {0: 50.0, 1: 51.0},
+            ("word:ORT", "es/10"): {0: last, 1: last + 1},
+        },
+        "word_order/figure3",
+    )
+    assert Judge(found).judge(FALLS, OPEN).status == status
+
+
+def test_a_figure_half_run_is_not_run(numbers):
+    found = numbers({("word:ORT", "es/1"): {0: 50.0}}, "word_order/figure3")
+    verdict = Judge(found).judge(FALLS, OPEN)
+    assert (verdict.status, verdict.missing) == ("not run", ("figure3 / word:ORT / es/10",))
+
+
+def test_one_unprinted_cell_among_printed_ones_is_enough():
+    mixed = claim('value("figure3", "word:ORT", "es/1") > value("table1", "word:ORT", "SF/es")')
+    assert Judge().judge(mixed).status == "not evaluable"
+
+
+def test_the_columns_of_an_unprinted_figure_must_be_named():
+    # Its printed columns are none, and `all` of none would hold.
+    vacuous = claim('all(c == "" for c in columns("figure3", "word:ORT"))')
+    with pytest.raises(SettingsError, match="the paper prints nothing of figure3"):
+        Judge().judge(vacuous)
+
+
+def test_an_unknown_experiment_is_an_error():
+    with pytest.raises(SettingsError, match="unknown experiment 'word_order/figure9'"):
+        Judge().judge(claim('value("figure9", "word:ORT", "es") > 1'))
+
+
+@pytest.mark.parametrize("claim", [c for c in ALL if c.expression], ids=lambda c: c.id)
+def test_what_a_claim_reads_of_an_unprinted_figure_can_be_run(claim):
+    for key, system, column in Judge().reads(claim):
+        built = all_experiments().get(key)
+        if built is not None and not load_catalog().experiment(key).reported:
+            assert system in [s.identifier for s in built.systems]
+            assert column in built.columns
+
+
 FILE = """paper: word_order
 claims:
   - {id: T1, kind: text, section: s, text: t, cells: c, predicate: "1 < 2"}
@@ -263,7 +324,10 @@ def test_a_file_of_claims_loads(tmp_path):
     ("change", "error", "message"),
     [
         (("kind: text", "kind: rumour"), DataError, r"c\.yaml: claims\.0\.kind"),
-        (('predicate: "1 < 2"', "rule: ''"), DataError, "T1 needs a predicate or a rule"),
+        (('predicate: "1 < 2"', "rule: r"), DataError, "T1 needs a predicate, and no rule"),
+        (('predicate: "1 < 2"', "predicate: ''"), DataError, "T1 needs a predicate"),
+        (('1 < 2"', '1 < 2", rule: r'), DataError, "T1 needs a predicate, and no rule"),
+        (("kind: text", "kind: figure"), DataError, "T1 rests on a figure: it needs a rule"),
         (("cells: c", "cells: c, variant_of: T9"), DataError, "T1 is a variant of no claim"),
         (("1 < 2", "x.y < 2"), SettingsError, "claim T1, column 1: Attribute is not part"),
         (("id: T1, ", ""), DataError, r"claims\.0\.id: Field required"),
@@ -272,6 +336,12 @@ def test_a_file_of_claims_loads(tmp_path):
 def test_a_malformed_claim_names_file_and_claim(tmp_path, change, error, message):
     with pytest.raises(error, match=message):
         written(tmp_path, FILE.replace(*change))
+
+
+def test_a_claim_on_a_figure_may_have_a_predicate_beside_its_rule(tmp_path):
+    text = FILE.replace("kind: text", "kind: figure").replace('1 < 2"', '1 < 2", rule: r')
+    (found,) = written(tmp_path, text)
+    assert (found.predicate, found.rule) == ("1 < 2", "r")
 
 
 def test_an_id_must_not_stand_twice(tmp_path):

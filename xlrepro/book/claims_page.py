@@ -58,5 +58,8 @@ def predicates_table(claims: Sequence[Claim]) -> Table:
         )
         for claim in claims
     ]
-    caption = "The predicates as they are evaluated; a figure without numbers has a rule instead."
+    caption = (
+        "The predicates as they are evaluated. A claim on a figure without printed numbers is "
+        "judged on ours alone; where its experiment is not built yet, it has a rule in words."
+    )
     return Table(caption, headings("id", "stated in", "predicate"), tuple(rows))

@@ -13,7 +13,11 @@ from xlrepro.paths import data_dir
 
 
 class Claim(BaseModel):
-    """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``."""
+    """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``.
+
+    A claim of kind ``figure`` has a ``rule`` in words. Its predicate, where it has one, reads cells
+    of an experiment that the paper prints no numbers of, so it decides on reproduced numbers alone.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,7 +34,7 @@ class Claim(BaseModel):
 
     @property
     def expression(self) -> Expression | None:
-        """The checked predicate; ``None`` for a claim on a figure without printed numbers."""
+        """The checked predicate; ``None`` for a claim on a figure that has a rule alone."""
         return _parsed(self.predicate, f"claim {self.id}") if self.predicate else None
 
 
@@ -51,8 +55,8 @@ def read_claims(path: Path) -> list[Claim]:
     """Read a claims file and check every predicate.
 
     Raises:
-        DataError: if the file is malformed, an id stands twice, or a claim has neither a
-            predicate nor a rule.
+        DataError: if the file is malformed, an id stands twice, a claim on a figure has no rule,
+            or another claim has no predicate.
         SettingsError: if a predicate is not in the language; names claim and column.
     """
     try:
@@ -63,8 +67,10 @@ def read_claims(path: Path) -> list[Claim]:
     for claim in content.claims:
         if known.count(claim.id) > 1:
             raise DataError(f"{path}: claim {claim.id} stands there twice")
-        if bool(claim.predicate) == bool(claim.rule):
-            raise DataError(f"{path}: claim {claim.id} needs a predicate or a rule, not both")
+        if claim.kind == "figure" and not claim.rule:
+            raise DataError(f"{path}: claim {claim.id} rests on a figure: it needs a rule in words")
+        if claim.kind != "figure" and (claim.rule or not claim.predicate):
+            raise DataError(f"{path}: claim {claim.id} needs a predicate, and no rule")
         if claim.variant_of is not None and claim.variant_of not in known:
             raise DataError(f"{path}: claim {claim.id} is a variant of no claim there")
     extra = {"paper": content.paper, "names": content.names}

@@ -41,8 +41,8 @@ def paper_numbers(paper: str, profiles: Sequence[str]) -> ReproducedNumbers:
 def claims_of(key: str, judge: Judge) -> list[Claim]:
     """Return the claims of a paper (``"ramen"``), or those that an experiment bears on.
 
-    An experiment bears on the claims whose predicates read its cells, and on those of a figure
-    that have its name (``"word_order/figure2"``: "Figure 2").
+    An experiment bears on the claims whose predicates read its cells, and on those without a
+    predicate that rest on the figure of its name (``"word_order/figure2"``: "Figure 2").
     """
     paper, _, experiment = key.partition("/")
     claims = load_claims(paper, judge.catalog)
@@ -117,7 +117,7 @@ def claims_table(
         (
             Entry(c.id),
             Entry(c.kind, f"of {c.variant_of}" if c.variant_of else ""),
-            Entry(c.text, f"{c.section}; {c.cells}", title=c.predicate or c.rule or ""),
+            Entry(c.text, f"{c.section}; {c.cells}", title=c.rule or c.predicate or ""),
             *(verdict_entry(verdicts[c.id][w.label]) for w in wanted),
         )
         for c in claims

@@ -24,6 +24,7 @@ NOT_RUN, NOT_EVALUABLE = "not run", "not evaluable"
 STATUSES = (HOLDS, FAILS, UNDECIDED, NOT_RUN, NOT_EVALUABLE)
 RESAMPLES = 2_000
 CERTAIN = 0.95  # share of resamples from which a claim holds; below 1 - CERTAIN it fails
+UNPRINTED = "rests on a figure without printed numbers"
 
 Address = tuple[str, str, str]  # experiment, system, column
 
@@ -96,7 +97,7 @@ class Judge:
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
         """Return the verdict; ``None`` if the condition's blocks of ours do not touch the claim."""
         if claim.expression is None:
-            return ClaimVerdict(NOT_EVALUABLE, note="rests on a figure without printed numbers")
+            return ClaimVerdict(NOT_EVALUABLE, note=UNPRINTED)
         reads = self.reads(claim)
         if condition.profile == "reported":
             return self._on_reported(claim, reads)
@@ -109,19 +110,25 @@ class Judge:
         """Return the cells that the claim's predicate reads, in their first order.
 
         Raises:
-            SettingsError: if it reads a cell that its paper does not have.
+            SettingsError: if it reads a cell that its paper does not have. Experiments of which
+                the paper prints nothing are taken at their word: a test holds such reads against
+                the systems and columns that the experiment can run.
         """
         seen: dict[Address, None] = {}
 
         def look_up(address: Address) -> float:
             cell = self.reported.get(*address)
-            if cell is None:
+            if cell is None and not self._is_unprinted(address[0]):
                 raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
             seen[address] = None
-            return math.nan if cell.value is None else cell.value
+            return math.nan if cell is None or cell.value is None else cell.value
 
         self._evaluate(claim, look_up)
         return list(seen)
+
+    def _is_unprinted(self, experiment: str) -> bool:
+        """Tell whether the paper prints no numbers of the experiment, as of most figures."""
+        return not self.catalog.experiment(experiment).reported
 
     def _evaluate(self, claim: Claim, look_up: Callable[[Address], float]) -> bool:
         expression = claim.expression
@@ -146,20 +153,25 @@ class Judge:
     def _table_functions(self, paper: str) -> dict[str, Callable[..., Any]]:
         """Return what a predicate may ask about the layout of a paper's tables."""
 
+        def printed(table: str) -> str:
+            if self._is_unprinted(f"{paper}/{table}"):
+                raise ValueError(f"the paper prints nothing of {table}: name systems and columns")
+            return f"{paper}/{table}"
+
         @cache
         def columns(table: str, system: str) -> list[str]:
-            found = self.reported.cells(f"{paper}/{table}", context=None)
+            found = self.reported.cells(printed(table), context=None)
             return [c.column for c in found if c.system == system and c.value is not None]
 
         @cache
         def targets(table: str, system: str) -> list[str]:
-            entry = self.catalog.experiment(f"{paper}/{table}")
+            entry = self.catalog.experiment(printed(table))
             left_out = {*entry.source_columns, *entry.average_columns}
             return [c for c in columns(table, system) if c not in left_out]
 
         @cache
         def systems(table: str, block: str = "") -> list[str]:
-            known = self.reported.systems(f"{paper}/{table}")
+            known = self.reported.systems(printed(table))
             return [s for s in known if not block or s.split(":", 1)[0] == block]
 
         return {"columns": columns, "targets": targets, "systems": systems}
@@ -169,6 +181,8 @@ class Judge:
         for address in reads:
             cell = self.reported.get(*address)
             values[address] = cell.value if cell else None
+        if any(self._is_unprinted(address[0]) for address in reads):
+            return ClaimVerdict(NOT_EVALUABLE, note=UNPRINTED)
         missing = tuple(" / ".join(a[1:]) for a, v in values.items() if v is None)
         if missing:
             return ClaimVerdict(NOT_EVALUABLE, missing=missing, note="cells without a number")
