@@ -56,6 +56,19 @@ class ReportedTable(_Entry):
     quoted: tuple[str, ...] = ()
 
 
+class StandIn(_Entry):
+    """What an experiment runs on where a profile cannot have the paper's data.
+
+    Attributes:
+        data: what they are, in a few words: shown where a claim is not judged on them.
+        columns: field of a printed column -> field of ours that claims read instead,
+            ``{"zh": "th"}``.
+    """
+
+    data: str
+    columns: dict[str, str] = Field(default_factory=dict)
+
+
 class CatalogEntry(_Entry):
     """One experiment: what it asks, where its reported numbers lie, how they are compared.
 
@@ -66,6 +79,7 @@ class CatalogEntry(_Entry):
         tolerance: replaces the metric's tolerance.
         ours: whether the experiment is ours and not in the paper.
         deterministic: whether a seed changes nothing, so that one run is exact.
+        stand_ins: profile -> what stands in there for the paper's data.
     """
 
     title: str
@@ -77,6 +91,7 @@ class CatalogEntry(_Entry):
     tolerance: float | None = Field(default=None, ge=0)
     ours: bool = False
     deterministic: bool = False
+    stand_ins: dict[str, StandIn] = Field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[str, ...]:

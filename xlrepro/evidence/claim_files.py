@@ -29,6 +29,7 @@ class Claim(BaseModel):
     predicate: str | None = None
     rule: str | None = None
     variant_of: str | None = None
+    magnitudes: bool = False
     paper: str = ""
     names: dict[str, Any] = Field(default_factory=dict, repr=False)
 

@@ -7,7 +7,7 @@ to two systems stays paired.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
 from xlrepro.evidence.claim_files import Claim
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.stand_ins import reading
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 NOT_RUN, NOT_EVALUABLE = "not run", "not evaluable"
@@ -195,11 +196,13 @@ class Judge:
         cells: dict[Address, ReproducedCell] = {}
         fixed: dict[Address, float] = {}
         missing: list[str] = []
+        how = reading(self.catalog, condition.profile, [address[0] for address in reads])
         for address in reads:
-            experiment, system, column = address
+            experiment, system, printed_column = address
             placed = condition.place(system)
-            cell = self.numbers.get(experiment, condition.profile, placed, column)
             entry = self.catalog.experiment(experiment)
+            column = how.column(entry.stand_ins.get(condition.profile), printed_column)
+            cell = self.numbers.get(experiment, condition.profile, placed, column)
             printed = self.reported.get(*address)
             if cell is not None:
                 cells[address] = cell
@@ -209,8 +212,12 @@ class Judge:
                 missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
         if missing:
             return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=_abridged(missing))
+        refusal = how.refusal(claim, (system for _, system, _ in fixed))
+        if refusal:
+            return ClaimVerdict(UNDECIDED, note=refusal)
         share, single = self._resample(claim, cells, fixed)
-        return _verdict(share, single, cells, fixed, self._is_random)
+        verdict = _verdict(share, single, cells, fixed, self._is_random)
+        return replace(verdict, note="; ".join(filter(None, (how.note, verdict.note))))
 
     def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
         """Quoted rows and distances keep their printed value where nobody ran them."""

@@ -1,0 +1,57 @@
+"""Judging a claim on other data than the paper's: what may be read on a stand-in, and what not.
+
+A claim about an ordering is read on the columns that stand in, and says so. A claim about
+magnitudes is not judged there, nor one that sets our numbers beside quoted ones of another corpus.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from xlrepro.evidence.catalog import Catalog, StandIn
+from xlrepro.evidence.claim_files import Claim
+
+
+@dataclass
+class Reading:
+    """How a claim's cells are read at a profile.
+
+    Attributes:
+        data: experiment -> what stands in for the paper's data; empty where nothing does.
+        fields: field of a printed column -> field of ours, as far as the claim reads them.
+    """
+
+    data: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str:
+        """Say what was read instead of what, ``"th for zh, en for de"``."""
+        return ", ".join(f"{ours} for {printed}" for printed, ours in self.fields.items())
+
+    def column(self, stand_in: StandIn | None, printed: str) -> str:
+        """Return the column of ours for a printed one, and remember what was replaced."""
+        known = stand_in.columns if stand_in else {}
+        parts = printed.split("/")
+        self.fields |= {part: known[part] for part in parts if part in known}
+        return "/".join(known.get(part, part) for part in parts)
+
+    def refusal(self, claim: Claim, quoted: Iterable[str]) -> str:
+        """Return why the claim is not judged on the stand-ins; empty if it is.
+
+        Args:
+            claim: the claim.
+            quoted: systems it reads whose numbers are the paper's own quotations.
+        """
+        ours = "; ".join(dict.fromkeys(self.data.values()))
+        rows = sorted(set(quoted))
+        if ours and rows:
+            return f"not judged: {', '.join(rows)} are numbers of another corpus than ours ({ours})"
+        if ours and claim.magnitudes:
+            return f"not judged: it is about values on the paper's data; ours: {ours}"
+        return ""
+
+
+def reading(catalog: Catalog, profile: str, experiments: Iterable[str]) -> Reading:
+    """Return how the cells of ``experiments`` are read at ``profile``."""
+    found = {e: catalog.experiment(e).stand_ins.get(profile) for e in dict.fromkeys(experiments)}
+    return Reading({e: stand_in.data for e, stand_in in found.items() if stand_in})
