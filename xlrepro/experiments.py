@@ -40,11 +40,24 @@ def experiment(key: str) -> Experiment:
 def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:
     """Return the records that the experiment's own preset asks for; others are left out.
 
-    Others are those made with ``--set``, with an earlier preset or with other data.
+    Others are those made with ``--set``, with an earlier preset or with other data. Records of
+    trials that the experiment shares with another are read as its own: :meth:`Experiment.view`.
     """
-    found = (store or RecordStore()).records(key, profile)
-    wanted = preset_keys(experiment(key), profile, [r.seed for r in found])
-    return [r for r in found if r.key in wanted]
+    store, each = store or RecordStore(), experiment(key)
+    found = [r for name in each.trained_in for r in store.records(name, profile)]
+    wanted = preset_keys(each, profile, [r.seed for r in found])
+    return [each.view(r) for r in found if r.key in wanted]
+
+
+def all_own_records(store: RecordStore | None = None) -> list[Record]:
+    """Return the own records of every experiment that is built, at every profile."""
+    store = store or RecordStore()
+    return [
+        record
+        for key, each in all_experiments().items()
+        for profile in each.profiles
+        for record in own_records(key, profile, store)
+    ]
 
 
 def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:

@@ -60,7 +60,8 @@ def test_bad_overrides_are_an_error(pairs):
 
 
 def test_list_counts_the_records_of_each_profile(call, record_of):
-    RecordStore().put(record_of())
+    RecordStore().put(record_of(data={}))
+    RecordStore().put(record_of(data={}, settings={"sleep": 0}))  # not the profile's own settings
     [row] = json.loads(call("list", "--json").stdout)
     assert row["key"] == "word_order/fake"
     assert {name: p["records"] for name, p in row["profiles"].items()} == {"smoke": 0, "open": 1}

@@ -14,9 +14,10 @@ from xlrepro.evidence.claims import (
     conditions_of,
     judge_all,
 )
-from xlrepro.evidence.compare import compare, records_of, verdict_counts
+from xlrepro.evidence.compare import compare, verdict_counts
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.experiments import all_own_records
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import PROFILES
 
@@ -92,4 +93,4 @@ class Evidence:
 @lru_cache(maxsize=1)
 def evidence() -> Evidence:
     """Return the project's evidence, read once."""
-    return Evidence(load_catalog(), load_reported(), tuple(records_of()))
+    return Evidence(load_catalog(), load_reported(), tuple(all_own_records()))

@@ -191,7 +191,7 @@ def golden(
     """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
     from xlrepro.evidence.golden import check, fresh_numbers
     from xlrepro.evidence.golden import update as write
-    from xlrepro.experiments import all_experiments, experiment
+    from xlrepro.experiments import all_experiments, experiment, own_records
     from xlrepro.trials.store import RecordStore
 
     built = all_experiments()
@@ -203,7 +203,7 @@ def golden(
     keys = {t.key for t in trials}
     found: list[Difference] = []
     for each in chosen:
-        numbers = fresh_numbers(store.records(each.key, "smoke"), keys=keys)
+        numbers = fresh_numbers(own_records(each.key, "smoke", store), keys=keys)
         found += write(each.key, numbers) if update else check(each.key, numbers)
     _print_differences(found, [each.key for each in chosen], update, as_json)
     raise typer.Exit(1 if found and not update else 0)

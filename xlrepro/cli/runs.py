@@ -91,10 +91,9 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
 
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments: what each computes, its profiles, its cost and its records."""
-    from xlrepro.experiments import all_experiments
-    from xlrepro.trials.store import RecordStore
+    from xlrepro.experiments import all_experiments, all_own_records
 
-    counts = Counter((record.experiment, record.profile) for record in RecordStore().records())
+    counts = Counter((record.experiment, record.profile) for record in all_own_records())
     rows = [_listing(each, counts) for each in all_experiments().values()]
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
@@ -241,7 +240,8 @@ def publish(
         raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")
     store = RecordStore()
     keys = None if everything else _preset_keys(chosen, profiles, store)
-    files = store.publish([each.key for each in chosen], profiles, keys)
+    sources = {name for each in chosen for name in each.trained_in}
+    files = store.publish(sources, profiles, keys)
     _print_published(files, as_json)
 
 
@@ -254,9 +254,9 @@ def _preset_keys(
     keys: set[str] = set()
     for each in experiments:
         for profile in set(profiles) & set(each.profiles):
-            records = store.records(each.key, profile)
+            records = [r for name in each.trained_in for r in store.records(name, profile)]
             own = preset_keys(each, profile, [record.seed for record in records])
-            others = [record for record in records if record.key not in own]
+            others = [r for r in records if r.key not in own and r.experiment == each.key]
             keys |= own
             if others:
                 typer.echo(

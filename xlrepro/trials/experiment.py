@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell, Trial
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class System:
 
 
 MakeTrials = Callable[[str, Sequence[str], Sequence[int], Mapping[str, Any]], list[Trial]]
+ReadCells = Callable[[Record], list[Cell]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,10 @@ class Experiment:
         columns: in the order of the page.
         profiles: those it can run at.
         make_trials: ``(profile, system identifiers, seeds, overrides) -> trials``. ``overrides``
-            are settings by name; an unknown name is a SettingsError.
+            are settings by name; an unknown name is a SettingsError. Trials of another experiment
+            may be among them, so that nothing is trained twice; they stay that experiment's.
+        draws_on: the experiments whose trials ``make_trials`` may return beside its own.
+        cells: what a record of one of those says in this experiment's cells.
         cost: profile to a sentence about what a full run costs.
         default_seeds: seeds of a full run, per profile.
         ours: whether the experiment is ours and not in the paper.
@@ -61,6 +66,30 @@ class Experiment:
     cost: Mapping[str, str] = field(default_factory=dict)
     default_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     ours: bool = False
+    draws_on: tuple[str, ...] = ()
+    cells: ReadCells | None = None
+
+    @property
+    def trained_in(self) -> tuple[str, ...]:
+        """The experiments whose trials fill its cells: mostly itself alone."""
+        return (self.key, *self.draws_on)
+
+    def view(self, record: Record) -> Record:
+        """Return a record as this experiment reads it: its own as it is, another's with our cells.
+
+        The key stays that of the trial that was run.
+
+        Raises:
+            SettingsError: if the record belongs to another experiment and ``cells`` is missing.
+        """
+        if record.experiment == self.key:
+            return record
+        if self.cells is None:
+            raise SettingsError(
+                f"{self.key} does not say how to read records of {record.experiment}"
+            )
+        read = {"experiment": self.key, "cells": tuple(self.cells(record))}
+        return record.model_copy(update=read)
 
     def select(self, names: Sequence[str] | None) -> tuple[str, ...]:
         """Return the identifiers of the systems that ``names`` stand for.

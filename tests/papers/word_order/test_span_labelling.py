@@ -9,7 +9,16 @@ from xlrepro.errors import SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import span_data, span_labelling
-from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS, span_settings
+from xlrepro.papers.word_order.settings import validated
+from xlrepro.papers.word_order.span_data import SpanSettings
+from xlrepro.papers.word_order.span_experiments import (
+    ABLATION,
+    ABLATION_IN_TABLE1,
+    SPAN_EXPERIMENTS,
+    WIDTH,
+    span_settings,
+)
+from xlrepro.trials.record import Record
 from xlrepro.trials.trial import TrialContext
 
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
@@ -27,9 +36,10 @@ def cells(key, system, seed=0, **overrides):
 
 def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
     long = {"epochs": 8, "train_sentences": 400, "test_sentences": 60}
-    first = cells("word_order/table5", "noisy:BiLSTM", **long)
-    assert cells("word_order/table5", "noisy:BiLSTM", **long) == first
-    assert cells("word_order/table5", "noisy:BiLSTM", seed=1, **long) != first
+    system = "ablation:ORT + CRF (PE -, FF Linear, k -)"
+    first = cells("word_order/table6", system, **long)
+    assert cells("word_order/table6", system, **long) == first
+    assert cells("word_order/table6", system, seed=1, **long) != first
     assert all(value > 0 for value in first.values())
 
 
@@ -40,12 +50,46 @@ def test_rows_and_columns_have_the_names_that_the_paper_prints(name):
     assert set(shown.columns) <= set(reported.columns(shown.key))
 
 
+SCORES = {"avg": 50.0, "k=0": 3.0, "k=1": 2.0, "k=2": 1.0, "en": 3.0, "es": 40.0, "th": 60.0}
+
+
+def addresses(shown, trial):
+    """Return the (system, column) pairs that a trial fills in an experiment."""
+    if trial.experiment == shown.key:
+        return [(s, c) for s in trial.systems for c in trial.columns]
+    record = Record.model_construct(
+        experiment=trial.experiment, systems=trial.systems, details={"scores": SCORES}
+    )
+    return [(cell.system, cell.column) for cell in shown.view(record).cells]
+
+
 @pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
 @pytest.mark.parametrize("profile", ["smoke", "open"])
 def test_trials_fill_every_column_of_every_row_once(shown, profile):
     trials = shown.trials(profile, seeds=[0])
-    filled = Counter((s, c) for t in trials for s in t.systems for c in t.columns)
+    filled = Counter(address for t in trials for address in addresses(shown, t))
     assert filled == Counter((s.identifier, c) for s in shown.systems for c in shown.columns)
+    assert {t.experiment for t in trials} <= set(shown.trained_in)
+
+
+def test_rows_that_other_experiments_take_from_table_1_have_the_settings_of_their_own():
+    for name, row in ABLATION_IN_TABLE1.items():
+        ((_, positions, width, k, head),) = (r for r in ABLATION if f"ablation:{r[0]}" == name)
+        (trial,) = experiment("word_order/table6").trials("open", [name], [0])
+        found = validated(trial.settings, "", SpanSettings)
+        assert trial.systems == (row,)
+        assert (found.encoder.positions, found.encoder.kernel_size) == (positions, width)
+        assert (found.head, found.shuffle, found.shuffle_k) == (head, k is not None, None)
+        assert width == WIDTH
+
+
+def test_table_5_reads_its_cells_from_the_disturbed_tests_of_table_1():
+    shown = experiment("word_order/table5")
+    record = Record.model_construct(
+        experiment="word_order/table1", systems=("word:ORT",), details={"scores": SCORES}
+    )
+    seen = {(c.system, c.column): c.value for c in shown.view(record).cells}
+    assert seen == {("noisy:ORT", "k=0"): 3.0, ("noisy:ORT", "k=1"): 2.0, ("noisy:ORT", "k=2"): 1.0}
 
 
 def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):

@@ -9,9 +9,11 @@ from xlrepro.papers.word_order.settings import EncoderSettings, presets, validat
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell, Trial
 
 RUNNER = "xlrepro.papers.word_order.span_labelling:run"
+TABLE1 = "word_order/table1"
 COST = {"smoke": "seconds", "open": "about a minute per trial and CPU core"}
 SEEDS = {"smoke": (0, 1), "open": (0, 1, 2)}
 ONE_SMOKE_SEED = {"smoke": (0,), "open": (0, 1, 2)}  # where there are many trials
@@ -76,32 +78,44 @@ def _row(identifier: str) -> tuple[str, dict[str, Any]]:
     return name.removesuffix(SHUFFLED), {"shuffle": True} if name.endswith(SHUFFLED) else {}
 
 
+def _table1_row(
+    task: str, identifier: str, profile: str, seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    """Return the trials of a row of Table 1 in one task; other experiments use those of slots."""
+    encoder, changes = _row(identifier)
+    disturbed = {"test_shuffles": NOISE} if task == "SF" else {}
+    settings = span_settings(profile, task, encoder, changes | disturbed, overrides)
+    columns = [f"{task}/{name}" for name in (settings.source, *settings.targets, "avg")]
+    return _trials(TABLE1, identifier, columns, profile, seeds, settings)
+
+
 def _table1_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
-    trials = []
-    for identifier in systems:
-        encoder, changes = _row(identifier)
-        for task in ("NER", "SF"):
-            disturbed = {"test_shuffles": NOISE} if task == "SF" else {}
-            settings = span_settings(profile, task, encoder, changes | disturbed, overrides)
-            names = (settings.source, *settings.targets, "avg")
-            columns = [f"{task}/{name}" for name in names]
-            trials += _trials("word_order/table1", identifier, columns, profile, seeds, settings)
-    return trials
+    return [
+        trial
+        for identifier in systems
+        for task in ("NER", "SF")
+        for trial in _table1_row(task, identifier, profile, seeds, overrides)
+    ]
+
+
+def _scores(record: Record, system: str, columns: Mapping[str, str]) -> list[Cell]:
+    """Return cells of ``system`` from the scores of a slot trial of Table 1: column to score."""
+    scores = record.details["scores"]
+    return [Cell(system, column, scores[name], "slot F1") for column, name in columns.items()]
 
 
 def _table5_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
-    trials = []
-    for identifier in systems:
-        encoder, changes = _row(identifier)
-        changes |= {"targets": (), "test_shuffles": NOISE}
-        settings = span_settings(profile, "SF", encoder, changes, overrides)
-        columns = [f"k={k}" for k in NOISE]
-        trials += _trials("word_order/table5", identifier, columns, profile, seeds, settings)
-    return trials
+    rows = [identifier.replace("noisy:", "word:") for identifier in systems]
+    return [t for row in rows for t in _table1_row("SF", row, profile, seeds, overrides)]
+
+
+def _table5_cells(record: Record) -> list[Cell]:
+    (row,) = record.systems
+    return _scores(record, row.replace("word:", "noisy:"), {f"k={k}": f"k={k}" for k in NOISE})
 
 
 # The 13 rows of Table 6: (row, positions, kernel width, k of shuffling or no shuffling, head).
@@ -123,12 +137,24 @@ ABLATION: tuple[tuple[str, str, int | None, int | str | None, str], ...] = (
 )  # fmt: skip
 
 
+# Rows of Table 6 that are rows of Table 1.
+ABLATION_IN_TABLE1 = {
+    "ablation:TRS + CRF (PE Sinusoid, FF Conv1d, k -)": "word:TRS",
+    "ablation:TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k inf)": f"word:TRS{SHUFFLED}",
+    "ablation:ORT + CRF (PE -, FF Conv1d, k -)": "word:ORT",
+}
+
+
 def _table6_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
     rows = {f"ablation:{row[0]}": row for row in ABLATION}
     trials = []
     for identifier in systems:
+        if identifier in ABLATION_IN_TABLE1:
+            row = ABLATION_IN_TABLE1[identifier]
+            trials += _table1_row("SF", row, profile, seeds, overrides)
+            continue
         name, positions, kernel_size, k, head = rows[identifier]
         changes = {
             "positions": positions,
@@ -143,6 +169,12 @@ def _table6_trials(
     return trials
 
 
+def _table6_cells(record: Record) -> list[Cell]:
+    (row,) = record.systems
+    system = next(ours for ours, theirs in ABLATION_IN_TABLE1.items() if theirs == row)
+    return _scores(record, system, {code: code for code in ("es", "th")})
+
+
 SHARES = (0.0, 0.01, 0.03, 0.05, 0.1)
 FEW_SHOT = {code: tuple(f"{code}/{share:g}" for share in SHARES) for code in ("es", "th")}
 
@@ -153,11 +185,12 @@ def _figure2_trials(
     trials = []
     for identifier in systems:
         encoder, _ = _row(identifier)
+        trials += _table1_row("SF", identifier, profile, seeds, overrides)  # zero-shot
         for code, columns in FEW_SHOT.items():
-            for share, column in zip(SHARES, columns, strict=True):
+            for share, column in zip(SHARES[1:], columns[1:], strict=True):
                 changes = {
                     "targets": (code,),
-                    "few_shot_language": code if share else None,
+                    "few_shot_language": code,
                     "few_shot_share": share,
                 }
                 settings = span_settings(profile, "SF", encoder, changes, overrides)
@@ -166,7 +199,12 @@ def _figure2_trials(
     return trials
 
 
+def _figure2_cells(record: Record) -> list[Cell]:
+    return _scores(record, record.systems[0], {f"{code}/0": code for code in FEW_SHOT})
+
+
 WIDTHS = (1, 3, 5, 10)
+WIDTH = 3  # that of Table 1
 
 
 def _figure3_trials(
@@ -177,12 +215,17 @@ def _figure3_trials(
     trials = []
     for identifier in systems:
         encoder, _ = _row(identifier)
-        for width in WIDTHS:
+        trials += _table1_row("SF", identifier, profile, seeds, overrides)
+        for width in (w for w in WIDTHS if w != WIDTH):
             settings = span_settings(profile, "SF", encoder, {"kernel_size": width}, overrides)
             columns = [f"{code}/{width}" for code in settings.targets]
             key = "word_order/figure3"
             trials += _trials(key, identifier, columns, profile, seeds, settings)
     return trials
+
+
+def _figure3_cells(record: Record) -> list[Cell]:
+    return _scores(record, record.systems[0], {f"{c}/{WIDTH}": c for c in ("es", "th")})
 
 
 def _experiment(
@@ -193,7 +236,9 @@ def _experiment(
     columns: tuple[str, ...],
     make_trials: Callable[..., list[Trial]],
     seeds: Mapping[str, tuple[int, ...]] = SEEDS,
+    cells: Callable[[Record], list[Cell]] | None = None,
 ) -> Experiment:
+    """Return one experiment; with ``cells`` it draws on the slot trials of Table 1."""
     return Experiment(
         key=f"word_order/{name}",
         title=title,
@@ -204,6 +249,8 @@ def _experiment(
         make_trials=make_trials,
         cost=COST,
         default_seeds=seeds,
+        draws_on=(TABLE1,) if cells else (),
+        cells=cells,
     )
 
 
@@ -226,6 +273,7 @@ SPAN_EXPERIMENTS = (
         tuple(System("noisy", row) for row in ENCODERS),
         tuple(f"k={k}" for k in NOISE),
         _table5_trials,
+        cells=_table5_cells,
     ),
     _experiment(
         "table6",
@@ -235,6 +283,7 @@ SPAN_EXPERIMENTS = (
         ("es", "th"),
         _table6_trials,
         ONE_SMOKE_SEED,
+        _table6_cells,
     ),
     _experiment(
         "figure2",
@@ -244,6 +293,7 @@ SPAN_EXPERIMENTS = (
         tuple(column for columns in FEW_SHOT.values() for column in columns),
         _figure2_trials,
         ONE_SMOKE_SEED,
+        _figure2_cells,
     ),
     _experiment(
         "figure3",
@@ -253,5 +303,6 @@ SPAN_EXPERIMENTS = (
         tuple(f"{code}/{width}" for code in ("es", "th") for width in WIDTHS),
         _figure3_trials,
         ONE_SMOKE_SEED,
+        _figure3_cells,
     ),
 )
