@@ -1,0 +1,1 @@
+"""Masked-language-model pretraining: a small multilingual BERT from registered open text."""
