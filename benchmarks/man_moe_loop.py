@@ -13,6 +13,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from xlrepro.nn.char_cnn import CharCNN
+from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import Experts
 from xlrepro.nn.pooling import ConvolutionPooling
 from xlrepro.papers.man_moe.encoding import TextBatch, WordTable
@@ -49,7 +50,7 @@ class LoopExtractor(nn.Module):
 
     def __init__(self, ours: FeatureExtractor, dropout: float) -> None:
         super().__init__()
-        first = ours.layers[0].forwards[0]
+        first = ours.layers[0].lstm
         self.dropout = nn.Dropout(dropout)
         self.lstm = nn.LSTM(
             first.input_size,
@@ -61,10 +62,10 @@ class LoopExtractor(nn.Module):
         )
         with torch.no_grad():
             for number, layer in enumerate(ours.layers):
-                for part, suffix in ((layer.forwards[0], ""), (layer.backwards[0], "_reverse")):
+                for suffix in ("", "_reverse"):
                     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
                         theirs = getattr(self.lstm, f"{name}_l{number}{suffix}")
-                        theirs.copy_(getattr(part, f"{name}_l0"))
+                        theirs.copy_(getattr(layer.lstm, f"{name}_l0{suffix}"))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         lengths = mask.sum(1).cpu()
@@ -163,7 +164,7 @@ def _copy(layer: nn.Linear) -> nn.Linear:
 
 
 def _plain(discriminator: nn.Module) -> list[nn.Module]:
-    return [m for m in discriminator.classify if not isinstance(m, nn.Dropout)]
+    return [m for m in discriminator.classify if not isinstance(m, Dropout)]
 
 
 class LoopTrainer:

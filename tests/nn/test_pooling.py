@@ -1,9 +1,10 @@
-"""Pooling against torch's own convolution and softmax; padding must not matter."""
+"""Pooling against torch's own convolution and softmax, text by text."""
 
 import pytest
 import torch
 from torch.nn import functional
 
+from xlrepro.nn.packing import Packing
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
 
 LENGTHS = (4, 1, 6)
@@ -24,7 +25,7 @@ def convolution():
 
 def test_convolution_equals_torchs_on_each_text_alone(texts, convolution):
     x, mask = texts
-    pooled = convolution(x, mask)
+    pooled = convolution(x[mask], Packing(mask.sum(1)))
     for i, length in enumerate(LENGTHS):
         found = []
         for width, linear in zip((2, 3), convolution.maps, strict=True):
@@ -34,23 +35,41 @@ def test_convolution_equals_torchs_on_each_text_alone(texts, convolution):
         torch.testing.assert_close(pooled[i], torch.cat(found))
 
 
-def test_convolution_ignores_more_padding_and_what_stands_there(texts, convolution):
+@pytest.mark.parametrize("equal", [False, True])
+def test_gradients_equal_those_of_a_padded_maximum(texts, convolution, equal):
     x, mask = texts
-    wider = functional.pad(x.masked_fill(~mask.unsqueeze(-1), 7.0), (0, 0, 0, 3), value=9.0)
-    pooled = convolution(wider, functional.pad(mask, (0, 3)))
-    torch.testing.assert_close(pooled, convolution(x, mask))
+    tokens = x[mask]
+    if equal:  # windows with the same value share the gradient
+        tokens = torch.ones_like(tokens)
+    weights = torch.randn(3, 10)
+    found, expected = tokens.clone().requires_grad_(), tokens.clone().requires_grad_()
+    (convolution(found, Packing(mask.sum(1))) * weights).sum().backward()
+    padded = torch.zeros_like(x)
+    padded[mask] = expected
+    parts = []
+    for width, linear in zip((2, 3), convolution.maps, strict=True):
+        weight = linear.weight.view(5, width, 8).transpose(1, 2)
+        windows = functional.pad(padded.transpose(1, 2), (0, width - 1))
+        values = functional.conv1d(windows, weight, linear.bias)
+        parts.append(values.masked_fill(~mask[:, None], -torch.inf).amax(2))
+    (torch.cat(parts, -1).relu() * weights).sum().backward()
+    torch.testing.assert_close(found.grad, expected.grad)
 
 
 def test_with_all_windows_padding_is_seen(texts, convolution):
     x, mask = texts
+    packing = Packing(mask.sum(1))
+    tokens = x.abs()[mask]
     with torch.no_grad():
         for linear in convolution.maps:
             linear.bias.fill_(50.0)
             linear.weight.mul_(-1).abs_().neg_()
-    shown = convolution(x.abs(), mask, all_windows=True)
+    shown = convolution(tokens, packing, all_windows=True)
     # A window of zeros keeps the bias, which is more than any window with a token has.
     torch.testing.assert_close(shown[:2], torch.full((2, 10), 50.0))
-    assert bool((convolution(x.abs(), mask)[:2] < 50).all())
+    # The longest text has no padding.
+    torch.testing.assert_close(shown[2], convolution(tokens, packing)[2])
+    assert bool((convolution(tokens, packing)[:2] < 50).all())
 
 
 def test_attention_is_a_mean_weighted_by_the_dot_product():

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from xlrepro.nn.dropout import Dropout
+
 Mixture = Literal["log", "prob"]
 
 
@@ -38,7 +40,7 @@ class Experts(nn.Module):
         self.inner_bias = nn.Parameter(_uniform(experts, hidden_dim, fan_in=input_dim))
         self.outer = nn.Parameter(_uniform(experts, output_dim, hidden_dim, fan_in=hidden_dim))
         self.outer_bias = nn.Parameter(_uniform(experts, output_dim, fan_in=hidden_dim))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return ``(items, experts, output_dim)`` for ``x``, ``(items, input_dim)``."""
@@ -81,7 +83,8 @@ def mix(outputs: Tensor, gate_logits: Tensor) -> Tensor:
     Returns:
         ``(items, dim)``.
     """
-    return (gate_logits.softmax(-1).unsqueeze(1) @ outputs).squeeze(1)
+    # Not a batched product: a matrix of one row per item costs more than it multiplies.
+    return (gate_logits.softmax(-1).unsqueeze(-1) * outputs).sum(1)
 
 
 def mix_log_probabilities(logits: Tensor, gate_logits: Tensor, mixture: Mixture) -> Tensor:

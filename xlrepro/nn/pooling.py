@@ -2,10 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
+
+from xlrepro.nn.packing import Packing
 
 
 class ConvolutionPooling(nn.Module):
@@ -30,30 +34,61 @@ class ConvolutionPooling(nn.Module):
         # Columns [j * input_dim, (j + 1) * input_dim) of a weight belong to a window's token j.
         self.maps = nn.ModuleList(nn.Linear(w * input_dim, filters) for w in self.kernel_sizes)
 
-    def forward(self, x: Tensor, mask: Tensor, all_windows: bool = False) -> Tensor:
+    def forward(self, x: Tensor, packing: Packing, all_windows: bool = False) -> Tensor:
         """Pool ``x`` over its tokens.
 
         Args:
-            x: ``(batch, length, input_dim)``.
-            mask: ``(batch, length)`` bool, True at tokens.
+            x: flat tokens, ``(tokens, input_dim)``.
+            packing: of the texts.
             all_windows: also take the windows that lie wholly in the padding of the batch, as an
                 unmasked convolution does; the result then depends on the longest sequence.
 
         Returns:
             ``(batch, output_dim)``.
         """
-        batch, length, dim = x.shape
         widest = max(self.kernel_sizes)
-        padded = functional.pad(x.masked_fill(~mask.unsqueeze(-1), 0), (0, 0, 0, widest - 1))
-        # shape: (batch, length, widest * dim); a window's tokens side by side, copied once
-        windows = padded.unfold(1, widest, 1).transpose(2, 3).reshape(batch, length, widest * dim)
-        hidden = torch.zeros_like(mask) if all_windows else ~mask
+        nothing = x.new_zeros(1, x.shape[1])  # what stands behind a text's end
+        places = packing.windows(widest).flatten()
+        # shape: (tokens, widest * dim); a window's tokens side by side
+        windows = torch.cat((x, nothing)).index_select(0, places).view(len(x), -1)
+        short = packing.lengths < packing.lengths.max()
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
-            values = linear(windows[..., : width * dim])
-            pooled.append(values.masked_fill(hidden.unsqueeze(-1), -math.inf).amax(1))
+            assert isinstance(linear, nn.Linear)
+            values = linear(windows[:, : width * x.shape[1]])
+            highest: Tensor = _HighestOfText.apply(values, packing)  # type: ignore[no-untyped-call]
+            if all_windows:  # one of padding alone gives the bias
+                with_padding = torch.maximum(highest, linear.bias)
+                highest = torch.where(short.unsqueeze(1), with_padding, highest)
+            pooled.append(highest)
         # ReLU and maximum can change places: ReLU does not fall.
         return functional.relu(torch.cat(pooled, -1))
+
+
+class _HighestOfText(torch.autograd.Function):
+    """The maximum over each text's tokens; equal ones share its gradient, as in ``amax``."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, packing: Packing) -> Tensor:
+        """Return ``(batch, dim)`` for flat ``values``, ``(tokens, dim)``."""
+        place = packing.texts.unsqueeze(1).expand_as(values)
+        found = values.new_empty(len(packing), values.shape[1])
+        found.scatter_reduce_(0, place, values, "amax", include_self=False)
+        ctx.save_for_backward(values, found)
+        ctx.packing = packing
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        """Return the gradient of the values."""
+        values, found = ctx.saved_tensors
+        texts = ctx.packing.texts
+        highest = values == found.index_select(0, texts)
+        if int(highest.count_nonzero()) > found.numel():
+            times = torch.zeros_like(found).index_add_(0, texts, highest.to(grad.dtype))
+            grad = grad / times
+        return grad.index_select(0, texts).mul_(highest), None
 
 
 class AttentionPooling(nn.Module):

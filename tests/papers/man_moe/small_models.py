@@ -16,6 +16,8 @@ SIZES = {
     "discriminator_filters": 3,
     "discriminator_dim": 5,
     "dropout": 0.0,
+    "transformer_heads": 2,
+    "transformer_dropout": 0.0,
 }
 WORDS, VECTOR_DIM, LABELS = 30, 7, 5
 

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from torch.nn import functional
 
 from tests.papers.man_moe.small_models import LABELS, make_model, make_settings
+from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.encoding import collate
 from xlrepro.papers.man_moe.model import language_mean
 from xlrepro.papers.man_moe.systems import ABLATION_ROWS, NER_ROWS, SLOT_ROWS
@@ -16,13 +16,12 @@ def batch(texts):
 
 
 def represent(model, batch, texts):
-    (words,) = model.words([batch.rows], texts.table)
-    return words
+    return model.words(batch.flat, texts.table)
 
 
 def test_tagging_gives_a_distribution_per_token_and_gates_over_the_sources(batch, texts):
     model = make_model(make_settings({"mixture": "prob"}))
-    found = model.predict(represent(model, batch, texts), batch.mask)
+    found = model.predict(represent(model, batch, texts), batch.packing)
     tokens = int(batch.mask.sum())
     assert found.log_probabilities.shape == (tokens, LABELS)
     assert found.private_gate.shape == found.predictor_gate.shape == (tokens, 3)
@@ -31,40 +30,54 @@ def test_tagging_gives_a_distribution_per_token_and_gates_over_the_sources(batch
 
 def test_classification_gives_one_distribution_and_one_predictor_gate_per_text(batch, texts):
     model = make_model(make_settings({"mixture": "prob"}), pooled=True)
-    found = model.predict(represent(model, batch, texts), batch.mask)
+    found = model.predict(represent(model, batch, texts), batch.packing)
     assert found.log_probabilities.shape == (4, LABELS)
     assert found.predictor_gate.shape == (4, 3)
     assert found.private_gate.shape == (int(batch.mask.sum()), 3)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_padding_and_what_stands_there_change_no_prediction(batch, texts, pooled):
-    model = make_model(make_settings(), pooled=pooled)
+EXTRACTORS = ("BiLSTM", "TRS", "ORT")
+
+
+@pytest.mark.parametrize("extractor", EXTRACTORS)
+def test_every_shared_extractor_is_as_wide_and_feeds_all_parts(batch, texts, extractor):
+    model = make_model(make_settings({"extractor": extractor}))
     words = represent(model, batch, texts)
-    wider = functional.pad(
-        words.masked_fill(~batch.mask.unsqueeze(-1), 5.0), (0, 0, 0, 4), value=8.0
-    )
-    expected = model.predict(words, batch.mask)
-    found = model.predict(wider, functional.pad(batch.mask, (0, 4)))
-    torch.testing.assert_close(found.log_probabilities, expected.log_probabilities)
-    torch.testing.assert_close(found.predictor_gate, expected.predictor_gate)
+    shared = model.shared(words, batch.packing)
+    assert shared.shape == (int(batch.mask.sum()), 8)
+    assert model.discriminator(shared, batch.packing).shape == (4, 4)
+    model.predict(words, batch.packing).log_probabilities.sum().backward()
+    assert all(p.grad is not None for p in model.shared.parameters())
 
 
-def test_padding_changes_nothing_for_the_discriminator(batch, texts):
-    model = make_model(make_settings())
-    shared = model.shared(represent(model, batch, texts), batch.mask)
-    wider = functional.pad(shared, (0, 0, 0, 4), value=8.0)
-    torch.testing.assert_close(
-        model.discriminator(wider, functional.pad(batch.mask, (0, 4))),
-        model.discriminator(shared, batch.mask),
-    )
+def test_only_the_shared_extractor_is_exchanged():
+    def others(extractor):
+        model = make_model(make_settings({"extractor": extractor}))
+        named = model.named_parameters()
+        return {name: p.shape for name, p in named if not name.startswith("shared.")}
+
+    assert others("ORT") == others("TRS") == others("BiLSTM")
 
 
-def test_a_text_is_predicted_the_same_alone_and_among_other_languages(batch, texts):
-    model = make_model(make_settings())
-    among = model.predict(represent(model, batch, texts), batch.mask).log_probabilities
+@pytest.mark.parametrize(("extractor", "sees_order"), [("TRS", True), ("ORT", False)])
+def test_without_positions_far_words_may_change_places(texts, extractor, sees_order):
+    settings = make_settings({"extractor": extractor, "extractor_layers": 1})
+    model = make_model(settings).eval()
+    x = torch.randn(9, model.words.output_dim)
+    # The first token's window ends before the words that change places, and theirs do not meet.
+    swapped = x[[0, 1, 2, 3, 4, 7, 6, 5, 8]]
+    swapped[[4, 6, 8]] = x[4] = x[6] = x[8] = 0.0
+    packing = Packing(torch.tensor([9]))
+    found, moved = (model.shared(tokens, packing)[0] for tokens in (x, swapped))
+    assert torch.allclose(found, moved, atol=1e-5) != sees_order
+
+
+@pytest.mark.parametrize("extractor", EXTRACTORS)
+def test_a_text_is_predicted_the_same_alone_and_among_other_languages(batch, texts, extractor):
+    model = make_model(make_settings({"extractor": extractor}))
+    among = model.predict(represent(model, batch, texts), batch.packing).log_probabilities
     alone = collate([(texts.labelled[1], [3])])
-    found = model.predict(represent(model, alone, texts), alone.mask).log_probabilities
+    found = model.predict(represent(model, alone, texts), alone.packing).log_probabilities
     torch.testing.assert_close(found, among[-len(found) :])
 
 

@@ -31,8 +31,7 @@ def changed(before, parameters):
 
 
 def features(trainer, batches):
-    rows = [b.rows for b in (batches.labelled, batches.unlabelled, *batches.critics)]
-    return trainer.model.words(rows, trainer.table)
+    return trainer.words(batches)
 
 
 def test_iterations_equal_a_plain_loop_over_languages_and_experts(texts):
@@ -55,7 +54,7 @@ def test_gradients_equal_those_of_the_plain_loop(texts):
     loop = LoopTrainer(LoopManMoe(model, 0.0).eval(), texts.table, settings)
     batches = draw(texts, settings)
     ours = Trainer(model, texts.table, settings, 3)
-    loss, _ = ours.main_loss(batches, features(ours, batches))
+    loss, _ = ours.main_loss(batches, features(ours, batches)[0])
     loss.backward()
     loop.main_backward(batches)
     plain = loop.model
@@ -64,11 +63,11 @@ def test_gradients_equal_those_of_the_plain_loop(texts):
         "gate of C": (model.predictor.gate.linear.weight, plain.gate.weight),
         "character output": (model.words.char_cnn.output.weight, plain.char_output.weight),
         "first LSTM of F_s": (
-            model.shared.layers[0].forwards[0].weight_ih_l0,
+            model.shared.layers[0].lstm.weight_ih_l0,
             plain.shared.lstm.weight_ih_l0,
         ),
         "backward LSTM of F_p": (
-            model.private.extract.layers[1].backwards[0].weight_hh_l0,
+            model.private.extract.layers[1].lstm.weight_hh_l0_reverse,
             plain.private.lstm.weight_hh_l1_reverse,
         ),
     }
@@ -85,9 +84,9 @@ def test_discriminator_steps_update_the_discriminator_alone_and_k_times(texts):
     model = make_model(settings)
     trainer = Trainer(model, texts.table, settings, 3)
     batches = draw(texts, settings)
-    words = features(trainer, batches)
+    _, words = features(trainer, batches)
     before, own = snapshot(model.main_parameters()), snapshot(model.discriminator.parameters())
-    trainer.discriminator_steps(batches.critics, words[2:])
+    trainer.discriminator_steps(batches.critics, words)
     assert len(batches.critics) == 2
     assert not any(changed(before, model.main_parameters()))
     assert any(changed(own, model.discriminator.parameters()))
@@ -113,16 +112,16 @@ def test_features_are_pushed_against_the_discriminator(texts):
     model = make_model(settings)
     trainer = Trainer(model, texts.table, settings, 3)
     batches = draw(texts, settings)
-    weight = model.shared.layers[0].forwards[0].weight_ih_l0
+    weight = model.shared.layers[0].lstm.weight_ih_l0
 
     def gradient(lambda1):
         trainer.settings = settings.model_copy(update={"lambda1": lambda1})
-        loss, _ = trainer.main_loss(batches, features(trainer, batches))
+        loss, _ = trainer.main_loss(batches, features(trainer, batches)[0])
         return torch.autograd.grad(loss, weight)[0]
 
     unlabelled = batches.unlabelled
-    (words,) = model.words([unlabelled.rows], texts.table)
-    shared = model.shared(words, unlabelled.mask)
+    words = model.words(unlabelled.flat, texts.table)
+    shared = model.shared(words, unlabelled.packing)
     expected = torch.autograd.grad(trainer.language_loss(shared, unlabelled), weight)[0]
     torch.testing.assert_close(gradient(0.5) - gradient(0.0), -0.5 * expected, atol=1e-5, rtol=1e-3)
 
@@ -146,9 +145,9 @@ def test_gate_loss_reaches_the_layers_below_only_if_not_detached(texts, detach):
     settings = make_settings({"detach_gate": detach})
     model = make_model(settings)
     batch = draw(texts, settings).labelled
-    (words,) = model.words([batch.rows], texts.table)
-    prediction = model.predict(words, batch.mask)
-    below = model.private.extract.layers[0].forwards[0].weight_ih_l0
+    words = model.words(batch.flat, texts.table)
+    prediction = model.predict(words, batch.packing)
+    below = model.private.extract.layers[0].lstm.weight_ih_l0
     own = model.private.gate.linear.weight
     grads = torch.autograd.grad(
         gate_losses(prediction.private_gate, batch).sum(), [own, below], allow_unused=True
@@ -163,11 +162,13 @@ def test_the_task_loss_is_averaged_as_the_settings_say(texts, token_loss):
     model = make_model(settings)
     trainer = Trainer(model, texts.table, settings, 3)
     batches = draw(texts, settings)
-    _, parts = trainer.main_loss(batches, features(trainer, batches))
+    _, parts = trainer.main_loss(batches, features(trainer, batches)[0])
     expected = 0.0
     batch = batches.labelled
-    (words,) = model.words([batch.rows], texts.table)
-    by_text = model.predict(words, batch.mask).log_probabilities.split(batch.mask.sum(1).tolist())
+    words = model.words(batch.flat, texts.table)
+    by_text = model.predict(words, batch.packing).log_probabilities.split(
+        batch.mask.sum(1).tolist()
+    )
     gold = batch.gold.split(batch.mask.sum(1).tolist())
     sums = [-float(p.detach().gather(1, g[:, None]).sum()) for p, g in zip(by_text, gold)]
     for language in range(3):

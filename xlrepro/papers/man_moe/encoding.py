@@ -6,12 +6,14 @@ word), and beside it the word's characters, a row per spelling.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from xlrepro.embeddings.encoding import Lookup
+from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 
 Word = tuple[str, str]  # language, word
@@ -59,6 +61,16 @@ class TextBatch:
     mask: Tensor
     languages: Tensor
     gold: Tensor
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Return where the tokens of each text stand once padding is left out."""
+        return Packing(self.mask.sum(1))
+
+    @cached_property
+    def flat(self) -> Tensor:
+        """Return the rows of the tokens alone, text after text, ``(tokens,)``."""
+        return self.rows[self.mask]
 
     def to(self, device: str) -> "TextBatch":
         """Return the batch on ``device``."""

@@ -2,7 +2,7 @@
 
 Components carry the paper's letters: F_s (shared extractor), D (language discriminator), F_p
 (private extractor with its experts), C (predictor). Baselines and ablations leave parts out.
-Texts of all languages go through each part as one batch.
+Texts of all languages go through each part as one batch of flat tokens, without padding.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro.nn.char_cnn import CharCNN
+from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_probabilities
+from xlrepro.nn.packed_lstm import PackedBiLSTM
+from xlrepro.nn.packing import Packing
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
-from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.nn.transformer import TransformerEncoder
 from xlrepro.papers.man_moe.encoding import WordTable
 from xlrepro.papers.man_moe.settings import ModelSettings
 
@@ -58,29 +61,24 @@ class WordRepresentation(nn.Module):
             )
             self.output_dim += settings.character_dim
 
-    def forward(self, rows: list[Tensor], table: WordTable) -> list[Tensor]:
-        """Represent the words of several batches; the CharCNN reads each distinct spelling once.
+    def forward(self, rows: Tensor, table: WordTable) -> Tensor:
+        """Represent some words; the CharCNN reads each distinct spelling once.
 
         Args:
-            rows: of the word table, 0 at padding; each ``(batch, length)``.
+            rows: of the word table, of the tokens of one or several batches. ``(tokens,)``
             table: the words.
 
         Returns:
-            For each batch ``(batch, length, output_dim)``; what stands at padding means nothing.
+            ``(tokens, output_dim)``, the fixed vector first.
         """
-        vectors = [table.vectors[r] for r in rows]
+        vectors = table.vectors.index_select(0, rows)
         if self.char_cnn is None:
             return vectors
-        spellings = torch.cat([table.spellings[r].flatten() for r in rows])
-        distinct, where = torch.unique(spellings, return_inverse=True)
+        distinct, where = torch.unique(table.spellings[rows], return_inverse=True)
         characters = table.characters[distinct]
         width = int((characters > 0).sum(1).max())
         spelled = self.char_cnn(characters[:, : max(1, width)])
-        parts = where.split([r.numel() for r in rows])
-        return [
-            torch.cat((v, spelled[part].view(*r.shape, -1)), -1)
-            for v, r, part in zip(vectors, rows, parts, strict=True)
-        ]
+        return torch.cat((vectors, spelled.index_select(0, where)), -1)
 
 
 class FeatureExtractor(nn.Module):
@@ -89,21 +87,63 @@ class FeatureExtractor(nn.Module):
     Args:
         input_dim: width of a word representation.
         settings: sizes and dropout.
+        fixed_dim: how much of it is a fixed vector.
     """
 
-    def __init__(self, input_dim: int, settings: ModelSettings) -> None:
+    def __init__(self, input_dim: int, settings: ModelSettings, fixed_dim: int = 0) -> None:
         super().__init__()
         hidden = settings.extractor_dim
         self.output_dim = 2 * hidden
         widths = [input_dim] + [self.output_dim] * (settings.extractor_layers - 1)
-        self.layers = nn.ModuleList(BiLSTM(width, hidden, 1, 0.0) for width in widths)
-        self.dropout = nn.Dropout(settings.dropout)
+        fixed = [fixed_dim] + [0] * (settings.extractor_layers - 1)
+        self.layers = nn.ModuleList(
+            PackedBiLSTM(width, hidden, part) for width, part in zip(widths, fixed, strict=True)
+        )
+        self.dropout = Dropout(settings.dropout)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return ``(batch, length, output_dim)``, zero at padding."""
+    def forward(self, x: Tensor, packing: Packing) -> Tensor:
+        """Return ``(tokens, output_dim)`` for flat tokens ``(tokens, input_dim)``."""
         for layer in self.layers:
-            x = layer(self.dropout(x), mask)
+            x = layer(self.dropout(x), packing)
         return x
+
+
+class TransformerExtractor(nn.Module):
+    """F_s with a Transformer in the BiLSTM's place (word order paper, Table 4).
+
+    Args:
+        input_dim: width of a word representation.
+        settings: which Transformer, sizes and dropout; as wide as the BiLSTM, as many layers.
+    """
+
+    def __init__(self, input_dim: int, settings: ModelSettings) -> None:
+        super().__init__()
+        self.output_dim = 2 * settings.extractor_dim
+        self.dropout = Dropout(settings.dropout)
+        self.encoder = TransformerEncoder(
+            input_dim=input_dim,
+            dim=self.output_dim,
+            heads=settings.transformer_heads,
+            layers=settings.extractor_layers,
+            ff_dim=4 * self.output_dim,  # Vaswani et al. 2017: 2048 for 512
+            kernel_size=3,
+            positions="sinusoidal" if settings.extractor == "TRS" else "none",
+            dropout=settings.transformer_dropout,
+        )
+
+    def forward(self, x: Tensor, packing: Packing) -> Tensor:
+        """Return ``(tokens, output_dim)`` for flat tokens ``(tokens, input_dim)``."""
+        states: Tensor = self.encoder(packing.padded(self.dropout(x)), packing.mask)
+        return states[packing.mask]
+
+
+def shared_extractor(
+    input_dim: int, settings: ModelSettings, fixed_dim: int
+) -> FeatureExtractor | TransformerExtractor:
+    """Return F_s as the settings want it."""
+    if settings.extractor == "BiLSTM":
+        return FeatureExtractor(input_dim, settings, fixed_dim)
+    return TransformerExtractor(input_dim, settings)
 
 
 class Discriminator(nn.Module):
@@ -125,16 +165,16 @@ class Discriminator(nn.Module):
         self.classify = nn.Sequential(
             nn.Linear(self.pool.output_dim, width),
             nn.ReLU(),
-            nn.Dropout(settings.dropout),
+            Dropout(settings.dropout),
             nn.Linear(width, width),
             nn.ReLU(),
-            nn.Dropout(settings.dropout),
+            Dropout(settings.dropout),
             nn.Linear(width, languages),
         )
 
-    def forward(self, features: Tensor, mask: Tensor) -> Tensor:
-        """Return log-probabilities of the languages, ``(batch, languages)``."""
-        return self.classify(self.pool(features, mask, self.all_windows)).log_softmax(-1)
+    def forward(self, features: Tensor, packing: Packing) -> Tensor:
+        """Return log-probabilities of the languages, ``(batch, languages)``, of flat features."""
+        return self.classify(self.pool(features, packing, self.all_windows)).log_softmax(-1)
 
 
 class PrivateExtractor(nn.Module):
@@ -144,19 +184,22 @@ class PrivateExtractor(nn.Module):
         input_dim: width of a word representation.
         sources: number of source languages N.
         settings: sizes, dropout, and how the gate is trained.
+        fixed_dim: how much of a word representation is a fixed vector.
     """
 
-    def __init__(self, input_dim: int, sources: int, settings: ModelSettings) -> None:
+    def __init__(
+        self, input_dim: int, sources: int, settings: ModelSettings, fixed_dim: int = 0
+    ) -> None:
         super().__init__()
-        self.extract = FeatureExtractor(input_dim, settings)
+        self.extract = FeatureExtractor(input_dim, settings, fixed_dim)
         hidden, width = self.extract.output_dim, settings.expert_dim
         self.experts = Experts(sources, hidden, width, width, settings.dropout)
         self.gate = ExpertGate(hidden, sources, settings.gate_bias, settings.detach_gate)
         self.output_dim = width
 
-    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
         """Return private features ``(tokens, output_dim)`` and gate logits ``(tokens, N)``."""
-        hidden = self.extract(x, mask)[mask]
+        hidden = self.extract(x, packing)
         logits = self.gate(hidden)
         # tanh, as the LSTM's outputs beside which these features stand (Appendix B)
         return mix(self.experts(hidden).tanh(), logits), logits
@@ -186,20 +229,18 @@ class Predictor(nn.Module):
         if settings.tagger_experts:
             self.gate = ExpertGate(input_dim, count, settings.gate_bias, settings.detach_gate)
 
-    def forward(self, features: Tensor, mask: Tensor) -> tuple[Tensor, Tensor | None]:
+    def forward(self, features: Tensor, packing: Packing) -> tuple[Tensor, Tensor | None]:
         """Predict from the features of the tokens.
 
         Args:
             features: ``(tokens, input_dim)``, the tokens of the batch one after the other.
-            mask: ``(batch, length)`` bool, True at tokens.
+            packing: of the texts.
 
         Returns:
             Log-probabilities ``(items, labels)``, and gate logits ``(items, N)`` if there is one.
         """
         if self.pool is not None:
-            padded = features.new_zeros(*mask.shape, features.shape[-1])
-            padded[mask] = features
-            features = self.pool(padded, mask)
+            features = self.pool(packing.padded(features), packing.mask)
         logits = self.experts(features)
         if self.gate is None:
             return logits.squeeze(1).log_softmax(-1), None
@@ -230,31 +271,31 @@ class ManMoe(nn.Module):
     ) -> None:
         super().__init__()
         self.words = WordRepresentation(vector_dim, characters, settings)
-        self.shared = FeatureExtractor(self.words.output_dim, settings)
+        self.shared = shared_extractor(self.words.output_dim, settings, vector_dim)
         self.private: PrivateExtractor | None = None
         self.discriminator: Discriminator | None = None
         width = self.shared.output_dim
         if settings.private_experts:
-            self.private = PrivateExtractor(self.words.output_dim, sources, settings)
+            self.private = PrivateExtractor(self.words.output_dim, sources, settings, vector_dim)
             width += self.private.output_dim
         if settings.adversarial:
             self.discriminator = Discriminator(self.shared.output_dim, sources + 1, settings)
         self.predictor = Predictor(width, labels, sources, pooled, settings)
 
-    def predict(self, words: Tensor, mask: Tensor, shared: Tensor | None = None) -> Prediction:
+    def predict(self, words: Tensor, packing: Packing, shared: Tensor | None = None) -> Prediction:
         """Predict the labels of a batch.
 
         Args:
-            words: word representations, ``(batch, length, dim)``.
-            mask: ``(batch, length)`` bool, True at tokens.
-            shared: F_s's features of the batch if they are known, ``(batch, length, dim)``.
+            words: word representations, flat. ``(tokens, dim)``
+            packing: of the texts.
+            shared: F_s's features of the batch if they are known. ``(tokens, dim)``
         """
-        features = (self.shared(words, mask) if shared is None else shared)[mask]
+        features = self.shared(words, packing) if shared is None else shared
         private_gate = None
         if self.private is not None:
-            private, private_gate = self.private(words, mask)
+            private, private_gate = self.private(words, packing)
             features = torch.cat((features, private), -1)  # c = [f_s; f_p]
-        log_probabilities, predictor_gate = self.predictor(features, mask)
+        log_probabilities, predictor_gate = self.predictor(features, packing)
         return Prediction(log_probabilities, private_gate, predictor_gate)
 
     def main_parameters(self) -> list[nn.Parameter]:

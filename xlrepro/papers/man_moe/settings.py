@@ -25,6 +25,10 @@ class ModelSettings(BaseModel):
         private_experts: there is a private extractor with its experts (the private MoE).
         tagger_experts: the predictor mixes experts; else it is one perceptron.
         characters: a CharCNN's vector stands beside each word vector.
+        extractor: what F_s is: the paper's BiLSTM, or a Transformer of the word order paper with
+            sinusoidal positions (TRS) or none (ORT). F_p stays a BiLSTM.
+        transformer_heads: attention heads of such an F_s.
+        transformer_dropout: within its layers; on the words it is ``dropout``.
         extractor_dim: LSTM units per direction of either extractor.
         extractor_layers: LSTM layers of either extractor.
         expert_dim: width of the private experts' layers.
@@ -51,6 +55,9 @@ class ModelSettings(BaseModel):
     private_experts: bool = True
     tagger_experts: bool = True
     characters: bool = False
+    extractor: Literal["BiLSTM", "TRS", "ORT"] = "BiLSTM"
+    transformer_heads: int = 4
+    transformer_dropout: float = 0.1
     extractor_dim: int = 64
     extractor_layers: int = 2
     expert_dim: int = 128

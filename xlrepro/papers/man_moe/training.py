@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.encoding import (
     EncodedTexts,
     TextBatch,
@@ -73,10 +74,14 @@ class StepBatches:
     critics: tuple[TextBatch, ...]
 
     @property
+    def main(self) -> tuple[TextBatch, ...]:
+        """The texts of the update of all but the discriminator, labelled ones first."""
+        return (self.labelled, self.unlabelled) if self.unlabelled else (self.labelled,)
+
+    @property
     def tokens(self) -> int:
         """Number of tokens in all of them."""
-        batches = [self.labelled, *self.critics, *([self.unlabelled] if self.unlabelled else [])]
-        return sum(int(batch.mask.sum()) for batch in batches)
+        return sum(len(batch.flat) for batch in (*self.main, *self.critics))
 
 
 class Trainer:
@@ -100,7 +105,7 @@ class Trainer:
 
     def _adam(self, parameters: list[torch.nn.Parameter]) -> torch.optim.Adam:
         rate, decay = self.settings.learning_rate, self.settings.weight_decay
-        return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
+        return torch.optim.Adam(parameters, lr=rate, weight_decay=decay, fused=True)
 
     def step(self, batches: StepBatches) -> dict[str, float]:
         """Do one main iteration and return the parts of its loss.
@@ -108,10 +113,7 @@ class Trainer:
         The words of the whole iteration are represented at once: the discriminator's updates
         change nothing below it.
         """
-        texts = [batches.labelled, *([batches.unlabelled] if batches.unlabelled else [])]
-        texts += batches.critics
-        words = self.model.words([batch.rows for batch in texts], self.table)
-        critics = words[len(words) - len(batches.critics) :]
+        words, critics = self.words(batches)
         parts = {"discriminator": self.discriminator_steps(batches.critics, critics)}
         loss, more = self.main_loss(batches, words)
         self.optimizer.zero_grad(set_to_none=True)
@@ -119,7 +121,18 @@ class Trainer:
         self.optimizer.step()
         return {**parts, **more}
 
-    def discriminator_steps(self, critics: Sequence[TextBatch], words: Sequence[Tensor]) -> float:
+    def words(self, batches: StepBatches) -> tuple[Tensor, Tensor]:
+        """Return the words of the main step's texts, and those of the discriminator's.
+
+        Returns:
+            Flat representations, ``(tokens, dim)`` each; labelled texts first.
+        """
+        texts = [*batches.main, *batches.critics]
+        words = self.model.words(torch.cat([batch.flat for batch in texts]), self.table)
+        main = sum(len(batch.flat) for batch in batches.main)
+        return words[:main], words[main:].detach()
+
+    def discriminator_steps(self, critics: Sequence[TextBatch], words: Tensor) -> float:
         """Update D once per batch, all else fixed; return its mean loss (Algorithm 1, 3-9).
 
         All k batches go through F_s together, without a graph.
@@ -137,19 +150,18 @@ class Trainer:
             total += float(loss.detach())
         return total / len(critics)
 
-    def main_loss(
-        self, batches: StepBatches, words: Sequence[Tensor]
-    ) -> tuple[Tensor, dict[str, float]]:
+    def main_loss(self, batches: StepBatches, words: Tensor) -> tuple[Tensor, dict[str, float]]:
         """Return J of Eq. 6 on the batches, and its parts (Algorithm 1, 11-21)."""
-        texts = [batches.labelled, *([batches.unlabelled] if batches.unlabelled else [])]
-        shared = self._shared(texts, words[: len(texts)])
-        prediction = self.model.predict(words[0], batches.labelled.mask, shared[0])
-        task = -prediction.log_probabilities.gather(1, batches.labelled.gold[:, None]).squeeze(1)
-        parts = {"task": self._average(task, batches.labelled)}
+        shared = self._shared(batches.main, words)
+        labelled = batches.labelled
+        own = words[: len(labelled.flat)]
+        prediction = self.model.predict(own, labelled.packing, shared[0])
+        task = -prediction.log_probabilities.gather(1, labelled.gold[:, None]).squeeze(1)
+        parts = {"task": self._average(task, labelled)}
         gates = [g for g in (prediction.private_gate, prediction.predictor_gate) if g is not None]
         if gates:
             parts["gates"] = torch.stack(
-                [self._average(gate_losses(g, batches.labelled), batches.labelled) for g in gates]
+                [self._average(gate_losses(g, labelled), labelled) for g in gates]
             ).sum()
         loss = parts["task"] + self.settings.lambda2 * parts.get("gates", 0.0)
         if batches.unlabelled is not None:
@@ -162,7 +174,7 @@ class Trainer:
         """Return L_D: the sum over languages of the mean loss of D on their texts (Eq. 4)."""
         discriminator = self.model.discriminator
         assert discriminator is not None
-        log_probabilities = discriminator(shared, batch.mask)
+        log_probabilities = discriminator(shared, batch.packing)
         losses = -log_probabilities.gather(1, batch.languages[:, None]).squeeze(1)
         return language_mean(losses, batch.languages, self.sources + 1)
 
@@ -174,20 +186,17 @@ class Trainer:
         self.model.discriminator.requires_grad_(True)
         return loss
 
-    def _shared(self, texts: Sequence[TextBatch], words: Sequence[Tensor]) -> list[Tensor]:
+    def _shared(self, texts: Sequence[TextBatch], words: Tensor) -> tuple[Tensor, ...]:
         """Return F_s of several batches, which go through it as one."""
-        longest = max(batch.mask.shape[1] for batch in texts)
-        x = torch.cat([_widened(w, longest) for w in words])
-        mask = torch.cat([_widened(batch.mask, longest) for batch in texts])
-        features = self.model.shared(x, mask).split([len(batch.mask) for batch in texts])
-        return [f[:, : batch.mask.shape[1]] for f, batch in zip(features, texts, strict=True)]
+        packing = Packing.joined([batch.packing for batch in texts])
+        features: Tensor = self.model.shared(words, packing)
+        return features.split([len(batch.flat) for batch in texts])
 
     def _average(self, losses: Tensor, batch: TextBatch) -> Tensor:
         """Return the sum over languages of a mean: over tokens (or texts), or over token sums."""
         if len(losses) == len(batch.languages):
             return language_mean(losses, batch.languages, self.sources)
-        text = torch.arange(len(batch.mask), device=losses.device)
-        of_token = text[:, None].expand_as(batch.mask)[batch.mask]
+        of_token = batch.packing.texts
         if self.settings.token_loss == "mean":
             return language_mean(losses, batch.languages[of_token], self.sources)
         sums = losses.new_zeros(len(batch.mask)).index_add(0, of_token, losses)
@@ -203,16 +212,8 @@ def gate_losses(logits: Tensor, batch: TextBatch) -> Tensor:
     """
     languages = batch.languages
     if len(logits) != len(languages):
-        languages = languages[:, None].expand_as(batch.mask)[batch.mask]
+        languages = languages[batch.packing.texts]
     return torch.nn.functional.cross_entropy(logits, languages, reduction="none")
-
-
-def _widened(x: Tensor, length: int) -> Tensor:
-    """Pad ``x``, ``(batch, length, …)``, on the right."""
-    missing = length - x.shape[1]
-    if missing == 0:
-        return x
-    return torch.cat((x, x.new_zeros(len(x), missing, *x.shape[2:])), 1)
 
 
 def step_batches(

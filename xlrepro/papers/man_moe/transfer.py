@@ -247,8 +247,8 @@ def predictions(
     for indices in ordered_batches(texts, EVALUATION_TOKENS):
         batch = collate([(texts, indices)]).to(device)
         with torch.inference_mode():
-            (words,) = model.words([batch.rows], moved)
-            best = model.predict(words, batch.mask).log_probabilities.argmax(-1).cpu()
+            words = model.words(batch.flat, moved)
+            best = model.predict(words, batch.packing).log_probabilities.argmax(-1).cpu()
         pooled = len(best) == len(indices) and model.predictor.pool is not None
         sizes = [1] * len(indices) if pooled else [len(texts.rows[i]) for i in indices]
         for index, row in zip(indices, best.split(sizes), strict=True):
@@ -278,8 +278,8 @@ def gate_weights(trained: Trained, transfer: Transfer) -> dict[str, float]:
     for indices in ordered_batches(dev.texts, EVALUATION_TOKENS):
         batch = collate([(dev.texts, indices)]).to(trained.device)
         with torch.inference_mode():
-            (words,) = trained.model.words([batch.rows], table)
-            logits = trained.model.predict(words, batch.mask).private_gate
+            words = trained.model.words(batch.flat, table)
+            logits = trained.model.predict(words, batch.packing).private_gate
         assert logits is not None
         weights = logits.softmax(-1).double().cpu()
         for of_text in weights.split([len(dev.texts.rows[i]) for i in indices]):

@@ -1,0 +1,176 @@
+"""Bidirectional LSTM over flat tokens: no step meets padding, both directions share each step.
+
+The gradient is written out (Hochreiter & Schmidhuber 1997, as torch's ``nn.LSTM`` has the cell), so
+that a step is five operations on all running texts of both directions and leaves no graph behind.
+What does not depend on the step before - input products, derivatives of the gates, gradients of
+weights - is done for all tokens at once.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+from torch.nn.utils.rnn import PackedSequence
+
+from xlrepro.nn.packing import Packing, inverse
+
+
+class PackedBiLSTM(nn.Module):
+    """One layer of LSTM in both directions; the numbers of ``nn.LSTM`` on packed sequences.
+
+    Args:
+        input_dim: width of the input vectors.
+        hidden_dim: width of the state per direction.
+        fixed_dim: the first so many input entries get no gradient: they are word vectors that
+            nobody trains.
+
+    Example:
+        >>> layer = PackedBiLSTM(4, 3)
+        >>> layer(torch.zeros(5, 4), Packing(torch.tensor([2, 3]))).shape
+        torch.Size([5, 6])
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int, fixed_dim: int = 0) -> None:
+        super().__init__()
+        self.output_dim = 2 * hidden_dim
+        self.fixed_dim = fixed_dim
+        self.lstm = nn.LSTM(input_dim, hidden_dim, bidirectional=True)
+
+    def forward(self, x: Tensor, packing: Packing) -> Tensor:
+        """Return ``(tokens, 2 * hidden_dim)`` for flat tokens ``(tokens, input_dim)``."""
+        if x.is_cuda:  # cuDNN's own packed recurrence
+            return self.reference(x, packing)
+        own = {name: _ordered(parameter) for name, parameter in self.lstm.named_parameters()}
+        weight = torch.cat((own["weight_ih_l0"], own["weight_ih_l0_reverse"]))
+        recurrent = torch.stack((own["weight_hh_l0"], own["weight_hh_l0_reverse"]))
+        bias = torch.cat(
+            (
+                own["bias_ih_l0"] + own["bias_hh_l0"],
+                own["bias_ih_l0_reverse"] + own["bias_hh_l0_reverse"],
+            )
+        )
+        columns = [self.fixed_dim, x.shape[1] - self.fixed_dim]
+        fixed, trained = x.split(columns, 1)
+        of_fixed, of_trained = weight.split(columns, 1)
+        projected = functional.linear(fixed.detach(), of_fixed, bias)
+        if columns[1]:
+            projected = torch.addmm(projected, trained, of_trained.T)
+        states: Tensor = _Recurrence.apply(projected, recurrent, packing)  # type: ignore[no-untyped-call]
+        return states
+
+    def reference(self, x: Tensor, packing: Packing) -> Tensor:
+        """Return the same by torch's own LSTM."""
+        packed = PackedSequence(x[packing.ahead], torch.tensor(packing.batch_sizes))
+        states, _ = self.lstm(packed)
+        return states.data[inverse(packing.ahead)]
+
+
+def _ordered(weight: Tensor) -> Tensor:
+    """Return torch's rows (input, forget, cell, output) as output, input, forget, cell.
+
+    The three gates with a sigmoid stand side by side, and so do the three whose gradient is that
+    of the cell.
+    """
+    i, f, g, o = weight.chunk(4)
+    return torch.cat((o, i, f, g))
+
+
+class _Recurrence(torch.autograd.Function):
+    """States of both directions from the products of the inputs."""
+
+    @staticmethod
+    def forward(ctx: Any, projected: Tensor, weight: Tensor, packing: Packing) -> Tensor:
+        """Run both directions.
+
+        Args:
+            ctx: what the gradient needs.
+            projected: input products and biases, forward direction first.
+                ``(tokens, 2 * 4 * hidden)``
+            weight: recurrent weights of both. ``(2, 4 * hidden, hidden)``
+            packing: of the tokens.
+
+        Returns:
+            ``(tokens, 2 * hidden)``.
+        """
+        hidden, tokens, width = weight.shape[2], len(projected), weight.shape[1]
+        sizes = packing.batch_sizes
+        gates = projected.new_empty(2, tokens, width)
+        torch.index_select(projected[:, :width], 0, packing.ahead, out=gates[0])
+        torch.index_select(projected[:, width:], 0, packing.behind, out=gates[1])
+        # Rows of the states before the first token, then of each token.
+        states = projected.new_zeros(2, sizes[0] + tokens, hidden)
+        cells, squashed = torch.zeros_like(states), projected.new_empty(2, tokens, hidden)
+        transposed = weight.transpose(1, 2).contiguous()
+        rows = [sizes[0], *sizes]
+        before = states.split(rows, 1), cells.split(rows, 1)
+        now = gates.split(sizes, 1), squashed.split(sizes, 1)
+        for t, size in enumerate(sizes):
+            gate, last = now[0][t], before[1][t][:, :size]
+            gate.baddbmm_(before[0][t][:, :size], transposed)
+            gate[..., : 3 * hidden].sigmoid_()
+            gate[..., 3 * hidden :].tanh_()
+            o, i, f, g = gate.split(hidden, -1)
+            cell = torch.mul(f, last, out=before[1][t + 1]).addcmul_(i, g)
+            torch.mul(o, torch.tanh(cell, out=now[1][t]), out=before[0][t + 1])
+        ctx.save_for_backward(weight, gates, states, cells, squashed)
+        ctx.packing = packing
+        found = projected.new_empty(tokens, 2 * hidden)
+        found[:, :hidden] = states[0, sizes[0] :].index_select(0, inverse(packing.ahead))
+        found[:, hidden:] = states[1, sizes[0] :].index_select(0, inverse(packing.behind))
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of the products and of the weights."""
+        weight, gates, states, cells, squashed = ctx.saved_tensors
+        packing, hidden, sizes = ctx.packing, weight.shape[2], ctx.packing.batch_sizes
+        flow = grad.new_empty(2, len(grad), hidden)  # gradient of the states
+        torch.index_select(grad[:, :hidden], 0, packing.ahead, out=flow[0])
+        torch.index_select(grad[:, hidden:], 0, packing.behind, out=flow[1])
+        change, inner = _slopes(gates, cells[:, packing.previous], squashed)
+        forget = gates[..., 2 * hidden : 3 * hidden]
+        flows, changes, inners, forgets = (x.split(sizes, 1) for x in (flow, change, inner, forget))
+        for t in range(len(sizes) - 1, -1, -1):
+            # shape: (2, texts, hidden); the gradient of the cell, in the place of its slope
+            cell = inners[t].mul_(flows[t])
+            if t + 1 < len(sizes):
+                cell[:, : sizes[t + 1]].addcmul_(inners[t + 1], forgets[t + 1])
+            changes[t][..., :hidden].mul_(flows[t])
+            rest = changes[t][..., hidden:].unflatten(-1, (3, hidden))
+            rest.mul_(cell.unsqueeze(2))
+            if t > 0:
+                flows[t - 1][:, : sizes[t]].baddbmm_(changes[t], weight)
+        products = grad.new_empty(len(grad), 2 * change.shape[2])
+        width = change.shape[2]
+        products[:, :width] = change[0].index_select(0, inverse(packing.ahead))
+        products[:, width:] = change[1].index_select(0, inverse(packing.behind))
+        weights = change.transpose(1, 2) @ states[:, packing.previous]
+        return products, weights, None
+
+
+def _slopes(gates: Tensor, last: Tensor, squashed: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the derivatives that no gradient enters yet.
+
+    Args:
+        gates: ``(2, tokens, 4 * hidden)``, output, input, forget, cell.
+        last: the cell a step before. ``(2, tokens, hidden)``
+        squashed: tanh of the cell, likewise.
+
+    Returns:
+        Of the state (output gate) or the cell (the others) by each gate's product,
+        ``(2, tokens, 4 * hidden)``; of the state by the cell, ``(2, tokens, hidden)``.
+    """
+    hidden = last.shape[2]
+    o, i, _, g = gates.split(hidden, -1)
+    sigmoids = gates[..., : 3 * hidden]
+    slopes = torch.empty_like(gates)
+    torch.addcmul(sigmoids, sigmoids, sigmoids, value=-1, out=slopes[..., : 3 * hidden])
+    output, inp, forget, cell = slopes.split(hidden, -1)
+    output.mul_(squashed)
+    inp.mul_(g)
+    forget.mul_(last)
+    torch.mul(i, 1 - g * g, out=cell)
+    return slopes, o - o * squashed * squashed
