@@ -200,9 +200,9 @@ def golden(
     store = RecordStore()
     if run:
         _run_smoke(trials, store)
-    keys = {t.key for t in trials}
     found: list[Difference] = []
     for each in chosen:
+        keys = {t.key for t in each.trials("smoke")}
         numbers = fresh_numbers(own_records(each.key, "smoke", store), keys=keys)
         found += write(each.key, numbers) if update else check(each.key, numbers)
     _print_differences(found, [each.key for each in chosen], update, as_json)
