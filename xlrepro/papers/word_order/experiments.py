@@ -7,6 +7,7 @@ from xlrepro.corpora import registry
 from xlrepro.embeddings import open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order.nlu_experiments import NLU_EXPERIMENTS
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
 from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
@@ -245,4 +246,5 @@ EXPERIMENTS = (
         ours=True,
     ),
     *SPAN_EXPERIMENTS,
+    *NLU_EXPERIMENTS,
 )

@@ -1,0 +1,64 @@
+"""Table 3: the NLU model of Liu et al. (2019) with BiLSTM, TRS or ORT."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlrepro.papers.word_order import nlu_data
+from xlrepro.papers.word_order.nlu_settings import nlu_settings
+from xlrepro.papers.word_order.systems import ENCODERS
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.trial import Trial
+
+KEY = "word_order/table3"
+RUNNER = "xlrepro.papers.word_order.nlu_runner:run"
+ROWS = {
+    "Liu et al. (2019)": "BiLSTM",
+    "Liu et al. (2019) using TRS": "TRS",
+    "Liu et al. (2019) using ORT": "ORT",
+}
+METRICS = ("intent accuracy", "slot F1")
+
+
+def _trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        encoder = ENCODERS[ROWS[identifier.split(":", 1)[1]]]
+        settings = nlu_settings(profile, encoder, overrides)
+        hashes = nlu_data.data_hashes(settings)
+        trials += [
+            Trial.create(
+                experiment=KEY,
+                systems=(identifier,),
+                columns=tuple(
+                    f"{code}/{metric}" for code in settings.targets for metric in METRICS
+                ),
+                profile=profile,
+                seed=seed,
+                settings=settings.model_dump(mode="json", exclude_defaults=True),
+                data=hashes,
+                runner=RUNNER,
+            )
+            for seed in seeds
+        ]
+    return trials
+
+
+NLU_EXPERIMENTS = (
+    Experiment(
+        key=KEY,
+        title="Table 3: the NLU model of Liu et al. (2019) with other encoders",
+        question="Does the order-reduced encoder improve a strong cross-lingual NLU model?",
+        systems=tuple(System("nlu", row) for row in ROWS),
+        columns=tuple(f"{code}/{metric}" for code in ("es", "th") for metric in METRICS),
+        profiles=("smoke", "open", "paper"),
+        make_trials=_trials,
+        cost={
+            "smoke": "seconds",
+            "open": "about a minute per trial and CPU core",
+            "paper": "one GPU; the official English training file and aligned fastText vectors",
+        },
+        default_seeds={"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)},
+    ),
+)
