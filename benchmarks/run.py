@@ -1,6 +1,6 @@
 """Run the benchmarks and write their results where the book finds them.
 
-    python -m benchmarks.run [--device cpu|cuda] [--threads 1 2] [--only crf encoders data]
+    python -m benchmarks.run [--device cpu|cuda] [--threads 1 2] [--only GROUP …]
 
 One file per device, ``data/results/benchmarks/<device>.json``; what ``--only`` leaves out keeps
 its older numbers. The exit status is 1 where a target is missed.
@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import crf, data_loading, encoders
+from benchmarks import crf, data_loading, encoders, zero_shot
 from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
@@ -30,9 +30,10 @@ GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "crf": crf.measure,
     "encoders": encoders.measure,
     "data": data_loading.measure,
+    "zero-shot": zero_shot.measure,
 }
-# A loader has one thread, and moving batches to a GPU is not what its target is about.
-ONCE = ("data",)
+# A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too.
+ONCE = ("data", "zero-shot")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,77 @@
+"""Zero-shot evaluation over every language of Table 2 against one epoch of English training.
+
+Both on the open data, by the taggers of ``word_order/table2``. The evaluation looks up the whole
+vocabulary of each test set and predicts it; files are parsed and vectors opened beforehand.
+"""
+
+from functools import partial
+
+from benchmarks.timing import Result, interleaved_medians, torch_threads
+from xlrepro.embeddings.encoding import encode
+from xlrepro.experiments import experiment
+from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order.model import SequenceTagger
+from xlrepro.papers.word_order.pos_tagging import accuracy
+from xlrepro.papers.word_order.settings import TaggingSettings, validated
+from xlrepro.papers.word_order.training import predictions, train
+
+ENCODERS = ("BiLSTM", "TRS", "RPT", "ORT")
+REPETITIONS = 3
+
+
+def measure(device: str, threads: int) -> list[Result]:
+    """Time an epoch and an evaluation in turns, for each encoder.
+
+    Raises:
+        DataError: where the open data or its word vectors are not there.
+    """
+    return [_measure_one(name, device, threads) for name in ENCODERS]
+
+
+def _measure_one(name: str, device: str, threads: int) -> Result:
+    (trial,) = experiment("word_order/table2").trials("open", [f"word:{name}"], [0])
+    settings = validated(trial.settings, trial.label).model_copy(update={"epochs": 1})
+    shared = data.data_settings(settings)
+    languages = (settings.source, *settings.targets)
+    lookup = data.vectors(settings.corpus, settings.vectors, languages)
+    tests = {code: data.sentences(settings, code, "test") for code in languages}
+    splits = (
+        data.encoded(shared, settings.source, "train"),
+        data.encoded(shared, settings.source, "dev"),
+    )
+    tagger = SequenceTagger(settings.encoder, lookup.dim, len(data.UPOS), settings.head).to(device)
+
+    def evaluate() -> None:
+        for code, found in tests.items():
+            words, tags = [s.tokens for s in found], [s.upos or () for s in found]
+            split = encode(code, words, tags, data.UPOS, lookup)
+            accuracy(split.tags, predictions(tagger, split, device))
+
+    with torch_threads(threads):
+        medians = interleaved_medians(
+            {"epoch": partial(_epoch, settings, splits, device), "evaluation": evaluate},
+            REPETITIONS,
+            device,
+            warmup=0,
+        )
+    tokens = sum(len(s.tokens) for found in tests.values() for s in found)
+    return Result(
+        benchmark=f"zero-shot evaluation, {name}",
+        case=f"{len(languages)} languages, {tokens} test tokens, looked up and tagged",
+        device=device,
+        threads=threads,
+        value=medians["evaluation"],
+        unit="s",
+        repetitions=REPETITIONS,
+        peer=f"one training epoch, {splits[0].tokens} tokens",
+        peer_value=medians["epoch"],
+        ratio=medians["epoch"] / medians["evaluation"],
+        target="less time than one training epoch",
+        met=medians["evaluation"] < medians["epoch"],
+        tokens_per_second=tokens / medians["evaluation"],
+    )
+
+
+def _epoch(settings: TaggingSettings, splits: tuple, device: str) -> None:  # type: ignore[type-arg]
+    """Train one epoch; its one look at English dev, which selection needs, is part of it."""
+    train(settings, splits, data.UPOS, accuracy, seed=0, device=device)
