@@ -30,7 +30,8 @@ def measure(device: str, threads: int) -> list[Result]:
 
 def _measure_one(name: str, device: str, threads: int) -> Result:
     (trial,) = experiment("word_order/table2").trials("open", [f"word:{name}"], [0])
-    settings = validated(trial.settings, trial.label).model_copy(update={"epochs": 1})
+    settings: TaggingSettings = validated(trial.settings, trial.label)
+    settings = settings.model_copy(update={"epochs": 1})
     shared = data.data_settings(settings)
     languages = (settings.source, *settings.targets)
     lookup = data.vectors(settings.corpus, settings.vectors, languages)
