@@ -185,6 +185,16 @@ class Page:
         """Draw reproduced against reported, a point per cell."""
         return self._figure(figures.reported_against_reproduced)
 
+    def draw(self, show: Callable[..., Any], **options: Any) -> Any:
+        """Draw a figure, or say a sentence, that only this experiment has.
+
+        Args:
+            show: called with the reproduced numbers, the experiment's key, the most telling
+                profile that was run, and ``options``.
+            **options: what ``show`` takes beside those.
+        """
+        return show(self.numbers(), self.experiment.key, self.profiles()[0], **options)
+
     def _figure(self, draw: Callable[..., "Figure"]) -> "Figure":
         best = self.profiles()[0]
         return draw(compare(self.experiment.key, [best], numbers=self.numbers()), best)

@@ -50,11 +50,11 @@ def test_our_own_forms_name_the_claim_they_are_of():
     assert [c.id for c in ALL if c.kind in ("ours", "weak", "strict") and not c.variant_of] == []
 
 
-def test_our_forms_on_tagging_need_table_2_alone():
+def test_our_forms_on_tagging_need_the_trials_of_table_2_alone():
     judge = Judge()
     ours = [c for c in ALL if c.kind == "ours" and c.paper == "word_order"]
     tables = {read[0] for c in ours for read in judge.reads(c)}
-    assert tables == {"word_order/table2"}
+    assert tables == {"word_order/table2", "word_order/figure1"}
 
 
 def test_our_own_forms_hold_on_the_printed_numbers_where_their_claim_does():
@@ -307,9 +307,11 @@ def test_an_unknown_experiment_is_an_error():
 def test_what_a_claim_reads_of_an_unprinted_figure_can_be_run(claim):
     for key, system, column in Judge().reads(claim):
         built = all_experiments().get(key)
-        if built is not None and not load_catalog().experiment(key).reported:
-            assert system in [s.identifier for s in built.systems]
-            assert column in built.columns
+        if built is None or load_catalog().experiment(key).reported:
+            continue
+        blocks = {s.block for s in built.systems}  # a block that is not built yet is "not run"
+        assert system in [s.identifier for s in built.systems] or system.split(":")[0] not in blocks
+        assert column in built.columns
 
 
 FILE = """paper: word_order

@@ -92,7 +92,8 @@ def _one_profile(frame: "pd.DataFrame", profile: str | None) -> "pd.DataFrame":
     return frame[frame["profile"] == profile]
 
 
-def _drawing(width: float, height: float) -> tuple["Drawing", "Axes"]:
+def new_drawing(width: float, height: float) -> tuple["Drawing", "Axes"]:
+    """Return an empty drawing of ``width`` × ``height`` inches, and its axes."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -103,7 +104,7 @@ def _drawing(width: float, height: float) -> tuple["Drawing", "Axes"]:
         return drawing, drawing.add_subplot()
 
 
-def _styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     """Draw with our settings and leave the caller's alone."""
     from functools import wraps
 
@@ -121,15 +122,17 @@ def _styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return wrapped
 
 
-def _nothing(title: str, what: str) -> Figure:
-    drawing, axes = _drawing(6, 1.2)
+def nothing_to_draw(title: str, what: str) -> Figure:
+    """Return a figure that says in words why it is empty."""
+    drawing, axes = new_drawing(6, 1.2)
     axes.set_title(title)
     axes.text(0.5, 0.5, what, ha="center", va="center", transform=axes.transAxes)
     axes.set_axis_off()
     return Figure(f"{title}: {what}.", drawing)
 
 
-def _distances(experiment: str, columns: Sequence[str]) -> dict[str, float]:
+def printed_distances(experiment: str, columns: Sequence[str]) -> dict[str, float]:
+    """Return the word-order distance to English that the paper prints, for those that have one."""
     cells = load_reported().cells(experiment, context=True)
     known = {c.column: c.value for c in cells if c.value is not None}
     return {c: known[c] for c in columns if c in known}
@@ -144,7 +147,7 @@ def _entry(frame: "pd.DataFrame") -> CatalogEntry:
     return load_catalog().experiment(str(frame["experiment"].iloc[0]))
 
 
-@_styled
+@styled
 def heat_map(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
     """Draw reproduced minus reported: systems × columns, columns by distance where there is one.
 
@@ -157,9 +160,9 @@ def heat_map(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
     shown = _one_profile(frame, profile)
     shown = shown[shown["difference"].notna()]
     if shown.empty:
-        return _nothing("Reproduced minus reported", "no cell is both reported and run")
+        return nothing_to_draw("Reproduced minus reported", "no cell is both reported and run")
     columns = list(dict.fromkeys(shown["column"]))
-    far = _distances(str(shown["experiment"].iloc[0]), columns)
+    far = printed_distances(str(shown["experiment"].iloc[0]), columns)
     averages = _entry(shown).average_columns
     columns.sort(key=lambda c: (c in averages, far.get(c, 0.0)))
     systems = list(dict.fromkeys(shown["system"]))
@@ -167,7 +170,7 @@ def heat_map(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
     grid = grid.reindex(index=systems, columns=columns)
     widest = float(np.nanmax(np.abs(grid.to_numpy()))) or 1.0
     labels = 0.08 * max(map(len, systems))  # inches that the longest name takes
-    drawing, axes = _drawing(2.5 + labels + 0.34 * len(columns), 1.4 + 0.36 * len(systems))
+    drawing, axes = new_drawing(2.5 + labels + 0.34 * len(columns), 1.4 + 0.36 * len(systems))
     sns.heatmap(
         grid,
         ax=axes,
@@ -200,7 +203,7 @@ def _heat_map_text(shown: "pd.DataFrame", grid: "pd.DataFrame") -> str:
     )
 
 
-@_styled
+@styled
 def gain_against_distance(
     frame: "pd.DataFrame",
     profile: str | None = None,
@@ -222,11 +225,11 @@ def gain_against_distance(
     shown = _one_profile(frame, profile)
     title = f"Gain of {first} over {second} against word-order distance"
     if shown.empty:
-        return _nothing(title, "there are no cells")
+        return nothing_to_draw(title, "there are no cells")
     entry, key = _entry(shown), str(shown["experiment"].iloc[0])
     left_out = {*entry.source_columns, *entry.average_columns}
     languages = [c for c in dict.fromkeys(shown["column"]) if c not in left_out]
-    far = _distances(key, languages)
+    far = printed_distances(key, languages)
     ran = dict.fromkeys(shown[shown["verdict"] != NOT_RUN]["block"])
     series = [
         (f"{what}, {block}", gains)
@@ -236,7 +239,7 @@ def gain_against_distance(
     ]
     series = _without_repeats(series)
     if not series:
-        return _nothing(title, f"{first} and {second} were not both run")
+        return nothing_to_draw(title, f"{first} and {second} were not both run")
     return _gain_drawing(title, series, far)
 
 
@@ -264,7 +267,7 @@ def _without_repeats(
 def _gain_drawing(
     title: str, series: list[tuple[str, dict[str, float]]], far: dict[str, float]
 ) -> Figure:
-    drawing, axes = _drawing(7, 4.2)
+    drawing, axes = new_drawing(7, 4.2)
     sentences = []
     for i, (label, gains) in enumerate(series):
         x, y = [far[lang] for lang in gains], list(gains.values())
@@ -292,7 +295,7 @@ def _gain_drawing(
     return Figure(f"Scatter plot. {title}, by language; {'; '.join(sentences)}.", drawing)
 
 
-@_styled
+@styled
 def bars(
     frame: "pd.DataFrame", profile: str | None = None, *, columns: Sequence[str] | None = None
 ) -> Figure:
@@ -308,10 +311,10 @@ def bars(
     if columns is not None:
         shown = shown[shown["column"].isin(list(columns))]
     if shown.empty:
-        return _nothing("Reproduced means", "nothing was run")
+        return nothing_to_draw("Reproduced means", "nothing was run")
     across = list(dict.fromkeys(shown["column"]))
     systems = list(dict.fromkeys(shown["system"]))
-    drawing, axes = _drawing(min(16.0, 3 + 0.16 * len(across) * (len(systems) + 1)), 3.8)
+    drawing, axes = new_drawing(min(16.0, 3 + 0.16 * len(across) * (len(systems) + 1)), 3.8)
     width = 0.8 / len(systems)
     for i, system in enumerate(systems):
         own = shown[shown["system"] == system].set_index("column").reindex(across)
@@ -333,7 +336,7 @@ def bars(
     return Figure(alt, drawing)
 
 
-@_styled
+@styled
 def reported_against_reproduced(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
     """Draw reproduced against reported, a point per cell; on the line they agree.
 
@@ -344,8 +347,8 @@ def reported_against_reproduced(frame: "pd.DataFrame", profile: str | None = Non
     shown = _one_profile(frame, profile)
     shown = shown[shown["difference"].notna()]
     if shown.empty:
-        return _nothing("Reproduced against reported", "no cell is both reported and run")
-    drawing, axes = _drawing(4.8, 4.6)
+        return nothing_to_draw("Reproduced against reported", "no cell is both reported and run")
+    drawing, axes = new_drawing(4.8, 4.6)
     for i, (system, own) in enumerate(shown.groupby("system", sort=False)):
         axes.scatter(
             own["reported"],

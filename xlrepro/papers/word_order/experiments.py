@@ -7,6 +7,7 @@ from xlrepro.corpora import registry
 from xlrepro.embeddings import open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order.breakdown import figure1
 from xlrepro.papers.word_order.nlu_experiments import NLU_EXPERIMENTS
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
 from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS
@@ -190,18 +191,20 @@ VECTOR_COLUMNS = tuple(
 )
 
 
+TABLE2_SYSTEMS = (
+    *(System("word", row) for row in WORD_ROWS),
+    *(
+        System("word-mapped", row, default=False, ours=True)
+        for row in ("BiLSTM", "TRS", "RPT", "ORT")
+    ),
+)
+
 EXPERIMENTS = (
     Experiment(
         key="word_order/table2",
         title="Table 2: zero-shot part-of-speech tagging in 31 languages",
         question="Do taggers that see less of English word order transfer better?",
-        systems=(
-            *(System("word", row) for row in WORD_ROWS),
-            *(
-                System("word-mapped", row, default=False, ours=True)
-                for row in ("BiLSTM", "TRS", "RPT", "ORT")
-            ),
-        ),
+        systems=TABLE2_SYSTEMS,
         columns=(*LANGUAGES, "avg"),
         profiles=("smoke", "open", "paper"),
         make_trials=_table2_trials,
@@ -245,6 +248,7 @@ EXPERIMENTS = (
         default_seeds={"smoke": (0,), "open": (100,)},
         ours=True,
     ),
+    figure1(_table2_trials, TABLE2_SYSTEMS, LANGUAGES),
     *SPAN_EXPERIMENTS,
     *NLU_EXPERIMENTS,
 )

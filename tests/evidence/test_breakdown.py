@@ -1,0 +1,52 @@
+import pytest
+
+from xlrepro.evidence.breakdown import gains_by_tag
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+KEY = "word_order/figure1"
+BASE = {"no/NOUN": 50.0, "no/VERB": 40.0, "hi/NOUN": 30.0, "hi/VERB": 20.0, "en/NOUN": 90.0,
+        "en/VERB": 90.0}  # fmt: skip
+GAINS = {"NOUN": 1.0, "VERB": 3.0}
+
+
+@pytest.fixture
+def drawn(numbers):
+    values = {}
+    for column, base in BASE.items():
+        gain = GAINS[column.split("/")[1]]
+        values["word:TRS", column] = {0: base, 1: base + 10}
+        # The seeds move both systems by 10 points; the pairs by 0.2 alone.
+        values["word:ORT", column] = {0: base + gain - 0.1, 1: base + 10 + gain + 0.1}
+    return gains_by_tag(numbers(values, KEY), KEY, "open")
+
+
+def test_the_sentence_says_the_mean_gain_on_each_tag(drawn):
+    assert "word:ORT − word:TRS: mean gain +1.00 on NOUN and +3.00 on VERB" in drawn.alt
+
+
+def test_languages_stand_by_distance_without_the_source(drawn):
+    labels = [t.get_text() for t in drawn.drawing.axes[-1].get_xticklabels()]
+    assert labels == ["no", "hi"]
+
+
+def test_intervals_are_those_of_the_paired_differences(drawn):
+    # Two differences 0.2 apart: half width 12.706 * 0.1414 / sqrt(2) = 1.27.
+    (bars,) = drawn.drawing.axes[0].containers[0].lines[2]
+    low, high = bars.get_segments()[0][:, 1]
+    assert (low, high) == (pytest.approx(1 - 1.27, abs=0.01), pytest.approx(1 + 1.27, abs=0.01))
+
+
+def test_a_language_without_a_drawn_tag_is_left_out(numbers):
+    values = {
+        (s, c): {0: 1.0, 1: 2.0}
+        for s in ("word:TRS", "word:ORT")
+        for c in BASE
+        if (s, c) != ("word:ORT", "no/VERB")
+    }
+    figure = gains_by_tag(numbers(values, KEY), KEY, "open")
+    assert [t.get_text() for t in figure.drawing.axes[-1].get_xticklabels()] == ["hi"]
+
+
+def test_nothing_run_is_said_in_words():
+    figure = gains_by_tag(ReproducedNumbers([]), KEY, "open")
+    assert "not both run" in figure.alt

@@ -1,0 +1,108 @@
+"""Figure 1 of the word-order paper: gains by part of speech, languages by order distance."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlrepro.evidence.compare import paired_differences
+from xlrepro.evidence.figures import (
+    PALETTE,
+    Figure,
+    new_drawing,
+    nothing_to_draw,
+    printed_distances,
+    styled,
+)
+from xlrepro.evidence.html_table import number
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+DISTANCES = "word_order/table2"  # the experiment that the distances are printed in
+BASE = "TRS"
+
+
+@styled
+def gains_by_tag(
+    numbers: ReproducedNumbers,
+    experiment: str,
+    profile: str,
+    tags: Sequence[str] = ("NOUN", "VERB"),
+) -> Figure:
+    """Draw each system's gain over TRS on the tokens of each tag, languages by distance.
+
+    One panel per system other than TRS, in every block that was run. A bar through a point is the
+    95 % interval of the difference paired by seed.
+
+    Args:
+        numbers: reproduced cells; columns are ``language/TAG``.
+        experiment: ``"word_order/figure1"``.
+        profile: which profile.
+        tags: which parts of speech.
+    """
+    title = "Gain over TRS by part of speech"
+    panels = _pairs(numbers.systems(experiment, profile))
+    if not panels:
+        return nothing_to_draw(title, "TRS and another system were not both run")
+    languages = _by_distance(numbers, experiment, profile, tags)
+    drawing, first = new_drawing(7.2, 0.6 + 2.3 * len(panels))
+    first.remove()
+    axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    sentences = []
+    for axis, (system, base) in zip(axes, panels, strict=True):
+        means = []
+        for i, tag in enumerate(tags):
+            columns = [f"{code}/{tag}" for code in languages]
+            pairs = paired_differences(experiment, profile, system, base, columns, numbers=numbers)
+            _series(axis, pairs, tag, i, len(tags))
+            means.append(f"{number(float(pairs['mean'].mean()), 2, True)} on {tag}")
+        axis.axhline(0, color="#777777", linewidth=0.8)
+        axis.set(title=f"{system} − {base} ({profile})", ylabel="points")
+        axis.legend(frameon=False, fontsize=8, ncols=len(tags))
+        sentences.append(f"{system} − {base}: mean gain {' and '.join(means)}")
+    axes[-1].set_xticks(range(len(languages)), languages, fontsize=7)
+    axes[-1].set_xlabel("language, by printed word-order distance to English")
+    alt = f"{title}, {len(languages)} languages with 95 % intervals. {'; '.join(sentences)}."
+    return Figure(alt, drawing)
+
+
+def _pairs(systems: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (system, TRS of its block) for each system that has one."""
+    bases = {s: f"{s.split(':', 1)[0]}:{BASE}" for s in systems}
+    return [(s, base) for s, base in bases.items() if s != base and base in systems]
+
+
+def _by_distance(
+    numbers: ReproducedNumbers, experiment: str, profile: str, tags: Sequence[str]
+) -> list[str]:
+    """Return the languages that every system has all tags of, nearest to English first."""
+    cells = numbers.cells(experiment, profile)
+    systems = {c.system for c in cells}
+    filled = {(c.system, c.column) for c in cells}
+    codes = list(dict.fromkeys(c.column.split("/")[0] for c in cells))
+    far = printed_distances(DISTANCES, codes)
+    whole = [
+        code
+        for code in codes
+        if far.get(code, 0) > 0
+        and all((s, f"{code}/{tag}") in filled for s in systems for tag in tags)
+    ]
+    return sorted(whole, key=lambda code: far[code])
+
+
+def _series(axis: "Axes", pairs: "pd.DataFrame", tag: str, place: int, count: int) -> None:
+    x = np.arange(len(pairs)) + 0.25 * (place - (count - 1) / 2)
+    spread = np.vstack([pairs["mean"] - pairs["low"], pairs["high"] - pairs["mean"]])
+    axis.errorbar(
+        x,
+        pairs["mean"],
+        np.nan_to_num(spread),
+        fmt="osD^v"[place % 5],
+        markersize=4,
+        elinewidth=0.9,
+        color=PALETTE[place],
+        label=tag,
+    )

@@ -1,0 +1,68 @@
+"""Figure 1: the trials of Table 2, read by part of speech. Nothing is trained for it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xlrepro.trials.experiment import Experiment, MakeTrials, System
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell
+
+TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")
+SYSTEMS = ("TRS", "RPT", "ORT", "TRS w/ M-BERT PE")
+BLOCKS = ("mbert", "word")
+
+
+def cells(record: Record) -> list[Cell]:
+    """Return accuracy on the tokens of each gold tag, percent, from a record of Table 2.
+
+    A column is a language and a tag, ``"de/VERB"``; ``"avg/VERB"`` is the mean over the targets.
+    A tag that a test set lacks has no cell.
+    """
+    (system,) = record.systems
+    source = record.details["settings"]["source"]
+    shares = {
+        (language, tag): 100 * tags[tag][0] / tags[tag][1]
+        for language, tags in record.details["by_tag"].items()
+        for tag in TAGS
+        if tag in tags
+    }
+    for tag in TAGS:
+        targets = [v for (language, t), v in shares.items() if t == tag and language != source]
+        if targets:
+            shares["avg", tag] = sum(targets) / len(targets)
+    return [
+        Cell(system, f"{language}/{tag}", value, "accuracy")
+        for (language, tag), value in shares.items()
+    ]
+
+
+def figure1(
+    table2_trials: MakeTrials, table2_systems: Sequence[System], languages: Sequence[str]
+) -> Experiment:
+    """Return the experiment.
+
+    Args:
+        table2_trials: what makes the trials of Table 2.
+        table2_systems: rows of Table 2; those of the figure are taken, and the same of the
+            word-level block, which the figure does not show.
+        languages: in the order of their distance to English.
+    """
+    rows = [s for s in table2_systems if s.name in SYSTEMS]
+    return Experiment(
+        key="word_order/figure1",
+        title="Figure 1: gains by part of speech",
+        question="Are the gains of order-reduced models larger for verbs than for nouns?",
+        systems=tuple(
+            replace(row, ours=block == "word")
+            for block in BLOCKS
+            for row in rows
+            if row.block == block
+        ),
+        columns=tuple(f"{code}/{tag}" for code in (*languages, "avg") for tag in TAGS),
+        profiles=("smoke", "open", "paper"),
+        make_trials=table2_trials,
+        cost={"smoke": "nothing: Table 2's trials", "open": "nothing: Table 2's trials"},
+        default_seeds={"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)},
+        draws_on=("word_order/table2",),
+        cells=cells,
+    )
