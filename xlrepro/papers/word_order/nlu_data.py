@@ -5,9 +5,10 @@ from pathlib import Path
 
 import torch
 
-from xlrepro.corpora import registry
+from xlrepro.corpora import loading, registry
 from xlrepro.corpora.column_reader import read_columns
 from xlrepro.corpora.sentences import Sentence
+from xlrepro.embeddings import open_vectors
 from xlrepro.embeddings.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order import span_data
@@ -67,8 +68,6 @@ def sentences(settings: NLUSettings, language: str, split: str) -> list[Sentence
     if settings.corpus == OFFICIAL and (language, split) == ("en", "train"):
         return _official_training()[:limit]
     if settings.corpus == OFFICIAL and language == "en":
-        from xlrepro.corpora import loading
-
         return loading.load(REGISTERED, f"en/{split}")[:limit]
     if settings.corpus in CORPORA:
         return span_data.sentences(_span_settings(settings), language, split)
@@ -198,7 +197,5 @@ def data_hashes(settings: NLUSettings) -> dict[str, str]:
     if settings.vectors == "fasttext-aligned":
         hashes["vectors/fasttext-aligned"] = "supplied by the user"
     else:
-        from xlrepro.embeddings import open_vectors
-
         hashes[f"vectors/{settings.vectors}"] = open_vectors.recipe_hash(settings.vectors)
     return hashes
