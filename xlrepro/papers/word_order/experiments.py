@@ -8,6 +8,7 @@ from xlrepro.embeddings import open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order.breakdown import figure1
+from xlrepro.papers.word_order.ner_transfer_experiments import NER_TRANSFER_EXPERIMENTS
 from xlrepro.papers.word_order.nlu_experiments import NLU_EXPERIMENTS
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
 from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS
@@ -251,4 +252,5 @@ EXPERIMENTS = (
     figure1(_table2_trials, TABLE2_SYSTEMS, LANGUAGES),
     *SPAN_EXPERIMENTS,
     *NLU_EXPERIMENTS,
+    *NER_TRANSFER_EXPERIMENTS,
 )
