@@ -10,7 +10,15 @@ PLANNED = {
     "sense_alignment": {"table2", "table3", "table4", "table5", "tables6_8", "figures4_7"},
     "word_order": {
         *("table1", "table2", "table3", "table4", "table5", "table6"),
-        *("figure1", "figure2", "figure3", "distances", "open_vectors", "learning_rates"),
+        *(
+            "figure1",
+            "figure2",
+            "figure3",
+            "distances",
+            "open_vectors",
+            "pretraining",
+            "learning_rates",
+        ),
     },
     "routing_nmt": {"table1", "figure2"},
     "ramen": {"table1", "table2", "table3", "table4", "figure2"},

@@ -8,6 +8,12 @@ from xlrepro.embeddings import open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order.breakdown import figure1
+from xlrepro.papers.word_order.mbert_experiments import (
+    PRETRAINING_EXPERIMENT,
+    TABLE2_ROWS,
+    is_mbert,
+    mbert_trials,
+)
 from xlrepro.papers.word_order.ner_transfer_experiments import NER_TRANSFER_EXPERIMENTS
 from xlrepro.papers.word_order.nlu_experiments import NLU_EXPERIMENTS
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
@@ -66,6 +72,10 @@ def _table2_trials(
 ) -> list[Trial]:
     trials = []
     for identifier in systems:
+        if is_mbert(identifier):
+            key = "word_order/table2"
+            trials += mbert_trials(key, "POS", identifier, profile, seeds, overrides)
+            continue
         block, row = identifier.split(":", 1)
         vectors = "mapped" if block == "word-mapped" else None
         settings = tagging_settings("table2", profile, row, vectors, overrides)
@@ -198,6 +208,7 @@ TABLE2_SYSTEMS = (
         System("word-mapped", row, default=False, ours=True)
         for row in ("BiLSTM", "TRS", "RPT", "ORT")
     ),
+    *TABLE2_ROWS,
 )
 
 EXPERIMENTS = (
@@ -249,6 +260,7 @@ EXPERIMENTS = (
         default_seeds={"smoke": (0,), "open": (100,)},
         ours=True,
     ),
+    PRETRAINING_EXPERIMENT,
     figure1(_table2_trials, TABLE2_SYSTEMS, LANGUAGES),
     *SPAN_EXPERIMENTS,
     *NLU_EXPERIMENTS,

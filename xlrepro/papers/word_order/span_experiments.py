@@ -5,6 +5,7 @@ from typing import Any
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import span_data
+from xlrepro.papers.word_order.mbert_experiments import TABLE1_ROWS, is_mbert, mbert_trials
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
@@ -82,6 +83,8 @@ def _table1_row(
     task: str, identifier: str, profile: str, seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
     """Return the trials of a row of Table 1 in one task; other experiments use those of slots."""
+    if is_mbert(identifier):
+        return mbert_trials(TABLE1, task, identifier, profile, seeds, overrides)
     encoder, changes = _row(identifier)
     disturbed = {"test_shuffles": NOISE} if task == "SF" else {}
     settings = span_settings(profile, task, encoder, changes | disturbed, overrides)
@@ -259,7 +262,7 @@ SPAN_EXPERIMENTS = (
         "table1",
         "Table 1: zero-shot named entities and slots",
         "Does a model that encodes less word order transfer better in named entities and slots?",
-        tuple(System("word", row) for row in WORD_ROWS),
+        (*(System("word", row) for row in WORD_ROWS), *TABLE1_ROWS),
         (
             *(f"NER/{c}" for c in ("en", "es", "nl", "de", "avg")),
             *(f"SF/{c}" for c in ("en", "es", "th", "avg")),

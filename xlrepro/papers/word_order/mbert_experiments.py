@@ -1,0 +1,148 @@
+"""The M-BERT rows of Tables 1 and 2 and their trials; and the pretraining behind the open ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order import mbert_data
+from xlrepro.papers.word_order.mbert_data import MbertSettings
+from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
+from xlrepro.papers.word_order.systems import ENCODERS
+from xlrepro.pretraining import multilingual_bert
+from xlrepro.pretraining.settings import LANGUAGES
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.trial import Trial
+
+RUNNER = "xlrepro.papers.word_order.mbert_labelling:run"
+PRETRAINING = "xlrepro.papers.word_order.mbert_pretraining:run"
+BLOCKS = ("mbert", "finetune")
+OWN_POSITIONS = "TRS w/ M-BERT PE"
+FROZEN = " w/ frozen PE"
+FROZEN_ROWS = ("TRS", OWN_POSITIONS, "RPT", "ORT")
+# Table 1 prints "Fine-tune M-BERT", Table 2 "M-BERT".
+TABLE1_ROWS = (
+    *(System("mbert", row) for row in FROZEN_ROWS),
+    *(System("finetune", row) for row in ("Fine-tune M-BERT", f"Fine-tune M-BERT{FROZEN}")),
+)
+TABLE2_ROWS = (
+    *(System("mbert", row) for row in FROZEN_ROWS),
+    *(System("finetune", row) for row in ("M-BERT", f"M-BERT{FROZEN}")),
+)
+
+
+def is_mbert(identifier: str) -> bool:
+    """Tell whether a system belongs to one of the two M-BERT blocks."""
+    return identifier.split(":", 1)[0] in BLOCKS
+
+
+def mbert_settings(
+    profile: str, task: str, identifier: str, overrides: Mapping[str, Any]
+) -> MbertSettings:
+    """Return the settings of a row.
+
+    Args:
+        profile: the profile.
+        task: ``"POS"``, ``"NER"`` or ``"SF"``.
+        identifier: of the system.
+        overrides: settings by name that win; sizes of the encoder by their own names.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting, or a task without that profile.
+    """
+    block, row = identifier.split(":", 1)
+    preset = presets("mbert")[profile]
+    if task not in preset:
+        raise SettingsError(f"the M-BERT rows of {task} have no profile {profile!r} yet")
+    rates = preset["learning_rate"]
+    values = {**preset["both"], **preset[task], "task": task, "checkpoint": preset["checkpoint"]}
+    encoder = dict(preset["sizes"])
+    if block == "finetune":
+        freeze = row.endswith(FROZEN)
+        values |= {"fine_tune": True, "freeze_positions": freeze, "head": "linear"}
+        values["learning_rate"] = rates["fine_tune"]
+        encoder = {"kind": "transformer"}
+    else:
+        name = row.split(" ", 1)[0]
+        encoder |= ENCODERS[name]
+        values["learning_rate"] = rates[name]
+        if row == OWN_POSITIONS:
+            encoder["positions"] = "learned"
+    for name, value in overrides.items():
+        (encoder if name in EncoderSettings.model_fields else values)[name] = value
+    return validated({**values, "encoder": encoder}, f"{task} {profile} {row}", MbertSettings)
+
+
+def mbert_trials(
+    experiment: str,
+    task: str,
+    identifier: str,
+    profile: str,
+    seeds: Sequence[int],
+    overrides: Mapping[str, Any],
+) -> list[Trial]:
+    """Return the trials of a row in one task, a trial per seed."""
+    settings = mbert_settings(profile, task, identifier, overrides)
+    names = (settings.source, *settings.targets, "avg")
+    hashes = mbert_data.data_hashes(settings)
+    return [
+        Trial.create(
+            experiment=experiment,
+            systems=(identifier,),
+            columns=tuple(n if task == "POS" else f"{task}/{n}" for n in names),
+            profile=profile,
+            seed=seed,
+            settings=settings.model_dump(mode="json", exclude_defaults=True),
+            data=hashes,
+            runner=RUNNER,
+        )
+        for seed in seeds
+    ]
+
+
+# The model that a row of word_order/pretraining stands for at each profile.
+MODELS = {
+    "smoke": {"small": "smoke", "large": "smoke"},
+    "open": {"small": "cpu", "large": "gpu"},
+}
+
+
+def _pretraining_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    if overrides:
+        raise SettingsError(
+            f"word_order/pretraining has no settings to override, got: {', '.join(overrides)}"
+        )
+    trials = []
+    for identifier in systems:
+        name = MODELS[profile][identifier.split(":", 1)[1]]
+        trials.append(
+            Trial.create(
+                experiment="word_order/pretraining",
+                systems=(identifier,),
+                columns=(*LANGUAGES, "avg"),
+                profile=profile,
+                seed=0,  # that of the preset: one model, whatever the seeds
+                settings={"model": name},
+                data={f"M-BERT/self:{name}": multilingual_bert.recipe_hash(name)},
+                runner=PRETRAINING,
+            )
+        )
+    return trials
+
+
+PRETRAINING_EXPERIMENT = Experiment(
+    key="word_order/pretraining",
+    title="The multilingual BERT that stands in for M-BERT",
+    question="How well does a small BERT, pretrained on the open text, name hidden word pieces?",
+    systems=(System("mlm", "small", ours=True), System("mlm", "large", default=False, ours=True)),
+    columns=(*LANGUAGES, "avg"),
+    profiles=("smoke", "open"),
+    make_trials=_pretraining_trials,
+    cost={
+        "smoke": "seconds",
+        "open": "once about 20 minutes of a CPU core (small), an hour of a GPU (large)",
+    },
+    default_seeds={"smoke": (0,), "open": (0,)},
+    ours=True,
+)
