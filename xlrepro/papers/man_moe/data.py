@@ -29,6 +29,7 @@ CORPORA = {
     "SF": ("artificial", "fb-multilingual-nlu"),
     "reviews": ("artificial", "sentiment-umsab"),
 }
+WITHOUT_DICTIONARY = ("muse", "umwe")  # open vectors mapped without one
 POLARITY = ("negative", "positive")
 # English slots, re-split from the evaluation and test files, as in word_order: 12,802 utterances.
 RESPLIT_SEED = 0
@@ -150,9 +151,14 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 
     Raises:
         SettingsError: for unknown vectors.
+        CollapsedError: for vectors mapped without a dictionary whose maps collapsed.
     """
     if corpus == "artificial":
         return artificial_vectors.load(Family(FAMILY_SEED), languages, ARTIFICIAL_DIM, name)
+    if name in WITHOUT_DICTIONARY:
+        from xlrepro.embeddings import unsupervised_vectors
+
+        return unsupervised_vectors.load(name, languages)
     return open_vectors.load(name, languages)
 
 
@@ -171,8 +177,17 @@ def data_hashes(settings: TransferSettings) -> dict[str, str]:
     hashes = {
         f"{settings.corpus}/{name}": registry.content_hash(settings.corpus, name) for name in wanted
     }
-    hashes[f"vectors/{settings.vectors}"] = open_vectors.recipe_hash(settings.vectors)
+    hashes[f"vectors/{settings.vectors}"] = vectors_hash(settings.vectors, settings.languages)
     return hashes
+
+
+def vectors_hash(name: str, languages: tuple[str, ...]) -> str:
+    """Return the hash of everything that decides the open vectors ``name``."""
+    if name in WITHOUT_DICTIONARY:
+        from xlrepro.embeddings import unsupervised_vectors
+
+        return unsupervised_vectors.recipe_hash(name, languages)
+    return open_vectors.recipe_hash(name)
 
 
 def label_names(task: str, gold: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

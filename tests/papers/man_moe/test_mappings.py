@@ -1,0 +1,97 @@
+"""The comparison of mappings: what each method sees, what it fills, what says that it collapsed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from xlrepro.embeddings.artificial_spaces import unrelated
+from xlrepro.errors import SettingsError
+from xlrepro.papers.man_moe import mappings
+from xlrepro.papers.man_moe.mappings import METHODS, Language, method_settings, presets
+from xlrepro.papers.man_moe.mappings_experiments import MAPPINGS
+from xlrepro.trials.trial import TrialContext
+
+UNSUPERVISED = [name for name, method in METHODS.items() if not method.supervised]
+
+
+def trial(name, **overrides):
+    (found,) = MAPPINGS.trials("smoke", [name], [0], overrides)
+    return found
+
+
+def cells(result):
+    return {cell.column: cell.value for cell in result.cells}
+
+
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_presets_give_settings_to_every_method_and_no_other(profile):
+    given = presets()[profile]["methods"]
+    assert list(given) == list(METHODS)
+    for name, values in given.items():
+        method_settings(name, values)
+
+
+def test_a_method_without_chance_has_one_trial_whatever_the_seeds():
+    counts = {name: len(MAPPINGS.trials("open", [name], [0, 1, 2])) for name in METHODS}
+    assert counts == {name: 3 if method.random else 1 for name, method in METHODS.items()}
+
+
+@pytest.mark.parametrize("name", ["Procrustes", "RCSLS", "VecMap identical"])
+def test_a_run_fills_its_own_columns_and_finds_the_known_alignment(name):
+    wanted = trial(name)
+    found = cells(mappings.run(wanted, TrialContext()))
+    assert set(found) == set(wanted.columns)
+    assert min(found["de/P@1"], found["es/P@1"]) > 95
+    assert found.get("de/collapsed", 0.0) == 0.0
+
+
+def test_no_test_word_is_in_the_training_dictionary():
+    english, languages = mappings._data(presets()["smoke"])
+    for language in languages.values():
+        trained = {english.words[row] for _, row in language.train}
+        assert trained
+        assert language.test
+        assert not trained & set(language.test)
+
+
+def test_unsupervised_methods_get_no_dictionary(monkeypatch):
+    seen = {}
+
+    def learn(x, y, *, pairs=None, check=None, settings=None, seed=0, device="cpu"):
+        seen["pairs"] = pairs
+        return METHODS["Procrustes"].learn(x, y, pairs=check, check=check)
+
+    for name in [name for name in UNSUPERVISED if name != "UMWE"]:
+        monkeypatch.setitem(METHODS, name, replace(METHODS[name], learn=learn))
+        mappings.run(trial(name), TrialContext())
+        assert seen["pairs"] is None
+
+
+def test_words_spelt_alike_do_not_tell_whether_a_run_collapsed():
+    english, languages = mappings._data(presets()["smoke"])
+    for language in languages.values():
+        checked = mappings._check(language, english)
+        assert 0 < len(checked) < len(language.train)
+        assert all(language.space.words[a] != english.words[b] for a, b in checked)
+
+
+def test_a_run_on_an_unrelated_language_is_marked_as_collapsed(monkeypatch):
+    english, languages = mappings._data(presets()["smoke"])
+    stranger = unrelated(len(english.words), english.matrix.shape[1], "de")
+    pairs = np.stack([np.arange(100)] * 2, axis=1)
+    test = {english.words[row]: {stranger.words[row]} for row in range(100, 200)}
+    both = {"de": Language(stranger, pairs, test), "es": languages["es"]}
+    monkeypatch.setattr(mappings, "_data", lambda settings: (english, both))
+    found = cells(mappings.run(trial("VecMap unsupervised"), TrialContext()))
+    assert (found["de/collapsed"], found["es/collapsed"]) == (100.0, 0.0)
+    assert found["de/P@1"] < 5 < found["es/P@1"]
+
+
+def test_unknown_settings_are_named():
+    with pytest.raises(SettingsError, match=r"no setting sizes; it has: .*words"):
+        trial("MUSE", sizes=3)
+    with pytest.raises(SettingsError, match=r"settings of MUSE: .*epoch_step"):
+        method_settings("MUSE", {"epoch_step": 3})
+    with pytest.raises(SettingsError, match="there is no mapping 'LSTM'"):
+        method_settings("LSTM", {})

@@ -1,0 +1,79 @@
+"""A score against its cost: a point per system and language, hollow where its runs collapsed."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.html_table import number
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "osD^v<>P"
+Point = tuple[float, float, bool]
+
+
+@styled
+def score_against_seconds(
+    numbers: ReproducedNumbers, experiment: str, profile: str, *, score: str = "P@1"
+) -> Figure:
+    """Draw means over seeds of ``language/score`` against ``language/seconds``.
+
+    A point is hollow where at least half of the runs collapsed (``language/collapsed``).
+
+    Args:
+        numbers: reproduced cells; a column is ``"language/measure"``.
+        experiment: ``"man_moe/mappings"``.
+        profile: which profile.
+        score: the measure.
+    """
+    title = f"{score} against seconds of learning ({profile})"
+    points = {s: found for s in numbers.systems(experiment, profile)
+              if (found := _points(numbers, experiment, profile, s, score))}  # fmt: skip
+    if not points:
+        return nothing_to_draw(title, "nothing was run")
+    drawing, axes = new_drawing(6.4, 3.8)
+    for i, (system, own) in enumerate(points.items()):
+        _scatter(axes, own, system.partition(":")[2], i)
+    axes.set(title=title, xlabel="seconds per language (one thread)", ylabel=f"{score} (percent)")
+    axes.set_xscale("log")
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return Figure(f"Scatter plot. {_sentence(points, score)}", drawing)
+
+
+def _points(
+    numbers: ReproducedNumbers, experiment: str, profile: str, system: str, score: str
+) -> dict[str, Point]:
+    """Return language -> (seconds, score, whether it mostly collapsed)."""
+    own = {c.column: c.mean for c in numbers.cells(experiment, profile) if c.system == system}
+    languages = [column.partition("/")[0] for column in own if column.endswith(f"/{score}")]
+    return {
+        code: (
+            own[f"{code}/seconds"],
+            own[f"{code}/{score}"],
+            own.get(f"{code}/collapsed", 0) >= 50,
+        )
+        for code in languages
+        if f"{code}/seconds" in own
+    }
+
+
+def _scatter(axes: "Axes", points: Mapping[str, Point], label: str, number_of_system: int) -> None:
+    colour, marker = PALETTE[number_of_system % 8], MARKERS[number_of_system % 8]
+    for row, (code, (seconds, score, collapsed)) in enumerate(points.items()):
+        axes.plot(
+            max(seconds, 1e-3), score, marker, ms=6, color=colour, mew=1.2, clip_on=False,
+            mfc="white" if collapsed else colour, label="" if row else label,
+        )  # fmt: skip
+        axes.annotate(code, (max(seconds, 1e-3), score), (4, 3), textcoords="offset points", size=7)
+
+
+def _sentence(points: Mapping[str, Mapping[str, Point]], score: str) -> str:
+    parts = []
+    for system, own in points.items():
+        highest = max(own, key=lambda code: own[code][1])
+        collapsed = [code for code, (_, _, failed) in own.items() if failed]
+        told = f"{system.partition(':')[2]}: at best {number(own[highest][1])} ({highest})"
+        parts.append(told + (f", collapsed in {', '.join(collapsed)}" if collapsed else ""))
+    return f"{score} by method. {'; '.join(parts)}. Hollow points collapsed."

@@ -1,0 +1,231 @@
+"""How well and how fast each embedding mapping aligns languages with English, and which collapse.
+
+Every method gets its own kind of supervision and nothing more: the training ranks of the MUSE
+dictionaries, words spelt alike, or nothing. All are scored on the test ranks. The training ranks
+also tell whether a method that did not see them collapsed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import yaml
+
+from xlrepro.embeddings.adversarial import AdversarialSettings
+from xlrepro.embeddings.artificial_spaces import source, turned
+from xlrepro.embeddings.muse import muse
+from xlrepro.embeddings.procrustes_map import ProcrustesSettings, procrustes_map
+from xlrepro.embeddings.rcsls import RcslsSettings, rcsls
+from xlrepro.embeddings.retrieval import precision_at_1
+from xlrepro.embeddings.spaces import COLLAPSED, Mapped, Space
+from xlrepro.embeddings.umwe import umwe
+from xlrepro.embeddings.vecmap import VecMapSettings, vecmap
+from xlrepro.errors import SettingsError
+from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+
+ENGLISH = "en"
+FAMILY_SEED = 0  # of the artificial spaces
+NOISE = 0.1  # length of their noise beside vectors of length 1
+SAME_SPELLING = 0.1  # share of artificial words that keep their spelling
+SIGNATURES = {
+    "P@1": "bdi|from:en|retrieval:csls-10|ranks:muse-test|v:1",
+    "seconds": "wall-time|learning-alone|threads:1|v:1",
+    "collapsed": "share-of-runs|under-5-percent-of-muse-train-words-of-other-spelling|v:1",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the comparison.
+
+    Attributes:
+        learn: the method.
+        settings: the class of its settings.
+        supervised: it sees the training dictionary, and is not judged by it.
+        random: its outcome depends on the seed.
+    """
+
+    learn: Callable[..., Any]
+    settings: Callable[..., Any]
+    supervised: bool = False
+    random: bool = False
+
+
+METHODS: dict[str, Method] = {
+    "Procrustes": Method(procrustes_map, ProcrustesSettings, supervised=True),
+    "Procrustes + refinement": Method(procrustes_map, ProcrustesSettings, supervised=True),
+    "RCSLS": Method(rcsls, RcslsSettings, supervised=True),
+    "RCSLS + spectral": Method(rcsls, RcslsSettings, supervised=True),
+    "VecMap identical": Method(vecmap, VecMapSettings, random=True),
+    "VecMap unsupervised": Method(vecmap, VecMapSettings, random=True),
+    "MUSE": Method(muse, AdversarialSettings, random=True),
+    "UMWE": Method(umwe, AdversarialSettings, random=True),
+}
+
+
+@dataclass(frozen=True)
+class Language:
+    """One language beside English.
+
+    Attributes:
+        space: its words and vectors.
+        train: (its row, English row), the training dictionary.
+        test: English word to its translations, the test dictionary.
+    """
+
+    space: Space
+    train: np.ndarray
+    test: Mapping[str, set[str]]
+
+
+@cache
+def presets() -> dict[str, Any]:
+    """Return the presets of the comparison: profile to settings, as the YAML has them."""
+    file = resources.files("xlrepro.papers.man_moe") / "presets" / "mappings.yaml"
+    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+
+
+def method_settings(name: str, values: Mapping[str, Any]) -> Any:
+    """Return the settings object of a method.
+
+    Raises:
+        SettingsError: for a method or setting that there is not.
+    """
+    if name not in METHODS:
+        raise SettingsError(f"there is no mapping {name!r}; there are: {', '.join(METHODS)}")
+    try:
+        return METHODS[name].settings(**values)
+    except TypeError as error:
+        raise SettingsError(f"settings of {name}: {error}") from None
+
+
+def run(trial: Trial, context: TrialContext) -> TrialResult:
+    """Learn the maps of all languages by one method and score them.
+
+    Fills per language P@1 (percent), the seconds of learning, and for a method without a
+    dictionary whether it collapsed (0 or 100 percent). UMWE learns all languages at once: each gets
+    an equal share of its seconds.
+    """
+    (system,) = trial.systems
+    settings = trial.settings
+    name = system.partition(":")[2]
+    english, languages = _data(settings)
+    maps = _learn(name, settings["method"], english, languages, trial.seed, context)
+    cells, details = [], {}
+    for code, mapped in maps.items():
+        report = mapped.report
+        cells += [
+            Cell(system, f"{code}/P@1", 100 * _precision(mapped, english, languages[code]), "P@1"),
+            Cell(system, f"{code}/seconds", report.seconds, "seconds", "seconds"),
+        ]
+        if not METHODS[name].supervised:
+            share = 100.0 * (report.status == COLLAPSED)
+            cells.append(Cell(system, f"{code}/collapsed", share, "collapsed"))
+        details[code] = _detail(mapped, english, languages[code])
+    seconds = sum(m.report.seconds for m in maps.values())
+    return TrialResult(cells, details, SIGNATURES, training_seconds=seconds)
+
+
+def _detail(mapped: Mapped, english: Space, language: Language) -> dict[str, Any]:
+    report = mapped.report
+    spelt = {word: others for word, others in language.test.items() if word not in others}
+    other_spelling = _precision(mapped, english, language, spelt)
+    return {
+        "status": report.status,
+        "criterion": report.criterion,
+        "checking_precision": report.precision,
+        "pairs": report.pairs,
+        "steps": report.steps,
+        "p_at_1_of_other_spelling": None if np.isnan(other_spelling) else 100 * other_spelling,
+        "tested": len(language.test),
+        "history": [round(value, 5) for value in report.history[-50:]],
+    }
+
+
+def _learn(
+    name: str,
+    values: Mapping[str, Any],
+    english: Space,
+    languages: Mapping[str, Language],
+    seed: int,
+    context: TrialContext,
+) -> dict[str, Mapped]:
+    method = METHODS[name]
+    judged = {} if method.supervised else languages
+    checks = {code: _check(language, english) for code, language in judged.items()}
+    options = {
+        "settings": method_settings(name, values),
+        "seed": seed,
+        "device": context.device,
+    }
+    if method.learn is umwe:
+        spaces = {code: language.space for code, language in languages.items()}
+        found = umwe(spaces, english, check=checks, **options)
+        return {code: _shared_cost(mapped, len(found)) for code, mapped in found.items()}
+    maps = {}
+    for done, (code, language) in enumerate(languages.items()):
+        pairs = language.train if method.supervised else None
+        maps[code] = method.learn(
+            language.space, english, pairs=pairs, check=checks.get(code), **options
+        )
+        context.progress((done + 1) / len(languages), code)
+    return maps
+
+
+def _shared_cost(mapped: Mapped, languages: int) -> Mapped:
+    seconds = mapped.report.seconds / languages
+    return replace(mapped, report=replace(mapped.report, seconds=seconds))
+
+
+def _check(language: Language, english: Space) -> np.ndarray:
+    """Return the training pairs that are not spelt alike: VecMap may have seen those that are."""
+    differs = [language.space.words[row] != english.words[other] for row, other in language.train]
+    return language.train[np.array(differs, dtype=bool)]
+
+
+def _precision(
+    mapped: Mapped,
+    english: Space,
+    language: Language,
+    gold: Mapping[str, set[str]] | None = None,
+) -> float:
+    """Return P@1 of translating English words, 0 to 1; nan where none counts."""
+    foreign, own = mapped.apply(language.space.matrix, english.matrix)
+    test = language.test if gold is None else gold
+    return precision_at_1(test, english.words, own, language.space.words, foreign)[0]
+
+
+def _data(settings: Mapping[str, Any]) -> tuple[Space, dict[str, Language]]:
+    if settings["corpus"] == "artificial":
+        return _artificial(settings)
+    return _registered(settings["languages"], settings["words"])
+
+
+def _artificial(settings: Mapping[str, Any]) -> tuple[Space, dict[str, Language]]:
+    """Return copies of one space; the first half of the words is the training dictionary."""
+    english = source(settings["words"], settings["dim"], FAMILY_SEED)
+    languages = {}
+    for number, code in enumerate(settings["languages"]):
+        rng = np.random.default_rng([FAMILY_SEED, 2, number])
+        space, truth = turned(english, code, NOISE, rng, same_spelling=SAME_SPELLING)
+        pairs = np.stack([np.arange(len(truth)), truth], axis=1)
+        half = len(pairs) // 2
+        test = {english.words[other]: {space.words[row]} for row, other in pairs[half:]}
+        languages[code] = Language(space, pairs[:half], test)
+    return english, languages
+
+
+def _registered(codes: Sequence[str], words: int) -> tuple[Space, dict[str, Language]]:
+    from xlrepro.embeddings import evaluation
+    from xlrepro.embeddings.open_spaces import dictionary_rows, monolingual_space
+
+    english = monolingual_space(ENGLISH, words)
+    languages = {}
+    for code in codes:
+        space = monolingual_space(code, words)
+        pairs = dictionary_rows(code, space, english)
+        languages[code] = Language(space, pairs, evaluation.test_dictionary(code))
+    return english, languages

@@ -1,0 +1,77 @@
+"""The comparison of embedding mappings: an experiment of ours beside the MAN-MoE paper's."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlrepro.embeddings import open_vectors
+from xlrepro.embeddings.artefacts import hash_of
+from xlrepro.errors import SettingsError
+from xlrepro.papers.man_moe.mappings import FAMILY_SEED, METHODS, method_settings, presets
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.trial import Trial
+
+KEY = "man_moe/mappings"
+RUNNER = "xlrepro.papers.man_moe.mappings:run"
+MEASURES = ("P@1", "seconds", "collapsed")
+
+
+def _trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    preset = presets()[profile]
+    common = {name: value for name, value in preset.items() if name != "methods"}
+    unknown = set(overrides) - set(common)
+    if unknown:
+        raise SettingsError(
+            f"{KEY} has no setting {', '.join(sorted(unknown))}; it has: {', '.join(common)}"
+        )
+    common |= overrides
+    trials = []
+    for identifier in systems:
+        name = identifier.partition(":")[2]
+        method_settings(name, preset["methods"][name])
+        measures = MEASURES[:2] if METHODS[name].supervised else MEASURES
+        columns = [f"{code}/{what}" for code in common["languages"] for what in measures]
+        trials += [
+            Trial.create(
+                experiment=KEY,
+                systems=(identifier,),
+                columns=tuple(columns),
+                profile=profile,
+                seed=seed,
+                settings={**common, "method": preset["methods"][name]},
+                data=_hashes(common),
+                runner=RUNNER,
+            )
+            for seed in (seeds if METHODS[name].random else (0,))
+        ]
+    return trials
+
+
+def _hashes(settings: Mapping[str, Any]) -> dict[str, str]:
+    if settings["corpus"] == "artificial":
+        return {"artificial": f"spaces {FAMILY_SEED}"}
+    # A mapped recipe names both languages' vectors and all dictionaries.
+    return {
+        f"vectors/mapped/{code}": hash_of(open_vectors.mapped_recipe(code))
+        for code in settings["languages"]
+    }
+
+
+def _columns() -> tuple[str, ...]:
+    codes = dict.fromkeys(c for p in reversed(presets().values()) for c in p["languages"])
+    return tuple(f"{code}/{what}" for code in codes for what in MEASURES)
+
+
+MAPPINGS = Experiment(
+    key=KEY,
+    title="Embedding mappings on open vectors",
+    question="How well and how fast does each mapping align our open vectors, and which collapse?",
+    systems=tuple(System("mapping", name, ours=True) for name in METHODS),
+    columns=_columns(),
+    profiles=("smoke", "open"),
+    make_trials=_trials,
+    cost={"smoke": "seconds", "open": "three minutes per trial and CPU core"},
+    default_seeds={"smoke": (0,), "open": (0, 1, 2)},
+    ours=True,
+)
