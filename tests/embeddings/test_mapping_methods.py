@@ -168,11 +168,26 @@ def test_projection_changes_only_singular_values_above_one():
     )
 
 
-def test_the_loss_never_ends_higher_than_it_began(english, foreign):
+def test_steps_that_are_too_long_do_no_harm(english, foreign):
     x, truth = foreign["de"]
-    settings = RcslsSettings(learning_rate=1000.0, epochs=8)
-    losses = rcsls(x, english, pairs=list(enumerate(truth)), settings=settings).report.history
-    assert losses[-1] <= losses[0]
+    settings = RcslsSettings(learning_rate=1000.0, epochs=8, constraint="spectral")
+    mapped = rcsls(x, english, pairs=list(enumerate(truth)), settings=settings)
+    assert max(mapped.report.history) > mapped.report.history[0]
+    assert precision(mapped, x, english, truth) > 0.97
+
+
+def test_held_out_pairs_choose_the_epoch_and_are_not_learnt_from(monkeypatch, english, foreign):
+    x, truth = foreign["de"]
+    learnt = []
+    monkeypatch.setattr(_Problem, "of", lambda *a, of=_Problem.of: learnt.append(a[2]) or of(*a))
+    # Every step leads away from a good start: the precision of held-out pairs keeps the start.
+    settings = RcslsSettings(learning_rate=-20.0, epochs=3, validation=0.25)
+    mapped = rcsls(x, english, pairs=list(enumerate(truth)), settings=settings)
+    assert len(learnt[0]) == 0.75 * WORDS
+    history = mapped.report.history
+    assert len(history) == 4
+    assert history[0] == max(history) > 0.97
+    assert precision(mapped, x, english, truth) > 0.97
 
 
 @pytest.mark.parametrize("start", ["identical", "unsupervised", "pairs"])

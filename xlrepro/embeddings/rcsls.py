@@ -17,8 +17,9 @@ from typing import Literal
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from xlrepro.embeddings.collapse import Pairs, report_of
+from xlrepro.embeddings.collapse import Pairs, checked_precision, report_of
 from xlrepro.embeddings.csls import BLOCK
 from xlrepro.embeddings.mapping import procrustes
 from xlrepro.embeddings.spaces import Mapped, Space, seed_rows
@@ -47,6 +48,8 @@ class RcslsSettings:
     learning_rate: float = 1.0
     frequent: int = 200_000
     constraint: Literal["none", "spectral", "orthogonal"] = "none"
+    validation: float = 0.0
+    validation_words: int = 5_000
 
 
 def rcsls(
@@ -71,24 +74,47 @@ def rcsls(
         check: (row of x, row of y), a dictionary that only the report looks at.
 
     Returns:
-        The map with the lowest loss that was met, and its report; its history is the loss.
+        The map with the lowest loss that was met, or with the highest precision on held-out pairs,
+        and its report; its history is that loss or precision, the first that of Procrustes.
 
     Raises:
-        SettingsError: if there are no pairs, or the constraint is unknown.
+        SettingsError: if there are no pairs to learn from, or the constraint is unknown.
     """
     chosen = settings or RcslsSettings()
     if chosen.constraint not in ("none", "spectral", "orthogonal"):
         raise SettingsError(f"RCSLS has no constraint {chosen.constraint!r}: see RcslsSettings")
     started = time.perf_counter()
-    rows = seed_rows(pairs, "RCSLS")
+    generator = torch.Generator().manual_seed(seed)
+    rows, held_out = _split(seed_rows(pairs, "RCSLS"), chosen.validation, generator)
     problem = _Problem.of(x, y, rows, chosen, device)
     first = procrustes(x.matrix[rows[:, 0]], y.matrix[rows[:, 1]])
-    generator = torch.Generator().manual_seed(seed)
-    w, steps, losses = _descend(problem, torch.from_numpy(first).to(device), chosen, generator)
+    maps, losses = _descend(problem, torch.from_numpy(first).to(device), chosen, generator)
+    scores = losses
+    if len(held_out):
+        scores = [-_precision(problem, w, held_out, chosen.validation_words) for w in maps]
+    best = min(range(len(maps)), key=scores.__getitem__)
     return report_of(
-        "RCSLS", x, y, (w.cpu().numpy(), None), pairs=len(rows), steps=steps, started=started,
-        history=losses, device=device, check=check,
+        "RCSLS", x, y, (maps[best].cpu().numpy(), None), pairs=len(rows),
+        steps=chosen.epochs * -(-len(rows) // (chosen.batch_size or len(rows))), started=started,
+        history=[abs(v) for v in scores] if len(held_out) else losses, device=device, check=check,
     )  # fmt: skip
+
+
+def _split(
+    rows: np.ndarray, share: float, generator: torch.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hold out a share of the pairs, whole words of x; return (learnt from, held out)."""
+    words = np.unique(rows[:, 0])
+    drawn = torch.randperm(len(words), generator=generator).numpy()
+    chosen = np.isin(rows[:, 0], words[drawn[: round(share * len(words))]])
+    return seed_rows(rows[~chosen], "RCSLS"), rows[chosen]
+
+
+def _precision(problem: "_Problem", w: Tensor, held_out: np.ndarray, words: int) -> float:
+    """Return P@1 by CSLS of the held-out pairs among the most frequent words, 0 to 1."""
+    x, y = normalize(problem.all_x[:words] @ w, dim=1), problem.all_y[:words]
+    inside = held_out[(held_out[:, 0] < len(x)) & (held_out[:, 1] < len(y))]
+    return checked_precision(x, y, inside) if len(inside) else 0.0
 
 
 @dataclass(frozen=True)
@@ -132,28 +158,33 @@ def _neighbour_mean(queries: Tensor, keys: Tensor, values: Tensor, k: int) -> Te
 
 def _descend(
     problem: _Problem, w: Tensor, settings: RcslsSettings, generator: torch.Generator
-) -> tuple[Tensor, int, list[float]]:
-    """Go down the gradient; return the map of the lowest loss, the steps, and the losses."""
-    n = len(problem.x)
-    rate, best, lowest = settings.learning_rate, w, float("inf")
-    losses: list[float] = []
-    steps = 0
+) -> tuple[list[Tensor], list[float]]:
+    """Go down the gradient; return the first map and that of each epoch, with their losses.
+
+    Where the loss rises, the next epoch starts from the lowest so far with half the rate. Where a
+    step is less than all pairs, an epoch takes one step per batch.
+    """
+    n, everything = len(problem.x), torch.arange(len(problem.x), device=w.device)
+    rate = settings.learning_rate
+    loss, gradient = problem.loss_and_gradient(w, everything)
+    maps, losses = [w], [loss]
+    best = (loss, w, gradient)
     for _ in range(settings.epochs):
-        order = torch.randperm(n, generator=generator).to(w.device)
-        start, total = w, 0.0
-        for batch in order.split(settings.batch_size or n):
-            loss, gradient = problem.loss_and_gradient(w, batch)
-            total += loss * len(batch) / n
+        _, w, gradient = best
+        if settings.batch_size is None:
             w = project(w - rate * gradient, settings.constraint)
-            steps += 1
-        losses.append(total)
-        # With all pairs in a step, `total` is the loss of the map that the epoch began with.
-        if total < lowest:
-            best, lowest = start, total
         else:
-            rate, w = rate / 2, best
-    final, _ = problem.loss_and_gradient(w, torch.arange(n, device=w.device))
-    return (w, steps, [*losses, final]) if final < lowest else (best, steps, [*losses, final])
+            order = torch.randperm(n, generator=generator).to(w.device)
+            for batch in order.split(settings.batch_size):
+                w = project(w - rate * problem.loss_and_gradient(w, batch)[1], settings.constraint)
+        loss, gradient = problem.loss_and_gradient(w, everything)
+        maps.append(w)
+        losses.append(loss)
+        if loss < best[0]:
+            best = (loss, w, gradient)
+        else:
+            rate /= 2
+    return maps, losses
 
 
 def project(w: Tensor, constraint: str) -> Tensor:
