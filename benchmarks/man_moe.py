@@ -1,4 +1,8 @@
-"""A main iteration of MAN-MoE on named entities, beside the plain loop of ``man_moe_loop.py``."""
+"""A main iteration of MAN-MoE on named entities, beside the plain loop of ``man_moe_loop.py``.
+
+On a machine that is busy with other work, two threads wait for each other longer than they compute:
+measure with ``OMP_WAIT_POLICY=PASSIVE`` there, as was done for the numbers in the repository.
+"""
 
 from collections.abc import Callable
 

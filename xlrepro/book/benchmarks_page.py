@@ -10,7 +10,12 @@ from xlrepro.errors import DataError
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.paths import data_dir
 
-GROUP_TITLES = {"crf": "Linear-chain CRF", "encoders": "Encoders", "data": "Data loading"}
+GROUP_TITLES = {
+    "crf": "Linear-chain CRF",
+    "encoders": "Encoders",
+    "data": "Data loading",
+    "man-moe": "MAN-MoE",
+}
 NUMERIC = ("threads", "ours", "peer", "ratio", "tokens/s", "repetitions")
 COLUMNS = ("benchmark", "case", "threads", "ours", "peer", "ratio", "tokens/s", "target",
            "repetitions")  # fmt: skip
