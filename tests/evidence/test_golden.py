@@ -37,6 +37,19 @@ def test_an_exact_metric_may_not_move(record, tmp_path):
     assert [d.kind for d in found] == ["moved"]
 
 
+def test_times_are_in_no_golden_file(record, tmp_path):
+    now = fresh_numbers(
+        [
+            record(values={"de": 50.0}),
+            record("word:TRS", {"de": 1.5}, metric="seconds"),
+        ],
+        stale=lambda r: False,
+    )
+    update(KEY, now, tmp_path)
+    assert "TRS" not in golden_path(KEY, tmp_path).read_text()
+    assert check(KEY, now, tmp_path) == []
+
+
 def test_a_number_nobody_ran_is_missing(record, tmp_path):
     update(KEY, numbers_of(record, {"de": 50.0, "en": 90.0}), tmp_path)
     (found,) = check(KEY, numbers_of(record, {"en": 90.0}), tmp_path)

@@ -38,6 +38,8 @@ def score_against_seconds(
         _scatter(axes, own, system.partition(":")[2], i)
     axes.set(title=title, xlabel="seconds per language (one thread)", ylabel=f"{score} (percent)")
     axes.set_xscale("log")
+    highest = max(score for own in points.values() for _, score, _ in own.values())
+    axes.set_ylim(0, 1.08 * max(highest, 1.0))
     axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure(f"Scatter plot. {_sentence(points, score)}", drawing)
 
