@@ -82,6 +82,13 @@ def test_texts_and_padding_follow_the_lengths(packing, tokens):
     assert not padded[~packing.mask].any()
 
 
+def test_groups_of_similar_length_hold_every_token_once(packing):
+    groups = packing.similar()
+    assert [own.sizes for _, own in groups] == [[6, 5], [3, 3], [1]]
+    places = torch.cat([places for places, _ in groups])
+    assert places.tolist() == [*range(4, 10), *range(13, 18), *range(3), *range(10, 13), 3]
+
+
 def test_an_inverse_undoes_its_order(packing, tokens):
     assert torch.equal(tokens[packing.behind][inverse(packing.behind)], tokens)
 

@@ -70,6 +70,26 @@ class Packing:
         found[self.mask] = x
         return found
 
+    def similar(self, ratio: float = 0.7) -> list[tuple[Tensor, "Packing"]]:
+        """Return the texts in groups of similar length, for layers that need a padded batch.
+
+        Args:
+            ratio: shortest length in a group, as a share of its longest.
+
+        Returns:
+            Per group the flat places of its tokens, and their packing.
+        """
+        groups: list[list[int]] = []
+        for text in self._order.tolist():
+            if not groups or self.sizes[text] < ratio * self.sizes[groups[-1][0]]:
+                groups.append([])
+            groups[-1].append(text)
+        places = torch.arange(sum(self.sizes), device=self.device).split(self.sizes)
+        return [
+            (torch.cat([places[text] for text in group]), Packing(self.lengths[group]))
+            for group in groups
+        ]
+
     # The order of a recurrence: the first token of all texts, the second of those that have one, …;
     # longer texts first, so that those still running are always the first of the step before.
 

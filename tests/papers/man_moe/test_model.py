@@ -72,6 +72,15 @@ def test_without_positions_far_words_may_change_places(texts, extractor, sees_or
     assert torch.allclose(found, moved, atol=1e-5) != sees_order
 
 
+@pytest.mark.parametrize("extractor", ["TRS", "ORT"])
+def test_groups_of_similar_length_give_what_one_padded_batch_gives(extractor):
+    extractor = make_model(make_settings({"extractor": extractor})).shared
+    packing = Packing(torch.tensor([2, 9, 1, 8, 3, 9]))
+    x = torch.randn(32, 11)
+    padded = extractor.encoder(packing.padded(x), packing.mask)[packing.mask]
+    torch.testing.assert_close(extractor(x, packing), padded)
+
+
 @pytest.mark.parametrize("extractor", EXTRACTORS)
 def test_a_text_is_predicted_the_same_alone_and_among_other_languages(batch, texts, extractor):
     model = make_model(make_settings({"extractor": extractor}))

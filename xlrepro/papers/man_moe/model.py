@@ -15,7 +15,7 @@ from xlrepro.nn.char_cnn import CharCNN
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_probabilities
 from xlrepro.nn.packed_lstm import PackedBiLSTM
-from xlrepro.nn.packing import Packing
+from xlrepro.nn.packing import Packing, inverse
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
 from xlrepro.nn.transformer import TransformerEncoder
 from xlrepro.papers.man_moe.encoding import WordTable
@@ -132,9 +132,18 @@ class TransformerExtractor(nn.Module):
         )
 
     def forward(self, x: Tensor, packing: Packing) -> Tensor:
-        """Return ``(tokens, output_dim)`` for flat tokens ``(tokens, input_dim)``."""
-        states: Tensor = self.encoder(packing.padded(self.dropout(x)), packing.mask)
-        return states[packing.mask]
+        """Return ``(tokens, output_dim)`` for flat tokens ``(tokens, input_dim)``.
+
+        Texts of similar length go through the encoder together, so that little is padding.
+        """
+        x = self.dropout(x)
+        groups = packing.similar()
+        states = [
+            self.encoder(own.padded(x.index_select(0, places)), own.mask)[own.mask]
+            for places, own in groups
+        ]
+        order = torch.cat([places for places, _ in groups])
+        return torch.cat(states).index_select(0, inverse(order))
 
 
 def shared_extractor(
