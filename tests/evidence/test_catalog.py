@@ -18,6 +18,7 @@ PLANNED = {
             "open_vectors",
             "pretraining",
             "learning_rates",
+            "alignment_quality",
         ),
     },
     "routing_nmt": {"table1", "figure2"},

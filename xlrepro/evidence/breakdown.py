@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import paired_differences
 from xlrepro.evidence.figures import (
     PALETTE,
@@ -84,10 +85,12 @@ def _by_distance(
     filled = {(c.system, c.column) for c in cells}
     codes = list(dict.fromkeys(c.column.split("/")[0] for c in cells))
     far = printed_distances(DISTANCES, codes)
+    averages = load_catalog().experiment(DISTANCES).average_columns
     whole = [
         code
         for code in codes
         if far.get(code, 0) > 0
+        and code not in averages
         and all((s, f"{code}/{tag}") in filled for s in systems for tag in tags)
     ]
     return sorted(whole, key=lambda code: far[code])

@@ -7,6 +7,7 @@ from xlrepro.corpora import registry
 from xlrepro.embeddings import open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order.alignment_experiments import alignment_quality
 from xlrepro.papers.word_order.breakdown import figure1
 from xlrepro.papers.word_order.mbert_experiments import (
     PRETRAINING_EXPERIMENT,
@@ -263,6 +264,7 @@ EXPERIMENTS = (
     PRETRAINING_EXPERIMENT,
     figure1(_table2_trials, TABLE2_SYSTEMS, LANGUAGES),
     *SPAN_EXPERIMENTS,
+    alignment_quality(tagging_settings),
     *NLU_EXPERIMENTS,
     *NER_TRANSFER_EXPERIMENTS,
 )
