@@ -5,6 +5,7 @@ The cells of a notebook are one to five lines; what they do is here and in :mod:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError, XlreproError
@@ -13,7 +14,7 @@ from xlrepro.evidence import deviations as deviations_evidence
 from xlrepro.evidence import figures
 from xlrepro.evidence import provenance as provenance_evidence
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.compare import compare, paired_differences
+from xlrepro.evidence.compare import AVERAGE, compare, paired_differences
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.tables import cells_table, comparison_table, pairs_table
 from xlrepro.experiments import all_experiments, own_records
@@ -177,9 +178,14 @@ class Page:
         """Draw the gain over TRS against the word-order distance to English."""
         return self._figure(figures.gain_against_distance)
 
-    def bars(self) -> "Figure":
-        """Draw each system's columns as bars with their intervals."""
-        return self._figure(figures.bars)
+    def bars(self, columns: Sequence[str] | None = None) -> "Figure":
+        """Draw each system's columns as bars with their intervals; ``None``: all columns."""
+        return self._figure(partial(figures.bars, columns=columns))
+
+    def averages(self) -> list[str]:
+        """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""
+        ran = self.numbers().columns(self.experiment.key, self.profiles()[0])
+        return [column for column in ran if column.split("/")[-1] == AVERAGE]
 
     def reported_against_reproduced(self) -> "Figure":
         """Draw reproduced against reported, a point per cell."""

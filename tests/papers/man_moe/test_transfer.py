@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.papers.man_moe import data, gates, sweep, transfer
+from xlrepro.papers.man_moe import data, sweep, transfer
 from xlrepro.papers.man_moe.data import Example
 from xlrepro.papers.man_moe.settings import transfer_settings
 from xlrepro.trials.trial import Trial, TrialContext
@@ -144,15 +144,6 @@ def test_gate_weights_are_means_over_tokens_then_texts(monkeypatch):
 def test_there_are_no_gate_weights_without_private_experts():
     settings = make_settings({"private_experts": False}, epochs=1)
     assert transfer.gate_weights(trained(settings), transfer.transfers(settings)[0]) == {}
-
-
-def test_the_gates_trial_averages_over_domains():
-    settings = make_settings(task="reviews", domains=("a", "b"), epochs=1)
-    result = gates.run(trial_of(settings, ("de/en", "de/es", "de/nl")), TrialContext())
-    by_domain = result.details["by_domain"]["de/en"]
-    assert len(by_domain) == 2
-    assert result.cells[0].value == pytest.approx(sum(by_domain) / 2)
-    assert sum(c.value for c in result.cells) == pytest.approx(1.0)
 
 
 def test_a_sweep_trial_gives_the_score_of_its_one_target_and_domain():

@@ -1,29 +1,33 @@
 """The experiments of the MAN-MoE paper: systems, columns, and the trials that fill them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe import data, gates, sweep
 from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 from xlrepro.papers.man_moe.systems import (
+    ABLATION_IN_TABLE2,
     ABLATION_ROWS,
     CHOICE_ROWS,
     NER_ROWS,
     REVIEW_ROWS,
     SLOT_ROWS,
-    SWEEP,
+    UNSUPERVISED_ROWS,
 )
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.per_seed import per_seed
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell, Trial
 
 TRANSFER = "xlrepro.papers.man_moe.transfer:run"
-GATES = "xlrepro.papers.man_moe.gates:run"
 STATISTICS = "xlrepro.papers.man_moe.statistics:run"
+SWEEP_RUN = "xlrepro.papers.man_moe.sweep:run"
 Overrides = Mapping[str, Any]
-Columns = Sequence[str]
 
 MAPPED = {"vectors": "mapped"}
+PRESET = {"table2": "slots", "table3": "slots", "table4": "ner", "table5": "reviews"}
 ROWS: dict[str, dict[str, dict[str, Any]]] = {
     "table2": {"without": SLOT_ROWS},
     "table3": {"ablation": ABLATION_ROWS},
@@ -31,6 +35,7 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "without": NER_ROWS,
         "choice": CHOICE_ROWS,
         "without-mapped": {row: {**c, **MAPPED} for row, c in NER_ROWS.items()},
+        "without-muse": UNSUPERVISED_ROWS,
     },
     "table5": {"without": REVIEW_ROWS},
 }
@@ -38,230 +43,214 @@ SPLITS = ("train", "dev", "test")
 
 
 def _trials(
-    experiment: str,
+    table: str,
     identifier: str,
-    columns: Columns,
+    columns: Sequence[str],
     profile: str,
     seeds: Sequence[int],
     settings: TransferSettings,
     runner: str = TRANSFER,
 ) -> list[Trial]:
-    hashes = data.data_hashes(settings)
-    return [
-        Trial.create(
-            experiment=f"man_moe/{experiment}",
-            systems=(identifier,),
-            columns=tuple(columns),
-            profile=profile,
-            seed=seed,
-            settings=settings.model_dump(mode="json", exclude_defaults=True),
-            data=hashes,
-            runner=runner,
-        )
-        for seed in seeds
-    ]
+    return per_seed(
+        seeds,
+        experiment=f"man_moe/{table}",
+        system=identifier,
+        columns=columns,
+        profile=profile,
+        settings=settings,
+        data=data.data_hashes(settings),
+        runner=runner,
+    )
 
 
-def _row(table: str, identifier: str) -> dict[str, Any]:
-    block, _, row = identifier.partition(":")
-    return ROWS[table][block][row]
-
-
-def _table4_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+def _row_trials(
+    table: str, identifier: str, profile: str, seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
+    """Return the trials of a row: with domains one per target and seed, else one per seed."""
+    block, _, row = identifier.partition(":")
+    preset, changes = PRESET[table], ROWS[table][block][row]
+    whole = transfer_settings(preset, profile, changes, overrides)
+    if not whole.domains:
+        return _trials(table, identifier, (*whole.targets, "avg"), profile, seeds, whole)
     trials = []
-    for identifier in systems:
-        settings = transfer_settings("ner", profile, _row("table4", identifier), overrides)
-        columns = (*settings.targets, "avg")
-        trials += _trials("table4", identifier, columns, profile, seeds, settings)
+    for target in whole.targets:
+        one = transfer_settings(preset, profile, changes, {**overrides, "targets": (target,)})
+        columns = [f"{target}/{domain}" for domain in (*one.domains, "avg")]
+        trials += _trials(table, identifier, columns, profile, seeds, one)
     return trials
 
 
-def _by_target(table: str, preset: str) -> Callable[..., list[Trial]]:
-    """Return what makes the trials of a table with domains: one per row, target and seed."""
+def _rows_of(table: str) -> Callable[..., list[Trial]]:
+    """Return what makes the trials of a table whose rows are all its own."""
 
     def make(
         profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
     ) -> list[Trial]:
-        trials = []
-        for identifier in systems:
-            if identifier.startswith("corpus:"):
-                trials += _statistics_trials(identifier, profile)
-                continue
-            changes = _row(table, identifier)
-            for target in transfer_settings(preset, profile, changes, overrides).targets:
-                one = {**overrides, "targets": (target,)}
-                settings = transfer_settings(preset, profile, changes, one)
-                columns = [f"{target}/{domain}" for domain in (*settings.domains, "avg")]
-                trials += _trials(table, identifier, columns, profile, seeds, settings)
-        return trials
+        return [t for i in systems for t in _row_trials(table, i, profile, seeds, overrides)]
 
     return make
+
+
+def _table2_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    counted = [i for i in systems if i.startswith("corpus:")]
+    rows = [i for i in systems if i not in counted]
+    trials = [t for i in rows for t in _row_trials("table2", i, profile, seeds, overrides)]
+    return trials + [t for i in counted for t in _statistics_trials(i, profile)]
 
 
 def _statistics_trials(identifier: str, profile: str) -> list[Trial]:
     """Return the one trial that counts a language's utterances; nothing in it is random."""
     language = identifier.partition(":")[2]
-    settings = transfer_settings("slots", profile, {}, {})
-    if language not in settings.languages:
+    if language not in transfer_settings("slots", profile, {}, {}).languages:
         return []
-    changes = {"targets": (language,)}
+    settings = transfer_settings("slots", profile, {"targets": (language,)}, {})
     columns = [f"{domain}/{split}" for domain in settings.domains for split in SPLITS]
     columns += [f"{domain}/slot types" for domain in settings.domains]
-    counted = transfer_settings("slots", profile, changes, {})
-    return _trials("table2", identifier, columns, profile, (0,), counted, STATISTICS)
+    return _trials("table2", identifier, columns, profile, (0,), settings, STATISTICS)
+
+
+def _table3_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        same = ABLATION_IN_TABLE2.get(identifier)
+        row = ("table2", same) if same else ("table3", identifier)
+        trials += _row_trials(*row, profile, seeds, overrides)
+    return trials
+
+
+def _table3_cells(record: Record) -> list[Cell]:
+    (own,) = (row for row, same in ABLATION_IN_TABLE2.items() if (same,) == record.systems)
+    return [Cell(own, c.column, c.value, c.metric, c.unit) for c in record.cells]
 
 
 def _figure4_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
-    trials = []
-    for identifier in systems:
-        preset, row = FIGURE4[identifier]
-        settings = transfer_settings(preset, profile, row, overrides)
-        for target in settings.targets:
-            one = transfer_settings(preset, profile, row, {**overrides, "targets": (target,)})
-            columns = [f"{target}/{source}" for source in one.sources(target)]
-            trials += _trials("figure4", identifier, columns, profile, seeds, one, GATES)
-    return trials
-
-
-FIGURE4: dict[str, tuple[str, dict[str, Any]]] = {
-    "gates:reviews": ("reviews", REVIEW_ROWS["MAN-MoE"]),
-    "gates:NER": ("ner", NER_ROWS["MAN-MOE+CharCNN"]),
-}
+    rows = [gates.SHOWN[identifier] for identifier in systems]
+    return [t for row in rows for t in _row_trials(*row, profile, seeds, overrides)]
 
 
 def _table6_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
-    trials = []
+    overrides = {**overrides, "targets": (sweep.TARGET,)}
+    base = transfer_settings("slots", profile, {}, overrides)
+    trials: dict[str, Trial] = {}
     for identifier in systems:
-        setting, values = SWEEP[identifier.partition(":")[2]]
+        setting, values = sweep.SWEEP[identifier.partition(":")[2]]
         if setting in overrides:
             raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
-        first = presets("slots")[profile]["domains"][:1]
         for value in values:
-            changes = {setting: value, "targets": ("es",), "domains": first}
-            settings = transfer_settings("slots", profile, changes, overrides)
-            # The one column of the trial is the average over its one domain.
-            trials += _trials(
-                "table6", identifier, [sweep_column(value)], profile, seeds, settings, SWEEP_RUN
-            )
-    return trials
+            if value == getattr(base, setting):
+                found = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
+            else:
+                changes = {setting: value, "domains": base.domains[:1]}
+                settings = transfer_settings("slots", profile, changes, overrides)
+                columns = [sweep.column(value)]
+                found = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
+            trials |= {t.key: t for t in found}
+    return list(trials.values())
 
 
-SWEEP_RUN = "xlrepro.papers.man_moe.sweep:run"
-
-
-def sweep_column(value: float) -> str:
-    """Return the column of a value of the sweep, ``"0.0001"``."""
-    return f"{value:g}"
-
-
-def _columns(preset: str, *more: str) -> tuple[str, ...]:
+def _columns(preset: str) -> tuple[str, ...]:
     """Return ``target/domain`` of every profile, the paper's first."""
     found: dict[str, None] = {}
     for values in presets(preset).values():
         domains = (*values["domains"], "avg")
         found |= dict.fromkeys(f"{t}/{d}" for t in values["targets"] for d in domains)
-    return (*found, *more)
+    return tuple(found)
+
+
+def _gate_columns() -> tuple[str, ...]:
+    """Return ``target/source`` of every profile of reviews and of named entities."""
+    found: dict[str, None] = {}
+    for preset in ("reviews", "ner"):
+        for values in presets(preset).values():
+            pairs = [(t, s) for t in values["targets"] for s in values["languages"] if s != t]
+            found |= dict.fromkeys(f"{target}/{source}" for target, source in pairs)
+    return tuple(found)
 
 
 def _systems(table: str, *blocks: str, **options: bool) -> tuple[System, ...]:
     return tuple(System(b, row, **options) for b in blocks for row in ROWS[table][b])
 
 
-COST = {"smoke": "seconds", "open": "minutes per trial and CPU core"}
-SEEDS = {"smoke": (0,), "open": (0, 1, 2)}
-
-
-def _experiment(
-    name: str,
-    title: str,
-    question: str,
-    systems: tuple[System, ...],
-    columns: tuple[str, ...],
-    make_trials: Callable[..., list[Trial]],
-) -> Experiment:
-    return Experiment(
-        key=f"man_moe/{name}",
-        title=title,
-        question=question,
-        systems=systems,
-        columns=columns,
-        profiles=("smoke", "open"),
-        make_trials=make_trials,
-        cost=COST,
-        default_seeds=SEEDS,
-    )
-
+_experiment = partial(
+    Experiment,
+    profiles=("smoke", "open"),
+    cost={"smoke": "seconds", "open": "a minute per trial and CPU core"},
+    default_seeds={"smoke": (0,), "open": (0, 1, 2)},
+)
 
 EXPERIMENTS = (
     _experiment(
-        "table2",
-        "Table 2: zero-resource slot filling in three domains",
-        "Does a mixture of language experts beat shared embeddings and a shared adversarial "
-        "encoder in slot filling?",
-        (
+        key="man_moe/table2",
+        title="Table 2: zero-resource slot filling in three domains",
+        question="Does a mixture of language experts beat shared embeddings and a shared "
+        "adversarial encoder in slot filling?",
+        systems=(
             *_systems("table2", "without"),
             *(System("corpus", code, ours=True) for code in ("en", "de", "es", "zh", "th")),
         ),
-        _columns("slots"),
-        _by_target("table2", "slots"),
+        columns=_columns("slots"),
+        make_trials=_table2_trials,
     ),
     _experiment(
-        "table3",
-        "Table 3: what each part of MAN-MoE does in slot filling",
-        "Which part of MAN-MoE carries its gain, and in which target language?",
-        _systems("table3", "ablation"),
-        _columns("slots"),
-        _by_target("table3", "slots"),
+        key="man_moe/table3",
+        title="Table 3: what each part of MAN-MoE does in slot filling",
+        question="Which part of MAN-MoE carries its gain, and in which target language?",
+        systems=_systems("table3", "ablation"),
+        columns=_columns("slots"),
+        make_trials=_table3_trials,
+        draws_on=("man_moe/table2",),
+        cells=_table3_cells,
     ),
     _experiment(
-        "table4",
-        "Table 4: zero-resource named entity recognition",
-        "Does MAN-MoE with character embeddings reach systems that use cross-lingual resources?",
-        (
+        key="man_moe/table4",
+        title="Table 4: zero-resource named entity recognition",
+        question="Does MAN-MoE with character embeddings reach systems that use cross-lingual "
+        "resources?",
+        systems=(
             *_systems("table4", "without"),
             *_systems("table4", "choice", ours=True),
-            *_systems("table4", "without-mapped", default=False, ours=True),
+            *_systems("table4", "without-mapped", "without-muse", default=False, ours=True),
         ),
-        ("de", "es", "nl", "avg"),
-        _table4_trials,
+        columns=("de", "es", "nl", "avg"),
+        make_trials=_rows_of("table4"),
     ),
     _experiment(
-        "table5",
-        "Table 5: zero-resource classification of reviews",
-        "Does MAN-MoE beat shared embeddings in sentiment, also for a distant language?",
-        _systems("table5", "without"),
-        _columns("reviews"),
-        _by_target("table5", "reviews"),
+        key="man_moe/table5",
+        title="Table 5: zero-resource classification of reviews",
+        question="Does MAN-MoE beat shared embeddings in sentiment, also for a distant language?",
+        systems=_systems("table5", "without"),
+        columns=_columns("reviews"),
+        make_trials=_rows_of("table5"),
     ),
     _experiment(
-        "table6",
-        "Table 6: the loss weights and k, and what they do",
-        "How much do the two loss weights and the discriminator's steps matter?",
-        tuple(System("sweep", name, ours=True) for name in SWEEP),
-        tuple(dict.fromkeys(sweep_column(v) for _, values in SWEEP.values() for v in values)),
-        _table6_trials,
-    ),
-    _experiment(
-        "figure4",
-        "Figure 4: average gate weights of the language experts",
-        "Which source language's expert does each target language use?",
-        (System("gates", "reviews"), System("gates", "NER")),
-        tuple(
-            dict.fromkeys(
-                f"{target}/{source}"
-                for preset in ("reviews", "ner")
-                for values in presets(preset).values()
-                for target in values["targets"]
-                for source in values["languages"]
-                if source != target
-            )
+        key="man_moe/table6",
+        title="Table 6: the loss weights and k, and what they do",
+        question="How much do the two loss weights and the discriminator's steps matter?",
+        systems=tuple(System("sweep", name, ours=True) for name in sweep.SWEEP),
+        columns=tuple(
+            sweep.column(v)
+            for v in sorted({v for _, values in sweep.SWEEP.values() for v in values})
         ),
-        _figure4_trials,
+        make_trials=_table6_trials,
+        draws_on=("man_moe/table2",),
+        cells=sweep.cells,
+    ),
+    _experiment(
+        key="man_moe/figure4",
+        title="Figure 4: average gate weights of the language experts",
+        question="Which source language's expert does each target language use?",
+        systems=(System("gates", "reviews"), System("gates", "NER")),
+        columns=_gate_columns(),
+        make_trials=_figure4_trials,
+        draws_on=("man_moe/table5", "man_moe/table4"),
+        cells=gates.cells,
     ),
 )

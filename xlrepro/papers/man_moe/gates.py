@@ -1,33 +1,32 @@
-"""The trials of Figure 4: how much each target's tokens use each source language's expert."""
+"""Figure 4: how much each target's tokens use each source language's expert.
 
-from xlrepro.papers.man_moe.settings import validated
-from xlrepro.papers.man_moe.transfer import gate_weights, train_transfer, transfers
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+Nothing is trained for it: the trials of Tables 4 and 5 leave the weights in their records.
+"""
+
+from statistics import fmean
+
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell
 
 METRIC = "gate weight"
+# Row of the figure -> the experiment and the system whose models' gates it shows.
+SHOWN = {
+    "gates:reviews": ("table5", "without:MAN-MoE"),
+    "gates:NER": ("table4", "without:MAN-MOE+CharCNN"),
+}
 
 
-def run(trial: Trial, context: TrialContext) -> TrialResult:
-    """Run one trial.
+def cells(record: Record) -> list[Cell]:
+    """Return the cells of Figure 4 that a record of Table 4 or 5 fills.
 
-    Cells: per target and source language the average weight of the source's private expert on the
+    Per target and source language the average weight of the source's private expert on the
     target's dev text, a fraction: over a text's tokens, over texts, and over domains (§4.4).
     """
-    settings = validated(trial.settings, trial.label)
-    (system,) = trial.systems
+    table = record.experiment.split("/")[1]
+    (system,) = (row for row, shown in SHOWN.items() if shown == (table, *record.systems))
     found: dict[str, list[float]] = {}
-    tokens, seconds = 0, 0.0
-    for transfer in transfers(settings):
-        trained = train_transfer(transfer, trial.seed, context)
-        for source, weight in gate_weights(trained, transfer).items():
-            found.setdefault(f"{transfer.target}/{source}", []).append(weight)
-        tokens += trained.fit.tokens
-        seconds += trained.fit.seconds
-    means = {column: sum(weights) / len(weights) for column, weights in found.items()}
-    return TrialResult(
-        cells=[Cell(system, c, means[c], METRIC, "fraction") for c in trial.columns],
-        details={"settings": settings.model_dump(mode="json"), "by_domain": found},
-        signatures={METRIC: "gate|mean:token,text,domain|split:dev|v:1"},
-        training_tokens=tokens,
-        training_seconds=seconds,
-    )
+    for column, report in record.details["experiments"].items():
+        target = column.split("/")[0]
+        for source, weight in report["gates"].items():
+            found.setdefault(f"{target}/{source}", []).append(weight)
+    return [Cell(system, c, fmean(weights), METRIC, "fraction") for c, weights in found.items()]

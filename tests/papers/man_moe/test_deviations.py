@@ -1,0 +1,70 @@
+"""Each place where the paper's text and the authors' code differ has its deviation."""
+
+import pytest
+
+from xlrepro.evidence.deviations import load_deviations
+from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
+
+# Topic -> (the deviation, words of its own that say what was chosen). The topics are the rows of
+# the comparison of text and code that this paper was built from, in their order.
+TOPICS = {
+    "lambda1 of named entities": ("MM11", "0.0001, as printed"),
+    "lambda2": ("MM12", "As printed"),
+    "k": ("MM13", "As printed"),
+    "hidden sizes of named entities": ("MM14", "128 and 256"),
+    "vectors of named entities": ("MM15", "Neither"),
+    "gate": ("MM16", "With a bias"),
+    "gate gradient": ("MM17", "Detached"),
+    "mixture in C": ("MM18", "Log-probabilities"),
+    "token loss": ("MM19", "The mean"),
+    "discriminator updates": ("MM20", "One loss, one update"),
+    "sign of the discriminator's loss": ("MM21", "for every lambda1"),
+    "what is frozen for the discriminator": ("MM22", "without a graph"),
+    "epochs": ("MM23", "iterations per epoch"),
+    "model selection": ("MM24", "sources' dev sets"),
+    "decay of the learning rate": ("MM25", "None"),
+    "seeds": ("MM26", "Three seeds"),
+    "character vectors": ("MM27", "Fixed unit vectors"),
+    "lower case": ("MM28", "German target"),
+    "words without a vector": ("MM29", "Fixed random numbers"),
+    "unlabelled text": ("MM30", "without their labels"),
+    "dev set of the reviews": ("MM31", "own validation set"),
+    "vector files": ("MM32", "All words"),
+    "C's gate for classification": ("MM33", "One per text"),
+    "dropout": ("MM34", "As in the code"),
+    "masking in D": ("MM35", "A window begins at each token"),
+    "attention": ("MM36", "over the tokens"),
+    "further experts and gates": ("MM37", "Not there"),
+}
+# Deviation -> the setting it names, and the default that it describes.
+DEFAULTS = {
+    "MM16": ("gate_bias", True),
+    "MM17": ("detach_gate", True),
+    "MM18": ("mixture", "log"),
+    "MM19": ("token_loss", "mean"),
+    "MM23": ("min_iterations", 0),
+    "MM24": ("select_on", "source_dev"),
+    "MM27": ("train_character_vectors", False),
+    "MM28": ("lowercase_characters", "german_target"),
+    "MM29": ("unknown", "random"),
+    "MM35": ("discriminator_windows", "tokens"),
+}
+KNOWN = {deviation.id: deviation for deviation in load_deviations()}
+
+
+def test_no_two_topics_share_a_deviation():
+    assert len({identifier for identifier, _ in TOPICS.values()}) == len(TOPICS) == 27
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_each_difference_of_text_and_code_says_what_was_chosen(topic):
+    identifier, chosen = TOPICS[topic]
+    assert chosen in KNOWN[identifier].here
+
+
+@pytest.mark.parametrize("identifier", DEFAULTS)
+def test_the_default_of_a_setting_is_the_choice_described(identifier):
+    name, value = DEFAULTS[identifier]
+    fields = {**TransferSettings.model_fields, **ModelSettings.model_fields}
+    assert fields[name].default == value
+    assert f"({name}" in KNOWN[identifier].here or f"{name})" in KNOWN[identifier].here

@@ -1,0 +1,118 @@
+"""Figures with a panel per system: scores over the values of a setting, and maps of weights."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.html_table import number
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@styled
+def lines_over_values(numbers: ReproducedNumbers, experiment: str, profile: str) -> Figure:
+    """Draw the score over the values of each swept setting, with 95 % intervals.
+
+    Args:
+        numbers: reproduced cells; a system is a setting (``sweep:k``), a column one of its values.
+        experiment: ``"man_moe/table6"``.
+        profile: which profile.
+    """
+    title = f"Scores over the values of a setting ({profile})"
+    systems = numbers.systems(experiment, profile)
+    if not systems:
+        return nothing_to_draw(title, "nothing was run")
+    drawing, first = new_drawing(2.6 * len(systems) + 0.6, 3.0)
+    first.remove()
+    panels = drawing.subplots(1, len(systems), sharey=True, squeeze=False)[0]
+    sentences = []
+    for axes, system in zip(panels, systems, strict=True):
+        own = [c for c in numbers.cells(experiment, profile) if c.system == system]
+        own.sort(key=lambda cell: float(cell.column))
+        name = system.partition(":")[2]
+        _line(axes, own)
+        axes.set_xlabel(name)
+        best, worst = max(own, key=lambda c: c.mean), min(own, key=lambda c: c.mean)
+        sentences.append(
+            f"{name}: from {number(worst.mean)} at {worst.column} to {number(best.mean)} at "
+            f"{best.column}"
+        )
+    panels[0].set_ylabel(f"{own[0].metric} ({own[0].unit})")
+    drawing.suptitle(title, fontsize=10)
+    return Figure(
+        f"Lines with 95 % intervals, a panel per setting. {'; '.join(sentences)}.", drawing
+    )
+
+
+def _line(axes: "Axes", cells: list[ReproducedCell]) -> None:
+    """Draw the cells in the order of their values, evenly spaced: some values are 0."""
+    x = range(len(cells))
+    means = [cell.mean for cell in cells]
+    half = [(c.interval.high - c.interval.low) / 2 if c.interval else 0.0 for c in cells]
+    axes.errorbar(x, means, half, marker="o", ms=4, capsize=2, lw=1, color=PALETTE[0])
+    axes.set_xticks(x, [cell.column for cell in cells])
+
+
+@styled
+def map_of_weights(numbers: ReproducedNumbers, experiment: str, profile: str) -> Figure:
+    """Draw a map per system: a row per target, a column per source, the average weight inside.
+
+    Args:
+        numbers: reproduced cells, fractions; a column is ``"target/source"``.
+        experiment: ``"man_moe/figure4"``.
+        profile: which profile.
+    """
+    title = f"Average weight of each source's expert ({profile})"
+    systems = numbers.systems(experiment, profile)
+    if not systems:
+        return nothing_to_draw(title, "nothing was run")
+    drawing, first = new_drawing(3.1 * len(systems) + 0.8, 2.9)
+    first.remove()
+    panels = drawing.subplots(1, len(systems), squeeze=False)[0]
+    found = {s: _weights(numbers, experiment, profile, s) for s in systems}
+    highest = max(max(weights.values()) for weights in found.values())
+    sentences = []
+    for axes, (system, weights) in zip(panels, found.items(), strict=True):
+        _map(axes, weights, highest)
+        axes.set_title(system.partition(":")[2], fontsize=9)
+        for target in dict.fromkeys(t for t, _ in weights):
+            of = {s: w for (t, s), w in weights.items() if t == target}
+            most = max(of, key=lambda source: of[source])
+            sentences.append(
+                f"{system.partition(':')[2]}, {target}: most {most} ({number(of[most])})"
+            )
+    panels[0].set_ylabel("target")
+    drawing.suptitle(title, fontsize=10)
+    return Figure(f"Heat maps of gate weights, target by source. {'; '.join(sentences)}.", drawing)
+
+
+def _weights(
+    numbers: ReproducedNumbers, experiment: str, profile: str, system: str
+) -> dict[tuple[str, str], float]:
+    """Return (target, source) -> mean weight."""
+    own = [c for c in numbers.cells(experiment, profile) if c.system == system]
+    found = {}
+    for cell in own:
+        target, _, source = cell.column.partition("/")
+        found[target, source] = cell.mean
+    return found
+
+
+def _map(axes: "Axes", weights: dict[tuple[str, str], float], highest: float) -> None:
+    targets = list(dict.fromkeys(target for target, _ in weights))
+    sources = sorted({source for _, source in weights})
+    grid = np.full((len(targets), len(sources)), np.nan)
+    for (target, source), weight in weights.items():
+        grid[targets.index(target), sources.index(source)] = weight
+    axes.imshow(grid, cmap="Blues", vmin=0, vmax=highest, aspect="auto")
+    for (row, column), weight in np.ndenumerate(grid):
+        if not np.isnan(weight):
+            dark = weight > 0.6 * highest
+            text = number(float(weight))
+            axes.text(column, row, text, ha="center", va="center", color="w" if dark else "k")
+    axes.set_xticks(range(len(sources)), sources)
+    axes.set_yticks(range(len(targets)), targets)
+    axes.set_xlabel("source")
