@@ -6,6 +6,7 @@ from typing import Any
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe import data, gates, sweep
+from xlrepro.papers.man_moe.mappings_experiments import MAPPINGS
 from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 from xlrepro.papers.man_moe.systems import (
     ABLATION_IN_TABLE2,
@@ -253,4 +254,5 @@ EXPERIMENTS = (
         draws_on=("man_moe/table5", "man_moe/table4"),
         cells=gates.cells,
     ),
+    MAPPINGS,
 )
