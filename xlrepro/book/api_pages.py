@@ -12,6 +12,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "corpora": ("Corpora", ("xlrepro.corpora",)),
     "artificial": ("Artificial languages", ("xlrepro.corpora.artificial",)),
     "embeddings": ("Embeddings", ("xlrepro.embeddings",)),
+    "pretraining": ("Pretraining", ("xlrepro.pretraining",)),
     "nn": ("Layers", ("xlrepro.nn",)),
     "metrics": ("Metrics", ("xlrepro.metrics",)),
     "trials": ("Trials, records, engine", ("xlrepro.trials",)),
@@ -69,8 +70,8 @@ def api_pages() -> dict[str, str]:
             "# API reference",
             "",
             f"xlrepro {xlrepro.__version__}. Imports follow the way of the data: corpora, "
-            "embeddings, models, trials, evidence, notebooks. What stands lower in that list never "
-            "imports what stands higher.",
+            "embeddings, pretraining, models, trials, evidence, notebooks. What stands lower in that "
+            "list never imports what stands higher.",
             "",
             *lines,
             "",
