@@ -70,8 +70,8 @@ def api_pages() -> dict[str, str]:
             "# API reference",
             "",
             f"xlrepro {xlrepro.__version__}. Imports follow the way of the data: corpora, "
-            "embeddings, pretraining, models, trials, evidence, notebooks. What stands lower in that "
-            "list never imports what stands higher.",
+            "embeddings, pretraining, models, trials, evidence, notebooks. What stands lower in "
+            "that list never imports what stands higher.",
             "",
             *lines,
             "",
