@@ -21,6 +21,7 @@ from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings,
 from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
 from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
 TRAIN = "xlrepro.papers.word_order.pos_tagging:run"
@@ -119,20 +120,16 @@ def _per_seed(
     seeds: Sequence[int],
     settings: TaggingSettings,
 ) -> list[Trial]:
-    hashes = data.data_hashes(settings)
-    return [
-        Trial.create(
-            experiment=experiment,
-            systems=(system,),
-            columns=columns,
-            profile=profile,
-            seed=seed,
-            settings=settings.model_dump(mode="json", exclude_defaults=True),
-            data=hashes,
-            runner=TRAIN,
-        )
-        for seed in seeds
-    ]
+    return per_seed(
+        seeds,
+        experiment=experiment,
+        system=system,
+        columns=columns,
+        profile=profile,
+        settings=settings,
+        data=data.data_hashes(settings),
+        runner=TRAIN,
+    )
 
 
 def _distance_trials(

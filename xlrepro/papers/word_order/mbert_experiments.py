@@ -11,6 +11,7 @@ from xlrepro.papers.word_order.systems import ENCODERS
 from xlrepro.pretraining import multilingual_bert
 from xlrepro.pretraining.settings import LANGUAGES
 from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
 RUNNER = "xlrepro.papers.word_order.mbert_labelling:run"
@@ -83,20 +84,16 @@ def mbert_trials(
     """Return the trials of a row in one task, a trial per seed."""
     settings = mbert_settings(profile, task, identifier, overrides)
     names = (settings.source, *settings.targets, "avg")
-    hashes = mbert_data.data_hashes(settings)
-    return [
-        Trial.create(
-            experiment=experiment,
-            systems=(identifier,),
-            columns=tuple(n if task == "POS" else f"{task}/{n}" for n in names),
-            profile=profile,
-            seed=seed,
-            settings=settings.model_dump(mode="json", exclude_defaults=True),
-            data=hashes,
-            runner=RUNNER,
-        )
-        for seed in seeds
-    ]
+    return per_seed(
+        seeds,
+        experiment=experiment,
+        system=identifier,
+        columns=[n if task == "POS" else f"{task}/{n}" for n in names],
+        profile=profile,
+        settings=settings,
+        data=mbert_data.data_hashes(settings),
+        runner=RUNNER,
+    )
 
 
 # The model that a row of word_order/pretraining stands for at each profile.

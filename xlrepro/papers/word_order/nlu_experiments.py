@@ -7,6 +7,7 @@ from xlrepro.papers.word_order import nlu_data
 from xlrepro.papers.word_order.nlu_settings import nlu_settings
 from xlrepro.papers.word_order.systems import ENCODERS
 from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
 KEY = "word_order/table3"
@@ -26,22 +27,16 @@ def _trials(
     for identifier in systems:
         encoder = ENCODERS[ROWS[identifier.split(":", 1)[1]]]
         settings = nlu_settings(profile, encoder, overrides)
-        hashes = nlu_data.data_hashes(settings)
-        trials += [
-            Trial.create(
-                experiment=KEY,
-                systems=(identifier,),
-                columns=tuple(
-                    f"{code}/{metric}" for code in settings.targets for metric in METRICS
-                ),
-                profile=profile,
-                seed=seed,
-                settings=settings.model_dump(mode="json", exclude_defaults=True),
-                data=hashes,
-                runner=RUNNER,
-            )
-            for seed in seeds
-        ]
+        trials += per_seed(
+            seeds,
+            experiment=KEY,
+            system=identifier,
+            columns=[f"{code}/{metric}" for code in settings.targets for metric in METRICS],
+            profile=profile,
+            settings=settings,
+            data=nlu_data.data_hashes(settings),
+            runner=RUNNER,
+        )
     return trials
 
 

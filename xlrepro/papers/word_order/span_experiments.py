@@ -10,6 +10,7 @@ from xlrepro.papers.word_order.settings import EncoderSettings, presets, validat
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
 from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
@@ -57,20 +58,16 @@ def _trials(
     seeds: Sequence[int],
     settings: SpanSettings,
 ) -> list[Trial]:
-    hashes = span_data.data_hashes(settings)
-    return [
-        Trial.create(
-            experiment=experiment,
-            systems=(identifier,),
-            columns=tuple(columns),
-            profile=profile,
-            seed=seed,
-            settings=settings.model_dump(mode="json", exclude_defaults=True),
-            data=hashes,
-            runner=RUNNER,
-        )
-        for seed in seeds
-    ]
+    return per_seed(
+        seeds,
+        experiment=experiment,
+        system=identifier,
+        columns=columns,
+        profile=profile,
+        settings=settings,
+        data=span_data.data_hashes(settings),
+        runner=RUNNER,
+    )
 
 
 def _row(identifier: str) -> tuple[str, dict[str, Any]]:
