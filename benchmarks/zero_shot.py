@@ -15,8 +15,8 @@ from xlrepro.papers.word_order.pos_tagging import accuracy
 from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.papers.word_order.training import predictions, train
 
-ENCODERS = ("BiLSTM", "TRS", "RPT", "ORT")
-REPETITIONS = 3
+ENCODERS = ("BiLSTM", "TRS")
+REPETITIONS = 2
 
 
 def measure(device: str, threads: int) -> list[Result]:
