@@ -14,7 +14,7 @@ from xlrepro.trials.trial import TrialContext
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}
 
 
-def small_trial(row="ORT", seed=0, **overrides):
+def small_trial(row="word:ORT", seed=0, **overrides):
     (trial,) = experiment("word_order/table2").trials(
         "smoke", [row], [seed], {**SMALL, **overrides}
     )
@@ -164,4 +164,4 @@ def test_a_setting_at_its_default_leaves_the_key_alone():
 def test_missing_release_names_the_folder_and_the_way_out(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     with pytest.raises(DataError, match=r"ud-treebanks-v2\.2.*XLREPRO_SUPPLIED"):
-        experiment("word_order/table2").trials("paper", ["ORT"], [0])
+        experiment("word_order/table2").trials("paper", ["word:ORT"], [0])
