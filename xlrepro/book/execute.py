@@ -17,6 +17,9 @@ import psutil
 
 # Cell metadata that differs from run to run and says nothing about the result.
 VOLATILE = ("papermill", "execution")
+# Kernels that start at the same moment can pick the same port; then one never answers.
+NO_ANSWER = "Kernel didn't respond"
+STARTS = 2
 
 
 def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -> None:
@@ -31,15 +34,21 @@ def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -
     partial = target.with_name(f".{target.stem}.{os.getpid()}.partial.ipynb")
     failed = failed_path(target)
     try:
-        papermill.execute_notebook(
-            str(source),
-            str(partial),
-            parameters=parameters,
-            cwd=str(cwd),
-            kernel_name="python3",
-            progress_bar=False,
-            log_output=False,
-        )
+        for attempt in range(STARTS):
+            try:
+                papermill.execute_notebook(
+                    str(source),
+                    str(partial),
+                    parameters=parameters,
+                    cwd=str(cwd),
+                    kernel_name="python3",
+                    progress_bar=False,
+                    log_output=False,
+                )
+                break
+            except RuntimeError as error:
+                if NO_ANSWER not in str(error) or attempt + 1 == STARTS:
+                    raise
         notebook = nbformat.read(partial, as_version=4)
         strip_volatile(notebook)
         nbformat.write(notebook, partial)
