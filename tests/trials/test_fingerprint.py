@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, is_stale
+from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, is_stale, stale_check
 
 FILES = {
     "__init__.py": '"""A package."""\n',
@@ -149,3 +149,16 @@ def test_a_module_that_was_not_loaded_does_not_count(paper):
     assert SourceTree().covering(used) == before
     edit(paper, "model.py", "x = 1", "x = 2")
     assert SourceTree().covering(used) != before
+
+
+def test_a_check_of_many_records_looks_at_a_file_once_and_a_new_check_looks_again(paper, record_of):
+    made = SourceTree().fingerprint(RUNNER)
+    record = record_of().model_copy(
+        update={"runner": RUNNER, "sources": made.sources, "fingerprint": made.digest}
+    )
+    other = record.model_copy(update={"fingerprint": "0" * 64})
+    check = stale_check()
+    assert [check(r) for r in (record, other, record)] == [False, True, False]
+    edit(paper, "model.py", "x = 1", "x = 2")
+    assert not check(record)
+    assert stale_check()(record)

@@ -17,7 +17,6 @@ from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import describe
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.paths import project_root
-from xlrepro.trials.fingerprint import is_stale
 from xlrepro.trials.record import Record
 
 PROFILE = "smoke"
@@ -98,7 +97,7 @@ def fresh_numbers(
     records: Iterable[Record],
     *,
     keys: Collection[str] | None = None,
-    stale: Callable[[Record], bool] = is_stale,
+    stale: Callable[[Record], bool] | None = None,
 ) -> ReproducedNumbers:
     """Gather the smoke records that today's code made."""
     smoke = [r for r in records if r.profile == PROFILE]

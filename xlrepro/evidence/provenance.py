@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xlrepro.evidence.html_table import Entry, Table, headings, number
-from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
 
 KEY_LENGTH = 10  # characters of a key that are shown
@@ -56,9 +56,10 @@ def total_cost(records: Sequence[Record]) -> Cost:
 
 
 def provenance_table(
-    records: Sequence[Record], *, stale: Callable[[Record], bool] = is_stale
+    records: Sequence[Record], *, stale: Callable[[Record], bool] | None = None
 ) -> Table:
     """Render the records behind a page, with their total cost in the caption."""
+    stale = stale or stale_check()
     rows = []
     for record in records:
         rate = record.training_tokens_per_second

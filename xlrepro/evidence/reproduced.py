@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, canonical_json
 
@@ -163,7 +163,7 @@ def gather(
     records: Iterable[Record],
     *,
     keys: Collection[str] | None = None,
-    stale: Callable[[Record], bool] = is_stale,
+    stale: Callable[[Record], bool] | None = None,
     use_stale: bool = True,
 ) -> ReproducedNumbers:
     """Gather records into cells.
@@ -174,9 +174,11 @@ def gather(
     Args:
         records: finished trials of any experiments and profiles.
         keys: take only records of these keys (those of today's trials); ``None``: all.
-        stale: tells whether the code has changed since a record was made.
+        stale: tells whether the code has changed since a record was made; today's code if not
+            given.
         use_stale: whether stale records count; they are marked where they do.
     """
+    stale = stale or stale_check()
     wanted = [(r, stale(r)) for r in records if keys is None or r.key in keys]
     chosen: dict[tuple[str, str, str, str], dict[int, _Filled]] = {}
     # the last one put in wins: stale before fresh, earlier before later

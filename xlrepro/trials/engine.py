@@ -21,7 +21,7 @@ from filelock import BaseFileLock
 from xlrepro.errors import XlreproError
 from xlrepro.trials.cluster import local_client, remote_client
 from xlrepro.trials.devices import DEVICES, resolve
-from xlrepro.trials.fingerprint import is_stale
+from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.progress import Progress, duration, make_progress
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore, write_atomically
@@ -130,6 +130,7 @@ def plan_trials(trials: Sequence[Trial], store: RecordStore, rerun_stale: bool =
     pending: list[Trial] = []
     reused: list[Record] = []
     stale: set[str] = set()
+    is_stale = stale_check()
     for trial in {trial.key: trial for trial in trials}.values():
         record = store.get(trial.key)
         old = record is not None and is_stale(record)

@@ -11,13 +11,15 @@ only for another profile cannot have moved a number.
 import ast
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from xlrepro.errors import SettingsError
 from xlrepro.trials.record import Record
+
+OWN = (str(Path(__file__).resolve().parents[2]),)  # the folder that holds the package
 
 # They name, run, keep and show trials; they do not decide a trial's numbers.
 EXCLUDED = (
@@ -115,19 +117,28 @@ class SourceTree:
 
 def is_stale(record: Record) -> bool:
     """Tell whether the code that made ``record`` differs from today's."""
-    try:
-        today = SourceTree()
-        today.fingerprint(record.runner)
-        return today.covering(record.sources).digest != record.fingerprint
-    except SettingsError:  # one of them is gone or broken: today's code cannot make it again
-        return True
+    return stale_check()(record)
+
+
+def stale_check() -> Callable[[Record], bool]:
+    """Return `is_stale` for many records: it looks at each source file once, and not again."""
+    tree = SourceTree(frozen=True)
+
+    @cache
+    def today(runner: str, sources: tuple[str, ...]) -> str | None:
+        try:
+            tree.fingerprint(runner)
+            return tree.covering(sources).digest
+        except SettingsError:  # one of them is gone or broken: today's code cannot make it again
+            return None
+
+    return lambda record: today(record.runner, tuple(record.sources)) != record.fingerprint
 
 
 def module_file(name: str) -> Path | None:
     """Return the source file of a module, without importing it; ``None`` where there is none."""
     inner = Path(*name.split("."))
-    own = [str(Path(__file__).resolve().parents[2])]
-    for base in own if name.partition(".")[0] == "xlrepro" else sys.path:
+    for base in OWN if name.partition(".")[0] == "xlrepro" else sys.path:
         for path in (Path(base or ".", inner) / "__init__.py", Path(base or ".", f"{inner}.py")):
             if path.is_file():
                 return path
