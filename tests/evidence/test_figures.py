@@ -1,4 +1,7 @@
 import random
+from html.parser import HTMLParser
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -31,6 +34,43 @@ def frame(numbers):
 def test_the_same_data_gives_the_same_bytes(draw, frame):
     first, second = draw(frame), draw(frame)
     assert first.svg() == first.svg() == second.svg()
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_the_html_holds_the_drawing_whole(draw, frame):
+    figure = draw(frame)
+    source = HtmlImage.source(figure._repr_html_())
+    kind, _, data = source.partition(",")
+    assert kind == "data:image/svg+xml"
+    shown = ElementTree.fromstring(unquote(data))
+    drawn = ElementTree.fromstring(figure._bytes("svg", {"Date": None, "Creator": None}))
+    for node in list(drawn):
+        if node.tag.endswith("metadata"):
+            drawn.remove(node)
+    assert facts_of(shown) == facts_of(drawn)
+    assert len(facts_of(shown)) > 50
+
+
+def facts_of(drawing: ElementTree.Element) -> list[tuple[str, dict[str, str], list[str]]]:
+    """Return all that is drawn, in order: tag, attributes, text; line breaks count as spaces."""
+    return [
+        (e.tag, {k: " ".join(v.split()) for k, v in e.attrib.items()}, (e.text or "").split())
+        for e in drawing.iter()
+    ]
+
+
+class HtmlImage(HTMLParser):
+    """Finds the source of the image in an HTML text."""
+
+    def handle_starttag(self, tag, attrs):
+        self.found = dict(attrs)["src"]
+
+    @classmethod
+    def source(cls, html: str) -> str:
+        """Return what a browser takes for the address of the image."""
+        parser = cls()
+        parser.feed(html)
+        return parser.found
 
 
 def test_pngs_are_the_same_too(frame):
