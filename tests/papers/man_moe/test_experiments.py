@@ -165,19 +165,19 @@ def test_figure4_reads_every_target_of_a_trial_of_table4():
     assert {c.system for c in cells} == {"gates:NER"}
 
 
-def test_the_sweep_reads_the_first_domain_of_table2_at_the_value_it_used():
+def test_the_sweep_reads_the_average_of_table2_at_the_value_it_used():
     (trial,) = (
         t
         for t in BY_KEY["man_moe/table2"].trials("open", ["without:MAN-MoE"], (0,))
         if t.settings["targets"] == ["es"]
     )
-    values = {"es/alarm": 1.0, "es/reminder": 2.0, "es/weather": 3.0, "es/avg": 2.0}
+    values = {"es/alarm": 1.0, "es/reminder": 2.0, "es/weather": 3.0, "es/avg": 2.25}
     cells = [Cell("without:MAN-MoE", c, v, "F1") for c, v in values.items()]
     seen = BY_KEY["man_moe/table6"].view(record_of(trial, {}, cells)).cells
     assert {(c.system, c.column): c.value for c in seen} == {
-        ("sweep:lambda_1", "0.01"): 1.0,
-        ("sweep:lambda_2", "1"): 1.0,
-        ("sweep:k", "5"): 1.0,
+        ("sweep:lambda_1", "0.01"): 2.25,
+        ("sweep:lambda_2", "1"): 2.25,
+        ("sweep:k", "5"): 2.25,
     }
 
 

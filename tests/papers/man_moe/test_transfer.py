@@ -146,10 +146,10 @@ def test_there_are_no_gate_weights_without_private_experts():
     assert transfer.gate_weights(trained(settings), transfer.transfers(settings)[0]) == {}
 
 
-def test_a_sweep_trial_gives_the_score_of_its_one_target_and_domain():
-    settings = make_settings(task="SF", domains=("Files",), epochs=1)
+def test_a_sweep_trial_gives_the_average_of_its_target_over_domains():
+    settings = make_settings(task="SF", domains=("Files", "Calendar"), epochs=1)
     swept = trial_of(settings, ("0.3",), "sweep:lambda_1")
-    plain = trial_of(settings, ("de/Files",))
+    plain = trial_of(settings, ("de/avg",))
     assert swept.settings == plain.settings
     (cell,) = sweep.run(swept, TrialContext()).cells
     (same,) = transfer.run(plain, TrialContext()).cells

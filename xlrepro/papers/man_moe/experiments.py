@@ -149,8 +149,7 @@ def _table6_trials(
             if value == getattr(base, setting):
                 found = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
             else:
-                changes = {setting: value, "domains": base.domains[:1]}
-                settings = transfer_settings("slots", profile, changes, overrides)
+                settings = transfer_settings("slots", profile, {setting: value}, overrides)
                 columns = [sweep.column(value)]
                 found = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
             trials |= {t.key: t for t in found}
