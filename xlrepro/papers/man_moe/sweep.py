@@ -1,4 +1,4 @@
-"""The sweep beside Table 6: one value of one setting, slot filling, mean over a target's domains."""
+"""The sweep beside Table 6: one value of one setting, slot filling, mean over the domains."""
 
 from dataclasses import replace
 
