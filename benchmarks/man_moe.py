@@ -5,6 +5,7 @@ measure with ``OMP_WAIT_POLICY=PASSIVE`` there, as was done for the numbers in t
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -20,6 +21,10 @@ LANGUAGES = ("en", "de", "es", "nl")  # the last one is the target
 SENTENCES, WORDS, VECTOR_DIM, LABELS = 400, 3000, 300, 9
 REPETITIONS = {"cpu": 5, "cuda": 20}
 WANTED = {"cpu": 3.0, "cuda": 6.0}
+# Seconds per main iteration of the authors' code, by threads: random text of CoNLL's lengths,
+# hidden size 128, k = 1. Told, of a like machine, in the issue that asks for this benchmark; not
+# run here.
+AUTHORS_SECONDS = {1: 2.4, 2: 1.5}
 SETTINGS = TransferSettings(
     task="NER",
     corpus="random",
@@ -53,21 +58,37 @@ def measure(device: str, threads: int) -> list[Result]:
         }
         medians = interleaved_medians(functions, REPETITIONS[device], device, warmup=1)
     ratio = medians["loop"] / medians["ours"]
+    beside_the_loop = Result(
+        benchmark="MAN-MoE, main iteration",
+        case="NER: 4 languages, batches of 16, CharCNN, k = 1, the paper's sizes",
+        device=device,
+        threads=threads,
+        value=1e3 * medians["ours"],
+        unit="ms",
+        repetitions=REPETITIONS[device],
+        peer="language by language, expert by expert",
+        peer_value=1e3 * medians["loop"],
+        ratio=ratio,
+        target=f"at least {WANTED[device]:g} times as fast",
+        met=ratio >= WANTED[device],
+        tokens_per_second=batches.tokens / medians["ours"],
+    )
+    return [beside_the_loop, *_beside_the_authors(beside_the_loop)]
+
+
+def _beside_the_authors(measured: Result) -> list[Result]:
+    """Return the same time beside what is told of the authors' code, where something is."""
+    if measured.device != "cpu" or measured.threads not in AUTHORS_SECONDS:
+        return []
+    told = 1e3 * AUTHORS_SECONDS[measured.threads]
     return [
-        Result(
-            benchmark="MAN-MoE, main iteration",
-            case="NER: 4 languages, batches of 16, CharCNN, k = 1, the paper's sizes",
-            device=device,
-            threads=threads,
-            value=1e3 * medians["ours"],
-            unit="ms",
-            repetitions=REPETITIONS[device],
-            peer="language by language, expert by expert",
-            peer_value=1e3 * medians["loop"],
-            ratio=ratio,
-            target=f"at least {WANTED[device]:g} times as fast",
-            met=ratio >= WANTED[device],
-            tokens_per_second=batches.tokens / medians["ours"],
+        replace(
+            measured,
+            peer="the authors' code, as told of a like machine: not measured in this run",
+            peer_value=told,
+            ratio=told / measured.value,
+            target="faster than the authors' code",
+            met=measured.value < told,
         )
     ]
 

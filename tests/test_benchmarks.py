@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from benchmarks import run
+from benchmarks import man_moe, run, zero_shot
 from benchmarks.timing import Result, interleaved_medians
-from xlrepro.book.benchmarks_page import benchmark_tables
+from xlrepro.book.benchmarks_page import GROUP_TITLES, benchmark_tables
+from xlrepro.experiments import experiment
+from xlrepro.paths import data_dir
 
 
 def result(met=True, **changes):
@@ -72,3 +74,27 @@ def test_the_book_reads_what_the_harness_writes(tmp_path, monkeypatch):
     written = tmp_path / "results" / "benchmarks" / "cpu.json"
     run.main(["--only", "crf", "--output", str(written)])
     assert "invented layer" in benchmark_tables()
+
+
+def test_every_group_has_published_numbers_of_the_cpu():
+    path = data_dir() / "results" / "benchmarks" / "cpu.json"
+    groups = json.loads(path.read_text(encoding="utf-8"))["groups"]
+    assert set(groups) == set(run.GROUPS) == set(GROUP_TITLES)
+
+
+def test_the_zero_shot_benchmark_tags_every_language_of_the_table(monkeypatch):
+    monkeypatch.setattr(zero_shot, "ENCODERS", ("TRS",))
+    monkeypatch.setattr(zero_shot, "REPETITIONS", 1)
+    (found,) = zero_shot.measure("cpu", 1, "smoke")
+    (trial,) = experiment("word_order/table2").trials("smoke", ["word:TRS"], [0])
+    languages = 1 + len(trial.settings["targets"])
+    assert found.case.startswith(f"{languages} languages")
+    assert found.met == (found.value < found.peer_value)
+
+
+def test_the_authors_seconds_are_set_beside_ours_only_where_they_were_told():
+    ours = result(value=1_200.0)
+    (beside,) = man_moe._beside_the_authors(ours)
+    assert (beside.peer_value, beside.ratio, beside.met) == (2_400.0, 2.0, True)
+    assert man_moe._beside_the_authors(result(threads=8)) == []
+    assert man_moe._beside_the_authors(result(device="cuda")) == []

@@ -14,6 +14,7 @@ GROUP_TITLES = {
     "crf": "Linear-chain CRF",
     "encoders": "Encoders",
     "data": "Data loading",
+    "zero-shot": "Zero-shot evaluation",
     "man-moe": "MAN-MoE",
 }
 NUMERIC = ("threads", "ours", "peer", "ratio", "tokens/s", "repetitions")
