@@ -359,3 +359,13 @@ def test_an_id_must_not_stand_twice(tmp_path):
     line = FILE.splitlines()[-1]
     with pytest.raises(DataError, match="claim T1 stands there twice"):
         written(tmp_path, f"{FILE}{line}\n")
+
+
+def test_a_page_has_no_column_for_a_block_that_only_other_tables_ran(numbers):
+    found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0}})
+
+    def columns(key: str) -> list[str]:
+        return [h.text for h in claims_table(key, numbers=found).headings[3:]]
+
+    assert columns("word_order/table2") == ["reported", "open", "open, word-mapped"]
+    assert columns("word_order/table1") == ["reported", "open"]

@@ -1,12 +1,13 @@
 """Claims on a page: each sentence with its verdict on reported and on reproduced numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
 from xlrepro.evidence.compare import records_of
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import (
+    NOT_RUN,
     ClaimVerdict,
     Condition,
     Judge,
@@ -88,6 +89,14 @@ def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
     return Entry(verdict.status, "; ".join(parts), verdict=verdict.status)
 
 
+def _says_something(
+    condition: Condition, verdicts: Mapping[str, Mapping[str, ClaimVerdict | None]]
+) -> bool:
+    """Tell whether a condition has a verdict on any claim: other tables may have run its block."""
+    found = (of_claim[condition.label] for of_claim in verdicts.values())
+    return any(v is not None and v.status != NOT_RUN for v in found)
+
+
 def claims_table(
     key: str,
     profiles: Sequence[str] = ("open",),
@@ -113,6 +122,7 @@ def claims_table(
     claims = claims_of(key, judge)
     wanted = conditions_of(paper, profiles, numbers, catalog)
     verdicts = judge_all(claims, wanted, judge)
+    wanted = [w for w in wanted if not w.blocks or _says_something(w, verdicts)]
     rows = tuple(
         (
             Entry(c.id),
