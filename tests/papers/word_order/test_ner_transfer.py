@@ -69,3 +69,13 @@ def test_the_extractor_is_the_rows_business():
 def test_user_settings_reach_every_row(row):
     (trial,) = trials([row], lambda1=0.5)
     assert json.loads(trial.settings_json)["lambda1"] == 0.5
+
+
+@pytest.mark.parametrize("row", OTHERS)
+def test_transformers_learn_at_their_own_rate_at_open_unless_the_user_says(row):
+    def rate(**changes):
+        (trial,) = experiment("word_order/table4").trials("open", [row], (0,), changes)
+        return validated(trial.settings, "").learning_rate
+
+    assert rate() == 0.001
+    assert rate(learning_rate=0.5) == 0.5
