@@ -75,6 +75,20 @@ class Shown:
         return "\n".join(f"{p.line}\n{p.table!r}".strip() for p in self.pieces)
 
 
+def _pairs(ran: Sequence[str], first: str, block: str | None) -> list[tuple[str, str]]:
+    """Return the pairs of systems to compare, among those that ran."""
+    blocks = dict.fromkeys(system.split(":", 1)[0] for system in ran)
+    bases = [first] if ":" in first else [f"{own}:{first}" for own in blocks]
+    return [
+        (base, other)
+        for base in bases
+        for other in ran
+        if base in ran
+        and other != base
+        and other.split(":", 1)[0] == (block or base.split(":", 1)[0])
+    ]
+
+
 class Page:
     """One experiment at one profile, with what its records say.
 
@@ -205,20 +219,29 @@ class Page:
         best = self.profiles()[0]
         return draw(compare(self.experiment.key, [best], numbers=self.numbers()), best)
 
-    def paired_differences(self, first: str = "ORT", columns: Sequence[str] = ("avg",)) -> Shown:
-        """Compare ``first`` with every other system of its block, seed by seed."""
+    def paired_differences(
+        self, first: str = "ORT", columns: Sequence[str] = ("avg",), block: str | None = None
+    ) -> Shown:
+        """Compare a system with others, seed by seed.
+
+        Args:
+            first: a name, ``"ORT"``, compared with every other system of its block in each block
+                that has it; or one identifier, ``"without:MAN-MOE+CharCNN"``.
+            columns: which columns.
+            block: compare it with the systems of this block instead of its own.
+
+        Raises:
+            SettingsError: for an unknown identifier or block; if two systems share no seed.
+        """
+        self.experiment.select([f"{block}:*"] * (block is not None) + [first] * (":" in first))
         numbers, best = self.numbers(), self.profiles()[0]
         pieces: list[Piece] = []
-        ran = numbers.systems(self.experiment.key, best)
-        for block in dict.fromkeys(s.split(":", 1)[0] for s in ran):
-            one = f"{block}:{first}"
-            others = [s for s in ran if s.startswith(f"{block}:") and s != one]
-            for other in others if one in ran else []:
-                pairs = paired_differences(
-                    self.experiment.key, best, one, other, columns, numbers=numbers
-                )
-                line = MEANING[best] if not pieces else ""
-                pieces.append(Piece(line, pairs_table(pairs, one, other)))
+        for one, other in _pairs(numbers.systems(self.experiment.key, best), first, block):
+            pairs = paired_differences(
+                self.experiment.key, best, one, other, columns, numbers=numbers
+            )
+            line = MEANING[best] if not pieces else ""
+            pieces.append(Piece(line, pairs_table(pairs, one, other)))
         return Shown(tuple(pieces))
 
     def claims(self) -> Shown:

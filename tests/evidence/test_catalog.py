@@ -1,7 +1,16 @@
 import pytest
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import is_built, load_catalog, read_catalog, read_yaml
+from xlrepro.evidence.catalog import (
+    LITERATURE,
+    CatalogEntry,
+    ReportedTable,
+    StandIn,
+    is_built,
+    load_catalog,
+    read_catalog,
+    read_yaml,
+)
 from xlrepro.paths import data_dir
 
 # The notebooks that there are to be, and those of ours.
@@ -62,6 +71,38 @@ def test_quoted_systems_are_known_by_block_and_by_name():
     entry = load_catalog().experiment("man_moe/table4")
     names = ("with:Ni et al. (2017)", "without:Xie et al. (2018)", "without:MAN-MoE")
     assert [entry.is_quoted(n) for n in names] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "system", "why"),
+    [
+        (["old:*"], "old:A", LITERATURE),
+        ({"old:*": "too dear", "old:A": "lost"}, "old:A", "lost"),
+        ({"old:*": "too dear", "old:A": "lost"}, "old:B", "too dear"),
+        (["old:A"], "old:B", ""),
+    ],
+)
+def test_a_row_that_is_only_shown_has_its_own_reason_or_that_of_its_block(quoted, system, why):
+    table = ReportedTable.model_validate(
+        {"table": "t", "column": ["x"], "blocks": {}, "quoted": quoted}
+    )
+    entry = CatalogEntry(title="t", question="q?", reported=(table,))
+    assert (entry.quoted_because(system), entry.is_quoted(system)) == (why, bool(why))
+
+
+@pytest.mark.parametrize(
+    ("columns", "printed", "ours", "lacks"),
+    [
+        ({"zh": "th"}, "zh/avg", "th/avg", True),
+        ({"zh": "th"}, "de/avg", "de/avg", False),
+        ({"zh": "th"}, "th/avg", "th/avg", False),
+        ({"de": "en", "en": "es"}, "en", "es", False),  # en is in our data: it is read for de
+        ({"de": "en", "en": "es"}, "de", "en", True),
+    ],
+)
+def test_a_stand_in_lacks_the_columns_that_it_replaces(columns, printed, ours, lacks):
+    stand_in = StandIn(data="others", columns=columns)
+    assert (stand_in.column(printed), stand_in.lacks(printed)) == (ours, lacks)
 
 
 @pytest.mark.parametrize(("metric", "better"), [("accuracy", True), ("TER", False), ("x", None)])

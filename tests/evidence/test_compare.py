@@ -6,6 +6,7 @@ from scipy import stats
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.compare import (
+    VERDICTS,
     compare,
     paired_differences,
     verdict,
@@ -13,6 +14,7 @@ from xlrepro.evidence.compare import (
 )
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.paths import project_root
 
 NOTHING = ReproducedNumbers([])
 
@@ -139,10 +141,61 @@ def test_an_experiment_of_ours_shows_what_was_run(numbers):
     assert list(frame["verdict"]) == ["not reported"]
 
 
-def test_quoted_rows_say_so():
-    frame = compare("man_moe/table2", ["open"], numbers=NOTHING)
-    notes = frame[frame["block"] == "with"]["note"]
-    assert set(notes) == {"quoted by the paper from elsewhere"}
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("man_moe/table4", "quoted by the paper from elsewhere"),
+        ("man_moe/table2", "the paper's own runs; they need a commercial translator"),
+    ],
+)
+def test_rows_that_are_only_shown_say_why(key, why):
+    frame = compare(key, ["open"], numbers=NOTHING)
+    assert set(frame[frame["block"] == "with"]["note"]) == {why}
+    assert why not in set(frame[frame["system"] == "without:MAN-MoE"]["note"])
+
+
+def named_entities(numbers, profile):
+    cells = {("without:MAN-MoE", c): {0: 99.0, 1: 99.1} for c in ("de", "es", "nl", "avg")}
+    return numbers(cells, "man_moe/table4", profile, metric="F1")
+
+
+@pytest.mark.parametrize(
+    ("profile", "expected"), [("paper", "above"), ("open", "other data"), ("smoke", "other data")]
+)
+def test_numbers_of_two_corpora_get_a_difference_but_no_verdict(numbers, profile, expected):
+    frame = compare("man_moe/table4", [profile], numbers=named_entities(numbers, profile))
+    row = one(frame, "without:MAN-MoE", "de")
+    assert row["verdict"] == expected
+    assert row["difference"] == pytest.approx(99.05 - row["reported"])
+
+
+def test_cells_on_other_data_are_counted_apart(numbers):
+    frame = compare("man_moe/table4", ["open"], numbers=named_entities(numbers, "open"))
+    counts = verdict_counts(frame)
+    assert (counts["other data"], counts["above"], counts["within"]) == (4, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("profile", "column", "verdict", "note"),
+    [
+        ("open", "de/avg", "not in this corpus", "en/avg stands in"),
+        ("open", "es/Files", "not in this corpus", "es/alarm stands in"),
+        ("open", "es/avg", "not run", ""),
+        ("smoke", "de/avg", "not run", ""),
+        ("paper", "de/avg", "not run", ""),
+    ],
+)
+def test_a_column_that_the_stand_in_lacks_is_not_called_not_run(profile, column, verdict, note):
+    frame = compare("man_moe/table2", [profile], numbers=NOTHING)
+    row = one(frame, "without:MAN-MoE", column)
+    assert (row["verdict"], row["note"]) == (verdict, note)
+
+
+def test_the_guide_explains_every_verdict():
+    guide = project_root() / "book" / "guide" / "reading.md"
+    text = guide.read_text(encoding="utf-8")
+    legend = text.split("## The verdict of a cell")[1].split("\n## ")[0]
+    assert [v for v in VERDICTS if f"\n| {v} |" not in legend] == []
 
 
 def test_stale_cells_are_marked(numbers):
@@ -160,7 +213,8 @@ def test_verdicts_are_counted(numbers):
     found = numbers({("word:ORT", "de"): {0: 50.0}, ("word:TRS", "de"): {0: 90.0}})
     frame = compare("word_order/table2", ["open"], numbers=found, columns=["de"])
     assert verdict_counts(frame) == {
-        "within": 1, "above": 1, "below": 0, "not run": 10, "not reported": 0,
+        "within": 1, "above": 1, "below": 0, "other data": 0, "not run": 10,
+        "not in this corpus": 0, "not reported": 0,
     }  # fmt: skip
 
 

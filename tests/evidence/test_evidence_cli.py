@@ -66,6 +66,30 @@ def test_status_cell_by_cell_as_json(record):
     assert next(r for r in rows if r["column"] == "ja")["verdict"] == "below"
 
 
+def test_status_counts_cells_on_other_data_apart(record):
+    trial = experiment("man_moe/table3").trials("smoke", ["- MAN"], [0])[0]
+    fields = {
+        "key": trial.key,
+        "experiment": trial.experiment,
+        "systems": trial.systems,
+        "columns": trial.columns,
+        "settings": trial.settings,
+        "runner": trial.runner,
+        "data": dict(trial.data),
+        "cells": [
+            {"system": trial.systems[0], "column": c, "value": 1.0, "metric": "F1"}
+            for c in trial.columns
+        ],
+    }
+    RecordStore().put(Record.model_validate({**json.loads(record().to_json()), **fields}))
+    shown = call("status", "--profile", "smoke")
+    assert shown.exit_code == 0, repr(shown.exception)
+    lines = shown.output.splitlines()
+    (line,) = [line.split() for line in lines if "man_moe/table3" in line]
+    # experiment, built, cells, within, above, below, other data
+    assert line[3:7] == ["·", "·", "·", str(len(trial.columns))]
+
+
 def test_records_with_other_settings_do_not_count(record):
     RecordStore().put(record(experiment="word_order/table2", values={"de": 50.0}))
     rows = json.loads(call("status", "word_order/table2", "--profile", "smoke", "--json").output)

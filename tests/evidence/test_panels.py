@@ -31,6 +31,17 @@ def test_the_sweep_says_its_ends(numbers):
     assert "k: from 30.00 at 10 to 51.00 at 5; lambda_1: from 20.00 at 0 to 20.00" in figure.alt
 
 
+@pytest.mark.parametrize(
+    ("draw", "cells", "title"),
+    [
+        (lines_over_values, SWEEP, "Figure: Scores over the values of a setting (open)"),
+        (map_of_weights, GATES, "Figure: Average weight of each source's expert (open)"),
+    ],
+)
+def test_a_figure_of_several_panels_is_named_by_its_title(numbers, draw, cells, title):
+    assert repr(draw(numbers(cells, "man_moe/table6"), "man_moe/table6", "open")) == title
+
+
 def test_the_map_has_targets_as_rows_and_leaves_a_target_out_of_its_own_sources(numbers):
     found = numbers(GATES, "man_moe/figure4", metric="gate weight")
     figure = map_of_weights(found, "man_moe/figure4", "open")

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.compare import compare, paired_differences
+from xlrepro.evidence.compare import VERDICTS, compare, paired_differences
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.tables import (
@@ -189,6 +189,58 @@ def test_how_numbers_are_written(value, decimals, signed, text):
 @pytest.mark.parametrize(("printed", "places"), [("53.10", 2), ("0.555", 3), ("12", 0), ("", 2)])
 def test_as_many_decimals_as_the_paper_printed(printed, places):
     assert decimals_of(printed) == places
+
+
+def test_counts_are_whole_numbers(numbers):
+    found = numbers(
+        {("corpus:th", "alarm/train"): {0: 640.0}}, "man_moe/table2", metric="n", unit="count"
+    )
+    systems = ["corpus:th"]
+    frame = compare("man_moe/table2", ["open"], numbers=found, systems=systems)
+    frame = frame[frame["n"] > 0]
+    assert comparison_table(frame).rows[0][1].text == "640"
+    assert cells_table(frame).rows[0][5].text == "640"
+
+
+@pytest.fixture
+def elsewhere(numbers):
+    """Return a comparison on a corpus that is not the paper's: es/avg was run, de/avg cannot."""
+    found = numbers({("without:MAN-MoE", "es/avg"): {0: 10.0}}, "man_moe/table2", metric="F1")
+    rows, columns = ["without:MAN-MoE"], ["es/avg", "de/avg"]
+    return compare("man_moe/table2", ["open"], numbers=found, systems=rows, columns=columns)
+
+
+def test_a_difference_between_corpora_has_no_mark(elsewhere):
+    entry = comparison_table(elsewhere, by="column").rows[0][1]
+    assert (entry.verdict, entry.detail) == ("other data", "paper 62.56, −52.56")
+
+
+def test_a_column_that_our_corpus_lacks_says_so_beside_the_papers_number(elsewhere):
+    entry = comparison_table(elsewhere, by="column").rows[1][1]
+    assert (entry.text, entry.detail) == ("not in this corpus", "paper 65.68")
+    assert 'class="xl-not-in-this-corpus"' in comparison_table(elsewhere).html
+
+
+def test_the_captions_say_what_stands_in_instead_of_explaining_marks(elsewhere):
+    for table in (comparison_table(elsewhere), cells_table(elsewhere)):
+        assert "Our data are not the paper's (Facebook's requests in English" in table.caption
+        assert "▲" not in table.caption
+
+
+def test_with_the_papers_data_the_caption_explains_the_marks(frame):
+    assert "▲ above" in comparison_table(frame).caption
+    assert "Our data" not in comparison_table(frame).caption + cells_table(frame).caption
+
+
+def test_cells_that_cannot_be_run_are_not_counted_as_run(elsewhere):
+    line = "man_moe/table2, open: 1 systems x 2 columns, 1 of 2 cells run, 1 not in this corpus"
+    assert repr(comparison_table(elsewhere)) == line
+
+
+def test_every_verdict_with_a_look_of_its_own_has_a_style():
+    css = (STATIC / "tables.css").read_text(encoding="utf-8")
+    shown = [v for v in VERDICTS if v != "not reported"]
+    assert [v for v in shown if f".xl-{v.replace(' ', '-')}" not in css] == []
 
 
 @pytest.mark.parametrize("name", ["tables.js", "tables.css"])

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
+
+LITERATURE = "quoted by the paper from elsewhere"  # why a quoted row is not run, unless told
 
 
 class _Entry(BaseModel):
@@ -53,7 +55,13 @@ class ReportedTable(_Entry):
     context: tuple[str, ...] = ()
     only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     repeats: bool = False
-    quoted: tuple[str, ...] = ()
+    quoted: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("quoted", mode="before")
+    @classmethod
+    def _with_reasons(cls, value: Any) -> Any:
+        """Give names without a reason the one that holds for rows of the literature."""
+        return dict.fromkeys(value, LITERATURE) if isinstance(value, list) else value
 
 
 class StandIn(_Entry):
@@ -62,11 +70,25 @@ class StandIn(_Entry):
     Attributes:
         data: what they are, in a few words: shown where a claim is not judged on them.
         columns: field of a printed column -> field of ours that claims read instead,
-            ``{"zh": "th"}``.
+            ``{"zh": "th"}``. What is replaced is not in our data.
     """
 
     data: str
     columns: dict[str, str] = Field(default_factory=dict)
+
+    def column(self, printed: str) -> str:
+        """Return the column of ours that is read for a printed one.
+
+        Example:
+            >>> StandIn(data="other requests", columns={"zh": "th"}).column("zh/avg")
+            'th/avg'
+        """
+        return "/".join(self.columns.get(part, part) for part in printed.split("/"))
+
+    def lacks(self, printed: str) -> bool:
+        """Tell whether our data cannot fill a printed column: one of its fields is replaced."""
+        ours = set(self.columns.values())
+        return any(part in self.columns and part not in ours for part in printed.split("/"))
 
 
 class CatalogEntry(_Entry):
@@ -107,11 +129,15 @@ class CatalogEntry(_Entry):
         """Tell whether ``block`` describes the data, so that no system fills it."""
         return any(block in table.context for table in self.reported)
 
-    def is_quoted(self, system: str) -> bool:
-        """Tell whether the paper quotes ``system``'s numbers from elsewhere: not run here."""
+    def quoted_because(self, system: str) -> str:
+        """Return why ``system`` has printed numbers alone and is not run; empty where it is."""
+        reasons = {name: why for table in self.reported for name, why in table.quoted.items()}
         block = system.split(":", 1)[0]
-        names = {name for table in self.reported for name in table.quoted}
-        return system in names or f"{block}:*" in names
+        return reasons.get(system) or reasons.get(f"{block}:*", "")
+
+    def is_quoted(self, system: str) -> bool:
+        """Tell whether ``system`` has printed numbers alone: it is not run here."""
+        return self.quoted_because(system) != ""
 
     def reference(self, system: str) -> str:
         """Return the identifier whose reported row ``system`` is compared with."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.catalog import Catalog, CatalogEntry, StandIn, load_catalog
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import (
     ReproducedCell,
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"
-VERDICTS = (WITHIN, ABOVE, BELOW, NOT_RUN, NOT_REPORTED)
+# Where a profile has other data than the paper: both numbers are there, or ours cannot be.
+OTHER_DATA, NOT_HERE = "other data", "not in this corpus"
+VERDICTS = (WITHIN, ABOVE, BELOW, OTHER_DATA, NOT_RUN, NOT_HERE, NOT_REPORTED)
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the binary fractions
 
@@ -63,6 +65,33 @@ def verdict(
     return WITHIN
 
 
+def _verdict_on(stand_in: StandIn, column: str, judged: str) -> str:
+    """Return a cell's verdict where our data are others than the paper's.
+
+    Numbers of two corpora are not judged against each other.
+
+    Args:
+        stand_in: what stands in for the paper's data.
+        column: of the cell.
+        judged: the cell's verdict if the data were the same.
+    """
+    if judged == NOT_RUN:
+        return NOT_HERE if stand_in.lacks(column) else NOT_RUN
+    return judged if judged == NOT_REPORTED else OTHER_DATA
+
+
+def _note(sides: "_Sides", entry: CatalogEntry, judged: str) -> str:
+    """Return what a reader must know of a cell: of our number, or why there is none."""
+    if sides.reproduced:
+        note = sides.reproduced.note
+        exact = entry.deterministic
+        return note.replace("one seed: no interval", "no seed: computed") if exact else note
+    quoted = entry.quoted_because(sides.reported.system) if sides.reported else ""
+    if quoted or judged != NOT_HERE:
+        return quoted
+    return f"{entry.stand_ins[sides.profile].column(sides.column)} stands in"
+
+
 def _factor(ours: str, theirs: str) -> float:
     """Return what turns our unit into the paper's; 1 where neither is a share."""
     shares = {"percent": 100.0, "fraction": 1.0}
@@ -92,10 +121,10 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
     high = interval.high * factor if interval else mean
     allowed = catalog.tolerance(sides.experiment, metric) if tolerance is None else tolerance
     allowed += theirs.rounding if theirs else 0.0
-    exact = catalog.experiment(sides.experiment).deterministic
-    note = ours.note if ours else ""
-    if ours is None and theirs is not None and theirs.quoted:
-        note = "quoted by the paper from elsewhere"
+    entry = catalog.experiment(sides.experiment)
+    judged = verdict(printed, mean, low or 0.0, high or 0.0, allowed)
+    if sides.profile in entry.stand_ins:
+        judged = _verdict_on(entry.stand_ins[sides.profile], sides.column, judged)
     block, _, name = sides.system.partition(":")
     return {
         "experiment": sides.experiment,
@@ -115,9 +144,9 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
         "seeds": ours.seeds if ours else (),
         "difference": mean - printed if mean is not None and printed is not None else None,
         "allowed": allowed,
-        "verdict": verdict(printed, mean, low or 0.0, high or 0.0, allowed),
+        "verdict": judged,
         "stale": bool(ours and ours.stale),
-        "note": note.replace("one seed: no interval", "no seed: computed") if exact else note,
+        "note": _note(sides, entry, judged),
         "source": theirs.source if theirs else "",
         "keys": ours.keys if ours else (),
     }
@@ -218,7 +247,9 @@ def compare(
     Returns:
         A table with the columns ``COLUMNS``: one row per (profile, system, column).
         ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference`` is reproduced
-        minus reported; ``allowed`` is rounding plus tolerance.
+        minus reported; ``allowed`` is rounding plus tolerance. At a profile with a stand-in for
+        the paper's data ``verdict`` is ``"other data"`` where both numbers are there, and
+        ``"not in this corpus"`` for a column that the stand-in lacks.
 
     Raises:
         SettingsError: for an unknown experiment or profile.

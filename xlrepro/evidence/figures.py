@@ -17,7 +17,6 @@ import numpy as np
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import CatalogEntry, load_catalog
-from xlrepro.evidence.compare import NOT_RUN
 from xlrepro.evidence.expressions import spearman
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reported import load_reported
@@ -88,8 +87,8 @@ class Figure:
 
     def __repr__(self) -> str:
         """Return a line without measured numbers, so that a notebook's text stays the same."""
-        axes = self.drawing.axes[0] if self.drawing.axes else None
-        return f"Figure: {axes.get_title() if axes else 'nothing to draw'}"
+        first = self.drawing.axes[0].get_title() if self.drawing.axes else "nothing to draw"
+        return f"Figure: {self.drawing.get_suptitle() or first}"  # of all panels, or of the one
 
 
 def _one_profile(frame: "pd.DataFrame", profile: str | None) -> "pd.DataFrame":
@@ -239,7 +238,7 @@ def gain_against_distance(
     left_out = {*entry.source_columns, *entry.average_columns}
     languages = [c for c in dict.fromkeys(shown["column"]) if c not in left_out]
     far = printed_distances(key, languages)
-    ran = dict.fromkeys(shown[shown["verdict"] != NOT_RUN]["block"])
+    ran = dict.fromkeys(shown[shown["n"] > 0]["block"])
     series = [
         (f"{what}, {block}", gains)
         for block in ran

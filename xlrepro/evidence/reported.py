@@ -35,7 +35,7 @@ class ReportedCell:
         source: paper, version, table, row and column, for readers.
         source_note: where the transcriber read it; not shown.
         context: whether it describes the data, so that no system fills it.
-        quoted: whether the paper took it from elsewhere; such systems are not run here.
+        quoted: whether it is only shown: ``CatalogEntry.quoted_because`` says why it is not run.
     """
 
     paper: str

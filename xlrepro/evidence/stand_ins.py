@@ -30,10 +30,11 @@ class Reading:
 
     def column(self, stand_in: StandIn | None, printed: str) -> str:
         """Return the column of ours for a printed one, and remember what was replaced."""
-        known = stand_in.columns if stand_in else {}
-        parts = printed.split("/")
-        self.fields |= {part: known[part] for part in parts if part in known}
-        return "/".join(known.get(part, part) for part in parts)
+        if stand_in is None:
+            return printed
+        known = stand_in.columns
+        self.fields |= {part: known[part] for part in printed.split("/") if part in known}
+        return stand_in.column(printed)
 
     def refusal(self, claim: Claim, quoted: Iterable[str]) -> str:
         """Return why the claim is not judged on the stand-ins; empty if it is.

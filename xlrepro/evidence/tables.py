@@ -1,19 +1,32 @@
 """The tables of a page: reported beside reproduced, in overview and cell by cell."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.compare import ABOVE, BELOW, NOT_REPORTED, NOT_RUN, VERDICTS, WITHIN
+from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.compare import (
+    ABOVE,
+    BELOW,
+    NOT_HERE,
+    NOT_REPORTED,
+    NOT_RUN,
+    OTHER_DATA,
+    VERDICTS,
+    WITHIN,
+)
 from xlrepro.evidence.html_table import Entry, Heading, Table, headings, number
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MARKS = {WITHIN: "=", ABOVE: "▲", BELOW: "▼", NOT_RUN: "", NOT_REPORTED: ""}
+MARKS = {
+    WITHIN: "=", ABOVE: "▲", BELOW: "▼", OTHER_DATA: "", NOT_RUN: "", NOT_HERE: "",
+    NOT_REPORTED: "",
+}  # fmt: skip
+DECIMALS = {"fraction": 3, "count": 0}  # of a unit, where the paper printed nothing; else 2
 
 
 def _missing(value: Any) -> bool:
@@ -24,7 +37,7 @@ def decimals_of(printed: str, unit: str = "percent") -> int:
     """Return how many decimals to show: those the paper printed, else what the unit is worth."""
     if printed.strip():
         return len(printed.partition(".")[2])
-    return 3 if unit == "fraction" else 2
+    return DECIMALS.get(unit, 2)
 
 
 def _half_width(row: Mapping[str, Any]) -> float | None:
@@ -44,8 +57,8 @@ def _overview_entry(row: Mapping[str, Any]) -> Entry:
     """One cell of the overview: ours ± half an interval, and below it the paper's number."""
     places = decimals_of(row["printed"], row["unit"])
     theirs = f"paper {row['printed']}" if row["printed"] else ""
-    if row["verdict"] == NOT_RUN:
-        return Entry(NOT_RUN, theirs, None, NOT_RUN, _tooltip(row))
+    if row["verdict"] in (NOT_RUN, NOT_HERE):
+        return Entry(row["verdict"], theirs, None, row["verdict"], _tooltip(row))
     half = _half_width(row)
     text = number(row["reproduced"], places)
     text += f" ± {number(half, places)}" if half is not None else ""
@@ -83,12 +96,22 @@ def _only_profile(frame: "pd.DataFrame", profile: str | None) -> tuple["pd.DataF
 
 def run_summary(frame: "pd.DataFrame") -> str:
     """Return one line that says how much was run; no measured number in it."""
-    ran = int((frame["verdict"] != NOT_RUN).sum())
+    ran = int((frame["n"] > 0).sum())
+    lacking = int((frame["verdict"] == NOT_HERE).sum())
     systems, columns = frame["system"].nunique(), frame["column"].nunique()
     key = ", ".join(dict.fromkeys(frame["experiment"]))
     profile = ", ".join(dict.fromkeys(frame["profile"]))
+    line = f"{key}, {profile}: {systems} systems x {columns} columns, "
+    line += f"{ran} of {len(frame)} cells run"
+    return line + (f", {lacking} {NOT_HERE}" if lacking else "")
+
+
+def _other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
+    """Return the sentence on what stands in for the paper's data; empty where nothing does."""
+    known = {p: entry.stand_ins[p].data for p in profiles if p in entry.stand_ins}
+    told = "; ".join(f"{data} at {profile}" for profile, data in known.items())
     return (
-        f"{key}, {profile}: {systems} systems x {columns} columns, {ran} of {len(frame)} cells run"
+        f"Our data are not the paper's ({told}), so the difference has no verdict." if told else ""
     )
 
 
@@ -135,13 +158,38 @@ def comparison_table(
             for name in across
         ]
         body.append(tuple(line))
-    title = (catalog or load_catalog()).experiment(experiment).title
-    caption = f"{title}: reproduced ({profile}) with half of the 95 % interval over seeds"
+    entry = (catalog or load_catalog()).experiment(experiment)
+    caption = f"{entry.title}: reproduced ({profile}) with half of the 95 % interval over seeds"
     if any(shown["printed"]):
-        caption += "; below it the paper's number and the difference. "
-        caption += "= within, ▲ above, ▼ below the paper"
-    caption += "."
+        legend = _other_data(entry, [profile]) or "= within, ▲ above, ▼ below the paper."
+        caption += f"; below it the paper's number and the difference. {legend}"
+    else:
+        caption += "."
     return Table(caption, tuple(head), tuple(body), run_summary(shown))
+
+
+def _cell_row(row: Mapping[str, Any]) -> tuple[Entry, ...]:
+    places = decimals_of(row["printed"], row["unit"])
+    half = _half_width(row)
+    span = ""
+    if half is not None:
+        span = f"{number(row['low'], places)} to {number(row['high'], places)}"
+    printed = row["reported"]
+    ours = None if row["n"] == 0 else row["reproduced"]
+    gap = None if _missing(row["difference"]) else row["difference"]
+    return (
+        Entry(row["system"]),
+        Entry(row["column"]),
+        Entry(row["profile"]),
+        Entry(row["metric"]),
+        Entry(row["printed"], sort=None if _missing(printed) else printed, title=row["source"]),
+        Entry(number(ours, places), sort=ours),
+        Entry(span, sort=half),
+        Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
+        Entry(number(gap, places, signed=True), sort=gap),
+        Entry(row["verdict"], verdict=row["verdict"], sort=VERDICTS.index(row["verdict"])),
+        Entry(row["note"]),
+    )
 
 
 def cells_table(frame: "pd.DataFrame", *, catalog: Catalog | None = None) -> Table:
@@ -149,35 +197,14 @@ def cells_table(frame: "pd.DataFrame", *, catalog: Catalog | None = None) -> Tab
     names = ("system", "column", "profile", "metric", "reported", "reproduced", "95 % interval",
              "n", "difference", "verdict", "note")  # fmt: skip
     numeric = ("reported", "reproduced", "95 % interval", "n", "difference")
-    body = []
-    for row in frame.to_dict("records"):
-        places = decimals_of(row["printed"], row["unit"])
-        half = _half_width(row)
-        span = ""
-        if half is not None:
-            span = f"{number(row['low'], places)} to {number(row['high'], places)}"
-        printed = row["reported"]
-        ours = None if row["n"] == 0 else row["reproduced"]
-        gap = None if _missing(row["difference"]) else row["difference"]
-        body.append(
-            (
-                Entry(row["system"]),
-                Entry(row["column"]),
-                Entry(row["profile"]),
-                Entry(row["metric"]),
-                Entry(row["printed"], sort=None if _missing(printed) else printed,
-                      title=row["source"]),
-                Entry(number(ours, places), sort=ours),
-                Entry(span, sort=half),
-                Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
-                Entry(number(gap, places, signed=True), sort=gap),
-                Entry(row["verdict"], verdict=row["verdict"], sort=VERDICTS.index(row["verdict"])),
-                Entry(row["note"]),
-            )
-        )  # fmt: skip
-    experiment = str(frame["experiment"].iloc[0]) if len(frame) else ""
-    title = (catalog or load_catalog()).experiment(experiment).title if experiment else "no cells"
-    caption = f"{title}: every cell, reported and reproduced."
+    body = [_cell_row(row) for row in frame.to_dict("records")]
+    if not body:
+        return Table("No cells.", headings(*names, numeric=numeric), ())
+    experiment = str(frame["experiment"].iloc[0])
+    entry = (catalog or load_catalog()).experiment(experiment)
+    caption = f"{entry.title}: every cell, reported and reproduced."
+    if any(frame["printed"]):
+        caption = f"{caption} {_other_data(entry, dict.fromkeys(frame['profile']))}".rstrip()
     return Table(caption, headings(*names, numeric=numeric), tuple(body), run_summary(frame))
 
 

@@ -1,0 +1,77 @@
+"""What a page shows beyond what the evidence computes: which systems it compares."""
+
+import pytest
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.notebook import Page, open_page
+
+BASE = "without:MAN-MOE+CharCNN"
+RAN = [
+    *(BASE, "without:MAN-MoE", "choice:gate not detached", "choice:selected on target dev"),
+    *("without-mapped:MAN-MoE", "without-mapped:MAN-MOE+CharCNN"),
+]
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """Return the page of man_moe/table4 with an average for each of ``RAN``."""
+
+    def numbers(self):
+        return ReproducedNumbers(
+            ReproducedCell(
+                experiment="man_moe/table4",
+                profile="open",
+                system=system,
+                column="avg",
+                metric="F1",
+                unit="percent",
+                seeds=(0, 1),
+                values=(float(i), float(i) + 0.5),
+                keys=("a", "b"),
+            )
+            for i, system in enumerate(RAN)
+        )
+
+    monkeypatch.setattr(Page, "numbers", numbers)
+    monkeypatch.setattr(Page, "profiles", lambda self: ["open"])
+    return open_page("man_moe/table4")
+
+
+def captions(shown):
+    return [piece.table.caption for piece in shown.pieces]
+
+
+def test_a_name_is_compared_within_every_block_that_has_it(page):
+    assert captions(page.paired_differences("MAN-MOE+CharCNN")) == [
+        f"{BASE} minus without:MAN-MoE, paired by seed.",
+        "without-mapped:MAN-MOE+CharCNN minus without-mapped:MAN-MoE, paired by seed.",
+    ]
+
+
+def test_an_identifier_is_compared_within_its_own_block_alone(page):
+    assert captions(page.paired_differences(BASE)) == [
+        f"{BASE} minus without:MAN-MoE, paired by seed."
+    ]
+
+
+def test_an_identifier_is_compared_with_the_rows_of_another_block(page):
+    shown = page.paired_differences(BASE, block="choice")
+    assert captions(shown) == [
+        f"{BASE} minus choice:gate not detached, paired by seed.",
+        f"{BASE} minus choice:selected on target dev, paired by seed.",
+    ]
+    differences = [piece.table.rows[0][1].text for piece in shown.pieces]
+    assert differences == ["−2.00", "−3.00"]
+
+
+def test_a_base_that_was_not_run_has_no_differences(page):
+    assert captions(page.paired_differences("choice:mixture of probabilities")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "block"), [("without:MAN-MoE+CharCNN", "choice"), (BASE, "choices")]
+)
+def test_an_unknown_base_or_block_is_an_error(page, first, block):
+    with pytest.raises(SettingsError, match="man_moe/table4 has no system"):
+        page.paired_differences(first, block=block)

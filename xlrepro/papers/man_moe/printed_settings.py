@@ -1,0 +1,57 @@
+"""Table 6: the settings that the paper prints for each task, beside those of our presets."""
+
+from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
+from xlrepro.papers.man_moe.settings import presets, transfer_settings
+
+EXPERIMENT = "man_moe/table6"
+# Printed name of a task -> the presets that stand for it.
+TASKS = {"Slot Filling": "slots", "CoNLL NER": "ner", "Amazon": "reviews"}
+# Name of a row -> the setting. The paper's text gives the last two, not its table.
+SETTINGS = {
+    "lambda_1": "lambda1",
+    "lambda_2": "lambda2",
+    "k": "discriminator_steps",
+    "batch size": "batch_size",
+    "learning rate": "learning_rate",
+}
+
+
+def hyperparameters_table(reported: ReportedNumbers | None = None) -> Table:
+    """Render the printed settings and ours: a row per task and setting, a column per profile.
+
+    Args:
+        reported: replaces the project's own printed numbers.
+    """
+    cells = (reported or load_reported()).cells(EXPERIMENT, context=True)
+    printed = {(cell.name, cell.column): cell for cell in cells}
+    profiles = list(dict.fromkeys(p for preset in TASKS.values() for p in presets(preset)))
+    rows = []
+    for task, preset in TASKS.items():
+        ours = {p: transfer_settings(preset, p, {}, {}) for p in profiles}
+        for name, setting in SETTINGS.items():
+            theirs = printed.get((task, name))
+            values = (float(getattr(ours[p], setting)) for p in profiles)
+            paper = (
+                Entry(theirs.printed, sort=theirs.value, title=theirs.source) if theirs else None
+            )
+            rows.append(
+                (
+                    Entry(task),
+                    Entry(name),
+                    paper or Entry("–", title="in the paper's text, not in its table"),
+                    *(_own(value, theirs) for value in values),
+                )
+            )
+    names = headings("task", "setting", "paper", *profiles, numeric=("paper", *profiles))
+    caption = (
+        "Settings of MAN-MoE as printed in Table 6, and those of our presets. "
+        "The paper gives batch size and learning rate in its text, not in that table."
+    )
+    return Table(caption, names, tuple(rows), interactive=False)
+
+
+def _own(value: float, theirs: ReportedCell | None) -> Entry:
+    """Return a setting of ours, and say so where it is not the printed one."""
+    differs = theirs is not None and value != theirs.value
+    return Entry(f"{value:g}", "not as printed" if differs else "", sort=value)
