@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlrepro.evidence.compare import paired_differences
-from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reproduced import ReproducedNumbers
 
@@ -164,9 +164,7 @@ def _score_series(
 
 def _panels() -> tuple[Any, Any]:
     """Return two axes side by side over P@1, and their drawing."""
-    drawing, first = new_drawing(8.4, 3.6)
-    first.remove()
-    axes = drawing.subplots(1, 2)
+    drawing, (axes,) = new_panels(1, 2, 8.4, 3.6)
     for axis in axes:
         axis.set_xlabel("dictionary induction, P@1 (%)")
     return axes, drawing
@@ -222,9 +220,7 @@ def gain_by_alignment_and_distance(
     if not far or not all(column for grid in grids.values() for column in grid):
         return nothing_to_draw(title, "the artificial languages were not all run")
     widest = max(abs(g.mean) for grid in grids.values() for column in grid for g in column) or 1.0
-    drawing, first = new_drawing(9, 3.6)
-    first.remove()
-    axes = drawing.subplots(1, 2)
+    drawing, (axes,) = new_panels(1, 2, 9, 3.6)
     sentences = []
     for (task, grid), axis in zip(grids.items(), axes, strict=True):
         _heat_map(axis, grid, list(far.values()), widest)
