@@ -1,114 +1,120 @@
-import math
+"""Figures of alignment quality: what they draw and say, with one half run, both or none."""
 
 import pytest
 
 from xlrepro.evidence.alignment import (
     gain_against_p_at_1,
     gain_by_alignment_and_distance,
-    gains,
     scores_against_p_at_1,
-    where_ort_is_ahead,
+    scores_on_artificial_languages,
 )
 from xlrepro.evidence.reproduced import ReproducedNumbers
 
 KEY = "word_order/alignment_quality"
 P_AT_1 = {"mapped": 3.0, "dictionary": 31.0, "noise 3": 8.0}
+OFFSETS = {"ORT": 0.0, "TRS": -1.0, "BiLSTM": 4.0, "RPT": -2.0}
+DRAWINGS = (
+    scores_against_p_at_1,
+    scores_on_artificial_languages,
+    gain_against_p_at_1,
+    gain_by_alignment_and_distance,
+)
 
 
-def made(numbers, ahead, seeds=(0, 1, 2), task="POS"):
-    """Cells in which ORT is 2 points ahead at the levels ``ahead``, and 0 elsewhere."""
+def real():
+    """Cells in which ORT is 2 points more ahead of TRS at ``mapped``."""
     values = {}
     for level, p in P_AT_1.items():
-        column = f"{task}/{level}/avg"
+        column = f"POS/{level}/avg"
         values["measured:P@1", column] = {0: p}
-        values["word:TRS", column] = {s: 50.0 + 10 * s for s in seeds}
-        gain = 2.0 if level in ahead else 0.0
-        # The seeds move both by 10 points, the pairs by 0.1.
-        values["word:ORT", column] = {s: 50.0 + 10 * s + gain + 0.1 * (s - 1) for s in seeds}
-    return numbers(values, KEY)
+        for name, offset in OFFSETS.items():
+            more = 2.0 if (name, level) == ("ORT", "mapped") else 0.0
+            values[f"word:{name}", column] = {s: 50.0 + 10 * s + offset + more for s in range(3)}
+    return values
 
 
-def said(found):
-    return where_ort_is_ahead(found, KEY, "open").sentences[0]
-
-
-def test_levels_stand_by_their_measured_alignment(numbers):
-    found = gains(made(numbers, []), KEY, "open", "POS")
-    assert [(g.level, g.p_at_1) for g in found] == [
-        ("dictionary", 31.0),
-        ("noise 3", 8.0),
-        ("mapped", 3.0),
-    ]
-
-
-def test_differences_are_paired_by_seed(numbers):
-    (first, *_) = gains(made(numbers, ["dictionary"]), KEY, "open", "POS")
-    half = 4.303 * 0.1 / math.sqrt(3)  # Student's t with two degrees of freedom
-    assert (first.mean, first.low, first.sign) == (
-        pytest.approx(2.0),
-        pytest.approx(2.0 - half, abs=1e-3),
-        "+",
-    )
-
-
-def test_the_advantage_begins_where_every_worse_level_has_it(numbers):
-    sentence = said(made(numbers, ["noise 3", "mapped"]))
-    assert "at P@1 8.0 (noise 3), P@1 3.0 (mapped) the 95 % interval" in sentence
-    assert "begins at P@1 8.0 (noise 3)" in sentence
-
-
-def test_an_advantage_that_worse_levels_lack_has_no_beginning(numbers):
-    sentence = said(made(numbers, ["dictionary", "noise 3"]))
-    assert "there is no alignment from which on ORT is ahead" in sentence
-
-
-def test_no_advantage_is_said(numbers):
-    assert said(made(numbers, [])).startswith("POS (open): at no level the 95 % interval")
-
-
-def test_one_seed_has_no_interval_and_says_so(numbers):
-    assert "one seed" in said(made(numbers, ["mapped"], seeds=(0,)))
-
-
-def test_what_was_not_run_is_said(numbers):
-    sentences = where_ort_is_ahead(made(numbers, []), KEY, "open").sentences
-    assert sentences[1] == "SF (open): ORT, TRS and P@1 were not all run."
-
-
-def test_figures_of_nothing_say_so():
-    nothing = ReproducedNumbers([])
-    for draw in (scores_against_p_at_1, gain_against_p_at_1, gain_by_alignment_and_distance):
-        assert "not" in draw(nothing, KEY, "open").alt or "no" in draw(nothing, KEY, "open").alt
-
-
-def test_the_figures_name_every_level(numbers):
-    alt = gain_against_p_at_1(made(numbers, ["mapped"]), KEY, "open").alt
-    assert all(f"P@1 {p:.1f}" in alt for p in P_AT_1.values())
-    assert "POS, P@1 3.0: +2.00" in alt
-
-
-@pytest.fixture
-def artificial(numbers):
+def artificial():
+    """Cells in which ORT is 3 points ahead of TRS, far away at the worst alignment alone."""
     values = {("measured:distance", f"distance/order{i}"): {0: 0.1 * i} for i in range(2)}
     for task in ("POS", "SF"):
         for level, p in (("right 100", 99.0), ("right 10", 12.0)):
             for i in range(2):
                 column = f"{task}/{level}/order{i}"
                 values["measured:P@1", column] = {0: p}
-                values["artificial:TRS", column] = {0: 50.0, 1: 60.0, 2: 70.0}
                 gain = 3.0 if (level, i) == ("right 10", 1) else 0.0
                 values["artificial:ORT", column] = {0: 49.9 + gain, 1: 60.0 + gain, 2: 70.1 + gain}
-    return numbers(values, KEY)
+                values["artificial:TRS", column] = {0: 50.0, 1: 60.0, 2: 70.0}
+                values["artificial:RPT", column] = values["artificial:ORT", column]
+                values["artificial:BiLSTM", column] = {0: 55.0, 1: 65.0, 2: 75.0}
+    return values
 
 
-def test_the_heat_map_frames_the_cells_whose_interval_leaves_out_zero(artificial):
-    figure = gain_by_alignment_and_distance(artificial, KEY, "open")
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_figures_of_nothing_say_so(draw):
+    figure = draw(ReproducedNumbers([]), KEY, "open")
+    assert "run" in figure.drawing.axes[0].texts[0].get_text()
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_a_half_that_was_not_run_changes_no_figure_of_the_other(draw, numbers):
+    halves = [draw(numbers(half, KEY), KEY, "open") for half in (real(), artificial())]
+    both = draw(numbers({**real(), **artificial()}, KEY), KEY, "open")
+    own, other = halves if draw in (scores_against_p_at_1, gain_against_p_at_1) else halves[::-1]
+    assert both.svg() == own.svg()
+    assert len(other.drawing.axes) == 1  # it says that nothing was run
+
+
+def test_the_figures_name_every_level(numbers):
+    alt = gain_against_p_at_1(numbers(real(), KEY), KEY, "open").alt
+    assert all(f"P@1 {p:.1f}" in alt for p in P_AT_1.values())
+    assert "POS, ORT − TRS, P@1 3.0: +3.00" in alt
+    assert "POS, ORT − BiLSTM, P@1 31.0: −4.00" in alt
+
+
+def test_gains_stand_over_their_alignment_a_panel_per_encoder(numbers):
+    figure = gain_against_p_at_1(numbers(real(), KEY), KEY, "open")
+    drawn = [
+        dict(zip(axis.lines[0].get_xdata(), axis.lines[0].get_ydata(), strict=True))
+        for axis in figure.drawing.axes[:3]
+    ]
+    assert drawn == [
+        {31.0: 1.0, 8.0: 1.0, 3.0: 3.0},  # TRS
+        {31.0: -4.0, 8.0: -4.0, 3.0: -2.0},  # BiLSTM
+        {31.0: 2.0, 8.0: 2.0, 3.0: 4.0},  # RPT
+    ]
+
+
+def test_the_heat_map_frames_the_cells_whose_interval_leaves_out_zero(numbers):
+    figure = gain_by_alignment_and_distance(numbers(artificial(), KEY), KEY, "open")
     frames = [
         [(p.get_x() + 0.48, p.get_y() + 0.48) for p in axis.patches] for axis in figure.drawing.axes
     ]
-    assert frames == [[(1.0, 1.0)], [(1.0, 1.0)]]  # the far language, the worst alignment below
+    everywhere = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
+    # against TRS: the far language, the worst alignment, which stands below
+    assert frames == [[(1.0, 1.0)], everywhere, []] * 2
 
 
-def test_the_artificial_places_are_counted(artificial):
-    sentence = where_ort_is_ahead(artificial, KEY, "open").sentences[-1]
-    assert "of 4 pairs of alignment and distance, the interval is above zero in 1" in sentence
+def test_all_encoders_are_drawn_over_alignment_a_panel_per_distance(numbers):
+    figure = scores_on_artificial_languages(numbers(artificial(), KEY), KEY, "open")
+    panels = figure.drawing.axes
+    assert [axis.get_title() for axis in panels] == [
+        "POS, distance 0.00",
+        "POS, distance 0.10",
+        "SF, distance 0.00",
+        "SF, distance 0.10",
+    ]
+    handles, names = panels[1].get_legend_handles_labels()
+    lines = {n: list(h.lines[0].get_ydata()) for n, h in zip(names, handles, strict=True)}
+    assert lines == {
+        "BiLSTM": [65.0, 65.0],
+        "TRS": [60.0, 60.0],
+        "RPT": [63.0, 60.0],
+        "ORT": [63.0, 60.0],
+    }
+    assert "POS, distance 0.10, P@1 12: highest BiLSTM with 65.0" in figure.alt
+
+
+def test_an_encoder_has_the_same_colour_whatever_the_order_of_the_records(numbers):
+    one, two = numbers(real(), KEY), numbers(dict(reversed(real().items())), KEY)
+    drawn = [scores_against_p_at_1(found, KEY, "open").svg() for found in (one, two)]
+    assert drawn[0] == drawn[1]

@@ -10,6 +10,7 @@ from xlrepro.evidence.figures import (
     bars,
     gain_against_distance,
     heat_map,
+    new_panels,
     reported_against_reproduced,
 )
 from xlrepro.evidence.reported import load_reported
@@ -127,3 +128,12 @@ def test_figures_leave_the_callers_settings_alone(frame):
 
 def test_the_face_is_white_so_that_it_reads_on_a_dark_page(frame):
     assert heat_map(frame).drawing.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
+
+
+def test_panels_are_a_grid_without_a_panel_under_it():
+    drawing, panels = new_panels(2, 3, 6.0, 4.0, sharex=True)
+    assert panels.shape == (2, 3)
+    assert drawing.axes == list(panels.flat)
+    assert tuple(drawing.get_size_inches()) == (6.0, 4.0)
+    panels[0, 0].set_xlim(0, 7)
+    assert panels[1, 2].get_xlim() == (0, 7)

@@ -10,7 +10,7 @@ from xlrepro.evidence.compare import paired_differences
 from xlrepro.evidence.figures import (
     PALETTE,
     Figure,
-    new_drawing,
+    new_panels,
     nothing_to_draw,
     printed_distances,
     styled,
@@ -49,9 +49,8 @@ def gains_by_tag(
     if not panels:
         return nothing_to_draw(title, "TRS and another system were not both run")
     languages = _by_distance(numbers, experiment, profile, tags)
-    drawing, first = new_drawing(7.2, 0.6 + 2.3 * len(panels))
-    first.remove()
-    axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    drawing, grid = new_panels(len(panels), 1, 7.2, 0.6 + 2.3 * len(panels), sharex=True)
+    axes = grid[:, 0]
     sentences = []
     for axis, (system, base) in zip(axes, panels, strict=True):
         means = []

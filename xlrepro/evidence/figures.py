@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import numpy as np
@@ -110,6 +110,20 @@ def new_drawing(width: float, height: float) -> tuple["Drawing", "Axes"]:
         drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(drawing)
         return drawing, drawing.add_subplot()
+
+
+def new_panels(
+    rows: int,
+    columns: int,
+    width: float,
+    height: float,
+    sharex: bool = False,
+    sharey: Literal["row"] | bool = False,
+) -> tuple["Drawing", Any]:
+    """Return an empty drawing of ``width`` × ``height`` inches, and its axes (rows, columns)."""
+    drawing, only = new_drawing(width, height)
+    only.remove()
+    return drawing, drawing.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
 
@@ -25,9 +25,7 @@ def lines_over_values(numbers: ReproducedNumbers, experiment: str, profile: str)
     systems = numbers.systems(experiment, profile)
     if not systems:
         return nothing_to_draw(title, "nothing was run")
-    drawing, first = new_drawing(2.6 * len(systems) + 0.6, 3.0)
-    first.remove()
-    panels = drawing.subplots(1, len(systems), sharey=True, squeeze=False)[0]
+    drawing, (panels,) = new_panels(1, len(systems), 2.6 * len(systems) + 0.6, 3.0, sharey=True)
     sentences = []
     for axes, system in zip(panels, systems, strict=True):
         own = [c for c in numbers.cells(experiment, profile) if c.system == system]
@@ -69,9 +67,7 @@ def map_of_weights(numbers: ReproducedNumbers, experiment: str, profile: str) ->
     systems = numbers.systems(experiment, profile)
     if not systems:
         return nothing_to_draw(title, "nothing was run")
-    drawing, first = new_drawing(3.1 * len(systems) + 0.8, 2.9)
-    first.remove()
-    panels = drawing.subplots(1, len(systems), squeeze=False)[0]
+    drawing, (panels,) = new_panels(1, len(systems), 3.1 * len(systems) + 0.8, 2.9)
     found = {s: _weights(numbers, experiment, profile, s) for s in systems}
     highest = max(max(weights.values()) for weights in found.values())
     sentences = []
