@@ -50,28 +50,50 @@ def precision(mapped, x, y, truth, rows=slice(None)):
     return (csls_retrieve(a, b, a) == truth)[rows].mean()
 
 
-def test_two_way_csls_agrees_with_the_one_way_retrieval(monkeypatch):
-    monkeypatch.setattr(csls, "BLOCK", 7)
+NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+DEVICES = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NO_GPU)])
+
+
+@DEVICES
+@pytest.mark.parametrize("block", [7, 40, 1024])
+def test_two_way_csls_agrees_with_the_one_way_retrieval(monkeypatch, block, device):
+    monkeypatch.setattr(csls, "BLOCK", block)
     rng = np.random.default_rng(0)
     x, y = (unit_rows(rng.normal(size=(n, 6))) for n in (40, 33))
-    a, b = torch.from_numpy(x), torch.from_numpy(y)
+    a, b = torch.from_numpy(x).to(device), torch.from_numpy(y).to(device)
     of_x, of_y = neighbour_means(a, b)
-    np.testing.assert_allclose(of_x, mean_similarity(x, y), rtol=1e-5)
-    np.testing.assert_allclose(of_y, mean_similarity(y, x), rtol=1e-5)
+    np.testing.assert_allclose(of_x.cpu(), mean_similarity(x, y), rtol=1e-5)
+    np.testing.assert_allclose(of_y.cpu(), mean_similarity(y, x), rtol=1e-5)
     found = translate(a, b)
+    of_pairs = [x[i] @ y[j] for i, j in enumerate(found.forward.tolist())]
+    np.testing.assert_allclose(found.forward_cosine.cpu(), of_pairs, rtol=1e-5)
+    of_pairs = [y[j] @ x[i] for j, i in enumerate(found.backward.tolist())]
+    np.testing.assert_allclose(found.backward_cosine.cpu(), of_pairs, rtol=1e-5)
     assert found.forward.tolist() == csls_retrieve(x, y).tolist()
     assert found.backward.tolist() == csls_retrieve(y, x).tolist()
     assert found.mutual().tolist() == mutual_nearest(x, y).tolist()
 
 
-def test_entries_that_are_not_kept_change_the_dictionary_by_seed_alone():
+def test_csls_makes_nothing_on_another_device_than_that_of_its_vectors(monkeypatch):
+    # What would fail on a GPU fails on "meta", which any machine has: a tensor made on the CPU.
+    monkeypatch.setattr(csls, "BLOCK", 7)
+    x, y = (torch.empty(n, 6, device="meta") for n in (40, 33))
+    for keep in (1.0, 0.2):
+        found = translate(x, y, keep=keep)
+        pairs = found.both_ways()
+        assert pairs.shape == (73, 2)
+        assert {t.device.type for t in (*vars(found).values(), pairs)} == {"meta"}
+        assert [len(t) for t in vars(found).values()] == [40, 33, 40, 33]
+
+
+@DEVICES
+def test_entries_that_are_not_kept_change_the_dictionary_by_seed_alone(device):
     rng = np.random.default_rng(0)
-    x, y = (torch.from_numpy(unit_rows(rng.normal(size=(50, 6)))) for _ in range(2))
+    x, y = (torch.from_numpy(unit_rows(rng.normal(size=(50, 6)))).to(device) for _ in range(2))
 
     def induced(seed):
-        return translate(
-            x, y, keep=0.2, generator=torch.Generator().manual_seed(seed)
-        ).forward.tolist()
+        generator = torch.Generator(device).manual_seed(seed)
+        return translate(x, y, keep=0.2, generator=generator).forward.tolist()
 
     assert induced(0) == induced(0)
     assert induced(0) != induced(1)

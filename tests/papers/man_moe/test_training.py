@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from benchmarks.man_moe_loop import LoopManMoe, LoopTrainer
-from tests.papers.man_moe.small_models import make_model, make_settings
+from tests.papers.man_moe.small_models import WORDS, make_model, make_settings
 from xlrepro.papers.man_moe.training import (
     Trainer,
     gate_losses,
@@ -93,6 +93,27 @@ def test_discriminator_steps_update_the_discriminator_alone_and_k_times(texts):
     steps = {int(s["step"]) for s in trainer.critic_optimizer.state.values()}
     assert steps == {2}
     assert all(p.grad is None for p in model.main_parameters())
+
+
+def test_a_step_spells_each_distinct_word_of_all_its_texts_once(texts):
+    # A word of two languages is two rows of the table and one spelling: here each is of three.
+    spellings = torch.cat((torch.tensor([0]), torch.arange(WORDS) % (WORDS // 3) + 1))
+    table = replace(texts.table, spellings=spellings)
+    settings = make_settings()
+    model = make_model(settings)
+    trainer = Trainer(model, table, settings, 3)
+    batches = draw(texts, settings)
+    calls = []
+    model.words.char_cnn.register_forward_hook(lambda cnn, given, out: calls.append(given[0]))
+    trainer.step(batches)
+    assert len(batches.critics) == 2
+    parts = (batches.labelled, batches.unlabelled, *batches.critics)
+    rows = [row for part in parts for text in part.rows.tolist() for row in text if row]
+    distinct = {int(spellings[row]) for row in rows}
+    assert len(distinct) < len(set(rows)) < len(rows)
+    (spelled,) = calls
+    expected = [[c for c in table.characters[number].tolist() if c] for number in distinct]
+    assert sorted([c for c in word if c] for word in spelled.tolist()) == sorted(expected)
 
 
 def test_the_main_step_leaves_the_discriminator_alone(texts):

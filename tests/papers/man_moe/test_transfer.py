@@ -1,6 +1,7 @@
 """Zero resource: what training and selection may not see; scores, averages and gates of a trial."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,9 +13,6 @@ from xlrepro.papers.man_moe.settings import transfer_settings
 from xlrepro.trials.trial import Trial, TrialContext
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")
-
-
-OTHER = {"positive": "negative", "negative": "positive", "B-LOC": "O"}
 
 
 def trial_of(settings, columns, system="without:MAN-MoE"):
@@ -34,53 +32,162 @@ def trained(settings, seed=0):
     return transfer.train_transfer(transfer.transfers(settings)[0], seed)
 
 
+def garbled(examples, classes=None):
+    """Return the examples with each label turned into the next one of those that they have."""
+    names = sorted(classes or {name for example in examples for name in example.gold})
+    assert len(names) > 1
+    following = dict(zip(names, names[1:] + names[:1], strict=True))
+    return [Example(e.tokens, tuple(following[name] for name in e.gold)) for e in examples]
+
+
 @pytest.fixture
-def garbled_target(monkeypatch):
-    """Turn every label of the target, in every split, into another one."""
-    plain = data.labelled
+def garble_target(monkeypatch):
+    """Return a function that turns every label of the target, where it is read, into another."""
+    plain = data._examples
 
-    def labelled(settings, language, domain, split):
+    def examples(settings, language, domain, split):
         found = plain(settings, language, domain, split)
-        if language != "de":
-            return found
-        return [Example(e.tokens, tuple(OTHER.get(tag, "B-LOC") for tag in e.gold)) for e in found]
+        classes = data.POLARITY if settings.task == "reviews" else None
+        return garbled(found, classes) if language == "de" else found
 
-    monkeypatch.setattr(data, "labelled", labelled)
+    return lambda: monkeypatch.setattr(data, "_examples", examples)
+
+
+@pytest.fixture
+def token_accuracy(monkeypatch):
+    """Score spans by the share of right tags: a model that finds no span has F1 0 whatever is gold.
+
+    So F1 of a small model would not move, were it to be taken of the wrong labels.
+    """
+
+    def share(gold, predicted):
+        pairs = [pair for tags in zip(gold, predicted, strict=True) for pair in zip(*tags)]
+        return 100 * sum(true == guessed for true, guessed in pairs) / len(pairs)
+
+    monkeypatch.setattr(transfer.metrics, "span_f1", share)
 
 
 def weights(model):
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
-@pytest.mark.parametrize("task", ["NER", "reviews"])
-def test_no_label_of_the_target_reaches_training_or_selection(request, task):
-    settings = make_settings(task=task)
+TASKS = pytest.mark.parametrize(
+    ("task", "domains"), [("NER", ()), ("SF", ("Calendar",)), ("reviews", ())]
+)
+
+
+@TASKS
+@pytest.mark.usefixtures("token_accuracy")
+def test_no_label_of_the_target_reaches_training_or_selection(garble_target, task, domains):
+    settings = make_settings(task=task, domains=domains)
     before = trained(settings)
-    request.getfixturevalue("garbled_target")
+    garble_target()
     after = trained(settings)
     assert after.fit.dev_scores == before.fit.dev_scores
+    assert after.fit.best_epoch == before.fit.best_epoch
     assert torch.equal(weights(after.model), weights(before.model))
 
 
-def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch):
-    asked, plain = [], data.labelled
-    monkeypatch.setattr(
-        data,
-        "labelled",
-        lambda s, code, d, split: asked.append((code, split)) or plain(s, code, d, split),
-    )
-    transfer.run(trial_of(make_settings(epochs=1), ("de", "avg")), TrialContext())
-    own = [(code, split) for code, split in asked if code == "de"]
-    assert own == [("de", "test")]
-    assert asked[-1] == ("de", "test")
-
-
-def test_selection_on_target_dev_does_see_its_labels(request):
-    settings = make_settings(task="reviews", select_on="target_dev")
+@TASKS
+@pytest.mark.usefixtures("token_accuracy")
+def test_selection_on_target_dev_does_see_its_labels(garble_target, task, domains):
+    settings = make_settings(task=task, domains=domains, select_on="target_dev")
     before = trained(settings).fit.dev_scores
-    request.getfixturevalue("garbled_target")
-    # Every label is turned round, and no prediction is: what was right is wrong.
-    assert trained(settings).fit.dev_scores == [100 - score for score in before] != before
+    garble_target()
+    after = trained(settings).fit.dev_scores
+    # Every label is another one and no prediction is: what was right is wrong.
+    assert all(new <= 100 - old for new, old in zip(after, before, strict=True))
+    assert after != before
+    if task == "reviews":
+        assert after == [100 - old for old in before]
+
+
+@TASKS
+@pytest.mark.usefixtures("token_accuracy")
+def test_a_target_among_the_sources_is_learnt_from(monkeypatch, garble_target, task, domains):
+    # So that the test above does not hold because labels would not matter.
+    monkeypatch.setattr(transfer.Transfer, "sources", property(lambda self: ("en", "es", "de")))
+    settings = make_settings(task=task, domains=domains)
+    before = trained(settings)
+    garble_target()
+    after = trained(settings)
+    assert after.labels == before.labels
+    assert after.fit.dev_scores != before.fit.dev_scores
+    assert not torch.equal(weights(after.model), weights(before.model))
+
+
+def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch):
+    asked, read, inside = [], [], []
+    labelled, text, examples = data.labelled, data.text, data._examples
+
+    def spy_labelled(settings, code, domain, split):
+        asked.append((code, split))
+        return watched(labelled, settings, code, domain, split)
+
+    def watched(plain, *names):
+        inside.append(plain)
+        try:
+            return plain(*names)
+        finally:
+            inside.pop()
+
+    def spy_examples(settings, code, domain, split):
+        read.append((code, split, inside[-1] if inside else None))
+        return examples(settings, code, domain, split)
+
+    monkeypatch.setattr(data, "labelled", spy_labelled)
+    monkeypatch.setattr(data, "text", lambda *names: watched(text, *names))
+    monkeypatch.setattr(data, "_examples", spy_examples)
+    transfer.run(trial_of(make_settings(epochs=1), ("de", "avg")), TrialContext())
+    assert [(code, split) for code, split in asked if code == "de"] == [("de", "test")]
+    assert asked[-1] == ("de", "test")
+    # No way leads round those two: the target's examples are read as text, or for that score.
+    own = [(split, reader) for code, split, reader in read if code == "de"]
+    assert own == [("train", text), ("test", labelled), ("dev", text)]
+
+
+def invented_reviews(monkeypatch, third):
+    """Let the tweets be three, the third of the given class: 0 negative, 1 neutral, 2 positive."""
+    rows = [("0", "it was bad"), ("2", "it was good"), (third, "it was there")]
+    monkeypatch.setattr(data.loading, "load_rows", lambda corpus, name: rows)
+
+
+def invented_statements(monkeypatch, third):
+    """Let the statements of an artificial language be three; classes as above."""
+    drawn = [(-1, "bad"), (1, "good"), (int(third) - 1, "there")]
+
+    class Invented:
+        def __init__(self, seed):
+            pass
+
+        def realisations(self, *names):
+            return [SimpleNamespace(meaning=side, word=word) for side, word in drawn]
+
+    monkeypatch.setattr(data, "Family", Invented)
+    monkeypatch.setattr(data, "sentiment", lambda side: side)
+    monkeypatch.setattr(
+        data, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
+    )
+
+
+@pytest.mark.parametrize(
+    ("corpus", "invented"),
+    [("artificial", invented_statements), ("sentiment-umsab", invented_reviews)],
+)
+def test_unlabelled_review_text_is_chosen_by_label_which_MM30_admits(monkeypatch, corpus, invented):
+    # Not zero-resource to the letter: neutral texts are left out of the target's text too, and
+    # what is neutral its labels say. Which of the two classes a text is of does not show.
+    def words(third):
+        data._reviews.cache_clear()
+        invented(monkeypatch, third)
+        found = data.text(make_settings(task="reviews", corpus=corpus), "de", None)
+        return [tokens[-1] for tokens in found]
+
+    try:
+        assert words("1") == ["bad", "good"]
+        assert words("0") == words("2") == ["bad", "good", "there"]
+    finally:
+        data._reviews.cache_clear()
 
 
 def test_text_without_labels_is_that_of_the_labelled_texts():
