@@ -163,7 +163,7 @@ class Page:
         pieces: list[Piece] = []
         numbers, profiles = self.numbers(), self.profiles()
         for profile in profiles:
-            frame = compare(self.experiment.key, [profile], numbers=numbers)
+            frame = compare(self.experiment.key, [profile], numbers=numbers, own=self.experiment)
             folded = profile == "smoke" and profiles != ["smoke"]
             pieces.append(Piece(MEANING[profile], comparison_table(frame, profile), folded))
             if profile == profiles[0]:
@@ -203,7 +203,8 @@ class Page:
 
     def _figure(self, draw: Callable[..., "Figure"]) -> "Figure":
         best = self.profiles()[0]
-        return draw(compare(self.experiment.key, [best], numbers=self.numbers()), best)
+        frame = compare(self.experiment.key, [best], numbers=self.numbers(), own=self.experiment)
+        return draw(frame, best)
 
     def paired_differences(self, first: str = "ORT", columns: Sequence[str] = ("avg",)) -> Shown:
         """Compare ``first`` with every other system of its block, seed by seed."""
