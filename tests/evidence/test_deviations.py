@@ -155,7 +155,7 @@ def test_the_epochs_named_in_deviations_are_those_of_the_presets():
     ) in deviation("W15").here
     assert (
         f"{counts[table2, 'open']} for parts of speech, {counts[spans, 'open']} for entities and "
-        f"slots, {counts['word_order/learning_rates', 'open']} where rates are tuned"
+        f"slots, {counts[tuning, 'open']} where rates are tuned"
     ) in deviation("W07").here
 
 
