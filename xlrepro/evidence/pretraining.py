@@ -26,18 +26,15 @@ def loss_curve(records: Sequence[Record], profile: str) -> Figure:
         return nothing_to_draw(title, "nothing was run")
     drawing, axes = new_drawing(6.4, 3.6)
     sentences = []
-    for index, record in enumerate(records):
-        curve = record.details["loss_curve"]
-        pieces = [seen / 1e6 for seen, _ in curve]
-        losses = [loss for _, loss in curve]
-        axes.plot(pieces, losses, color=PALETTE[index % len(PALETTE)], label=_name(record))
+    for color, record in zip(PALETTE, records, strict=False):
+        pieces, losses = zip(*record.details["loss_curve"], strict=True)
+        axes.plot([seen / 1e6 for seen in pieces], losses, color=color, label=_name(record))
         sentences.append(
-            f"{_name(record)}: from {number(losses[0])} after {number(pieces[0])} million pieces to "
-            f"{number(losses[-1])} after {number(pieces[-1])} million"
+            f"{_name(record)}: from {number(losses[0])} after {pieces[0]:,} pieces to "
+            f"{number(losses[-1])} after {pieces[-1]:,}"
         )
-    axes.set(
-        title=title, xlabel="pieces seen in training (million)", ylabel="loss (nats a hidden piece)"
-    )
+    axes.set(title=title, xlabel="pieces seen in training (million)")
+    axes.set_ylabel("loss (nats a hidden piece)")
     axes.legend(frameon=False, fontsize=8)
     return Figure(f"Line chart of the training loss. {'; '.join(sentences)}.", drawing)
 
@@ -49,11 +46,9 @@ def recipe_table(records: Sequence[Record], profile: str) -> Table:
         records: of ``word_order/pretraining``.
         profile: theirs.
     """
-    columns = [_facts(record) for record in records]
-    names = list(dict.fromkeys(name for facts in columns for name in facts))
-    rows = tuple(
-        (Entry(name), *(Entry(facts.get(name, "")) for facts in columns)) for name in names
-    )
+    models = [_facts(record) for record in records]
+    names = list(models[0]) if models else []
+    rows = tuple((Entry(name), *(Entry(facts[name]) for facts in models)) for name in names)
     caption = (
         f"Recipe and cost of the pretraining ({profile}), from the record. The wall time under "
         "Provenance is that of reading the finished model."
