@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import man_moe, run, zero_shot
 from benchmarks.timing import Result, interleaved_medians
-from xlrepro.book.benchmarks_page import GROUP_TITLES, benchmark_tables
+from xlrepro.book.benchmarks_page import GROUP_TITLES, NO_GPU, benchmark_tables
 from xlrepro.experiments import experiment
 from xlrepro.paths import data_dir
 
@@ -74,6 +74,16 @@ def test_the_book_reads_what_the_harness_writes(tmp_path, monkeypatch):
     written = tmp_path / "results" / "benchmarks" / "cpu.json"
     run.main(["--only", "crf", "--output", str(written)])
     assert "invented layer" in benchmark_tables()
+
+
+def test_the_book_says_that_no_gpu_was_measured_unless_one_was(tmp_path, monkeypatch):
+    monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result()])
+    monkeypatch.setattr("xlrepro.book.benchmarks_page.data_dir", lambda: tmp_path)
+    folder = tmp_path / "results" / "benchmarks"
+    run.main(["--only", "crf", "--output", str(folder / "cpu.json")])
+    assert NO_GPU in benchmark_tables()
+    (folder / "cuda.json").write_bytes((folder / "cpu.json").read_bytes())
+    assert NO_GPU not in benchmark_tables()
 
 
 def test_every_group_has_published_numbers_of_the_cpu():

@@ -1,12 +1,14 @@
 """Experiments that share trials: whose records they read, and as what."""
 
+from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
 
 from xlrepro import experiments
 from xlrepro.errors import SettingsError
-from xlrepro.trials.experiment import Experiment
+from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
 
@@ -48,3 +50,51 @@ def test_only_shared_records_that_the_reader_asks_for_count(monkeypatch):
     monkeypatch.setattr(experiments, "preset_keys", lambda *_: {"asked"})
     (found,) = experiments.own_records("p/table5", "open", store)
     assert found.cells[0].column == "asked"
+
+
+def test_own_trials_announce_systems_by_columns_and_shared_ones_what_the_reader_fills():
+    def trial(key, systems, columns):
+        return SimpleNamespace(experiment=key, systems=systems, columns=columns)
+
+    trials = [
+        trial("p/figure2", ("a", "b"), ("x", "y")),
+        trial("p/table1", ("c",), ("z",)),
+    ]
+    asked = []
+
+    def make_trials(profile, systems, seeds, overrides):
+        asked.append((profile, systems, seeds))
+        return trials
+
+    reader = Experiment(
+        key="p/figure2",
+        title="",
+        question="",
+        systems=(System("block", "one"), System("block", "two", default=False)),
+        columns=(),
+        profiles=("open",),
+        make_trials=make_trials,
+        default_seeds={"open": (4, 5)},
+        fills=lambda t: [(t.systems[0], "0")],
+    )
+    own = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    assert reader.announced("open") == [own, [("c", "0")]]
+    assert replace(reader, fills=None).announced("open") == [own]
+    assert asked[0] == ("open", ("block:one", "block:two"), (4,))
+
+
+@pytest.mark.parametrize("key", ["word_order/figure1", "word_order/figure2", "word_order/figure3"])
+def test_a_figure_announces_the_cells_that_its_published_records_fill(key):
+    found = {(c.system, c.column) for r in experiments.own_records(key, "open") for c in r.cells}
+    announced = {cell for cells in experiments.experiment(key).announced("open") for cell in cells}
+    assert found
+    assert found <= announced
+
+
+@pytest.mark.parametrize("key", ["word_order/figure2", "word_order/figure3"])
+def test_a_curve_announces_every_point_of_every_system_once(key):
+    figure = experiments.experiment(key)
+    announced = [cell for cells in figure.announced("smoke") for cell in cells]
+    assert sorted(announced) == sorted(
+        product((s.identifier for s in figure.systems), figure.columns)
+    )

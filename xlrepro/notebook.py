@@ -177,7 +177,7 @@ class Page:
         pieces: list[Piece] = []
         numbers, profiles = self.numbers(), self.profiles()
         for profile in profiles:
-            frame = compare(self.experiment.key, [profile], numbers=numbers)
+            frame = compare(self.experiment.key, [profile], numbers=numbers, own=self.experiment)
             folded = profile == "smoke" and profiles != ["smoke"]
             pieces.append(Piece(MEANING[profile], comparison_table(frame, profile), folded))
             if profile == profiles[0]:
@@ -215,9 +215,28 @@ class Page:
         """
         return show(self.numbers(), self.experiment.key, self.profiles()[0], **options)
 
+    def draw_records(self, show: Callable[..., Any]) -> Any:
+        """Draw a figure, or show a table, of what the records tell beside their cells.
+
+        Args:
+            show: called with the records of the most telling profile that was run, and with that
+                profile.
+        """
+        best = self.profiles()[0]
+        return show(self.records(best), best)
+
+    def complete_columns(self) -> list[str]:
+        """Return the columns in which every system that was run has a number, in their order."""
+        numbers, best = self.numbers(), self.profiles()[0]
+        cells = numbers.cells(self.experiment.key, best)
+        filled = {(cell.system, cell.column) for cell in cells}
+        systems = numbers.systems(self.experiment.key, best)
+        return [c for c in self.experiment.columns if all((s, c) in filled for s in systems)]
+
     def _figure(self, draw: Callable[..., "Figure"]) -> "Figure":
         best = self.profiles()[0]
-        return draw(compare(self.experiment.key, [best], numbers=self.numbers()), best)
+        frame = compare(self.experiment.key, [best], numbers=self.numbers(), own=self.experiment)
+        return draw(frame, best)
 
     def paired_differences(
         self, first: str = "ORT", columns: Sequence[str] = ("avg",), block: str | None = None

@@ -1,10 +1,12 @@
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.compare import (
     VERDICTS,
     compare,
@@ -15,6 +17,7 @@ from xlrepro.evidence.compare import (
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.paths import project_root
+from xlrepro.trials.experiment import Experiment, System
 
 NOTHING = ReproducedNumbers([])
 
@@ -196,6 +199,81 @@ def test_the_guide_explains_every_verdict():
     text = guide.read_text(encoding="utf-8")
     legend = text.split("## The verdict of a cell")[1].split("\n## ")[0]
     assert [v for v in VERDICTS if f"\n| {v} |" not in legend] == []
+
+
+RATES = ("5.0e-04", "1.0e-03")
+
+
+def announcing(*trials, key="word_order/learning_rates", profiles=("open",)):
+    """Return an experiment whose trials announce these lists of cells."""
+    columns = tuple(dict.fromkeys(column for cells in trials for _, column in cells))
+    systems = tuple(dict.fromkeys(system for cells in trials for system, _ in cells))
+    return Experiment(
+        key=key,
+        title="",
+        question="",
+        systems=tuple(System(*system.split(":")) for system in systems),
+        columns=columns,
+        profiles=profiles,
+        make_trials=lambda profile, _, seeds, __: [
+            SimpleNamespace(experiment="another", cells=list(cells)) for cells in trials
+        ],
+        fills=lambda trial: trial.cells,
+    )
+
+
+def of_system(system):
+    return [(system, rate) for rate in RATES]
+
+
+def test_where_nothing_is_printed_the_trials_nobody_ran_are_shown_as_not_run(numbers):
+    own = announcing(of_system("word:TRS"), of_system("word:ORT"))
+    found = numbers({("word:ORT", r): {0: 95.0} for r in RATES}, "word_order/learning_rates")
+    frame = compare("word_order/learning_rates", ["open"], numbers=found, own=own)
+    assert list(zip(frame["system"], frame["column"], frame["verdict"])) == [
+        ("word:TRS", "5.0e-04", "not run"),
+        ("word:TRS", "1.0e-03", "not run"),
+        ("word:ORT", "5.0e-04", "not reported"),
+        ("word:ORT", "1.0e-03", "not reported"),
+    ]
+
+
+def test_what_a_finished_trial_left_out_does_not_exist(numbers):
+    own = announcing(of_system("word:ORT"))
+    found = numbers({("word:ORT", RATES[1]): {0: 95.0}}, "word_order/learning_rates")
+    frame = compare("word_order/learning_rates", ["open"], numbers=found, own=own)
+    assert list(frame["column"]) == [RATES[1]]
+
+
+def test_without_printed_numbers_the_experiment_orders_rows_and_columns(numbers):
+    own = announcing(of_system("word:TRS"), of_system("word:ORT"))
+    values = {("word:ORT", r): {0: 1.0} for r in reversed(RATES)}
+    values |= {("word:TRS", r): {0: 1.0} for r in (*reversed(RATES), "more")}
+    found = numbers(values, "word_order/learning_rates")
+    frame = compare("word_order/learning_rates", ["open"], numbers=found, own=own)
+    assert list(dict.fromkeys(frame["system"])) == ["word:TRS", "word:ORT"]
+    assert list(dict.fromkeys(frame["column"])) == [*RATES, "more"]
+
+
+def test_a_printed_table_keeps_its_own_rows_and_columns(numbers):
+    own = announcing([("word:NEW", "de")], key="word_order/table2")
+    without = compare("word_order/table2", ["open"], numbers=NOTHING)
+    assert compare("word_order/table2", ["open"], numbers=NOTHING, own=own).equals(without)
+
+
+def test_a_profile_that_the_experiment_lacks_has_no_cells():
+    own = announcing(of_system("word:ORT"), profiles=("smoke",))
+    assert compare("word_order/learning_rates", ["paper"], numbers=NOTHING, own=own).empty
+
+
+def test_files_that_a_user_must_supply_hide_what_was_not_run():
+    own = announcing(of_system("word:ORT"))
+
+    def make(*_):
+        raise DataError("no such folder")
+
+    own = replace(own, make_trials=make)
+    assert compare("word_order/learning_rates", ["open"], numbers=NOTHING, own=own).empty
 
 
 def test_stale_cells_are_marked(numbers):

@@ -1,5 +1,6 @@
 import pytest
 
+from xlrepro.corpora.registry import dataset
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import load_claims
@@ -12,6 +13,8 @@ from xlrepro.evidence.deviations import (
     read_errata,
 )
 from xlrepro.evidence.judging import Judge
+from xlrepro.experiments import all_experiments, experiment
+from xlrepro.papers.word_order.span_experiments import SHARES
 
 FILE = """paper: word_order
 deviations:
@@ -63,6 +66,103 @@ def test_only_the_deviations_of_a_profile_are_shown():
 
 def test_an_experiment_without_deviations_has_an_empty_table():
     assert repr(deviations_table("ramen/table1")) == "ramen/table1: 0 known deviations"
+
+
+# What is said of an experiment's trials and does not hold for those of them that another draws on:
+# id to the reason, by the other.
+_SLOTS = {
+    "W20": "entities are another task: slot trials alone are drawn",
+    **dict.fromkeys(("W60", "W61", "W62", "W63", "W70"), "no row on M-BERT is drawn"),
+    "W71": "says which rows Table 1 has",
+}
+_PLAIN = {"W15": "no shuffled row is drawn"}
+_NO_RPT = {"W12": "RPT is not drawn"}
+_SWEEP = {
+    "MM08": "no 1-to-1 row is drawn",
+    "MM10": "no translation row is drawn",
+}
+EXEMPT = {
+    "word_order/figure1": {
+        **_PLAIN,
+        "W17": "no row on mapped vectors is drawn",
+        "W71": "says which rows Table 2 has",
+    },
+    "word_order/table5": {**_SLOTS, **_PLAIN},
+    "word_order/table6": {**_SLOTS, **_NO_RPT},
+    "word_order/figure2": {**_SLOTS, **_PLAIN},
+    "word_order/figure3": {**_SLOTS, **_PLAIN, **_NO_RPT},
+    "man_moe/table3": _SWEEP,
+    "man_moe/table6": _SWEEP,
+    "man_moe/figure4": {
+        "MM06": "the block without-muse is not drawn",
+        "MM39": "the rows not run are not drawn",
+    },
+}
+
+
+def drawn(reader):
+    """Return the ids of the deviations of the trials that an experiment takes from its own paper.
+
+    Table 4 of word_order takes MAN-MoE's: what differs from that paper stands on that page, and W50
+    says so.
+    """
+    paper = reader.key.split("/")[0]
+    return {
+        d.id
+        for source in reader.draws_on
+        if source.split("/")[0] == paper
+        for d in load_deviations(source)
+        if set(d.profiles) & set(reader.profiles)
+    }
+
+
+@pytest.mark.parametrize("key", [k for k, e in all_experiments().items() if e.draws_on])
+def test_an_experiment_shows_the_deviations_of_the_trials_it_draws(key):
+    shown = {d.id for d in load_deviations(key)}
+    assert drawn(all_experiments()[key]) - shown - set(EXEMPT.get(key, ())) == set()
+
+
+@pytest.mark.parametrize("key", EXEMPT)
+def test_no_exemption_outlives_its_deviation(key):
+    shown = {d.id for d in load_deviations(key)}
+    assert set(EXEMPT[key]) <= drawn(all_experiments()[key]) - shown
+
+
+def deviation(identifier):
+    (found,) = (d for d in load_deviations() if d.id == identifier)
+    return found
+
+
+def test_artificial_languages_are_a_deviation_of_every_experiment():
+    built = {key for key in all_experiments() if key.startswith("word_order/")}
+    assert set(deviation("W16").experiments) == built
+
+
+def test_the_epochs_named_in_deviations_are_those_of_the_presets():
+    table2, spans, tuning = (f"word_order/{n}" for n in ("table2", "table1", "learning_rates"))
+    counts = {
+        (key, profile): experiment(key).trials(profile, ["word:TRS"])[0].settings["epochs"]
+        for key in (table2, spans, tuning)
+        for profile in ("smoke", "open")
+    }
+    assert (
+        f"at open {counts[table2, 'open']} in Table 2 and {counts[spans, 'open']} in Tables 1 and "
+        f"6, at smoke {counts[table2, 'smoke']} and {counts[spans, 'smoke']}"
+    ) in deviation("W15").here
+    assert (
+        f"{counts[table2, 'open']} for parts of speech, {counts[spans, 'open']} for entities and "
+        f"slots, {counts[tuning, 'open']} where rates are tuned"
+    ) in deviation("W07").here
+
+
+def test_the_few_shot_counts_named_in_a_deviation_are_those_of_the_shares():
+    files = dataset("fb-multilingual-nlu").files
+    for code, language in (("es", "Spanish"), ("th", "Thai")):
+        total = files[f"{code}/train"].counts["sentences"]
+        *most, last = (f"{round(share * total)}" for share in SHARES if share)
+        counts = f"{', '.join(most)} and {last} {language}"
+        assert counts in deviation("W73").here
+        assert f"of {total:,}" in deviation("W73").here
 
 
 def test_an_unknown_experiment_is_an_error():

@@ -17,6 +17,8 @@ GROUP_TITLES = {
     "zero-shot": "Zero-shot evaluation",
     "man-moe": "MAN-MoE",
 }
+GPU = "cuda"  # name of the file of a GPU
+NO_GPU = "No number on this page was measured on a GPU."
 NUMERIC = ("threads", "ours", "peer", "ratio", "tokens/s", "repetitions")
 COLUMNS = ("benchmark", "case", "threads", "ours", "peer", "ratio", "tokens/s", "target",
            "repetitions")  # fmt: skip
@@ -25,12 +27,16 @@ COLUMNS = ("benchmark", "case", "threads", "ours", "peer", "ratio", "tokens/s", 
 def benchmark_tables() -> str:
     """Return a section per device and group, as Markdown with HTML tables.
 
+    Without a file of a GPU it says that nothing was measured on one.
+
     Raises:
         DataError: if a file is not what the harness writes.
     """
     files = sorted((data_dir() / "results" / "benchmarks").glob("*.json"))
-    parts = [_device_section(path) for path in files]
-    return "\n\n".join(parts) or "Nothing has been measured for this copy of the book."
+    if not files:
+        return "Nothing has been measured for this copy of the book."
+    parts = [] if any(path.stem == GPU for path in files) else [NO_GPU]
+    return "\n\n".join([*parts, *(_device_section(path) for path in files)])
 
 
 def _device_section(path: Path) -> str:
@@ -48,7 +54,7 @@ def _device_section(path: Path) -> str:
 def _group_section(name: str, group: Mapping[str, Any], device: str) -> str:
     versions = group["versions"]
     shown = ", ".join(f"{package} {versions[package]}" for package in sorted(versions))
-    title = f"{GROUP_TITLES.get(name, name)}, {'GPU' if device == 'cuda' else device.upper()}"
+    title = f"{GROUP_TITLES.get(name, name)}, {'GPU' if device == GPU else device.upper()}"
     measured = (
         f"Measured {group['measured']} on {group['machine']} ({group['cores']} cores, load "
         f"{group['load_average']} when it ended). Versions: {shown}."

@@ -17,7 +17,7 @@ from xlrepro.evidence.claims import (
 from xlrepro.evidence.compare import compare, verdict_counts
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
-from xlrepro.experiments import all_own_records
+from xlrepro.experiments import all_experiments, all_own_records
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import PROFILES
 
@@ -87,7 +87,8 @@ class Evidence:
         """Return how many cells of ``experiment`` have each verdict; {} where nothing was run."""
         if not self.runs[experiment, profile]:
             return {}
-        return verdict_counts(compare(experiment, (profile,), numbers=self.numbers))
+        own = all_experiments().get(experiment)
+        return verdict_counts(compare(experiment, (profile,), numbers=self.numbers, own=own))
 
 
 @lru_cache(maxsize=1)

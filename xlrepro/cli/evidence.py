@@ -35,13 +35,16 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare
-    from xlrepro.experiments import own_numbers
+    from xlrepro.experiments import all_experiments, own_numbers
 
     catalog = load_catalog()
     keys = list(experiments or catalog.experiments)
     for key in keys:
         catalog.experiment(key)
-    frames = {k: compare(k, [profile], numbers=own_numbers([k], profile)) for k in keys}
+    built = all_experiments()
+    frames = {
+        k: compare(k, [profile], numbers=own_numbers([k], profile), own=built.get(k)) for k in keys
+    }
     if as_json:
         content = {key: _cells(frame) for key, frame in frames.items()}
         typer.echo(json.dumps(content, ensure_ascii=False, indent=1))

@@ -1,10 +1,10 @@
 """Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry, StandIn, load_catalog
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import (
@@ -18,6 +18,8 @@ from xlrepro.trials.trial import PROFILES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from xlrepro.trials.experiment import Experiment
 
 WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"
@@ -175,26 +177,63 @@ def _average(
     return numbers.averaged(experiment, profile, system, targets, AVERAGE)
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """Which cells to show: those of the rows and columns that are reported, run or asked for."""
+
+    systems: Sequence[str]
+    columns: Sequence[str]
+    asked_for: Callable[[str, str], bool]
+
+
+def _layout(
+    experiment: str,
+    profile: str,
+    numbers: ReproducedNumbers,
+    reported: ReportedNumbers,
+    own: "Experiment | None",
+) -> _Layout:
+    """Return the paper's rows and columns, then ours; where it prints none, those of ``own``."""
+    rows, across = reported.systems(experiment), reported.columns(experiment)
+    ran = numbers.systems(experiment, profile), numbers.columns(experiment, profile)
+    missing: set[tuple[str, str]] = set()
+    if own is not None and not across:
+        missing = _not_run(own, profile, numbers)
+        named = {s for s, _ in missing}.union(ran[0]), {c for _, c in missing}.union(ran[1])
+        rows = [s.identifier for s in own.systems if s.identifier in named[0]]
+        across = [c for c in own.columns if c in named[1]]
+    return _Layout(_merged(rows, ran[0]), _merged(across, ran[1]), lambda s, c: (s, c) in missing)
+
+
+def _not_run(own: "Experiment", profile: str, numbers: ReproducedNumbers) -> set[tuple[str, str]]:
+    """Return the cells of the trials that filled none; what a trial left out does not exist."""
+    if profile not in own.profiles:
+        return set()
+    filled = {(c.system, c.column) for c in numbers.cells(own.key, profile)}
+    try:
+        announced = own.announced(profile)
+    except DataError:  # files that name the trials must be supplied, and are not here
+        return set()
+    return {cell for cells in announced if filled.isdisjoint(cells) for cell in cells}
+
+
 def _sides(
     experiment: str,
     profile: str,
     numbers: ReproducedNumbers,
     reported: ReportedNumbers,
     entry: CatalogEntry,
-    systems: Sequence[str] | None,
-    columns: Sequence[str] | None,
+    layout: _Layout,
 ) -> Iterator[_Sides]:
     """Yield the cells to show; a gap of the paper's table that nobody ran is none."""
-    rows = systems or _merged(reported.systems(experiment), numbers.systems(experiment, profile))
-    across = columns or _merged(reported.columns(experiment), numbers.columns(experiment, profile))
-    for system in rows:
-        for column in across:
+    for system in layout.systems:
+        for column in layout.columns:
             theirs = reported.get(experiment, entry.reference(system), column)
             ours = numbers.get(experiment, profile, system, column)
             if ours is None and column == AVERAGE and column in entry.average_columns:
                 ours = _average(experiment, profile, system, numbers, reported, entry)
-            asked_for = bool(systems or columns) if theirs is None else theirs.printed != ""
-            if ours is not None or asked_for:
+            asked = layout.asked_for(system, column) if theirs is None else theirs.printed != ""
+            if ours is not None or asked:
                 yield _Sides(experiment, profile, system, column, theirs, ours)
 
 
@@ -227,6 +266,7 @@ def compare(
     keys: Collection[str] | None = None,
     reported: ReportedNumbers | None = None,
     catalog: Catalog | None = None,
+    own: "Experiment | None" = None,
 ) -> "pd.DataFrame":
     """Set every reported cell of an experiment beside the reproduced one.
 
@@ -243,6 +283,8 @@ def compare(
         keys: count only records of these keys (when ``numbers`` is ``None``).
         reported: replaces the project's own.
         catalog: replaces the project's own.
+        own: the experiment as it is built. Where the paper prints no number of it, its rows and
+            columns give the order, and cells of trials that nobody ran are there as "not run".
 
     Returns:
         A table with the columns ``COLUMNS``: one row per (profile, system, column).
@@ -264,11 +306,13 @@ def compare(
             raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
     if numbers is None:
         numbers = gather(records_of([experiment], profiles), keys=keys)
-    rows = [
-        _row(sides, catalog, tolerance)
-        for profile in profiles
-        for sides in _sides(experiment, profile, numbers, reported, entry, systems, columns)
-    ]
+    rows = []
+    for profile in profiles:
+        layout = _layout(experiment, profile, numbers, reported, own)
+        if systems or columns:
+            layout = _Layout(systems or layout.systems, columns or layout.columns, lambda *_: True)
+        shown = _sides(experiment, profile, numbers, reported, entry, layout)
+        rows += [_row(sides, catalog, tolerance) for sides in shown]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     for name in ("reported", "reproduced", "low", "high", "difference", "allowed"):
         frame[name] = frame[name].astype(float)

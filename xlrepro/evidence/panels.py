@@ -1,12 +1,13 @@
 """Figures with a panel per system: scores over the values of a setting, and maps of weights."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.reproduced import Interval, ReproducedCell, ReproducedNumbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,10 +49,33 @@ def lines_over_values(numbers: ReproducedNumbers, experiment: str, profile: str)
 def _line(axes: "Axes", cells: list[ReproducedCell]) -> None:
     """Draw the cells in the order of their values, evenly spaced: some values are 0."""
     x = range(len(cells))
-    means = [cell.mean for cell in cells]
-    half = [(c.interval.high - c.interval.low) / 2 if c.interval else 0.0 for c in cells]
-    axes.errorbar(x, means, half, marker="o", ms=4, capsize=2, lw=1, color=PALETTE[0])
+    line_with_intervals(axes, x, [(cell.mean, cell.interval) for cell in cells])
     axes.set_xticks(x, [cell.column for cell in cells])
+
+
+def line_with_intervals(
+    axes: "Axes",
+    x: Sequence[float],
+    points: Sequence[tuple[float, Interval | None]],
+    *,
+    color: str = PALETTE[0],
+    marker: str = "o",
+    label: str | None = None,
+) -> None:
+    """Draw a line through means, each with its interval where it has one.
+
+    Args:
+        axes: where.
+        x: place of each point.
+        points: mean and interval.
+        color: of the line.
+        marker: at each point.
+        label: in the legend.
+    """
+    means = [mean for mean, _ in points]
+    half = [(i.high - i.low) / 2 if i else 0.0 for _, i in points]
+    look: dict[str, Any] = {"color": color, "marker": marker, "label": label}
+    axes.errorbar(x, means, half, ms=4, capsize=2, lw=1, **look)
 
 
 @styled

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from xlrepro.errors import SettingsError
@@ -33,6 +34,8 @@ class System:
 
 MakeTrials = Callable[[str, Sequence[str], Sequence[int], Mapping[str, Any]], list[Trial]]
 ReadCells = Callable[[Record], list[Cell]]
+Address = tuple[str, str]  # the system and the column of a cell
+NameCells = Callable[[Trial], list[Address]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Experiment:
             may be among them, so that nothing is trained twice; they stay that experiment's.
         draws_on: the experiments whose trials ``make_trials`` may return beside its own.
         cells: what a record of one of those says in this experiment's cells.
+        fills: which of this experiment's cells a trial of one of those fills, told before it has
+            run; without it those cells are shown only once they are filled.
         cost: profile to a sentence about what a full run costs.
         default_seeds: seeds of a full run, per profile.
         ours: whether the experiment is ours and not in the paper.
@@ -68,6 +73,7 @@ class Experiment:
     ours: bool = False
     draws_on: tuple[str, ...] = ()
     cells: ReadCells | None = None
+    fills: NameCells | None = None
 
     @property
     def trained_in(self) -> tuple[str, ...]:
@@ -90,6 +96,24 @@ class Experiment:
             )
         read = {"experiment": self.key, "cells": tuple(self.cells(record))}
         return record.model_copy(update=read)
+
+    def announced(self, profile: str) -> list[list[Address]]:
+        """Return the cells that each trial of a full run fills, a list per trial of one seed.
+
+        All systems count, not the default ones alone.
+
+        Raises:
+            SettingsError: for an unknown profile.
+        """
+        every = [system.identifier for system in self.systems]
+        seed = self.default_seeds.get(profile, (0,))[:1]
+        found = [self._addresses(trial) for trial in self.trials(profile, every, seed)]
+        return [addresses for addresses in found if addresses]
+
+    def _addresses(self, trial: Trial) -> list[Address]:
+        if trial.experiment == self.key:
+            return list(product(trial.systems, trial.columns))
+        return self.fills(trial) if self.fills else []
 
     def select(self, names: Sequence[str] | None) -> tuple[str, ...]:
         """Return the identifiers of the systems that ``names`` stand for.

@@ -32,6 +32,18 @@ def test_finite_k_reaches_a_move_of_exactly_k():
     assert max(moves) == 3
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_units_move_less_than_half_as_far_as_in_an_even_draw(k):
+    """W72 says so: the mean move beside that of all permutations that k permits, counted out."""
+    places = np.arange(8)
+    every = np.array(list(permutations(range(8))))
+    permitted = every[np.abs(every - places).max(axis=1) <= k]
+    even = np.abs(permitted - places).mean()
+    rng = np.random.default_rng(0)
+    ours = np.mean([np.abs(permutation(8, k, rng) - places).mean() for _ in range(5000)])
+    assert ours < 0.5 * even
+
+
 def test_entities_stay_whole_and_in_order():
     tags = ["O", "B-LOC", "I-LOC", "B-LOC", "O", "B-PER", "I-PER", "I-PER"]
     rng = np.random.default_rng(1)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xlrepro.trials.experiment import Experiment, MakeTrials, System
+from xlrepro.trials.experiment import Address, Experiment, MakeTrials, System
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.trials.trial import Cell, Trial
 
 TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")
 SYSTEMS = ("TRS", "RPT", "ORT", "TRS w/ M-BERT PE")
@@ -34,6 +34,12 @@ def cells(record: Record) -> list[Cell]:
         Cell(system, f"{language}/{tag}", value, "accuracy")
         for (language, tag), value in shares.items()
     ]
+
+
+def fills(trial: Trial) -> list[Address]:
+    """Return the cells of the figure that a trial of Table 2 fills, but for tags it may lack."""
+    (system,) = trial.systems
+    return [(system, f"{language}/{tag}") for language in trial.columns for tag in TAGS]
 
 
 def figure1(
@@ -65,4 +71,5 @@ def figure1(
         default_seeds={"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)},
         draws_on=("word_order/table2",),
         cells=cells,
+        fills=fills,
     )

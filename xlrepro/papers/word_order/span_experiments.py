@@ -9,7 +9,7 @@ from xlrepro.papers.word_order.mbert_experiments import TABLE1_ROWS, is_mbert, m
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
-from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.experiment import Address, Experiment, System
 from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
@@ -203,6 +203,10 @@ def _figure2_cells(record: Record) -> list[Cell]:
     return _scores(record, record.systems[0], {f"{code}/0": code for code in FEW_SHOT})
 
 
+def _figure2_fills(trial: Trial) -> list[Address]:
+    return [(trial.systems[0], f"{code}/0") for code in FEW_SHOT]
+
+
 WIDTHS = (1, 3, 5, 10)
 WIDTH = 3  # that of Table 1
 
@@ -228,6 +232,10 @@ def _figure3_cells(record: Record) -> list[Cell]:
     return _scores(record, record.systems[0], {f"{c}/{WIDTH}": c for c in ("es", "th")})
 
 
+def _figure3_fills(trial: Trial) -> list[Address]:
+    return [(trial.systems[0], f"{code}/{WIDTH}") for code in ("es", "th")]
+
+
 def _experiment(
     name: str,
     title: str,
@@ -237,6 +245,7 @@ def _experiment(
     make_trials: Callable[..., list[Trial]],
     seeds: Mapping[str, tuple[int, ...]] = SEEDS,
     cells: Callable[[Record], list[Cell]] | None = None,
+    fills: Callable[[Trial], list[Address]] | None = None,
 ) -> Experiment:
     """Return one experiment; with ``cells`` it draws on the slot trials of Table 1."""
     return Experiment(
@@ -251,6 +260,7 @@ def _experiment(
         default_seeds=seeds,
         draws_on=(TABLE1,) if cells else (),
         cells=cells,
+        fills=fills,
     )
 
 
@@ -294,6 +304,7 @@ SPAN_EXPERIMENTS = (
         _figure2_trials,
         ONE_SMOKE_SEED,
         _figure2_cells,
+        _figure2_fills,
     ),
     _experiment(
         "figure3",
@@ -304,5 +315,6 @@ SPAN_EXPERIMENTS = (
         _figure3_trials,
         ONE_SMOKE_SEED,
         _figure3_cells,
+        _figure3_fills,
     ),
 )

@@ -1,0 +1,83 @@
+"""How a BERT of our own was pretrained, from its record: the loss curve, the recipe, the cost.
+
+The record is that of a trial that reads the finished model; what the training cost stands in its
+details, whenever it was.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.provenance import duration
+from xlrepro.trials.record import Record
+
+
+@styled
+def loss_curve(records: Sequence[Record], profile: str) -> Figure:
+    """Draw the loss of masked pieces against the pieces seen in training, a line per model.
+
+    Args:
+        records: of ``word_order/pretraining``.
+        profile: theirs.
+    """
+    title = f"Loss of masked pieces ({profile})"
+    if not records:
+        return nothing_to_draw(title, "nothing was run")
+    drawing, axes = new_drawing(6.4, 3.6)
+    sentences = []
+    for color, record in zip(PALETTE, records, strict=False):
+        pieces, losses = zip(*record.details["loss_curve"], strict=True)
+        axes.plot([seen / 1e6 for seen in pieces], losses, color=color, label=_name(record))
+        sentences.append(
+            f"{_name(record)}: from {number(losses[0])} after {pieces[0]:,} pieces to "
+            f"{number(losses[-1])} after {pieces[-1]:,}"
+        )
+    axes.set(title=title, xlabel="pieces seen in training (million)")
+    axes.set_ylabel("loss (nats a hidden piece)")
+    axes.legend(frameon=False, fontsize=8)
+    return Figure(f"Line chart of the training loss. {'; '.join(sentences)}.", drawing)
+
+
+def recipe_table(records: Sequence[Record], profile: str) -> Table:
+    """Render what each model is made of and what its pretraining cost, a column per model.
+
+    Args:
+        records: of ``word_order/pretraining``.
+        profile: theirs.
+    """
+    models = [_facts(record) for record in records]
+    names = list(models[0]) if models else []
+    rows = tuple((Entry(name), *(Entry(facts[name]) for facts in models)) for name in names)
+    caption = (
+        f"Recipe and cost of the pretraining ({profile}), from the record. The wall time under "
+        "Provenance is that of reading the finished model."
+    )
+    head = headings("", *(_name(record) for record in records))
+    summary = f"{len(records)} models, {len(names)} facts"
+    return Table(caption, head, rows, summary, interactive=False)
+
+
+def _name(record: Record) -> str:
+    return record.systems[0].partition(":")[2]
+
+
+def _facts(record: Record) -> dict[str, str]:
+    """Return what the record says of its model, as text by name."""
+    found: Mapping[str, Any] = record.details
+    sizes = found["sizes"]
+    words = found["text_words"]
+    return {
+        "layers": f"{sizes['layers']} of width {sizes['dim']}",
+        "heads": f"{sizes['heads']}",
+        "feed-forward": f"{sizes['ff_dim']}",
+        "positions": f"{sizes['positions']}",
+        "vocabulary": f"{found['vocabulary']:,} pieces",
+        "parameters": f"{found['parameters']:,}",
+        "languages": f"{len(words)}",
+        "text": f"{sum(words.values()):,} words, {sum(found['text_pieces'].values()):,} pieces",
+        "training": f"{found['tokens']:,} pieces in {found['steps']:,} steps",
+        "time of the training steps": duration(found["seconds"]),
+        "speed": f"{found['tokens'] / found['seconds']:,.0f} pieces a second",
+        "last loss": f"{number(found['loss_curve'][-1][1])} nats a hidden piece",
+    }
