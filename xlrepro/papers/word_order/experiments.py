@@ -14,6 +14,7 @@ from xlrepro.papers.word_order.mbert_experiments import (
     TABLE2_ROWS,
     is_mbert,
     mbert_trials,
+    of_word_rows,
 )
 from xlrepro.papers.word_order.ner_transfer_experiments import NER_TRANSFER_EXPERIMENTS
 from xlrepro.papers.word_order.nlu_experiments import NLU_EXPERIMENTS
@@ -73,6 +74,7 @@ def _table2_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     trials = []
+    words = of_word_rows(systems, overrides)
     for identifier in systems:
         if is_mbert(identifier):
             key = "word_order/table2"
@@ -80,7 +82,7 @@ def _table2_trials(
             continue
         block, row = identifier.split(":", 1)
         vectors = "mapped" if block == "word-mapped" else None
-        settings = tagging_settings("table2", profile, row, vectors, overrides)
+        settings = tagging_settings("table2", profile, row, vectors, words)
         columns = (settings.source, *settings.targets, "avg")
         trials += _per_seed("word_order/table2", identifier, columns, profile, seeds, settings)
     return trials

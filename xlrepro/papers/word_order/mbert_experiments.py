@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.papers.word_order import mbert_data
+from xlrepro.papers.word_order import mbert_data, official_spans
+from xlrepro.papers.word_order.mbert import checkpoint_hash
 from xlrepro.papers.word_order.mbert_data import MbertSettings
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
 from xlrepro.papers.word_order.systems import ENCODERS
@@ -15,6 +16,7 @@ from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
 RUNNER = "xlrepro.papers.word_order.mbert_labelling:run"
+OFFICIAL_RUNNER = "xlrepro.papers.word_order.official_mbert:run"
 PRETRAINING = "xlrepro.papers.word_order.mbert_pretraining:run"
 BLOCKS = ("mbert", "finetune")
 OWN_POSITIONS = "TRS w/ M-BERT PE"
@@ -36,6 +38,18 @@ def is_mbert(identifier: str) -> bool:
     return identifier.split(":", 1)[0] in BLOCKS
 
 
+def of_word_rows(systems: Sequence[str], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the overrides of the word-level rows: ``checkpoint`` is the M-BERT rows' alone.
+
+    Args:
+        systems: identifiers of all rows that run. Without an M-BERT row among them ``checkpoint``
+            stays, so that it is refused.
+        overrides: what the user changes.
+    """
+    served = {"checkpoint"} if any(map(is_mbert, systems)) else set()
+    return {name: value for name, value in overrides.items() if name not in served}
+
+
 def mbert_settings(
     profile: str, task: str, identifier: str, overrides: Mapping[str, Any]
 ) -> MbertSettings:
@@ -48,12 +62,10 @@ def mbert_settings(
         overrides: settings by name that win; sizes of the encoder by their own names.
 
     Raises:
-        SettingsError: for an unknown or impossible setting, or a task without that profile.
+        SettingsError: for an unknown or impossible setting.
     """
     block, row = identifier.split(":", 1)
     preset = presets("mbert")[profile]
-    if task not in preset:
-        raise SettingsError(f"the M-BERT rows of {task} have no profile {profile!r} yet")
     rates = preset["learning_rate"]
     values = {**preset["both"], **preset[task], "task": task, "checkpoint": preset["checkpoint"]}
     encoder = dict(preset["sizes"])
@@ -84,6 +96,7 @@ def mbert_trials(
     """Return the trials of a row in one task, a trial per seed."""
     settings = mbert_settings(profile, task, identifier, overrides)
     names = (settings.source, *settings.targets, "avg")
+    supplied = settings.corpus in official_spans.CORPORA
     return per_seed(
         seeds,
         experiment=experiment,
@@ -91,9 +104,14 @@ def mbert_trials(
         columns=[n if task == "POS" else f"{task}/{n}" for n in names],
         profile=profile,
         settings=settings,
-        data=mbert_data.data_hashes(settings),
-        runner=RUNNER,
+        data=_official_hashes(settings) if supplied else mbert_data.data_hashes(settings),
+        runner=OFFICIAL_RUNNER if supplied else RUNNER,
     )
+
+
+def _official_hashes(settings: MbertSettings) -> dict[str, str]:
+    checkpoint = {f"M-BERT/{settings.checkpoint}": checkpoint_hash(settings.checkpoint)}
+    return checkpoint | official_spans.corpus_hashes(settings)
 
 
 # The model that a row of word_order/pretraining stands for at each profile.

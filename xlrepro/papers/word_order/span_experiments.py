@@ -4,8 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.papers.word_order import span_data
-from xlrepro.papers.word_order.mbert_experiments import TABLE1_ROWS, is_mbert, mbert_trials
+from xlrepro.papers.word_order import official_spans, span_data
+from xlrepro.papers.word_order.mbert_experiments import (
+    TABLE1_ROWS,
+    is_mbert,
+    mbert_trials,
+    of_word_rows,
+)
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.systems import ENCODERS, SHUFFLED, WORD_ROWS
@@ -15,10 +20,15 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
 RUNNER = "xlrepro.papers.word_order.span_labelling:run"
+OFFICIAL_RUNNER = "xlrepro.papers.word_order.official_labelling:run"
 TABLE1 = "word_order/table1"
-COST = {"smoke": "seconds", "open": "about a minute per trial and CPU core"}
-SEEDS = {"smoke": (0, 1), "open": (0, 1, 2)}
-ONE_SMOKE_SEED = {"smoke": (0,), "open": (0, 1, 2)}  # where there are many trials
+COST = {
+    "smoke": "seconds",
+    "open": "about a minute per trial and CPU core",
+    "paper": "one GPU; the official English training file of the slots, aligned fastText vectors",
+}
+SEEDS = {"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)}
+ONE_SMOKE_SEED = {**SEEDS, "smoke": (0,)}  # where there are many trials
 NOISE = (0, 1, 2)  # k of Table 5's disturbed test sets
 Overrides = Mapping[str, Any]
 
@@ -58,6 +68,7 @@ def _trials(
     seeds: Sequence[int],
     settings: SpanSettings,
 ) -> list[Trial]:
+    supplied = settings.corpus in official_spans.CORPORA
     return per_seed(
         seeds,
         experiment=experiment,
@@ -65,8 +76,8 @@ def _trials(
         columns=columns,
         profile=profile,
         settings=settings,
-        data=span_data.data_hashes(settings),
-        runner=RUNNER,
+        data=(official_spans if supplied else span_data).data_hashes(settings),
+        runner=OFFICIAL_RUNNER if supplied else RUNNER,
     )
 
 
@@ -92,11 +103,14 @@ def _table1_row(
 def _table1_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
+    words = of_word_rows(systems, overrides)
     return [
         trial
         for identifier in systems
         for task in ("NER", "SF")
-        for trial in _table1_row(task, identifier, profile, seeds, overrides)
+        for trial in _table1_row(
+            task, identifier, profile, seeds, overrides if is_mbert(identifier) else words
+        )
     ]
 
 
@@ -207,7 +221,8 @@ def _figure2_fills(trial: Trial) -> list[Address]:
     return [(trial.systems[0], f"{code}/0") for code in FEW_SHOT]
 
 
-WIDTHS = (1, 3, 5, 10)
+FEW_WIDTHS = (1, 3, 5, 10)
+WIDTHS = {"smoke": FEW_WIDTHS, "open": FEW_WIDTHS, "paper": tuple(range(1, 11))}
 WIDTH = 3  # that of Table 1
 
 
@@ -220,7 +235,7 @@ def _figure3_trials(
     for identifier in systems:
         encoder, _ = _row(identifier)
         trials += _table1_row("SF", identifier, profile, seeds, overrides)
-        for width in (w for w in WIDTHS if w != WIDTH):
+        for width in (w for w in WIDTHS[profile] if w != WIDTH):
             settings = span_settings(profile, "SF", encoder, {"kernel_size": width}, overrides)
             columns = [f"{code}/{width}" for code in settings.targets]
             key = "word_order/figure3"
@@ -246,6 +261,7 @@ def _experiment(
     seeds: Mapping[str, tuple[int, ...]] = SEEDS,
     cells: Callable[[Record], list[Cell]] | None = None,
     fills: Callable[[Trial], list[Address]] | None = None,
+    cost: Mapping[str, str] = COST,
 ) -> Experiment:
     """Return one experiment; with ``cells`` it draws on the slot trials of Table 1."""
     return Experiment(
@@ -254,9 +270,9 @@ def _experiment(
         question=question,
         systems=systems,
         columns=columns,
-        profiles=("smoke", "open"),
+        profiles=("smoke", "open", "paper"),
         make_trials=make_trials,
-        cost=COST,
+        cost=cost,
         default_seeds=seeds,
         draws_on=(TABLE1,) if cells else (),
         cells=cells,
@@ -275,6 +291,7 @@ SPAN_EXPERIMENTS = (
             *(f"SF/{c}" for c in ("en", "es", "th", "avg")),
         ),
         _table1_trials,
+        cost={**COST, "paper": f"{COST['paper']}, CoNLL-2002 and 2003, and M-BERT"},
     ),
     _experiment(
         "table5",
@@ -311,7 +328,7 @@ SPAN_EXPERIMENTS = (
         "Figure 3: slot F1 against kernel size",
         "Does a wider window, and so more order information, lower zero-shot F1?",
         tuple(System("word", row) for row in ("TRS", "ORT")),
-        tuple(f"{code}/{width}" for code in ("es", "th") for width in WIDTHS),
+        tuple(f"{code}/{width}" for code in ("es", "th") for width in WIDTHS["paper"]),
         _figure3_trials,
         ONE_SMOKE_SEED,
         _figure3_cells,

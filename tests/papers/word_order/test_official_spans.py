@@ -1,0 +1,328 @@
+"""The `paper` profile of the span tasks: corpora and vectors that the user supplies."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from tests.papers.word_order.made_up_supplies import CONLL, supply
+from xlrepro.cli import main
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.experiments import experiment
+from xlrepro.nn.bert import Bert, BertSizes
+from xlrepro.papers.word_order import (
+    mbert,
+    mbert_data,
+    mbert_labelling,
+    official_labelling,
+    official_mbert,
+    official_spans,
+    span_data,
+    span_labelling,
+)
+from xlrepro.papers.word_order.experiments import EXPERIMENTS
+from xlrepro.papers.word_order.mbert import MultilingualBert
+from xlrepro.papers.word_order.span_experiments import SPAN_EXPERIMENTS, span_settings
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import TrialContext
+
+TINY = {"dim": 8, "heads": 2, "ff_dim": 8, "hidden_dim": 4, "layers": 1, "epochs": 1}
+SCORES = dict.fromkeys(("avg", "k=0", "k=1", "k=2", "en", "es", "th"), 1.0)
+
+
+@pytest.fixture
+def supplied(tmp_path, monkeypatch):
+    supply(tmp_path, monkeypatch)
+    return tmp_path
+
+
+@pytest.fixture
+def nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    return tmp_path
+
+
+def tiny_bert(checkpoint):
+    torch.manual_seed(3)
+    network = Bert(BertSizes(200, dim=8, layers=1, heads=2, ff_dim=16, positions=60, dropout=0))
+
+    def pieces(words, language):
+        return [[10 + ord(letter) % 100 for letter in word] for word in words]
+
+    return MultilingualBert(network.eval(), network.positions.weight, pieces, 2, 3)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Replace every checkpoint by the tiny BERT."""
+    cached = (
+        official_mbert._frozen_bert,
+        official_mbert.features,
+        mbert_data._frozen_bert,
+        mbert_data.features,
+    )
+    for module in (official_mbert, mbert_labelling, mbert_data):
+        monkeypatch.setattr(module, "load_bert", tiny_bert)
+    for function in cached:
+        function.cache_clear()
+    yield
+    for function in cached:
+        function.cache_clear()
+
+
+def paper_trial(key, system, task=None, **overrides):
+    """Return the first paper trial of a row that runs on supplied data."""
+    found = experiment(f"word_order/{key}").trials("paper", [system], [0], overrides)
+    return next(t for t in found if task in (None, t.settings["task"]))
+
+
+# What the files hold
+
+
+def test_iob1_tags_become_bio_and_marks_of_documents_are_no_sentences(supplied):
+    first, second = official_spans.read_conll(supplied / "conll-ner" / "en" / "train")
+    assert first.tokens == ("Zorp", "Quax", "Blim", "voo", "Gleth")
+    assert first.entities == ("B-PER", "I-PER", "B-PER", "O", "B-LOC")
+    assert second.entities == ("O", "B-LOC", "O")
+
+
+def test_a_document_mark_on_a_sentences_first_line_is_taken_off(supplied):
+    first, _ = official_spans.read_conll(supplied / "conll-ner" / "nl" / "test")
+    assert (first.tokens, first.entities) == (("wib", "Gleth"), ("O", "B-LOC"))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_the_distributed_encoding_and_that_of_many_copies_are_both_read(tmp_path, encoding):
+    (tmp_path / "test").write_text(CONLL["es"], encoding=encoding)
+    assert official_spans.read_conll(tmp_path / "test")[0].tokens == ("Blimé", "voo")
+
+
+def test_a_file_of_another_format_is_one_line_with_its_place(tmp_path):
+    (tmp_path / "test").write_text("Zorp B-PER\nvoo\n\n")
+    with pytest.raises(DataError, match=r"test:2: expected 2 columns"):
+        official_spans.read_conll(tmp_path / "test")
+    (tmp_path / "empty").write_text("\n")
+    with pytest.raises(DataError, match="has no sentence"):
+        official_spans.read_conll(tmp_path / "empty")
+
+
+def test_limits_cut_training_and_test_sentences_apart(supplied):
+    limits = {"train_sentences": 1, "test_sentences": 2}
+    settings = span_settings("paper", "NER", "ORT", {}, limits)
+    counts = {s: len(official_spans.sentences(settings, "en", s)) for s in ("train", "test")}
+    assert counts == {"train": 1, "test": 2}
+
+
+def test_the_official_split_of_the_slots_is_used(supplied):
+    settings = span_settings("paper", "SF", "ORT", {}, {})
+    found = official_spans.sentences(settings, "en", "train")
+    assert [s.slots for s in found] == [("B-x", "O"), ("B-y", "I-y", "O")]
+    assert len(official_spans.sentences(settings, "en", "test")) == 20
+
+
+def test_tags_are_those_of_english_training_each_with_its_continuation(supplied):
+    tags = official_spans.tag_set(span_settings("paper", "NER", "ORT", {}, {}))
+    assert tags.names == ("B-LOC", "B-PER", "I-LOC", "I-PER", "O")
+
+
+# What is missing
+
+
+@pytest.mark.parametrize(
+    "shown", [e for e in EXPERIMENTS if "paper" in e.profiles], ids=lambda e: e.key
+)
+def test_without_the_data_every_experiment_says_in_one_line_what_to_supply(nothing, shown):
+    with pytest.raises(DataError, match="XLREPRO_SUPPLIED") as caught:
+        shown.trials("paper")
+    assert str(nothing) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_exits_with_2_and_that_line(nothing, monkeypatch, capsys):
+    call = ["xlrepro", "run", "word_order/table1", "--profile", "paper", "--dry-run"]
+    monkeypatch.setattr("sys.argv", call)
+    with pytest.raises(SystemExit) as left:
+        main()
+    shown = capsys.readouterr()
+    assert left.value.code == 2
+    assert shown.err.count("\n") == 1
+    assert "CoNLL-2003" in shown.err
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("system", ["word:ORT", "mbert:ORT", "finetune:Fine-tune M-BERT"])
+def test_the_line_names_just_the_files_that_a_trial_reads(supplied, system):
+    for file in ("en/dev", "de/test", "de/train"):
+        (supplied / "conll-ner" / file).unlink()
+    with pytest.raises(DataError, match=r"^no en/dev, de/test below .*conll-ner: .*testa"):
+        paper_trial("table1", system)
+
+
+def test_missing_word_vectors_are_named_before_anything_runs(supplied):
+    (supplied / "fasttext-aligned" / "wiki.nl.align.vec").unlink()
+    with pytest.raises(DataError, match=r"no wiki\.nl\.align\.vec in .*fasttext-aligned"):
+        paper_trial("table1", "word:ORT")
+    assert paper_trial("table1", "mbert:ORT").data  # reads no word vectors
+
+
+def test_another_supplied_file_is_another_trial(supplied):
+    before = paper_trial("table1", "word:ORT", "NER")
+    with (supplied / "conll-ner" / "es" / "test").open("a") as file:
+        file.write("voo O\n\n")
+    assert paper_trial("table1", "word:ORT", "NER").key != before.key
+
+
+def test_every_supplied_file_is_part_of_the_key(supplied):
+    data = dict(paper_trial("table1", "word:ORT", "NER").data)
+    assert set(data) == {
+        *(f"supplied/conll-ner/en/{split}" for split in ("train", "dev", "test")),
+        *(f"supplied/conll-ner/{code}/test" for code in ("es", "nl", "de")),
+        *(f"supplied/wiki.{code}.align.vec" for code in ("en", "es", "nl", "de")),
+    }
+    trials = experiment("word_order/figure2").trials("paper", ["ORT"], [0])
+    (shot,) = (t for t in trials if t.columns == ("th/0.05",))
+    assert {"supplied/train-en.conllu", "fb-multilingual-nlu/th/train"} < set(dict(shot.data))
+    assert "vectors/fasttext-aligned" not in dict(shot.data)
+
+
+# Trials
+
+
+def addresses(shown, trial):
+    if trial.experiment == shown.key:
+        return [(s, c) for s in trial.systems for c in trial.columns]
+    record = Record.model_construct(
+        experiment=trial.experiment, systems=trial.systems, details={"scores": SCORES}
+    )
+    return [(cell.system, cell.column) for cell in shown.view(record).cells]
+
+
+@pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
+def test_paper_trials_fill_every_column_of_every_row_once(supplied, shown):
+    trials = shown.trials("paper", seeds=[0])
+    filled = Counter(address for t in trials for address in addresses(shown, t))
+    assert filled == Counter((s.identifier, c) for s in shown.systems for c in shown.columns)
+    assert {t.runner.split(":")[0].rsplit(".", 1)[1] for t in trials} <= {
+        "official_labelling",
+        "official_mbert",
+    }
+
+
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_the_other_profiles_keep_their_runners(profile):
+    trials = experiment("word_order/table1").trials(profile, seeds=[0])
+    assert {t.runner.split(":")[0].rsplit(".", 1)[1] for t in trials} == {
+        "span_labelling",
+        "mbert_labelling",
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "system", "task"),
+    [
+        ("table1", "word:BiLSTM w/ shuffled data", "NER"),
+        ("table1", "word:RPT", "NER"),
+        ("table5", "noisy:TRS", "SF"),
+        ("table6", "ablation:ORT + Linear (PE -, FF Linear, k -)", "SF"),
+    ],
+)
+def test_a_made_up_corpus_trains_for_an_epoch(supplied, key, system, task):
+    trial = paper_trial(key, system, task, **TINY)
+    result = official_labelling.run(trial, TrialContext())
+    assert {c.column for c in result.cells} == set(trial.columns)
+    assert len(result.details["train_loss"]) == 1
+    assert official_labelling.run(trial, TrialContext()).cells == result.cells
+
+
+def test_enough_epochs_learn_the_made_up_names(supplied):
+    long = {**TINY, "epochs": 60, "patience": 60, "learning_rate": 0.02, "warmup_steps": 1}
+    trial = paper_trial("table1", "word:ORT", "NER", **long, dropout=0.0)
+    result = official_labelling.run(trial, TrialContext())
+    values = {c.column: c.value for c in result.cells}
+    assert values["NER/en"] == 100
+    assert values["NER/avg"] == pytest.approx(
+        sum(values[f"NER/{code}"] for code in ("es", "nl", "de")) / 3
+    )
+
+
+@pytest.mark.parametrize(
+    "row", ["mbert:RPT", "mbert:TRS w/ M-BERT PE", "finetune:Fine-tune M-BERT w/ frozen PE"]
+)
+@pytest.mark.parametrize("task", ["NER", "SF"])
+def test_rows_with_mbert_train_on_a_made_up_corpus(supplied, tiny, row, task):
+    trial = paper_trial("table1", row, task, **{**TINY, "hidden_dim": 250})
+    assert trial.settings["checkpoint"] == "bert-base-multilingual-cased"
+    result = official_mbert.run(trial, TrialContext())
+    assert {c.column for c in result.cells} == set(trial.columns)
+    assert set(result.details["cut_sentences"]) == {"en", *trial.settings["targets"]}
+
+
+@pytest.mark.parametrize(
+    ("key", "system"),
+    [
+        ("table1", "word:TRS w/ shuffled data"),
+        ("figure2", "word:ORT"),
+        ("table1", "mbert:ORT"),
+        ("table1", "finetune:Fine-tune M-BERT"),
+    ],
+)
+def test_on_the_same_sentences_the_numbers_are_those_of_the_other_profiles(
+    monkeypatch, tiny, key, system
+):
+    """The runner of supplied data reads other files and does nothing else differently."""
+    monkeypatch.setattr(official_spans, "sentences", span_data.sentences)
+    small = {"train_sentences": 40, "test_sentences": 12, "epochs": 3, "dim": 8}
+    trials = experiment(f"word_order/{key}").trials("smoke", [system], [1], small)
+    own = [t for t in trials if t.experiment == f"word_order/{key}"]
+    (trial,) = (t for t in own if t.columns[0] in ("SF/en", "es/0.1"))
+    ours, theirs = (
+        (official_mbert, mbert_labelling)
+        if "checkpoint" in trial.settings
+        else (official_labelling, span_labelling)
+    )
+    found, expected = ours.run(trial, TrialContext()), theirs.run(trial, TrialContext())
+    assert found.cells == expected.cells
+    assert found.details == expected.details
+    assert found.signatures == expected.signatures
+    assert found.training_tokens == expected.training_tokens
+
+
+def test_no_target_sentence_is_read_before_training_is_over(supplied, monkeypatch):
+    read = []
+    original = official_spans.sentences
+    monkeypatch.setattr(
+        official_spans,
+        "sentences",
+        lambda s, code, split: read.append((code, split)) or original(s, code, split),
+    )
+    settings = span_settings("paper", "NER", "ORT", {}, TINY)
+    tags = official_spans.tag_set(settings)
+    official_labelling.train_labeller(settings, tags, 0, TrialContext())
+    assert set(read) == {("en", "train"), ("en", "dev")}
+
+
+# The checkpoint
+
+
+@pytest.mark.parametrize("key", ["table1", "table2", "figure1"])
+def test_a_checkpoint_goes_to_the_rows_with_mbert_alone(key):
+    trials = experiment(f"word_order/{key}").trials("smoke", None, [0], {"checkpoint": "self:cpu"})
+    named = {s: t.settings.get("checkpoint") for t in trials for s in t.systems}
+    assert {v for s, v in named.items() if s.startswith("word")} == {None}
+    assert {v for s, v in named.items() if not s.startswith("word")} == {"self:cpu"}
+
+
+@pytest.mark.parametrize("key", ["table1", "table2"])
+def test_a_checkpoint_is_refused_where_no_row_has_one(key):
+    with pytest.raises(SettingsError, match="checkpoint"):
+        experiment(f"word_order/{key}").trials("smoke", ["word:*"], [0], {"checkpoint": "x"})
+
+
+def test_a_released_checkpoint_without_a_network_is_one_clear_line(monkeypatch, tmp_path):
+    pytest.importorskip("transformers")
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(DataError, match=r"bert-base-multilingual-cased .*checkpoint=FOLDER") as e:
+        mbert.load_bert("bert-base-multilingual-cased")
+    assert "\n" not in str(e.value)
