@@ -129,6 +129,8 @@ def test_ahead_of_one_and_behind_another_is_said(numbers):
         assert "ORT is ahead of TRS: mean over 6 places +2.00" in said
         assert "ORT is behind BiLSTM: mean over 6 places −4.00" in said
         assert "ORT is not shown to differ from RPT: mean over 6 places 0.00" in said
+        assert said.count("languages lies above zero at every level, below zero nowhere") == 1
+        assert said.count("languages lies above zero nowhere, below zero at every level") == 1
     assert cell(found, "POS, hi", "TRS") == ("at every level", "")
     assert cell(found, "POS, hi", "BiLSTM") == ("nowhere", "below at every level")
 
@@ -254,6 +256,18 @@ def test_equal_english_scores_are_no_reason_to_doubt(numbers):
     found = english(numbers, BiLSTM=90.0, TRS=90.0, RPT=90.0, ORT=95.0)
     (said,) = scores_in_english(found, KEY, "open").sentences
     assert "Already" not in said
+
+
+def test_a_row_gives_the_measured_or_the_printed_distance(numbers):
+    table = table_of_places(planted(numbers), KEY, "open")
+    far = {row[0].text: row[2].text for row in table.rows if row[0].text.startswith("POS")}
+    assert far == {
+        "POS, order0": "0.00",
+        "POS, order1": "0.20",
+        "POS, de": "0.14",
+        "POS, hi": "0.40",
+        "POS, mean of languages": "",
+    }
 
 
 def test_nothing_run_gives_no_rows_and_says_so(numbers):
