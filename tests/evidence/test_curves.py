@@ -79,6 +79,14 @@ def test_the_gain_says_where_its_interval_leaves_out_zero(found):
     assert "es: −10.25 (below 0) at 1, +1.50 at 10." in alt
 
 
+def test_one_seed_has_a_point_and_no_interval(numbers):
+    cells = {("word:ORT", "es/1"): {0: 60.0}, ("word:TRS", "es/1"): {0: 58.0}}
+    figure = gain_along(numbers(cells, KEY), KEY, "open", along="width")
+    (bars,) = figure.drawing.axes[0].containers[0].lines[2]
+    assert bars.get_segments()[0][:, 1].tolist() == [2.0, 2.0]
+    assert "es: +2.00 at 1." in figure.alt
+
+
 def test_other_systems_can_be_compared(found):
     figure = gain_along(found, KEY, "open", along="width", first="word:TRS", second="word:ORT")
     assert "TRS − ORT" in figure.drawing.axes[0].get_ylabel()
