@@ -2,25 +2,12 @@ import numpy as np
 import pytest
 import torch
 
+from tests.pretraining.small_runs import SEQUENCES, SMALL, same_bits, trained
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.pretraining import building, multilingual_bert, training
 from xlrepro.pretraining.settings import LANGUAGES, preset
 from xlrepro.pretraining.text import lines
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece
-
-SMALL = preset("smoke").model_copy(
-    update={
-        "sizes": preset("smoke").sizes.model_copy(update={"dropout": 0.1, "positions": 16}),
-        "sequences": 4,
-        "tokens": 4 * 16 * 10,
-        "checkpoint_every": 3,
-    }
-)
-SEQUENCES = np.random.default_rng(0).integers(5, 40, (30, 16)).astype(np.uint16)
-
-
-def trained(checkpoint, stop_after=None):
-    return training.pretrain(SEQUENCES, 40, SMALL, checkpoint, stop_after=stop_after)
 
 
 def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path):
@@ -29,10 +16,7 @@ def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path):
     trained(tmp_path / "broken.pt", stop_after=8)
     resumed, progress = trained(tmp_path / "broken.pt")
     assert progress.losses == undisturbed.losses
-    for (name, one), other in zip(
-        whole.state_dict().items(), resumed.state_dict().values(), strict=True
-    ):
-        assert torch.equal(one, other), name
+    assert same_bits(whole, resumed)
 
 
 def test_resuming_does_not_start_anew(tmp_path, monkeypatch):
