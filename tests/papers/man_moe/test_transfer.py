@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.man_moe import data, sweep, transfer
 from xlrepro.papers.man_moe.data import Example
 from xlrepro.papers.man_moe.settings import transfer_settings
@@ -188,6 +190,26 @@ def test_unlabelled_review_text_is_chosen_by_label_which_MM30_admits(monkeypatch
         assert words("0") == words("2") == ["bad", "good", "there"]
     finally:
         data._reviews.cache_clear()
+
+
+def test_unlabelled_requests_are_chosen_by_their_domain_which_MM30_admits(monkeypatch):
+    def words(intent):
+        found = [
+            Sentence(("wake", "me"), slots=("O", "O"), intent="alarm/set"),
+            Sentence(("tell", "me"), slots=("O", "O"), intent=intent),
+        ]
+        monkeypatch.setattr(data, "_utterances", lambda language, split: found)
+        settings = make_settings(task="SF", corpus="fb-multilingual-nlu")
+        return [tokens[0] for tokens in data.text(settings, "es", "alarm")]
+
+    assert words("alarm/tell") == ["wake", "tell"]
+    assert words("weather/tell") == ["wake"]
+
+
+def test_MM30_says_that_labels_choose_the_text():
+    (found,) = [d for d in load_deviations("man_moe/table5") if d.id == "MM30"]
+    assert "gold label" in found.here
+    assert "domain it is annotated with" in found.here
 
 
 def test_text_without_labels_is_that_of_the_labelled_texts():
