@@ -6,7 +6,7 @@ A column is ``target/value``, such as ``"es/0.03"``: a panel per target, the val
 from typing import TYPE_CHECKING
 
 from xlrepro.evidence.compare import paired_differences
-from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.panels import line_with_intervals
 from xlrepro.evidence.reproduced import Interval, ReproducedCell, ReproducedNumbers
@@ -140,13 +140,11 @@ def _interval(low: float, high: float) -> Interval | None:
 def _panels(
     targets: list[str], title: str, profile: str, along: str, sharey: bool
 ) -> tuple["Drawing", list["Axes"]]:
-    drawing, first = new_drawing(3.6 * len(targets) + 0.6, 3.6)
-    first.remove()
-    panels = list(drawing.subplots(1, len(targets), sharey=sharey, squeeze=False)[0])
+    drawing, (panels,) = new_panels(1, len(targets), 3.6 * len(targets) + 0.6, 3.6, sharey=sharey)
     for target, axes in zip(targets, panels, strict=True):
         axes.set_title(f"{title}: {target} ({profile})", fontsize=9)
         axes.set_xlabel(along)
-    return drawing, panels
+    return drawing, list(panels)
 
 
 def _line(axes: "Axes", cells: list[ReproducedCell], shift: float, index: int, label: str) -> None:
