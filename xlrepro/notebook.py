@@ -14,7 +14,8 @@ from xlrepro.evidence import deviations as deviations_evidence
 from xlrepro.evidence import figures
 from xlrepro.evidence import provenance as provenance_evidence
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.compare import AVERAGE, compare, paired_differences
+from xlrepro.evidence.compare import AVERAGE, compare
+from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.tables import cells_table, comparison_table, pairs_table
 from xlrepro.experiments import all_experiments, own_records

@@ -10,10 +10,10 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.compare import (
     VERDICTS,
     compare,
-    paired_differences,
     verdict,
     verdict_counts,
 )
+from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.paths import project_root

@@ -26,10 +26,8 @@ def call(*arguments):
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "160"})
 
 
-def distances_record(record, fresh=False):
-    """Return a record that the preset of word_order/distances asks for."""
-    (trial,) = experiment("word_order/distances").trials("smoke")
-    system, metric = trial.systems[0], "word-order distance"
+def fields_of(trial, value, metric, fresh=False):
+    """Return what a record says of a trial that put ``value`` into each of its cells."""
     fields = {
         "key": trial.key,
         "experiment": trial.experiment,
@@ -39,12 +37,20 @@ def distances_record(record, fresh=False):
         "runner": trial.runner,
         "data": dict(trial.data),
         "cells": [
-            {"system": system, "column": c, "value": 0.1, "metric": metric} for c in trial.columns
+            {"system": trial.systems[0], "column": c, "value": value, "metric": metric}
+            for c in trial.columns
         ],
     }
     if fresh:
         today = SourceTree().fingerprint(trial.runner)
         fields |= {"fingerprint": today.digest, "sources": today.sources}
+    return fields
+
+
+def distances_record(record, fresh=False):
+    """Return a record that the preset of word_order/distances asks for."""
+    (trial,) = experiment("word_order/distances").trials("smoke")
+    fields = fields_of(trial, 0.1, "word-order distance", fresh)
     return Record.model_validate({**json.loads(record().to_json()), **fields})
 
 
@@ -68,19 +74,7 @@ def test_status_cell_by_cell_as_json(record):
 
 def test_status_counts_cells_on_other_data_apart(record):
     trial = experiment("man_moe/table3").trials("smoke", ["- MAN"], [0])[0]
-    fields = {
-        "key": trial.key,
-        "experiment": trial.experiment,
-        "systems": trial.systems,
-        "columns": trial.columns,
-        "settings": trial.settings,
-        "runner": trial.runner,
-        "data": dict(trial.data),
-        "cells": [
-            {"system": trial.systems[0], "column": c, "value": 1.0, "metric": "F1"}
-            for c in trial.columns
-        ],
-    }
+    fields = fields_of(trial, 1.0, "F1")
     RecordStore().put(Record.model_validate({**json.loads(record().to_json()), **fields}))
     shown = call("status", "--profile", "smoke")
     assert shown.exit_code == 0, repr(shown.exception)

@@ -4,8 +4,9 @@ from html.parser import HTMLParser
 import pytest
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.compare import VERDICTS, compare, paired_differences
+from xlrepro.evidence.compare import VERDICTS, compare
 from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.tables import (
     cells_table,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from xlrepro.evidence.compare import paired_differences
 from xlrepro.evidence.figures import printed_distances
 from xlrepro.evidence.html_table import Entry, Heading, Table, number
+from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import LEVEL, Interval, ReproducedNumbers, t_interval
 
 TASKS = ("POS", "SF")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.compare import paired_differences
 from xlrepro.evidence.figures import (
     PALETTE,
     Figure,
@@ -16,6 +15,7 @@ from xlrepro.evidence.figures import (
     styled,
 )
 from xlrepro.evidence.html_table import number
+from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import ReproducedNumbers
 
 if TYPE_CHECKING:

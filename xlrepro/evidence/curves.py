@@ -5,9 +5,9 @@ A column is ``target/value``, such as ``"es/0.03"``: a panel per target, the val
 
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.compare import paired_differences
 from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
+from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.panels import line_with_intervals
 from xlrepro.evidence.reproduced import Interval, ReproducedCell, ReproducedNumbers
 
