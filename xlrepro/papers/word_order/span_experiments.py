@@ -221,8 +221,7 @@ def _figure2_fills(trial: Trial) -> list[Address]:
     return [(trial.systems[0], f"{code}/0") for code in FEW_SHOT]
 
 
-FEW_WIDTHS = (1, 3, 5, 10)
-WIDTHS = {"smoke": FEW_WIDTHS, "open": FEW_WIDTHS, "paper": tuple(range(1, 11))}
+WIDTHS = tuple(range(1, 11))
 WIDTH = 3  # that of Table 1
 
 
@@ -235,7 +234,7 @@ def _figure3_trials(
     for identifier in systems:
         encoder, _ = _row(identifier)
         trials += _table1_row("SF", identifier, profile, seeds, overrides)
-        for width in (w for w in WIDTHS[profile] if w != WIDTH):
+        for width in (w for w in WIDTHS if w != WIDTH):
             settings = span_settings(profile, "SF", encoder, {"kernel_size": width}, overrides)
             columns = [f"{code}/{width}" for code in settings.targets]
             key = "word_order/figure3"
@@ -328,7 +327,7 @@ SPAN_EXPERIMENTS = (
         "Figure 3: slot F1 against kernel size",
         "Does a wider window, and so more order information, lower zero-shot F1?",
         tuple(System("word", row) for row in ("TRS", "ORT")),
-        tuple(f"{code}/{width}" for code in ("es", "th") for width in WIDTHS["paper"]),
+        tuple(f"{code}/{width}" for code in ("es", "th") for width in WIDTHS),
         _figure3_trials,
         ONE_SMOKE_SEED,
         _figure3_cells,
