@@ -18,12 +18,16 @@ def counted(key, **counts):
 
 @pytest.mark.parametrize(
     ("key", "text"),
-    [("word_order/table2", "1 = 2 ▲ 3 ▼"), ("man_moe/table4", "4 on other data")],
+    [
+        ("word_order/table2", "1 = 2 ▲ 3 ▼"),
+        ("man_moe/table4", "4 on other data"),
+        ("word_order/table1", "1 = 2 ▲ 3 ▼ 4 on other data"),
+    ],
 )
 def test_cells_on_other_data_have_no_mark(key, text):
     assert counted(key, within=1, above=2, below=3, other_data=4).text == text
 
 
 def test_cells_that_cannot_be_run_are_told_from_those_that_were_not():
-    entry = counted("man_moe/table2", not_run=5, not_in_this_corpus=6)
-    assert entry.detail == "5 not run, 6 not in this corpus"
+    entry = counted("man_moe/table2", not_run=5, not_in_this_corpus=6, quoted=7)
+    assert entry.detail == "5 not run, 6 not in this corpus, 7 quoted"

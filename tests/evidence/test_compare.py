@@ -135,7 +135,7 @@ def test_each_profile_has_its_own_rows(numbers):
     frame = compare(
         "word_order/table2", ["smoke", "open"], numbers=found, systems=["word:ORT"], columns=["de"]
     )
-    assert dict(zip(frame["profile"], frame["verdict"])) == {"smoke": "within", "open": "not run"}
+    assert dict(zip(frame["profile"], frame["verdict"])) == {"smoke": "other data", "open": "not run"}
 
 
 def test_an_experiment_of_ours_shows_what_was_run(numbers):
@@ -170,6 +170,27 @@ def test_numbers_of_two_corpora_get_a_difference_but_no_verdict(numbers, profile
     row = one(frame, "without:MAN-MoE", "de")
     assert row["verdict"] == expected
     assert row["difference"] == pytest.approx(99.05 - row["reported"])
+
+
+@pytest.mark.parametrize(("column", "verdict"), [("NER/es", "other data"), ("SF/es", "above")])
+def test_a_stand_in_for_some_columns_leaves_the_others_their_verdict(numbers, column, verdict):
+    found = numbers({("word:ORT", column): {0: 99.0, 1: 99.1}}, "word_order/table1", metric="F1")
+    frame = compare("word_order/table1", ["open"], numbers=found)
+    assert one(frame, "word:ORT", column)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("key", "system", "column", "verdict"),
+    [
+        ("man_moe/table4", "with:Ni et al. (2017)", "de", "quoted"),
+        ("man_moe/table4", "without:MAN-MoE", "de", "not run"),
+        # The paper's own run, which needs a commercial translator.
+        ("man_moe/table2", "with:MT (test-on-trans.)", "es/avg", "not run"),
+    ],
+)
+def test_numbers_that_the_paper_quotes_are_not_called_not_run(key, system, column, verdict):
+    row = one(compare(key, ["open"], numbers=NOTHING), system, column)
+    assert (row["verdict"], bool(row["note"])) == (verdict, system.startswith("with:"))
 
 
 def test_cells_on_other_data_are_counted_apart(numbers):
@@ -292,7 +313,7 @@ def test_verdicts_are_counted(numbers):
     frame = compare("word_order/table2", ["open"], numbers=found, columns=["de"])
     assert verdict_counts(frame) == {
         "within": 1, "above": 1, "below": 0, "other data": 0, "not run": 10,
-        "not in this corpus": 0, "not reported": 0,
+        "not in this corpus": 0, "quoted": 0, "not reported": 0,
     }  # fmt: skip
 
 

@@ -228,6 +228,13 @@ def test_the_captions_say_what_stands_in_instead_of_explaining_marks(elsewhere):
         assert "▲" not in table.caption
 
 
+def test_where_some_columns_have_the_papers_data_the_caption_says_both(numbers):
+    found = numbers({("word:ORT", "SF/es"): {0: 10.0}}, "word_order/table1", metric="F1")
+    caption = comparison_table(compare("word_order/table1", ["open"], numbers=found)).caption
+    assert "(WikiANN for NER at open), so the difference has no verdict there." in caption
+    assert "▲ above" in caption
+
+
 def test_with_the_papers_data_the_caption_explains_the_marks(frame):
     assert "▲ above" in comparison_table(frame).caption
     assert "Our data" not in comparison_table(frame).caption + cells_table(frame).caption

@@ -4,7 +4,7 @@ from xlrepro.book.experiment_pages import BUILT, NOT_BUILT, state_of
 from xlrepro.book.toc import paper_order
 from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, evidence
 from xlrepro.evidence.claims import Claim, status_counts, verdict_entry
-from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, WITHIN
+from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import FAILS, HOLDS, NOT_EVALUABLE, UNDECIDED
 from xlrepro.evidence.provenance import duration, total_cost
@@ -136,11 +136,11 @@ def _cells(found: Evidence, key: str, profile: str) -> Entry:
         ours = found.catalog.experiment(key).ours
         return Entry("–" if ours else NOT_RUN, verdict="" if ours else NOT_RUN)
     signs = ((WITHIN, "="), (ABOVE, "▲"), (BELOW, "▼"))
-    if profile in found.catalog.experiment(key).stand_ins:
-        text = f"{counts[OTHER_DATA]} on {OTHER_DATA}"
-    else:
-        text = " ".join(f"{counts[v]} {sign}" for v, sign in signs)
-    detail = ", ".join(f"{counts[v]} {v}" for v in (NOT_RUN, NOT_HERE) if counts[v])
+    stand_in = found.catalog.experiment(key).stand_ins.get(profile)
+    parts = [f"{counts[v]} {sign}" for v, sign in signs] if not stand_in or stand_in.only else []
+    parts += [f"{counts[OTHER_DATA]} on {OTHER_DATA}"] if stand_in else []
+    text = " ".join(parts)
+    detail = ", ".join(f"{counts[v]} {v}" for v in (NOT_RUN, NOT_HERE, QUOTED) if counts[v])
     return Entry(text, detail)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 STYLES = {
     "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
     "undecided": "yellow", "fails": "red", "not run": "red", "not in this corpus": "dim",
+    "quoted": "dim",
 }  # fmt: skip
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]

@@ -71,10 +71,21 @@ class StandIn(_Entry):
         data: what they are, in a few words: shown where a claim is not judged on them.
         columns: field of a printed column -> field of ours that claims read instead,
             ``{"zh": "th"}``. What is replaced is not in our data.
+        only: first fields of the columns that they stand in for; empty where it is for all.
     """
 
     data: str
     columns: dict[str, str] = Field(default_factory=dict)
+    only: tuple[str, ...] = ()
+
+    def covers(self, column: str) -> bool:
+        """Tell whether a column's data are these and not the paper's.
+
+        Example:
+            >>> StandIn(data="WikiANN", only=("NER",)).covers("SF/es")
+            False
+        """
+        return not self.only or column.partition("/")[0] in self.only
 
     def column(self, printed: str) -> str:
         """Return the column of ours that is read for a printed one.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import Catalog, CatalogEntry, StandIn, load_catalog
+from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, StandIn, load_catalog
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import (
     ReproducedCell,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"
 # Where a profile has other data than the paper: both numbers are there, or ours cannot be.
-OTHER_DATA, NOT_HERE = "other data", "not in this corpus"
-VERDICTS = (WITHIN, ABOVE, BELOW, OTHER_DATA, NOT_RUN, NOT_HERE, NOT_REPORTED)
+OTHER_DATA, NOT_HERE, QUOTED = "other data", "not in this corpus", "quoted"
+VERDICTS = (WITHIN, ABOVE, BELOW, OTHER_DATA, NOT_RUN, NOT_HERE, QUOTED, NOT_REPORTED)
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the binary fractions
 
@@ -124,8 +124,11 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
     allowed += theirs.rounding if theirs else 0.0
     entry = catalog.experiment(sides.experiment)
     judged = verdict(printed, mean, low or 0.0, high or 0.0, allowed)
-    if sides.profile in entry.stand_ins:
-        judged = _verdict_on(entry.stand_ins[sides.profile], sides.column, judged)
+    stand_in = entry.stand_ins.get(sides.profile)
+    if stand_in and stand_in.covers(sides.column):
+        judged = _verdict_on(stand_in, sides.column, judged)
+    if theirs and not ours and entry.quoted_because(theirs.system) == LITERATURE:
+        judged = QUOTED  # nobody means to run it
     block, _, name = sides.system.partition(":")
     return {
         "experiment": sides.experiment,
@@ -290,7 +293,8 @@ def compare(
         ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference`` is reproduced
         minus reported; ``allowed`` is rounding plus tolerance. At a profile with a stand-in for
         the paper's data ``verdict`` is ``"other data"`` where both numbers are there, and
-        ``"not in this corpus"`` for a column that the stand-in lacks.
+        ``"not in this corpus"`` for a column that the stand-in lacks. ``"quoted"`` is what the
+        paper itself quotes from elsewhere.
 
     Raises:
         SettingsError: for an unknown experiment or profile.

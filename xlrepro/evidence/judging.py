@@ -196,7 +196,7 @@ class Judge:
         cells: dict[Address, ReproducedCell] = {}
         fixed: dict[Address, float] = {}
         missing: list[str] = []
-        how = reading(self.catalog, condition.profile, [address[0] for address in reads])
+        how = reading(self.catalog, condition.profile, [(a[0], a[2]) for a in reads])
         for address in reads:
             experiment, system, printed_column = address
             placed = condition.place(system)

@@ -52,7 +52,11 @@ class Reading:
         return ""
 
 
-def reading(catalog: Catalog, profile: str, experiments: Iterable[str]) -> Reading:
-    """Return how the cells of ``experiments`` are read at ``profile``."""
-    found = {e: catalog.experiment(e).stand_ins.get(profile) for e in dict.fromkeys(experiments)}
-    return Reading({e: stand_in.data for e, stand_in in found.items() if stand_in})
+def reading(catalog: Catalog, profile: str, cells: Iterable[tuple[str, str]]) -> Reading:
+    """Return how cells, each (experiment, printed column), are read at ``profile``."""
+    data = {}
+    for experiment, column in cells:
+        stand_in = catalog.experiment(experiment).stand_ins.get(profile)
+        if stand_in and stand_in.covers(column):
+            data[experiment] = stand_in.data
+    return Reading(data)

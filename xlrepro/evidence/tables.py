@@ -13,6 +13,7 @@ from xlrepro.evidence.compare import (
     NOT_REPORTED,
     NOT_RUN,
     OTHER_DATA,
+    QUOTED,
     VERDICTS,
     WITHIN,
 )
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 MARKS = {
     WITHIN: "=", ABOVE: "▲", BELOW: "▼", OTHER_DATA: "", NOT_RUN: "", NOT_HERE: "",
-    NOT_REPORTED: "",
+    QUOTED: "", NOT_REPORTED: "",
 }  # fmt: skip
 DECIMALS = {"fraction": 3, "count": 0}  # of a unit, where the paper printed nothing; else 2
 
@@ -57,7 +58,7 @@ def _overview_entry(row: Mapping[str, Any]) -> Entry:
     """One cell of the overview: ours ± half an interval, and below it the paper's number."""
     places = decimals_of(row["printed"], row["unit"])
     theirs = f"paper {row['printed']}" if row["printed"] else ""
-    if row["verdict"] in (NOT_RUN, NOT_HERE):
+    if row["verdict"] in (NOT_RUN, NOT_HERE, QUOTED):
         return Entry(row["verdict"], theirs, None, row["verdict"], _tooltip(row))
     half = _half_width(row)
     text = number(row["reproduced"], places)
@@ -97,22 +98,22 @@ def _only_profile(frame: "pd.DataFrame", profile: str | None) -> tuple["pd.DataF
 def run_summary(frame: "pd.DataFrame") -> str:
     """Return one line that says how much was run; no measured number in it."""
     ran = int((frame["n"] > 0).sum())
-    lacking = int((frame["verdict"] == NOT_HERE).sum())
     systems, columns = frame["system"].nunique(), frame["column"].nunique()
     key = ", ".join(dict.fromkeys(frame["experiment"]))
     profile = ", ".join(dict.fromkeys(frame["profile"]))
     line = f"{key}, {profile}: {systems} systems x {columns} columns, "
     line += f"{ran} of {len(frame)} cells run"
-    return line + (f", {lacking} {NOT_HERE}" if lacking else "")
+    counts = {v: int((frame["verdict"] == v).sum()) for v in (NOT_HERE, QUOTED)}
+    return line + "".join(f", {n} {verdict}" for verdict, n in counts.items() if n)
 
 
 def _other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
     """Return the sentence on what stands in for the paper's data; empty where nothing does."""
-    known = {p: entry.stand_ins[p].data for p in profiles if p in entry.stand_ins}
-    told = "; ".join(f"{data} at {profile}" for profile, data in known.items())
-    return (
-        f"Our data are not the paper's ({told}), so the difference has no verdict." if told else ""
-    )
+    known = {p: entry.stand_ins[p] for p in profiles if p in entry.stand_ins}
+    told = "; ".join(f"{stand_in.data} at {profile}" for profile, stand_in in known.items())
+    where = " there" if any(stand_in.only for stand_in in known.values()) else ""
+    sentence = f"Our data are not the paper's ({told}), so the difference has no verdict{where}."
+    return sentence if told else ""
 
 
 def comparison_table(
@@ -161,8 +162,11 @@ def comparison_table(
     entry = (catalog or load_catalog()).experiment(experiment)
     caption = f"{entry.title}: reproduced ({profile}) with half of the 95 % interval over seeds"
     if any(shown["printed"]):
-        legend = _other_data(entry, [profile]) or "= within, ▲ above, ▼ below the paper."
-        caption += f"; below it the paper's number and the difference. {legend}"
+        legend = [_other_data(entry, [profile])]
+        if profile not in entry.stand_ins or entry.stand_ins[profile].only:
+            legend.append("= within, ▲ above, ▼ below the paper.")
+        caption += "; below it the paper's number and the difference. "
+        caption += " ".join(filter(None, legend))
     else:
         caption += "."
     return Table(caption, tuple(head), tuple(body), run_summary(shown))
