@@ -12,6 +12,7 @@ from xlrepro.papers.man_moe.systems import (
     ABLATION_IN_TABLE2,
     ABLATION_ROWS,
     CHOICE_ROWS,
+    MORE_TEXT_ROWS,
     NER_ROWS,
     REVIEW_ROWS,
     SLOT_ROWS,
@@ -37,6 +38,7 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "choice": CHOICE_ROWS,
         "without-mapped": {row: {**c, **MAPPED} for row, c in NER_ROWS.items()},
         "without-muse": UNSUPERVISED_ROWS,
+        "more-text": MORE_TEXT_ROWS,
     },
     "table5": {"without": REVIEW_ROWS},
 }
@@ -217,7 +219,9 @@ EXPERIMENTS = (
         systems=(
             *_systems("table4", "without"),
             *_systems("table4", "choice", ours=True),
-            *_systems("table4", "without-mapped", "without-muse", default=False, ours=True),
+            *_systems(
+                "table4", "without-mapped", "without-muse", "more-text", default=False, ours=True
+            ),
         ),
         columns=("de", "es", "nl", "avg"),
         make_trials=_rows_of("table4"),
