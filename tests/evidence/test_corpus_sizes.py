@@ -38,7 +38,7 @@ def test_ours_stand_below_a_row_per_language_and_domain(table):
 
 
 def test_the_caption_says_what_is_counted(table):
-    assert "after the cut of the preset" in table.caption
+    assert "ours as they are" in table.caption
     assert "(Facebook's requests in English, Spanish and Thai)" in table.caption
 
 

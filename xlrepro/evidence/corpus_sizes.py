@@ -41,7 +41,7 @@ def sizes_table(
         for row, found in rows.items()
     )
     stand_in = load_catalog().experiment(experiment).stand_ins.get(profile)
-    caption = "Sizes of the corpora: the paper's as printed, ours after the cut of the preset, "
-    caption += f"as the trials read them{f' ({stand_in.data})' if stand_in else ''}."
+    caption = "Sizes of the corpora: the paper's as printed, ours as they are"
+    caption += f"{f' ({stand_in.data})' if stand_in else ''}; a trial may read less of them."
     head = headings("corpus", "language", "domain", *kinds, numeric=kinds)
     return Table(caption, head, body, f"{experiment}, {profile}: sizes of {len(body)} corpora")

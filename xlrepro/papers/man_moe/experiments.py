@@ -104,11 +104,13 @@ def _table2_trials(
 
 
 def _statistics_trials(identifier: str, profile: str) -> list[Trial]:
-    """Return the one trial that counts a language's utterances; nothing in it is random."""
+    """Return the one trial that counts all utterances of a language; nothing in it is random."""
     language = identifier.partition(":")[2]
     if language not in transfer_settings("slots", profile, {}, {}).languages:
         return []
     settings = transfer_settings("slots", profile, {"targets": (language,)}, {})
+    if settings.corpus != "artificial":  # which has no end: there the cut is all there is
+        settings = settings.model_copy(update={"train_sentences": None, "test_sentences": None})
     columns = [f"{domain}/{split}" for domain in settings.domains for split in SPLITS]
     columns += [f"{domain}/slot types" for domain in settings.domains]
     return _trials("table2", identifier, columns, profile, (0,), settings, STATISTICS)

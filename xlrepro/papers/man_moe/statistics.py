@@ -10,7 +10,7 @@ METRIC = "samples"
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Count utterances per domain and split, and slot types per domain, of one language.
 
-    What is counted is what trials read: cut to the settings' limits.
+    What is counted is cut to the settings' limits, if they have any.
     """
     settings = validated(trial.settings, trial.label)
     (system,), (language,) = trial.systems, settings.targets
