@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import (
     VERDICTS,
     compare,
@@ -16,6 +17,7 @@ from xlrepro.evidence.compare import (
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.experiments import experiment
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 
@@ -135,7 +137,10 @@ def test_each_profile_has_its_own_rows(numbers):
     frame = compare(
         "word_order/table2", ["smoke", "open"], numbers=found, systems=["word:ORT"], columns=["de"]
     )
-    assert dict(zip(frame["profile"], frame["verdict"])) == {"smoke": "other data", "open": "not run"}
+    assert dict(zip(frame["profile"], frame["verdict"])) == {
+        "smoke": "other data",
+        "open": "not run",
+    }
 
 
 def test_an_experiment_of_ours_shows_what_was_run(numbers):
@@ -191,6 +196,23 @@ def test_a_stand_in_for_some_columns_leaves_the_others_their_verdict(numbers, co
 def test_numbers_that_the_paper_quotes_are_not_called_not_run(key, system, column, verdict):
     row = one(compare(key, ["open"], numbers=NOTHING), system, column)
     assert (row["verdict"], bool(row["note"])) == (verdict, system.startswith("with:"))
+
+
+def test_a_row_that_no_profile_runs_says_why():
+    row = one(
+        compare("man_moe/table4", ["open"], numbers=NOTHING), "without:MAN-MOE+CharCNN+UMWE", "de"
+    )
+    assert row["verdict"] == "not run"
+    assert "collapse (man_moe/mappings)" in row["note"]
+
+
+@pytest.mark.parametrize(
+    "key", sorted(k for k, e in load_catalog().experiments.items() if e.not_run)
+)
+def test_a_reason_for_not_running_is_given_of_printed_rows_that_no_experiment_has(key):
+    named = set(load_catalog().experiment(key).not_run)
+    assert named <= set(load_reported().systems(key))
+    assert named.isdisjoint(s.identifier for s in experiment(key).systems)
 
 
 def test_cells_on_other_data_are_counted_apart(numbers):

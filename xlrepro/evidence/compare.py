@@ -87,9 +87,10 @@ def _note(sides: "_Sides", entry: CatalogEntry, judged: str) -> str:
         note = sides.reproduced.note
         exact = entry.deterministic
         return note.replace("one seed: no interval", "no seed: computed") if exact else note
-    quoted = entry.quoted_because(sides.reported.system) if sides.reported else ""
-    if quoted or judged != NOT_HERE:
-        return quoted
+    printed = sides.reported.system if sides.reported else ""
+    reason = entry.quoted_because(printed) or entry.not_run.get(printed, "")
+    if reason or judged != NOT_HERE:
+        return reason
     return f"{entry.stand_ins[sides.profile].column(sides.column)} stands in"
 
 
