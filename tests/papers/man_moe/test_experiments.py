@@ -5,6 +5,7 @@ import pytest
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
+from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import sweep
 from xlrepro.papers.man_moe.experiments import EXPERIMENTS
 from xlrepro.papers.man_moe.settings import presets, transfer_settings, validated
@@ -12,7 +13,7 @@ from xlrepro.papers.man_moe.systems import ABLATION_IN_TABLE2, ABLATION_ROWS, SL
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
 
-BY_KEY = {experiment.key: experiment for experiment in EXPERIMENTS}
+BY_KEY = {found.key: found for found in EXPERIMENTS}
 PRESETS = ("ner", "slots", "reviews")
 TABLE6 = {"slots": "Slot Filling", "ner": "CoNLL NER", "reviews": "Amazon"}
 
@@ -182,3 +183,20 @@ def test_the_sweep_reads_the_average_of_table2_at_the_value_it_used():
 def test_a_swept_setting_cannot_be_overridden():
     with pytest.raises(SettingsError, match="sets lambda1 itself"):
         BY_KEY["man_moe/table6"].trials("smoke", seeds=(0,), overrides={"lambda1": 0.5})
+
+
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_no_target_is_a_source_of_itself(profile):
+    tables = [key for key in BY_KEY if key != "man_moe/mappings"]
+    tables.append("word_order/table4")
+    trials = [
+        t
+        for key in tables
+        for t in experiment(key).trials(
+            profile, [s.identifier for s in experiment(key).systems], (0,)
+        )
+        if not t.systems[0].startswith("corpus:")
+    ]
+    assert len(trials) > 40
+    found = [validated(dict(t.settings), t.label) for t in trials]
+    assert [s for s in found if any(target in s.sources(target) for target in s.targets)] == []
