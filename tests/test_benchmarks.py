@@ -95,11 +95,12 @@ def test_every_group_has_published_numbers_of_the_cpu():
 def test_the_zero_shot_benchmark_tags_every_language_of_the_table(monkeypatch):
     monkeypatch.setattr(zero_shot, "ENCODERS", ("TRS",))
     monkeypatch.setattr(zero_shot, "REPETITIONS", 1)
-    (found,) = zero_shot.measure("cpu", 1, "smoke")
+    found, larger = zero_shot.measure("cpu", 1, "smoke")
     (trial,) = experiment("word_order/table2").trials("smoke", ["word:TRS"], [0])
     languages = 1 + len(trial.settings["targets"])
     assert found.case.startswith(f"{languages} languages")
     assert found.met == (found.value < found.peer_value)
+    assert (larger.case, larger.benchmark) == (found.case, "zero-shot evaluation, TRS, paper sizes")
 
 
 def test_the_authors_seconds_are_set_beside_ours_only_where_they_were_told():
