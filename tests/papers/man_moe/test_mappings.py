@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xlrepro.embeddings.artificial_spaces import unrelated
+from xlrepro.embeddings.artificial_spaces import turned, unrelated
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import mappings
+from xlrepro.papers.man_moe import mappings, mappings_control
 from xlrepro.papers.man_moe.mappings import METHODS, Language, method_settings, presets
 from xlrepro.papers.man_moe.mappings_experiments import MAPPINGS
 from xlrepro.trials.trial import TrialContext
@@ -16,7 +16,7 @@ UNSUPERVISED = [name for name, method in METHODS.items() if not method.supervise
 
 
 def trial(name, **overrides):
-    (found,) = MAPPINGS.trials("smoke", [name], [0], overrides)
+    (found,) = MAPPINGS.trials("smoke", [f"mapping:{name}"], [0], overrides)
     return found
 
 
@@ -33,7 +33,9 @@ def test_presets_give_settings_to_every_method_and_no_other(profile):
 
 
 def test_a_method_without_chance_has_one_trial_whatever_the_seeds():
-    counts = {name: len(MAPPINGS.trials("open", [name], [0, 1, 2])) for name in METHODS}
+    counts = {
+        name: len(MAPPINGS.trials("open", [f"mapping:{name}"], [0, 1, 2])) for name in METHODS
+    }
     assert counts == {name: 3 if method.random else 1 for name, method in METHODS.items()}
 
 
@@ -95,3 +97,41 @@ def test_unknown_settings_are_named():
         method_settings("MUSE", {"epoch_step": 3})
     with pytest.raises(SettingsError, match="there is no mapping 'LSTM'"):
         method_settings("LSTM", {})
+
+
+def control(name, profile="smoke"):
+    (found,) = MAPPINGS.trials(profile, [f"control:{name}"], [0])
+    return found
+
+
+@pytest.mark.parametrize("name", mappings_control.METHOD_NAMES)
+def test_the_control_has_the_method_settings_of_the_real_languages(name):
+    (real,) = MAPPINGS.trials("open", [f"mapping:{name}"], [0])
+    settings = control(name, "open").settings
+    assert settings["method"] == real.settings["method"]
+    assert settings["words"] == real.settings["words"]
+
+
+def test_the_control_is_of_methods_that_see_no_dictionary_and_no_spelling():
+    assert not any(METHODS[name].supervised for name in mappings_control.METHOD_NAMES)
+    english = mappings_control._english(control("MUSE").settings)
+    copy, _ = turned(english, mappings_control.COPY, 0.1, np.random.default_rng(0))
+    assert not set(copy.words) & set(english.words)
+
+
+def test_the_control_asks_for_the_original_of_a_word(monkeypatch):
+    """The right map brings each word of the copy next to its original; a wrong one does not."""
+    found = {}
+    for right in (True, False):
+
+        def learn(x, y, *, check, right=right, **options):
+            pairs = check if right else np.roll(check, 1, axis=0) * [1, 0] + check * [0, 1]
+            return METHODS["Procrustes"].learn(x, y, pairs=pairs, check=check)
+
+        method = replace(METHODS["MUSE"], learn=learn)
+        monkeypatch.setitem(mappings_control.METHODS, "MUSE", method)
+        wanted = control("MUSE")
+        found[right] = cells(mappings_control.run(wanted, TrialContext()))
+        assert set(found[right]) == set(wanted.columns)
+    assert found[True]["noise 0.1/P@1"] > 95
+    assert found[False]["noise 0.1/P@1"] < 20

@@ -6,12 +6,20 @@ from typing import Any
 from xlrepro.embeddings import open_vectors
 from xlrepro.embeddings.artefacts import hash_of
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe.mappings import FAMILY_SEED, METHODS, method_settings, presets
+from xlrepro.papers.man_moe import mappings_control
+from xlrepro.papers.man_moe.mappings import (
+    ENGLISH,
+    FAMILY_SEED,
+    METHODS,
+    method_settings,
+    presets,
+)
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
 KEY = "man_moe/mappings"
 RUNNER = "xlrepro.papers.man_moe.mappings:run"
+CONTROL_RUNNER = "xlrepro.papers.man_moe.mappings_control:run"
 MEASURES = ("P@1", "seconds", "collapsed")
 
 
@@ -28,24 +36,53 @@ def _trials(
     common |= overrides
     trials = []
     for identifier in systems:
-        name = identifier.partition(":")[2]
-        method_settings(name, preset["methods"][name])
-        measures = MEASURES[:2] if METHODS[name].supervised else MEASURES
-        columns = [f"{code}/{what}" for code in common["languages"] for what in measures]
-        trials += [
-            Trial.create(
-                experiment=KEY,
-                systems=(identifier,),
-                columns=tuple(columns),
-                profile=profile,
-                seed=seed,
-                settings={**common, "method": preset["methods"][name]},
-                data=_hashes(common),
-                runner=RUNNER,
-            )
-            for seed in (seeds if METHODS[name].random else (0,))
-        ]
+        block, _, name = identifier.partition(":")
+        make = _control_trial if block == "control" else _mapping_trial
+        own = {**common, "method": preset["methods"][name]}
+        method_settings(name, own["method"])
+        for seed in seeds if METHODS[name].random else (0,):
+            trials.append(make(identifier, profile, seed, own))
     return trials
+
+
+def _mapping_trial(identifier: str, profile: str, seed: int, settings: Mapping[str, Any]) -> Trial:
+    supervised = METHODS[identifier.partition(":")[2]].supervised
+    measures = MEASURES[:2] if supervised else MEASURES
+    columns = [f"{code}/{what}" for code in settings["languages"] for what in measures]
+    hashes = _hashes(settings)
+    return _trial(identifier, columns, profile, seed, settings, hashes, RUNNER)
+
+
+def _control_trial(identifier: str, profile: str, seed: int, settings: Mapping[str, Any]) -> Trial:
+    own = {
+        name: value for name, value in settings.items() if name not in ("languages", "test_words")
+    }
+    columns = [mappings_control.column(noise) for noise in mappings_control.NOISES]
+    hashes = {"artificial": f"spaces {FAMILY_SEED}"}
+    if settings["corpus"] != "artificial":
+        hashes = {"vectors/en": hash_of(open_vectors.monolingual_recipe(ENGLISH))}
+    return _trial(identifier, columns, profile, seed, own, hashes, CONTROL_RUNNER)
+
+
+def _trial(
+    identifier: str,
+    columns: Sequence[str],
+    profile: str,
+    seed: int,
+    settings: Mapping[str, Any],
+    hashes: Mapping[str, str],
+    runner: str,
+) -> Trial:
+    return Trial.create(
+        experiment=KEY,
+        systems=(identifier,),
+        columns=tuple(columns),
+        profile=profile,
+        seed=seed,
+        settings=dict(settings),
+        data=dict(hashes),
+        runner=runner,
+    )
 
 
 def _hashes(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -60,14 +97,18 @@ def _hashes(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def _columns() -> tuple[str, ...]:
     codes = dict.fromkeys(c for p in reversed(presets().values()) for c in p["languages"])
-    return tuple(f"{code}/{what}" for code in codes for what in MEASURES)
+    mapped = [f"{code}/{what}" for code in codes for what in MEASURES]
+    return (*mapped, *(mappings_control.column(noise) for noise in mappings_control.NOISES))
 
 
 MAPPINGS = Experiment(
     key=KEY,
     title="Embedding mappings on open vectors",
     question="How well and how fast does each mapping align our open vectors, and which collapse?",
-    systems=tuple(System("mapping", name, ours=True) for name in METHODS),
+    systems=(
+        *(System("mapping", name, ours=True) for name in METHODS),
+        *(System("control", name, ours=True) for name in mappings_control.METHOD_NAMES),
+    ),
     columns=_columns(),
     profiles=("smoke", "open"),
     make_trials=_trials,
