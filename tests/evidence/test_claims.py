@@ -181,6 +181,16 @@ def test_a_block_of_ours_says_nothing_about_other_blocks():
     assert Judge().judge(by_id("O14"), Condition("open", {"word": "word-mapped"})) is None
 
 
+def test_a_block_of_one_table_does_not_touch_claims_on_another_with_rows_of_that_name():
+    """man_moe's tables 2 and 4 both have rows ``without:``; ``more-text`` is table 4's."""
+    found = {
+        i: Judge().judge(by_id(i), Condition("open", {"without": "more-text"}))
+        for i in ("M01", "M17o")
+    }
+    assert found["M01"] is None
+    assert found["M17o"].status == "not run"
+
+
 def test_quoted_rows_keep_their_printed_value(numbers):
     ours = {("without:MAN-MoE", "de/avg"): {0: 99.0, 1: 99.0}}
     found = numbers(ours, "man_moe/table2", "paper", metric="F1")

@@ -102,10 +102,15 @@ class Judge:
         reads = self.reads(claim)
         if condition.profile == "reported":
             return self._on_reported(claim, reads)
-        touched = any(condition.place(system) != system for _, system, _ in reads)
-        if condition.blocks and not touched:
+        if condition.blocks and not any(self._is_replaced(a, condition) for a in reads):
             return None
         return self._on_reproduced(claim, condition, reads)
+
+    def _is_replaced(self, address: Address, condition: Condition) -> bool:
+        """Tell whether the experiment of a cell has the block of ours that replaces the cell's."""
+        experiment, system, _ = address
+        ours = condition.blocks.get(system.partition(":")[0])
+        return ours in self.catalog.experiment(experiment).reference_blocks
 
     def reads(self, claim: Claim) -> list[Address]:
         """Return the cells that the claim's predicate reads, in their first order.
