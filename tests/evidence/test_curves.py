@@ -103,3 +103,12 @@ def test_without_numbers_there_is_nothing_to_draw(draw):
 def test_the_same_numbers_give_the_same_drawing(draw, found):
     first, second = (draw(found, KEY, "open", along="width").svg() for _ in range(2))
     assert first == second
+
+
+def test_titles_of_neighbouring_panels_do_not_touch(numbers):
+    cells = {("word:ORT", f"{t}/{v}"): {0: 1.0, 1: 2.0} for t in ("es", "th") for v in ("0", "0.1")}
+    along = "share of the target's training utterances"
+    drawing = scores_along(numbers(cells, KEY), KEY, "open", along=along).drawing
+    drawing.canvas.draw()
+    left, right = (axes.title.get_window_extent() for axes in drawing.axes)
+    assert left.x1 < right.x0

@@ -31,12 +31,11 @@ def scores_along(
         profile: which profile.
         along: what the values are, the label of the axis.
     """
-    title = f"Score along the {along}"
     cells = numbers.cells(experiment, profile)
     targets = sorted({target_of(cell.column) for cell in cells})
     if not targets:
-        return nothing_to_draw(title, "nothing was run")
-    drawing, panels = _panels(targets, title, profile, along, sharey=False)
+        return nothing_to_draw(f"Score along the {along}", "nothing was run")
+    drawing, panels = _panels(targets, cells[0].metric, profile, along, sharey=False)
     systems = sorted(numbers.systems(experiment, profile))
     sentences = []
     for target, axes in zip(targets, panels, strict=True):
