@@ -37,52 +37,34 @@ def _trials(
     trials = []
     for identifier in systems:
         block, _, name = identifier.partition(":")
-        make = _control_trial if block == "control" else _mapping_trial
-        own = {**common, "method": preset["methods"][name]}
-        method_settings(name, own["method"])
-        for seed in seeds if METHODS[name].random else (0,):
-            trials.append(make(identifier, profile, seed, own))
+        settings = {**common, "method": preset["methods"][name]}
+        method_settings(name, settings["method"])
+        what = _control(settings) if block == "control" else _mapping(name, settings)
+        trials += [
+            Trial.create(experiment=KEY, systems=(identifier,), profile=profile, seed=seed, **what)
+            for seed in (seeds if METHODS[name].random else (0,))
+        ]
     return trials
 
 
-def _mapping_trial(identifier: str, profile: str, seed: int, settings: Mapping[str, Any]) -> Trial:
-    supervised = METHODS[identifier.partition(":")[2]].supervised
-    measures = MEASURES[:2] if supervised else MEASURES
-    columns = [f"{code}/{what}" for code in settings["languages"] for what in measures]
-    hashes = _hashes(settings)
-    return _trial(identifier, columns, profile, seed, settings, hashes, RUNNER)
+def _mapping(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns, settings, data and runner of a trial that maps the languages."""
+    measures = MEASURES[:2] if METHODS[name].supervised else MEASURES
+    columns = tuple(f"{code}/{what}" for code in settings["languages"] for what in measures)
+    return {"columns": columns, "settings": settings, "data": _hashes(settings), "runner": RUNNER}
 
 
-def _control_trial(identifier: str, profile: str, seed: int, settings: Mapping[str, Any]) -> Trial:
-    own = {
-        name: value for name, value in settings.items() if name not in ("languages", "test_words")
-    }
-    columns = [mappings_control.column(noise) for noise in mappings_control.NOISES]
+def _control(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same of a trial of the control, which reads English alone."""
     hashes = {"artificial": f"spaces {FAMILY_SEED}"}
     if settings["corpus"] != "artificial":
         hashes = {"vectors/en": hash_of(open_vectors.monolingual_recipe(ENGLISH))}
-    return _trial(identifier, columns, profile, seed, own, hashes, CONTROL_RUNNER)
-
-
-def _trial(
-    identifier: str,
-    columns: Sequence[str],
-    profile: str,
-    seed: int,
-    settings: Mapping[str, Any],
-    hashes: Mapping[str, str],
-    runner: str,
-) -> Trial:
-    return Trial.create(
-        experiment=KEY,
-        systems=(identifier,),
-        columns=tuple(columns),
-        profile=profile,
-        seed=seed,
-        settings=dict(settings),
-        data=dict(hashes),
-        runner=runner,
-    )
+    return {
+        "columns": tuple(mappings_control.column(noise) for noise in mappings_control.NOISES),
+        "settings": {k: v for k, v in settings.items() if k not in ("languages", "test_words")},
+        "data": hashes,
+        "runner": CONTROL_RUNNER,
+    }
 
 
 def _hashes(settings: Mapping[str, Any]) -> dict[str, str]:
