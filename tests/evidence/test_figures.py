@@ -137,3 +137,15 @@ def test_panels_are_a_grid_without_a_panel_under_it():
     assert tuple(drawing.get_size_inches()) == (6.0, 4.0)
     panels[0, 0].set_xlim(0, 7)
     assert panels[1, 2].get_xlim() == (0, 7)
+
+
+def test_the_axis_of_bars_ends_where_percents_do(numbers):
+    found = numbers({("word:ORT", "de"): {0: 100.0, 1: 0.2, 2: 5.6}, ("word:TRS", "de"): {0: 40.0}})
+    axes = bars(compare("word_order/table2", ["open"], numbers=found)).drawing.axes[0]
+    assert axes.get_ylim() == (0, 105)
+
+
+def test_the_axis_of_small_bars_is_not_stretched(numbers):
+    found = numbers({("word:ORT", "de"): {0: 10.0, 1: 11.0}})
+    axes = bars(compare("word_order/table2", ["open"], numbers=found)).drawing.axes[0]
+    assert 10 < axes.get_ylim()[1] < 40

@@ -349,6 +349,8 @@ def bars(
         )
     axes.set_xticks(range(len(across)), across, rotation=90 if len(across) > 8 else 0, fontsize=7)
     axes.set(ylabel=str(shown["unit"].iloc[0]), title=_title(shown))
+    if set(shown["unit"]) == {"percent"}:  # intervals of three seeds may reach beyond what there is
+        axes.set_ylim(0, min(axes.get_ylim()[1], 105))
     axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     best = shown.loc[shown["reproduced"].idxmax()]
     alt = (
