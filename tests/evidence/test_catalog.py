@@ -154,3 +154,12 @@ def test_broken_yaml_names_the_line(tmp_path):
 def test_a_missing_file_says_so(tmp_path):
     with pytest.raises(DataError, match="is missing"):
         read_yaml(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("key", "judged"),
+    [("word_order/table2", True), ("word_order/table1", True), ("word_order/table4", False)],
+)
+def test_an_experiment_is_judged_where_some_of_its_columns_have_the_papers_data(key, judged):
+    entry = load_catalog().experiment(key)
+    assert (entry.is_judged("open"), entry.is_judged("smoke")) == (judged, False)

@@ -136,9 +136,9 @@ def _cells(found: Evidence, key: str, profile: str) -> Entry:
         ours = found.catalog.experiment(key).ours
         return Entry("–" if ours else NOT_RUN, verdict="" if ours else NOT_RUN)
     signs = ((WITHIN, "="), (ABOVE, "▲"), (BELOW, "▼"))
-    stand_in = found.catalog.experiment(key).stand_ins.get(profile)
-    parts = [f"{counts[v]} {sign}" for v, sign in signs] if not stand_in or stand_in.only else []
-    parts += [f"{counts[OTHER_DATA]} on {OTHER_DATA}"] if stand_in else []
+    entry = found.catalog.experiment(key)
+    parts = [f"{counts[v]} {sign}" for v, sign in signs] if entry.is_judged(profile) else []
+    parts += [f"{counts[OTHER_DATA]} on {OTHER_DATA}"] if profile in entry.stand_ins else []
     text = " ".join(parts)
     detail = ", ".join(f"{counts[v]} {v}" for v in (NOT_RUN, NOT_HERE, QUOTED) if counts[v])
     return Entry(text, detail)

@@ -133,6 +133,11 @@ class CatalogEntry(_Entry):
         """Names of the CSVs it is read from."""
         return tuple(t.table for t in self.reported)
 
+    def is_judged(self, profile: str) -> bool:
+        """Tell whether any column has the paper's own data at a profile, and so a verdict."""
+        stand_in = self.stand_ins.get(profile)
+        return stand_in is None or bool(stand_in.only)
+
     @property
     def column_fields(self) -> tuple[str, ...]:
         """The fields that make a column in its first table; ``()`` where nothing was printed."""

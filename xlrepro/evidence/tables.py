@@ -163,7 +163,7 @@ def comparison_table(
     caption = f"{entry.title}: reproduced ({profile}) with half of the 95 % interval over seeds"
     if any(shown["printed"]):
         legend = [_other_data(entry, [profile])]
-        if profile not in entry.stand_ins or entry.stand_ins[profile].only:
+        if entry.is_judged(profile):
             legend.append("= within, ▲ above, ▼ below the paper.")
         caption += "; below it the paper's number and the difference. "
         caption += " ".join(filter(None, legend))

@@ -125,7 +125,8 @@ def test_the_control_asks_for_the_original_of_a_word(monkeypatch):
     for right in (True, False):
 
         def learn(x, y, *, check, right=right, **options):
-            pairs = check if right else np.roll(check, 1, axis=0) * [1, 0] + check * [0, 1]
+            originals = check[:, 1] if right else np.roll(check[:, 1], 1)
+            pairs = np.stack([check[:, 0], originals], axis=1)
             return METHODS["Procrustes"].learn(x, y, pairs=pairs, check=check)
 
         method = replace(METHODS["MUSE"], learn=learn)
