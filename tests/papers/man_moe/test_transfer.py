@@ -8,9 +8,10 @@ import torch
 
 from tests.papers.man_moe.small_models import make_settings
 from xlrepro.corpora.sentences import Sentence
+from xlrepro.errors import DataError
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.papers.man_moe import data, sweep, transfer
-from xlrepro.papers.man_moe.data import Example
+from xlrepro.papers.man_moe import data, reviews, sweep, transfer
+from xlrepro.papers.man_moe.examples import POLARITY, Example
 from xlrepro.papers.man_moe.settings import transfer_settings
 from xlrepro.trials.trial import Trial, TrialContext
 
@@ -45,14 +46,14 @@ def garbled(examples, classes=None):
 @pytest.fixture
 def garble_target(monkeypatch):
     """Return a function that turns every label of the target, where it is read, into another."""
-    plain = data._examples
+    plain = data.labelled
 
-    def examples(settings, language, domain, split):
+    def labelled(settings, language, domain, split):
         found = plain(settings, language, domain, split)
-        classes = data.POLARITY if settings.task == "reviews" else None
+        classes = POLARITY if settings.task == "reviews" else None
         return garbled(found, classes) if language == "de" else found
 
-    return lambda: monkeypatch.setattr(data, "_examples", examples)
+    return lambda: monkeypatch.setattr(data, "labelled", labelled)
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_a_target_among_the_sources_is_learnt_from(monkeypatch, garble_target, t
 
 def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch):
     asked, read, inside = [], [], []
-    labelled, text, examples = data.labelled, data.text, data._examples
+    labelled, text, sentences = data.labelled, data.text, data._sentences
 
     def spy_labelled(settings, code, domain, split):
         asked.append((code, split))
@@ -133,17 +134,17 @@ def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypat
         finally:
             inside.pop()
 
-    def spy_examples(settings, code, domain, split):
+    def spy_sentences(settings, code, domain, split):
         read.append((code, split, inside[-1] if inside else None))
-        return examples(settings, code, domain, split)
+        return sentences(settings, code, domain, split)
 
     monkeypatch.setattr(data, "labelled", spy_labelled)
     monkeypatch.setattr(data, "text", lambda *names: watched(text, *names))
-    monkeypatch.setattr(data, "_examples", spy_examples)
+    monkeypatch.setattr(data, "_sentences", spy_sentences)
     transfer.run(trial_of(make_settings(epochs=1), ("de", "avg")), TrialContext())
     assert [(code, split) for code, split in asked if code == "de"] == [("de", "test")]
     assert asked[-1] == ("de", "test")
-    # No way leads round those two: the target's examples are read as text, or for that score.
+    # No way leads round those two: the target's sentences are read as text, or for that score.
     own = [(split, reader) for code, split, reader in read if code == "de"]
     assert own == [("train", text), ("test", labelled), ("dev", text)]
 
@@ -151,7 +152,7 @@ def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypat
 def invented_reviews(monkeypatch, third):
     """Let the tweets be three, the third of the given class: 0 negative, 1 neutral, 2 positive."""
     rows = [("0", "it was bad"), ("2", "it was good"), (third, "it was there")]
-    monkeypatch.setattr(data.loading, "load_rows", lambda corpus, name: rows)
+    monkeypatch.setattr(reviews.loading, "load_rows", lambda corpus, name: rows)
 
 
 def invented_statements(monkeypatch, third):
@@ -165,31 +166,63 @@ def invented_statements(monkeypatch, third):
         def realisations(self, *names):
             return [SimpleNamespace(meaning=side, word=word) for side, word in drawn]
 
-    monkeypatch.setattr(data, "Family", Invented)
-    monkeypatch.setattr(data, "sentiment", lambda side: side)
+    monkeypatch.setattr(reviews, "Family", Invented)
+    monkeypatch.setattr(reviews, "sentiment", lambda side: side)
     monkeypatch.setattr(
-        data, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
+        reviews, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
     )
 
 
-@pytest.mark.parametrize(
+REVIEWS = pytest.mark.parametrize(
     ("corpus", "invented"),
     [("artificial", invented_statements), ("sentiment-umsab", invented_reviews)],
 )
-def test_unlabelled_review_text_is_chosen_by_label_which_MM30_admits(monkeypatch, corpus, invented):
-    # Not zero-resource to the letter: neutral texts are left out of the target's text too, and
-    # what is neutral its labels say. Which of the two classes a text is of does not show.
-    def words(third):
-        data._reviews.cache_clear()
-        invented(monkeypatch, third)
-        found = data.text(make_settings(task="reviews", corpus=corpus), "de", None)
-        return [tokens[-1] for tokens in found]
 
-    try:
-        assert words("1") == ["bad", "good"]
-        assert words("0") == words("2") == ["bad", "good", "there"]
-    finally:
-        data._reviews.cache_clear()
+
+def last_words(read):
+    """Return a function from the third review's class to the last words that are read."""
+
+    def words(monkeypatch, corpus, invented, third):
+        reviews._all.cache_clear()
+        invented(monkeypatch, third)
+        try:
+            found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
+        finally:
+            reviews._all.cache_clear()
+        return [getattr(text, "tokens", text)[-1] for text in found]
+
+    return words
+
+
+@REVIEWS
+def test_no_label_decides_which_reviews_are_text_without_labels(monkeypatch, corpus, invented):
+    words = last_words(data.text)
+    for third in "012":
+        assert words(monkeypatch, corpus, invented, third) == ["bad", "good", "there"]
+
+
+@REVIEWS
+def test_a_neutral_review_is_no_labelled_one(monkeypatch, corpus, invented):
+    words = last_words(data.labelled)
+    assert words(monkeypatch, corpus, invented, "1") == ["bad", "good"]
+    assert words(monkeypatch, corpus, invented, "2") == ["bad", "good", "there"]
+
+
+def test_every_language_s_neutral_reviews_reach_the_discriminator(monkeypatch):
+    # Were only the target's to, it would know the target by them.
+    settings = make_settings(task="reviews")
+    (found, *_) = transfer.transfers(settings)
+    labelled = {code: found.labelled(code, "train") for code in found.sources}
+    texts, _ = transfer.training_texts(found, labelled, POLARITY)
+    assert [t.language for t in texts.unlabelled] == [0, 1, 2, 3]
+    for own, plain in zip(texts.labelled, texts.unlabelled[:-1], strict=True):
+        sided = {tuple(row.tolist()) for row in own.rows}
+        assert any(tuple(row.tolist()) not in sided for row in plain.rows)
+
+
+def test_a_review_of_an_unknown_class_is_refused(monkeypatch):
+    with pytest.raises(DataError, match=r"sentiment-umsab de/train has classes that are none"):
+        last_words(data.text)(monkeypatch, "sentiment-umsab", invented_reviews, "3")
 
 
 def test_unlabelled_requests_are_chosen_by_their_domain_which_MM30_admits(monkeypatch):

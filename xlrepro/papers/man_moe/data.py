@@ -1,52 +1,38 @@
 """Sentences with labels, text without, and word vectors, by the names that the settings use.
 
-Labels leave this module through :func:`labelled` alone; :func:`text` drops them at once. So what a
+Labels leave this module through :func:`labelled` alone; :func:`text` has none. So what a
 zero-resource run may not see can be watched at one place.
+
+Reviews, corpora that a user supplies, and vectors learnt without a dictionary have modules of their
+own, which are imported where they are used: a change of theirs leaves the other records fresh.
 """
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.artificial import Family
-from xlrepro.corpora.artificial.family import sentence_of
-from xlrepro.corpora.artificial.semantics import sentiment
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings import artificial_vectors, open_vectors
 from xlrepro.embeddings.encoding import Lookup
-from xlrepro.embeddings.tokenise import tokenise
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
 
-FAMILY_SEED = 0
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
-CORPORA = {
+# What can be had without asking anyone; other corpora are those that a user supplies.
+OPEN_CORPORA = {
     "NER": ("artificial", "panx-wikiann"),
     "SF": ("artificial", "fb-multilingual-nlu"),
     "reviews": ("artificial", "sentiment-umsab"),
 }
-WITHOUT_DICTIONARY = ("muse", "umwe")  # open vectors mapped without one
-POLARITY = ("negative", "positive")
+WITHOUT_DICTIONARY = ("muse", "umwe")  # vectors mapped without one
 # English slots, re-split from the evaluation and test files, as in word_order: 12,802 utterances.
 RESPLIT_SEED = 0
 RESPLIT = {"train": slice(0, 10_000), "dev": slice(10_000, 11_400), "test": slice(11_400, None)}
-
-
-@dataclass(frozen=True)
-class Example:
-    """A text and its labels: one BIO tag per token, or one class.
-
-    Attributes:
-        tokens: the words, at least one.
-        gold: as many tags as words, or a single class name.
-    """
-
-    tokens: tuple[str, ...]
-    gold: tuple[str, ...]
 
 
 def labelled(
@@ -58,35 +44,58 @@ def labelled(
         DataError: if a file is missing or malformed, or nothing is there.
         SettingsError: for an unknown corpus.
     """
-    return _examples(settings, language, domain, split)
+    if settings.corpus not in OPEN_CORPORA[settings.task]:
+        from xlrepro.papers.man_moe import supplied_data
+
+        found = supplied_data.labelled(settings, language, domain, split)
+    elif settings.task == "reviews":
+        from xlrepro.papers.man_moe import reviews
+
+        limit = _limit(settings, split)
+        found = reviews.labelled(settings.corpus, language, domain, split, limit)
+    else:
+        found = [
+            Example(s.tokens, _tags(s, settings.task))
+            for s in _sentences(settings, language, domain, split)
+        ]
+    if not found:
+        raise _nothing(settings, language, domain, split)
+    return found
 
 
 def text(
     settings: TransferSettings, language: str, domain: str | None, split: str = "train"
 ) -> list[tuple[str, ...]]:
-    """Return the words of a split without its labels; errors as :func:`labelled`."""
-    return [example.tokens for example in _examples(settings, language, domain, split)]
+    """Return the words of a split, cut to the same limit; errors as :func:`labelled`.
+
+    No label decides what is among them, but the domain that a request is annotated with.
+    """
+    if settings.corpus not in OPEN_CORPORA[settings.task]:
+        from xlrepro.papers.man_moe import supplied_data
+
+        found = supplied_data.text(settings, language, domain, split)
+    elif settings.task == "reviews":
+        from xlrepro.papers.man_moe import reviews
+
+        found = reviews.text(settings.corpus, language, domain, split, _limit(settings, split))
+    else:
+        found = [s.tokens for s in _sentences(settings, language, domain, split)]
+    if not found:
+        raise _nothing(settings, language, domain, split)
+    return found
 
 
-def _examples(
+def _nothing(
     settings: TransferSettings, language: str, domain: str | None, split: str
-) -> list[Example]:
-    known = CORPORA[settings.task]
-    if settings.corpus not in known:
-        raise SettingsError(
-            f"unknown corpus {settings.corpus!r} for {settings.task}; known: {', '.join(known)}"
-        )
+) -> DataError:
+    return DataError(f"{settings.corpus} {language}/{split} has nothing of domain {domain}")
+
+
+def _limit(settings: TransferSettings, split: str) -> int | None:
     limit = settings.train_sentences if split == "train" else settings.test_sentences
     if settings.corpus == "artificial" and limit is None:
         raise SettingsError("artificial corpora have no end: set train_sentences, test_sentences")
-    if settings.task == "reviews":
-        found = _reviews(settings.corpus, language, domain, split, limit)[:limit]
-    else:
-        sentences = _sentences(settings, language, domain, split, limit)[:limit]
-        found = [Example(s.tokens, _tags(s, settings.task)) for s in sentences]
-    if not found:
-        raise DataError(f"{settings.corpus} {language}/{split} has nothing of domain {domain}")
-    return found
+    return limit
 
 
 def _tags(sentence: Sentence, task: str) -> tuple[str, ...]:
@@ -97,15 +106,16 @@ def _tags(sentence: Sentence, task: str) -> tuple[str, ...]:
 
 
 def _sentences(
-    settings: TransferSettings, language: str, domain: str | None, split: str, limit: int | None
+    settings: TransferSettings, language: str, domain: str | None, split: str
 ) -> list[Sentence]:
+    limit = _limit(settings, split)
     if settings.corpus == "artificial":
         kind = "statements" if domain is None else "requests"
         return _artificial(language, limit or 0, split, kind, domain and domain.lower())
     if settings.corpus == "fb-multilingual-nlu":
         found = _utterances(language, split)
-        return [s for s in found if (s.intent or "").partition("/")[0] == domain]
-    return loading.load(settings.corpus, f"{language}/{split}")
+        return [s for s in found if (s.intent or "").partition("/")[0] == domain][:limit]
+    return loading.load(settings.corpus, f"{language}/{split}")[:limit]
 
 
 @lru_cache(maxsize=64)
@@ -125,26 +135,6 @@ def _utterances(language: str, split: str) -> list[Sentence]:
     return [found[i] for i in order][RESPLIT[split]]
 
 
-@lru_cache(maxsize=64)
-def _reviews(
-    corpus: str, language: str, domain: str | None, split: str, limit: int | None
-) -> list[Example]:
-    if corpus == "artificial":
-        return _artificial_reviews(language, domain or "", split, limit or 0)
-    rows = loading.load_rows(corpus, f"{language}/{split}")
-    polar = [(POLARITY[label == "2"], line) for label, line in rows if label in ("0", "2")]
-    words = [(label, tuple(tokenise(line, language))) for label, line in polar]
-    return [Example(tokens, (label,)) for label, tokens in words if tokens]
-
-
-def _artificial_reviews(language: str, domain: str, split: str, n: int) -> list[Example]:
-    """Return statements that take a side; each domain is another draw of them."""
-    seed = zlib.crc32(f"{language} {domain}".encode())
-    drawn = Family(FAMILY_SEED).realisations(language, 4 * n, split, seed, "statements")
-    sides = [(sentiment(realisation.meaning), realisation) for realisation in drawn]
-    return [Example(sentence_of(r).tokens, (POLARITY[side > 0],)) for side, r in sides if side][:n]
-
-
 @lru_cache(maxsize=8)
 def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
@@ -153,8 +143,12 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
         SettingsError: for unknown vectors.
         CollapsedError: for vectors mapped without a dictionary whose maps collapsed.
     """
+    if not any(corpus in names for names in OPEN_CORPORA.values()):
+        from xlrepro.papers.man_moe import supplied_data
+
+        return supplied_data.vectors(name, languages)
     if corpus == "artificial":
-        return artificial_vectors.load(Family(FAMILY_SEED), languages, ARTIFICIAL_DIM, name)
+        return _artificial_vectors(name, languages)
     if name in WITHOUT_DICTIONARY:
         from xlrepro.embeddings import unsupervised_vectors
 
@@ -162,8 +156,21 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     return open_vectors.load(name, languages)
 
 
+def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
+    family = Family(FAMILY_SEED)
+    if name in WITHOUT_DICTIONARY:
+        from xlrepro.embeddings import artificial_unsupervised
+
+        return artificial_unsupervised.load(name, family, languages, ARTIFICIAL_DIM)
+    return artificial_vectors.load(family, languages, ARTIFICIAL_DIM, name)
+
+
 def data_hashes(settings: TransferSettings) -> dict[str, str]:
     """Return the content hash of every file that a trial with these settings reads."""
+    if settings.corpus not in OPEN_CORPORA[settings.task]:
+        from xlrepro.papers.man_moe import supplied_data
+
+        return supplied_data.data_hashes(settings)
     if settings.corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
     wanted: dict[str, None] = {}

@@ -29,7 +29,8 @@ class TrainingTexts:
     Attributes:
         table: every word of it.
         labelled: of each source language, with labels; the i-th has language number i.
-        unlabelled: of each source language and, last, of the target, without labels.
+        unlabelled: of each source language and, last, of the target, without labels; empty
+            without a discriminator.
     """
 
     table: WordTable

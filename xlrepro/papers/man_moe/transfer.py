@@ -12,7 +12,6 @@ import torch
 
 from xlrepro import metrics
 from xlrepro.papers.man_moe import data
-from xlrepro.papers.man_moe.data import Example
 from xlrepro.papers.man_moe.encoding import (
     CharacterIds,
     EncodedTexts,
@@ -23,6 +22,7 @@ from xlrepro.papers.man_moe.encoding import (
     with_labels,
     word_table,
 )
+from xlrepro.papers.man_moe.examples import Example
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import TransferSettings, validated
 from xlrepro.papers.man_moe.training import Fit, TrainingTexts, train
@@ -176,25 +176,35 @@ def training_texts(
     """Return the sources' labelled texts and everybody's text, over one table of words.
 
     Args:
-        transfer: the languages, the target's text among them if there is a discriminator.
+        transfer: the languages.
         labelled: of each source language.
         names: of the labels.
+
+    Returns:
+        The texts; those without labels are there only if there is a discriminator, which alone
+        reads them. And the ids of all their characters.
     """
     settings = transfer.settings
-    texts = {code: [e.tokens for e in found] for code, found in labelled.items()}
-    if settings.model.adversarial:
-        texts[transfer.target] = transfer.text(transfer.target)
-    words = ((code, word) for code in texts for tokens in texts[code] for word in tokens)
+    own = {code: [e.tokens for e in found] for code, found in labelled.items()}
+    readers = transfer.languages if settings.model.adversarial else ()
+    plain = {code: transfer.text(code) for code in readers}
+    words = (
+        (code, word)
+        for texts in (own, plain)
+        for code, found in texts.items()
+        for tokens in found
+        for word in tokens
+    )
     known = list(dict.fromkeys(words))
     characters = CharacterIds(word for _, word in known)
     vectors = data.vectors(settings.corpus, settings.vectors, settings.languages)
     table = word_table(known, vectors, characters, transfer.target, settings)
-    encoded = [encode(code, i, found, table) for i, (code, found) in enumerate(texts.items())]
     with_gold = [
-        with_labels(encoded[i], [e.gold for e in found], names)
-        for i, found in enumerate(labelled.values())
+        with_labels(encode(code, i, own[code], table), [e.gold for e in labelled[code]], names)
+        for i, code in enumerate(labelled)
     ]
-    return TrainingTexts(table, with_gold, encoded), characters
+    without = [encode(code, i, found, table) for i, (code, found) in enumerate(plain.items())]
+    return TrainingTexts(table, with_gold, without), characters
 
 
 @dataclass(frozen=True)
