@@ -132,7 +132,7 @@ class Page:
     def __repr__(self) -> str:
         """Return what will run, one fact a line."""
         shown = self.experiment
-        systems = shown.select(self._systems)
+        systems = shown.select(self._systems, self.profile)
         lines = [
             f"{shown.key}: {shown.title}",
             f"question: {shown.question}",
@@ -253,7 +253,8 @@ class Page:
         Raises:
             SettingsError: for an unknown identifier or block; if two systems share no seed.
         """
-        self.experiment.select([f"{block}:*"] * (block is not None) + [first] * (":" in first))
+        named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
+        self.experiment.select(named, self.profile)
         numbers, best = self.numbers(), self.profiles()[0]
         pieces: list[Piece] = []
         for one, other in _pairs(numbers.systems(self.experiment.key, best), first, block):

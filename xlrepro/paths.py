@@ -44,3 +44,9 @@ def cache_dir() -> Path:
     import pooch
 
     return Path(pooch.os_cache("xlrepro"))
+
+
+def supplied_dir() -> Path:
+    """Return where users put what cannot be downloaded: ``XLREPRO_SUPPLIED``, else in the cache."""
+    chosen = os.environ.get("XLREPRO_SUPPLIED")
+    return Path(chosen).expanduser() if chosen else cache_dir() / "supplied"

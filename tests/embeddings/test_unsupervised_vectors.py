@@ -29,7 +29,7 @@ def spaces(monkeypatch, tmp_path):
     monkeypatch.setattr(unsupervised_vectors, "dictionary_rows", lambda code, x, y: rows[code])
     learnt = []
 
-    def learn(x, y, *, settings, seed, check):
+    def learn(x, y, *, settings, seed, device, check):
         learnt.append(x)
         mapped = procrustes_map(x, y, pairs=check)
         return mapped if x.words[0].endswith("de") else unsupervised(x, y, check)

@@ -1,11 +1,12 @@
-"""Open word vectors mapped without any dictionary, as MAN-MoE's authors used them: MUSE and UMWE.
+"""Word vectors mapped without any dictionary, as MAN-MoE's authors used them: by MUSE and by UMWE.
 
-Whether the maps collapsed is found out once, with the languages' seed dictionaries, which learning
-does not see, and kept beside them: vectors of a collapsed map are not handed out.
+Whether the maps collapsed is found out once and kept beside them: vectors of a collapsed map are
+not handed out. Those of open text are judged by the languages' seed dictionaries, which learning
+does not see.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ import numpy as np
 from xlrepro.embeddings import open_vectors
 from xlrepro.embeddings.adversarial import AdversarialSettings
 from xlrepro.embeddings.artefacts import built, hash_of
+from xlrepro.embeddings.collapse import Pairs
 from xlrepro.embeddings.muse import muse
 from xlrepro.embeddings.open_spaces import dictionary_rows, monolingual_space
 from xlrepro.embeddings.settings import open_settings
-from xlrepro.embeddings.spaces import COLLAPSED, CollapsedError, Mapped
+from xlrepro.embeddings.spaces import COLLAPSED, CollapsedError, Mapped, MappingReport, Space
 from xlrepro.embeddings.umwe import umwe
 from xlrepro.embeddings.vectors import VectorSet, load_language
 from xlrepro.errors import SettingsError
@@ -49,8 +51,7 @@ def recipe(name: str, languages: Sequence[str]) -> dict[str, Any]:
     Raises:
         SettingsError: for another name.
     """
-    if name not in NAMES:
-        raise SettingsError(f"no vectors without a dictionary are called {name!r}: {NAMES}")
+    check_name(name)
     return {
         "version": VERSION,
         "method": name,
@@ -69,8 +70,18 @@ def recipe_hash(name: str, languages: Sequence[str]) -> str:
     return hash_of(recipe(name, languages))
 
 
+def check_name(name: str) -> None:
+    """Refuse what is not one of ``NAMES``.
+
+    Raises:
+        SettingsError: naming them.
+    """
+    if name not in NAMES:
+        raise SettingsError(f"no vectors without a dictionary are called {name!r}: {NAMES}")
+
+
 def load(name: str, languages: Sequence[str]) -> VectorSet:
-    """Return the vectors of some languages in the English space, learning the maps first.
+    """Return the open vectors of some languages in the English space, learning the maps first.
 
     Raises:
         CollapsedError: if the map of a language collapsed; names it and the number that says so.
@@ -78,23 +89,12 @@ def load(name: str, languages: Sequence[str]) -> VectorSet:
         DataError: if a file it is built from cannot be had.
     """
     source = open_settings().source
-    folder = _maps(name, languages)
-    reports = json.loads((folder / "reports.json").read_text(encoding="utf-8"))
-    collapsed = [
-        f"{code} (P@1 of its checking dictionary {100 * report['precision']:.1f} %)"
-        for code, report in reports.items()
-        if report["status"] == COLLAPSED
-    ]
-    if collapsed:
-        raise CollapsedError(
-            f"vectors {name!r}: the maps of {', '.join(collapsed)} collapsed, nothing is trained "
-            "on them: use vectors 'mapped' or 'dictionary'"
-        )
+    foreign = _foreign(languages)
+    maps = kept_maps(name, foreign, recipe(name, foreign), lambda: learn(name, foreign))
     words, matrices = {}, {}
-    for code in (source, *_foreign(languages)):
+    for code in (source, *foreign):
         words[code], matrix = load_language(open_vectors.monolingual_folder(code))
-        own = code != source
-        matrices[code] = np.asarray(matrix) @ np.load(folder / f"{code}.npy") if own else matrix
+        matrices[code] = np.asarray(matrix) @ maps[code] if code in maps else matrix
     content = recipe_hash(name, languages)
     return VectorSet(name, words, matrices, source=source, content_hash=content)
 
@@ -103,28 +103,91 @@ def _foreign(languages: Sequence[str]) -> list[str]:
     return sorted(set(languages) - {open_settings().source})
 
 
-def _maps(name: str, languages: Sequence[str]) -> Path:
-    """Return the folder of the maps: ``<language>.npy`` and ``reports.json``."""
-    foreign = _foreign(languages)
+def kept_maps(
+    name: str,
+    foreign: Sequence[str],
+    recipe: Mapping[str, Any],
+    learn: Callable[[], dict[str, Mapped]],
+) -> dict[str, np.ndarray]:
+    """Return the maps of languages other than English, learning them if they are not in the cache.
+
+    Args:
+        name: of the method.
+        foreign: the languages.
+        recipe: what decides the maps.
+        learn: learns them.
+
+    Returns:
+        Per language its map into the English space, ``(dim, dim)``.
+
+    Raises:
+        CollapsedError: as :func:`refuse_collapsed`.
+    """
 
     def build(folder: Path) -> None:
-        found = learn(name, foreign)
+        found = learn()
         for code, mapped in found.items():
             np.save(folder / f"{code}.npy", mapped.w)
         reports = {code: asdict(mapped.report) for code, mapped in found.items()}
         (folder / "reports.json").write_text(json.dumps(reports, indent=1), encoding="utf-8")
 
-    return built(name, "-".join(foreign), recipe(name, foreign), build)
+    folder = built(name, "-".join(foreign), recipe, build)
+    reports = json.loads((folder / "reports.json").read_text(encoding="utf-8"))
+    refuse_collapsed(name, {code: MappingReport(**values) for code, values in reports.items()})
+    return {code: np.load(folder / f"{code}.npy") for code in foreign}
+
+
+def refuse_collapsed(name: str, reports: Mapping[str, MappingReport]) -> None:
+    """Let nothing be trained on vectors of a map that is none.
+
+    Raises:
+        CollapsedError: naming each language whose map collapsed and the number that says so.
+    """
+    collapsed = [f"{c} ({r.why})" for c, r in reports.items() if r.status == COLLAPSED]
+    if collapsed:
+        raise CollapsedError(
+            f"vectors {name!r}: the maps of {', '.join(collapsed)} collapsed, nothing is trained "
+            "on them: use vectors 'mapped' or 'dictionary'"
+        )
 
 
 def learn(name: str, languages: Sequence[str]) -> dict[str, Mapped]:
-    """Learn the maps of languages other than English; reports are judged by seed dictionaries."""
+    """Learn the maps of open vectors into the English space; seed dictionaries judge them."""
     english = monolingual_space(open_settings().source, WORDS)
     spaces = {code: monolingual_space(code, WORDS) for code in languages}
     checks = {code: dictionary_rows(code, space, english) for code, space in spaces.items()}
+    return learnt_maps(name, spaces, english, SETTINGS, checks)
+
+
+def learnt_maps(
+    name: str,
+    spaces: Mapping[str, Space],
+    english: Space,
+    settings: AdversarialSettings,
+    checks: Mapping[str, Pairs] | None = None,
+    device: str = "cpu",
+) -> dict[str, Mapped]:
+    """Learn a map per language, by UMWE all at once, by MUSE one after the other.
+
+    Args:
+        name: ``"muse"`` or ``"umwe"``.
+        spaces: those that are mapped, by language.
+        english: the space that they are mapped into.
+        settings: of either method.
+        checks: per language (row of its space, row of English), which only the reports look at.
+        device: ``"cpu"`` or ``"cuda"``.
+
+    Raises:
+        SettingsError: for another name.
+    """
+    check_name(name)
+    checks = checks or {}
     if name == "umwe":
-        return umwe(spaces, english, settings=SETTINGS, seed=SEED, check=checks)
+        found = umwe(spaces, english, settings=settings, seed=SEED, device=device, check=checks)
+        return dict(found)
     return {
-        code: muse(space, english, settings=SETTINGS, seed=SEED, check=checks[code])
+        code: muse(
+            space, english, settings=settings, seed=SEED, device=device, check=checks.get(code)
+        )
         for code, space in spaces.items()
     }

@@ -113,7 +113,7 @@ class CatalogEntry(_Entry):
         ours: whether the experiment is ours and not in the paper.
         deterministic: whether a seed changes nothing, so that one run is exact.
         stand_ins: profile -> what stands in there for the paper's data.
-        not_run: printed row that no profile runs -> why, shown beside "not run".
+        not_run: profile -> printed row that does not run there -> why, beside "not run".
     """
 
     title: str
@@ -126,7 +126,7 @@ class CatalogEntry(_Entry):
     ours: bool = False
     deterministic: bool = False
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)
-    not_run: dict[str, str] = Field(default_factory=dict)
+    not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[str, ...]:

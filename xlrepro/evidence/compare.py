@@ -88,7 +88,7 @@ def _note(sides: "_Sides", entry: CatalogEntry, judged: str) -> str:
         exact = entry.deterministic
         return note.replace("one seed: no interval", "no seed: computed") if exact else note
     printed = sides.reported.system if sides.reported else ""
-    reason = entry.quoted_because(printed) or entry.not_run.get(printed, "")
+    reason = entry.quoted_because(printed) or entry.not_run.get(sides.profile, {}).get(printed, "")
     if reason or judged != NOT_HERE:
         return reason
     return f"{entry.stand_ins[sides.profile].column(sides.column)} stands in"

@@ -19,12 +19,14 @@ class System:
         name: the name the paper prints, ``"ORT"``.
         default: whether it runs when no system is named.
         ours: whether it is an addition of ours, without a reported row.
+        by_name_at: profiles at which it runs only when it is named, default or not.
     """
 
     block: str
     name: str
     default: bool = True
     ours: bool = False
+    by_name_at: tuple[str, ...] = ()
 
     @property
     def identifier(self) -> str:
@@ -115,8 +117,8 @@ class Experiment:
             return list(product(trial.systems, trial.columns))
         return self.fills(trial) if self.fills else []
 
-    def select(self, names: Sequence[str] | None) -> tuple[str, ...]:
-        """Return the identifiers of the systems that ``names`` stand for.
+    def select(self, names: Sequence[str] | None, profile: str) -> tuple[str, ...]:
+        """Return the identifiers of the systems that ``names`` stand for at a profile.
 
         A name is a system's printed name (``ORT``, among the default systems), an identifier
         (``word-mapped:ORT``) or a whole block (``word-mapped:*``). ``None``, ``[]``: the defaults.
@@ -125,7 +127,9 @@ class Experiment:
             SettingsError: for a name that stands for nothing.
         """
         if not names:
-            return tuple(s.identifier for s in self.systems if s.default)
+            return tuple(
+                s.identifier for s in self.systems if s.default and profile not in s.by_name_at
+            )
         chosen: list[str] = []
         for name in names:
             hits = [
@@ -149,7 +153,8 @@ class Experiment:
         """Return the trials that fill the cells of ``systems`` at ``profile``.
 
         Raises:
-            SettingsError: for an unknown profile, system, seed or override.
+            SettingsError: for an unknown profile, system, seed or override; if the named systems
+                have no trials at this profile.
         """
         if profile not in self.profiles:
             raise SettingsError(
@@ -158,4 +163,7 @@ class Experiment:
         wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
         if any(not isinstance(s, int) or isinstance(s, bool) or s < 0 for s in wanted):
             raise SettingsError(f"seeds must be whole numbers of 0 or more, not {list(wanted)}")
-        return self.make_trials(profile, self.select(systems), wanted, overrides or {})
+        found = self.make_trials(profile, self.select(systems, profile), wanted, overrides or {})
+        if not found and systems:
+            raise SettingsError(f"{self.key} does not run {', '.join(systems)} at {profile}")
+        return found

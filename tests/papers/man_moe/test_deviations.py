@@ -12,7 +12,7 @@ TOPICS = {
     "lambda2": ("MM12", "As printed"),
     "k": ("MM13", "As printed"),
     "hidden sizes of named entities": ("MM14", "128 and 256"),
-    "vectors of named entities": ("MM15", "Neither"),
+    "vectors of named entities": ("MM15", "As in the text at paper"),
     "gate": ("MM16", "With a bias"),
     "gate gradient": ("MM17", "Detached"),
     "mixture in C": ("MM18", "Log-probabilities"),

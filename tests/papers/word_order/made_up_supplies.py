@@ -34,17 +34,22 @@ def supply(root, monkeypatch):
     """Put every file there that the paper profile of the span tasks reads."""
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(root))
     monkeypatch.setenv("XLREPRO_DATA", str(root / "cache"))
-    for language, text in CONLL.items():
-        (root / "conll-ner" / language).mkdir(parents=True)
-        for split in ("train", "dev", "test"):
-            file = root / "conll-ner" / language / split
-            file.write_text(text, encoding="latin-1")
+    supply_entities(root)
     (root / "fb-multilingual-nlu").mkdir()
     utterances = root / "fb-multilingual-nlu" / "train-en.conllu"
     utterances.write_text(TRAINING_UTTERANCES, encoding="utf-8")
     # the other utterances are registered: no test without the mirror may fetch them
     monkeypatch.setattr(loading, "load", lambda name, file_id: UTTERANCES)
     supply_vectors(root)
+
+
+def supply_entities(root):
+    """Put the CoNLL files there, the same text in every split."""
+    for language, text in CONLL.items():
+        (root / "conll-ner" / language).mkdir(parents=True)
+        for split in ("train", "dev", "test"):
+            file = root / "conll-ner" / language / split
+            file.write_text(text, encoding="latin-1")
 
 
 def supply_vectors(root):

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 import torch
 
-from tests.papers.word_order.made_up_supplies import CONLL, supply
+from tests.papers.word_order.made_up_supplies import supply
 from xlrepro.cli import main
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
@@ -77,33 +77,6 @@ def paper_trial(key, system, task=None, **overrides):
 
 
 # What the files hold
-
-
-def test_iob1_tags_become_bio_and_marks_of_documents_are_no_sentences(supplied):
-    first, second = official_spans.read_conll(supplied / "conll-ner" / "en" / "train")
-    assert first.tokens == ("Zorp", "Quax", "Blim", "voo", "Gleth")
-    assert first.entities == ("B-PER", "I-PER", "B-PER", "O", "B-LOC")
-    assert second.entities == ("O", "B-LOC", "O")
-
-
-def test_a_document_mark_on_a_sentences_first_line_is_taken_off(supplied):
-    first, _ = official_spans.read_conll(supplied / "conll-ner" / "nl" / "test")
-    assert (first.tokens, first.entities) == (("wib", "Gleth"), ("O", "B-LOC"))
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
-def test_the_distributed_encoding_and_that_of_many_copies_are_both_read(tmp_path, encoding):
-    (tmp_path / "test").write_text(CONLL["es"], encoding=encoding)
-    assert official_spans.read_conll(tmp_path / "test")[0].tokens == ("Blimé", "voo")
-
-
-def test_a_file_of_another_format_is_one_line_with_its_place(tmp_path):
-    (tmp_path / "test").write_text("Zorp B-PER\nvoo\n\n")
-    with pytest.raises(DataError, match=r"test:2: expected 2 columns"):
-        official_spans.read_conll(tmp_path / "test")
-    (tmp_path / "empty").write_text("\n")
-    with pytest.raises(DataError, match="has no sentence"):
-        official_spans.read_conll(tmp_path / "empty")
 
 
 def test_limits_cut_training_and_test_sentences_apart(supplied):

@@ -2,7 +2,7 @@
 
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
-from xlrepro.papers.man_moe.settings import presets, transfer_settings
+from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 
 EXPERIMENT = "man_moe/table6"
 # Printed name of a task -> the presets that stand for it.
@@ -28,10 +28,9 @@ def hyperparameters_table(reported: ReportedNumbers | None = None) -> Table:
     profiles = list(dict.fromkeys(p for preset in TASKS.values() for p in presets(preset)))
     rows = []
     for task, preset in TASKS.items():
-        ours = {p: transfer_settings(preset, p, {}, {}) for p in profiles}
+        ours = {p: transfer_settings(preset, p, {}, {}) for p in presets(preset)}
         for name, setting in SETTINGS.items():
             theirs = printed.get((task, name))
-            values = (float(getattr(ours[p], setting)) for p in profiles)
             paper = (
                 Entry(theirs.printed, sort=theirs.value, title=theirs.source) if theirs else None
             )
@@ -40,7 +39,7 @@ def hyperparameters_table(reported: ReportedNumbers | None = None) -> Table:
                     Entry(task),
                     Entry(name),
                     paper or Entry("–", title="in the paper's text, not in its table"),
-                    *(_own(value, theirs) for value in values),
+                    *(_own(ours.get(p), setting, theirs) for p in profiles),
                 )
             )
     names = headings("task", "setting", "paper", *profiles, numeric=("paper", *profiles))
@@ -51,7 +50,10 @@ def hyperparameters_table(reported: ReportedNumbers | None = None) -> Table:
     return Table(caption, names, tuple(rows), interactive=False)
 
 
-def _own(value: float, theirs: ReportedCell | None) -> Entry:
+def _own(ours: TransferSettings | None, setting: str, theirs: ReportedCell | None) -> Entry:
     """Return a setting of ours, and say so where it is not the printed one."""
+    if ours is None:
+        return Entry("–", title="this task does not run at this profile")
+    value = float(getattr(ours, setting))
     differs = theirs is not None and value != theirs.value
     return Entry(f"{value:g}", "not as printed" if differs else "", sort=value)

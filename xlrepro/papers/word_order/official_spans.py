@@ -12,26 +12,21 @@ reads must be there.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
-from xlrepro.corpora import registry
-from xlrepro.corpora.column_reader import read_columns
+from xlrepro.corpora import conll_ner, registry
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.corpora.text_files import read_text_lines
 from xlrepro.embeddings import open_vectors
 from xlrepro.embeddings.encoding import TagSet
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order import nlu_data
-from xlrepro.papers.word_order.data import supplied_dir
 from xlrepro.papers.word_order.nlu_settings import NLUSettings, nlu_settings
 from xlrepro.papers.word_order.span_data import SpanSettings, labels
+from xlrepro.paths import supplied_dir
 
-CONLL = "conll-ner"
 FACEBOOK = nlu_data.OFFICIAL
-CORPORA = (CONLL, FACEBOOK)
+CORPORA = (conll_ner.NAME, FACEBOOK)
 ALIGNED = "fasttext-aligned"
-DOCUMENT = "-DOCSTART-"  # a token of its own, or the first of a document's first sentence
 
 
 def sentences(settings: SpanSettings, language: str, split: str) -> list[Sentence]:
@@ -48,11 +43,11 @@ def sentences(settings: SpanSettings, language: str, split: str) -> list[Sentenc
     """
     if settings.corpus == FACEBOOK:
         return nlu_data.sentences(_as_nlu(settings), language, split)
-    if settings.corpus != CONLL:
+    if settings.corpus != conll_ner.NAME:
         raise SettingsError(f"unknown corpus {settings.corpus!r}; known: {', '.join(CORPORA)}")
     limit = settings.train_sentences if split == "train" else settings.test_sentences
-    (file,) = conll_files([(language, split)])
-    return list(read_conll(file)[:limit])
+    (file,) = conll_ner.files([(language, split)])
+    return list(conll_ner.read(file)[:limit])
 
 
 def _as_nlu(settings: SpanSettings) -> NLUSettings:
@@ -60,54 +55,6 @@ def _as_nlu(settings: SpanSettings) -> NLUSettings:
     names = ("source", "targets", "train_sentences", "test_sentences")
     values = {name: getattr(settings, name) for name in names}
     return nlu_settings("paper", {"kind": "bilstm"}, values)
-
-
-def conll_files(wanted: Sequence[tuple[str, str]]) -> list[Path]:
-    """Return the supplied CoNLL file of each (language, split).
-
-    Raises:
-        DataError: naming all that are not there.
-    """
-    root = supplied_dir() / CONLL
-    files = [root / language / split for language, split in wanted]
-    missing = [f"{file.parent.name}/{file.name}" for file in files if not file.is_file()]
-    if missing:
-        raise DataError(
-            f"no {', '.join(missing)} below {root}: put the files of CoNLL-2003 (en, de) and "
-            "CoNLL-2002 (es, nl) there, train as LANGUAGE/train, testa as LANGUAGE/dev, testb as "
-            f"LANGUAGE/test, or set XLREPRO_SUPPLIED to the folder above {CONLL}/"
-        )
-    return files
-
-
-@lru_cache(maxsize=16)
-def read_conll(file: Path) -> tuple[Sentence, ...]:
-    """Return the sentences of a CoNLL-2002 or CoNLL-2003 file, tags in BIO.
-
-    The first column is the token, the last its tag in IOB1 or BIO (BIO is IOB1 in which every span
-    begins with ``B-``); what stands between differs by language and is not read. The files are
-    distributed in Latin-1, and many copies are in UTF-8: what is not UTF-8 is read as Latin-1.
-
-    Raises:
-        DataError: if the file is malformed or has no sentence.
-    """
-    try:
-        lines, encoding = read_text_lines(file), "utf-8"
-    except DataError:
-        lines, encoding = read_text_lines(file, "latin-1"), "latin-1"
-    width = next((len(line.split()) for line in lines if line.strip()), 0)
-    columns = ("token", *["ignore"] * (width - 2), "entity")
-    read = read_columns(file, columns, "iob1", encoding, separator=None)
-    found = tuple(s for s in map(_without_document_mark, read) if s.tokens)
-    if not found:
-        raise DataError(f"{file} has no sentence: put the whole file there")
-    return found
-
-
-def _without_document_mark(sentence: Sentence) -> Sentence:
-    if sentence.tokens[0] != DOCUMENT:
-        return sentence
-    return Sentence(sentence.tokens[1:], entities=(sentence.entities or ())[1:])
 
 
 def few_shot(settings: SpanSettings) -> list[Sentence]:
@@ -141,13 +88,13 @@ def corpus_hashes(settings: SpanSettings) -> dict[str, str]:
         files = [f"{language}/{split}" for language, split in few]
         name = nlu_data.REGISTERED
         return hashes | {f"{name}/{file}": registry.content_hash(name, file) for file in files}
-    if settings.corpus != CONLL:
+    if settings.corpus != conll_ner.NAME:
         raise SettingsError(f"unknown corpus {settings.corpus!r}; known: {', '.join(CORPORA)}")
     wanted = [(settings.source, split) for split in ("train", "dev", "test")]
     wanted += [(language, "test") for language in settings.targets] + few
     return {
-        f"supplied/{CONLL}/{language}/{split}": _size(file)
-        for (language, split), file in zip(wanted, conll_files(wanted), strict=True)
+        f"supplied/{conll_ner.NAME}/{language}/{split}": _size(file)
+        for (language, split), file in zip(wanted, conll_ner.files(wanted), strict=True)
     }
 
 

@@ -1,0 +1,157 @@
+"""The `paper` profile of Table 4: entities and vectors that the user supplies. All invented."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.papers.man_moe.small_models import SIZES
+from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
+from xlrepro.cli import main
+from xlrepro.embeddings import supplied_vectors
+from xlrepro.embeddings.spaces import CollapsedError
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.experiments import experiment
+from xlrepro.papers.man_moe import data, supplied_data, transfer
+from xlrepro.papers.man_moe.settings import transfer_settings
+from xlrepro.trials.trial import TrialContext
+
+SMALL = {**SIZES, "epochs": 1, "min_iterations": 0, "batch_size": 2}
+PAPER = transfer_settings("ner", "paper", {}, {})
+
+
+def supply_vectors(root, languages=("en", "de", "es", "nl")):
+    (root / supplied_data.FASTTEXT).mkdir()
+    words = sorted(set(re.findall(r"[^\W\d_]+", " ".join(CONLL.values()).lower())))
+    for language in languages:
+        rows = np.random.default_rng(list(language.encode())).normal(size=(len(words), 4))
+        lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, rows.round(3))]
+        file = root / supplied_data.FASTTEXT / f"wiki.{language}.vec"
+        file.write_text("\n".join([f"{len(words)} 4", *lines, ""]), encoding="utf-8")
+
+
+@pytest.fixture
+def nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    data.vectors.cache_clear()
+    yield tmp_path
+    data.vectors.cache_clear()
+
+
+@pytest.fixture
+def supplied(nothing):
+    supply_entities(nothing)
+    supply_vectors(nothing)
+    return nothing
+
+
+@pytest.fixture
+def read_vectors(monkeypatch):
+    """Read the supplied vectors as they are: a dozen words are no space to be mapped."""
+    loaded = []
+
+    def load(name, files):
+        loaded.append((name, tuple(files)))
+        return supplied_vectors.load_vec(files)
+
+    monkeypatch.setattr(supplied_vectors, "load", load)
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("key", "system"),
+    [
+        ("man_moe/table4", "without:MAN-MoE"),
+        ("man_moe/table4", "without:MAN-MOE+CharCNN+UMWE"),
+        ("word_order/table4", "ner:Chen et al. (2019) using ORT"),
+    ],
+)
+def test_a_paper_trial_runs_on_supplied_files(supplied, read_vectors, key, system):
+    (trial,) = experiment(key).trials("paper", [system], [0], SMALL)
+    result = transfer.run(trial, TrialContext())
+    assert [cell.column for cell in result.cells] == ["de", "es", "nl", "avg"]
+    assert {name for name, _ in read_vectors} == {"umwe" if "UMWE" in system else "muse"}
+    assert {languages for _, languages in read_vectors} == {("en", "de", "es", "nl")}
+    assert set(result.details["experiments"]) == {"de", "es", "nl"}
+
+
+def test_every_row_of_the_paper_runs_and_the_blocks_of_other_profiles_do_not(supplied):
+    found = experiment("man_moe/table4").trials("paper", seeds=[0])
+    assert [s for t in found for s in t.systems] == [
+        *(f"without:{row}" for row in ("MAN-MoE", "BWE+CharCNN (1-to-1)", "BWE+CharCNN (3-to-1)")),
+        "without:MAN-MOE+CharCNN",
+        "without:MAN-MOE+CharCNN+UMWE",
+        *(f"choice:{c}" for c in ("mixture of probabilities", "gate not detached")),
+        "choice:selected on target dev",
+    ]
+    for block in ("without-mapped", "without-muse", "more-text"):
+        with pytest.raises(SettingsError, match=rf"does not run {block}:\* at paper"):
+            experiment("man_moe/table4").trials("paper", [f"{block}:*"])
+
+
+def test_the_paper_preset_has_the_printed_sizes_and_the_code_s_length():
+    model = PAPER.model
+    assert (model.extractor_dim, model.expert_dim, model.character_filters) == (64, 128, 200)
+    assert (model.dropout, PAPER.batch_size, PAPER.learning_rate) == (0.5, 16, 0.001)
+    assert (PAPER.epochs, PAPER.min_iterations, PAPER.train_sentences) == (30, 15_000, None)
+
+
+def test_target_text_comes_without_tags_and_limits_hold(supplied):
+    assert data.text(PAPER, "de", None) == [("Gleth", "Quax")]
+    assert [e.gold for e in data.labelled(PAPER, "de", None, "test")] == [("B-LOC", "B-PER")]
+    cut = PAPER.model_copy(update={"train_sentences": 1})
+    assert len(data.labelled(cut, "en", None, "train")) == 1
+    assert len(data.labelled(cut, "en", None, "dev")) == 2
+
+
+def test_what_a_trial_reads_is_named_and_nothing_else(supplied):
+    one = PAPER.model_copy(update={"targets": ("de",)})
+    names = set(data.data_hashes(one))
+    sources = {f"supplied/conll-ner/{c}/{s}" for c in ("en", "es", "nl") for s in ("train", "dev")}
+    target = {f"supplied/conll-ner/de/{s}" for s in ("train", "dev", "test")}
+    assert names == sources | target | {"vectors/muse"}
+    other = data.data_hashes(one.model_copy(update={"vectors": "umwe"}))
+    assert other["vectors/umwe"] != data.data_hashes(one)["vectors/muse"]
+
+
+def test_open_vectors_serve_too(supplied):
+    hashes = data.data_hashes(PAPER.model_copy(update={"vectors": "dictionary"}))
+    assert "vectors/dictionary" in hashes
+
+
+def test_missing_vectors_are_one_line(nothing):
+    supply_entities(nothing)
+    supply_vectors(nothing, ("en", "nl"))
+    with pytest.raises(DataError, match=r"^no wiki.de.vec, wiki.es.vec in .*fasttext-wiki") as told:
+        data.data_hashes(PAPER)
+    assert "\n" not in str(told.value)
+
+
+def test_vectors_that_collapse_end_the_trial_with_a_line(supplied, monkeypatch):
+    def collapsed(name, files):
+        raise CollapsedError(f"vectors {name!r}: the maps of de collapsed")
+
+    monkeypatch.setattr(supplied_vectors, "load", collapsed)
+    (trial,) = experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0], SMALL)
+    with pytest.raises(CollapsedError, match="collapsed"):
+        transfer.run(trial, TrialContext())
+
+
+def test_an_unknown_corpus_is_refused_with_those_there_are():
+    with pytest.raises(SettingsError, match=r"'ontonotes' for NER; known: .*wikiann, conll-ner"):
+        data.data_hashes(PAPER.model_copy(update={"corpus": "ontonotes"}))
+    slots = PAPER.model_copy(update={"corpus": "conll-ner", "task": "SF"})
+    with pytest.raises(SettingsError, match="'conll-ner' for SF"):
+        data.labelled(slots, "en", "alarm", "train")
+
+
+@pytest.mark.parametrize("key", ["man_moe/table4", "word_order/table4"])
+def test_the_command_says_what_is_missing_and_runs_nothing(nothing, monkeypatch, capsys, key):
+    monkeypatch.setattr("sys.argv", ["xlrepro", "run", key, "--profile", "paper"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert re.fullmatch(
+        r"xlrepro: no en/train, [^\n]*XLREPRO_SUPPLIED[^\n]*\n", capsys.readouterr().err
+    )

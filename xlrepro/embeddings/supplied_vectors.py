@@ -1,0 +1,85 @@
+"""Vectors of a user's own monolingual ``.vec`` files, mapped into one space without a dictionary.
+
+As MAN-MoE's authors made theirs: fastText's vectors of each language's Wikipedia, mapped by MUSE or
+UMWE with those papers' settings. On a CPU that takes a day; the maps are kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from xlrepro.embeddings.adversarial import AdversarialSettings
+from xlrepro.embeddings.artefacts import hash_of
+from xlrepro.embeddings.dictionary_vectors import centred_unit_rows
+from xlrepro.embeddings.spaces import Space
+from xlrepro.embeddings.unsupervised_vectors import SEED, check_name, kept_maps, learnt_maps
+from xlrepro.embeddings.vec_files import load_vec
+from xlrepro.embeddings.vectors import VectorSet
+
+SOURCE = "en"
+VERSION = 1  # raised when the code changes the vectors
+WORDS = 200_000  # most frequent words of each file (authors' code, options.py:167-208)
+SETTINGS = AdversarialSettings()
+
+
+def recipe(name: str, files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return what decides the maps: files are named by their size.
+
+    Args:
+        name: ``"muse"`` or ``"umwe"``.
+        files: language to ``.vec`` file, English among them.
+
+    Raises:
+        SettingsError: for another name.
+    """
+    check_name(name)
+    return {
+        "version": VERSION,
+        "method": name,
+        "words": WORDS,
+        "seed": SEED,
+        "settings": asdict(SETTINGS),
+        "files": {code: files[code].stat().st_size for code in sorted(files)},
+    }
+
+
+def load(
+    name: str, files: Mapping[str, Path], settings: AdversarialSettings = SETTINGS
+) -> VectorSet:
+    """Return the vectors of all languages in the English space, learning the maps first.
+
+    They are centred and of length 1 before mapping, as all our spaces are. Learning takes a GPU
+    where there is one.
+
+    Args:
+        name: ``"muse"`` or ``"umwe"``.
+        files: language to ``.vec`` file, English among them.
+        settings: of either method.
+
+    Raises:
+        CollapsedError: if the map of a language collapsed, by the criterion of MUSE against chance.
+        DataError: if a file is missing or malformed.
+        SettingsError: for another name.
+    """
+    own = load_vec(files, WORDS)
+    spaces = {
+        code: Space(own.words(code), centred_unit_rows(np.asarray(own.matrix(code), np.float32)))
+        for code in files
+    }
+    english = spaces.pop(SOURCE)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    what = {**recipe(name, files), "settings": asdict(settings)}
+    maps = kept_maps(
+        name,
+        sorted(spaces),
+        what,
+        lambda: learnt_maps(name, spaces, english, settings, device=device),
+    )
+    matrices = {SOURCE: english.matrix}
+    matrices |= {code: space.matrix @ maps[code] for code, space in spaces.items()}
+    words = {SOURCE: english.words} | {code: space.words for code, space in spaces.items()}
+    return VectorSet(name, words, matrices, source=SOURCE, content_hash=hash_of(what))
