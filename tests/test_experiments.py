@@ -7,7 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from xlrepro import experiments
+from xlrepro.corpora import conll_ner
 from xlrepro.errors import SettingsError
+from xlrepro.papers.man_moe import supplied_data
+from xlrepro.papers.word_order import nlu_data, official_spans
+from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
@@ -97,3 +101,41 @@ def test_a_curve_announces_every_point_of_every_system_once(key):
     announced = [cell for cells in figure.announced("smoke") for cell in cells]
     systems = [system.identifier for system in figure.systems]
     assert sorted(announced) == sorted(product(systems, figure.columns))
+
+
+def test_the_guide_lists_every_folder_of_files_that_a_user_supplies():
+    text = (project_root() / "book" / "guide" / "data.md").read_text(encoding="utf-8")
+    folders = [
+        conll_ner.NAME,
+        supplied_data.FASTTEXT,
+        official_spans.ALIGNED,
+        nlu_data.REGISTERED,
+        "ud-treebanks-v2.2",
+    ]
+    assert [name for name in folders if f"| `{name}/" not in text] == []
+
+
+def shown(*systems):
+    """Return an experiment with these systems, whose trials are their names, but at open."""
+    made = make("p/table1")
+    return replace(
+        made,
+        systems=systems,
+        make_trials=lambda profile, names, *_: [] if profile == "open" else list(names),
+        profiles=("smoke", "open"),
+    )
+
+
+def test_a_system_that_runs_by_name_at_a_profile_is_a_default_at_the_others():
+    one, two = System("a", "one"), System("a", "two", by_name_at=("open",))
+    assert shown(one, two).select(None, "smoke") == ("a:one", "a:two")
+    assert shown(one, two).select(None, "open") == ("a:one",)
+    assert shown(one, two).select(["a:two"], "open") == ("a:two",)
+
+
+def test_named_systems_without_trials_at_a_profile_are_refused():
+    experiment = shown(System("a", "one"))
+    assert experiment.trials("smoke", ["one"]) == ["a:one"]
+    assert experiment.trials("open") == []
+    with pytest.raises(SettingsError, match=r"^p/table1 does not run one at open$"):
+        experiment.trials("open", ["one"])
