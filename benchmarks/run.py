@@ -4,6 +4,9 @@
 
 One file per device, ``data/results/benchmarks/<device>.json``; what ``--only`` leaves out keeps
 its older numbers. The exit status is 1 where a target is missed.
+
+The program starts itself once more with the allocator set as in a worker of the engine, so that
+what is timed is what trials take.
 """
 
 import argparse
@@ -24,6 +27,7 @@ from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
 from xlrepro.trials import devices, machine
+from xlrepro.trials.cluster import ALLOCATOR_ENVIRONMENT
 from xlrepro.trials.store import write_atomically
 
 GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
@@ -40,6 +44,7 @@ ONCE = ("data", "zero-shot")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write; return the exit status."""
     chosen = _parser().parse_args(arguments)
+    _as_in_a_worker(sys.argv[1:] if arguments is None else arguments)
     try:
         device = devices.resolve(chosen.device)
     except XlreproError as error:
@@ -60,6 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_atomically(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     print(f"{path}: {missed} targets missed" if missed else f"{path}: every target met")
     return 1 if missed else 0
+
+
+def _as_in_a_worker(arguments: Sequence[str]) -> None:
+    """Start this program anew unless its memory allocator is set as a worker's is."""
+    if all(os.environ.get(k) == v for k, v in ALLOCATOR_ENVIRONMENT.items()):
+        return
+    command = [sys.executable, "-m", "benchmarks.run", *arguments]
+    os.execve(sys.executable, command, {**os.environ, **ALLOCATOR_ENVIRONMENT})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,6 +113,7 @@ def _described(device: str, results: Sequence[Result]) -> dict[str, Any]:
     return {
         "machine": machine.device_name(device),
         "cores": os.cpu_count(),
+        "allocator": ALLOCATOR_ENVIRONMENT,
         "load_average": round(os.getloadavg()[0], 1),
         "versions": machine.versions() | {"pytorch-crf": version("pytorch-crf")},
         "torch_cpu_capability": torch.backends.cpu.get_cpu_capability(),

@@ -9,6 +9,14 @@ from benchmarks.timing import Result, interleaved_medians
 from xlrepro.book.benchmarks_page import GROUP_TITLES, NO_GPU, benchmark_tables
 from xlrepro.experiments import experiment
 from xlrepro.paths import data_dir
+from xlrepro.trials.cluster import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
+
+
+@pytest.fixture(autouse=True)
+def allocator(monkeypatch):
+    """Set the allocator as it must be, so that no test starts the program anew."""
+    for name, value in ALLOCATOR_ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
 
 
 def result(met=True, **changes):
@@ -48,6 +56,24 @@ def test_warm_up_does_not_count(monkeypatch):
 def test_exit_status_says_whether_targets_are_met(tmp_path, monkeypatch, met, status):
     monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result(met)])
     assert run.main(["--only", "crf", "--output", str(tmp_path / "cpu.json")]) == status
+
+
+def test_the_program_starts_anew_with_the_allocator_of_a_worker(monkeypatch):
+    started = []
+
+    def execve(path, command, environment):
+        started.append((command[1:], environment))
+        raise SystemExit
+
+    monkeypatch.setattr("os.execve", execve)
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_")
+    monkeypatch.setenv("KEPT", "yes")
+    with pytest.raises(SystemExit):
+        run.main(["--only", "crf"])
+    ((command, environment),) = started
+    assert command == ["-m", "benchmarks.run", "--only", "crf"]
+    assert {*ALLOCATOR_ENVIRONMENT.items(), ("KEPT", "yes")} <= set(environment.items())
+    assert WORKER_ENVIRONMENT.items() >= ALLOCATOR_ENVIRONMENT.items()
 
 
 def test_groups_not_measured_again_keep_their_numbers(tmp_path, monkeypatch):

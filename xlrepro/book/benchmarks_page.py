@@ -57,7 +57,9 @@ def _group_section(name: str, group: Mapping[str, Any], device: str) -> str:
     title = f"{GROUP_TITLES.get(name, name)}, {'GPU' if device == GPU else device.upper()}"
     measured = (
         f"Measured {group['measured']} on {group['machine']} ({group['cores']} cores, load "
-        f"{group['load_average']} when it ended). Versions: {shown}."
+        f"{group['load_average']} when it ended"
+        f"{', memory allocator set as in trials' if group.get('allocator') else ''}). "
+        f"Versions: {shown}."
     )
     table = Table(
         f"{title}: medians; a ratio above 1 means that ours is faster.",

@@ -22,6 +22,12 @@ NO_DASHBOARD = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
 CONNECT_SECONDS = 30
 FIRST_WORKER_SECONDS = 3600  # a queueing system may take its time
 
+# Dask tells glibc to give back freed memory at once; a training step takes it again at once, and
+# the page faults cost a third of the time.
+ALLOCATOR_ENVIRONMENT = {
+    "MALLOC_TRIM_THRESHOLD_": str(2**30),
+    "MALLOC_MMAP_THRESHOLD_": str(2**28),
+}
 # One thread per trial, set before the process starts: libraries read it when they are loaded.
 WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -29,10 +35,7 @@ WORKER_ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-    # Dask tells glibc to give back freed memory at once; a training step takes it again at once,
-    # and the page faults cost a third of the time.
-    "MALLOC_TRIM_THRESHOLD_": str(2**30),
-    "MALLOC_MMAP_THRESHOLD_": str(2**28),
+    **ALLOCATOR_ENVIRONMENT,
 }
 
 SETTINGS = {
