@@ -8,7 +8,7 @@ import pytest
 
 from xlrepro import experiments
 from xlrepro.corpora import conll_ner
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe import supplied_data
 from xlrepro.papers.word_order import nlu_data, official_spans
 from xlrepro.paths import project_root
@@ -54,6 +54,18 @@ def test_only_shared_records_that_the_reader_asks_for_count(monkeypatch):
     monkeypatch.setattr(experiments, "preset_keys", lambda *_: {"asked"})
     (found,) = experiments.own_records("p/table5", "open", store)
     assert found.cells[0].column == "asked"
+
+
+def test_all_records_count_where_the_files_that_name_the_trials_are_not_here(monkeypatch):
+    record = Record.model_construct(experiment="p/table1", key="k", seed=0)
+    store = SimpleNamespace(records=lambda name, profile: [record])
+
+    def missing(*_):
+        raise DataError("no en/train")
+
+    monkeypatch.setattr(experiments, "experiment", make)
+    monkeypatch.setattr(experiments, "preset_keys", missing)
+    assert experiments.own_records("p/table1", "open", store) == [record]
 
 
 def test_own_trials_announce_systems_by_columns_and_shared_ones_what_the_reader_fills():
@@ -139,3 +151,14 @@ def test_named_systems_without_trials_at_a_profile_are_refused():
     assert experiment.trials("open") == []
     with pytest.raises(SettingsError, match=r"^p/table1 does not run one at open$"):
         experiment.trials("open", ["one"])
+    assert experiment.all_trials("open", [0]) == []
+
+
+def test_a_name_that_a_profile_does_not_run_is_refused_beside_others_that_it_does():
+    one, two = System("a", "one"), System("b", "two")
+    made = replace(
+        shown(one, two), make_trials=lambda p, names, *_: [n for n in names if n == "a:one"]
+    )
+    assert made.trials("smoke") == ["a:one"]
+    with pytest.raises(SettingsError, match=r"does not run b:\* at smoke"):
+        made.trials("smoke", ["one", "b:*"])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.presets import preset_keys
@@ -42,10 +42,15 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
 
     Others are those made with ``--set``, with an earlier preset or with other data. Records of
     trials that the experiment shares with another are read as its own: :meth:`Experiment.view`.
+    Where the preset's trials are named by files that the user supplies, and they are not here, all
+    records count: whoever has no CoNLL can read the book of someone who has.
     """
     store, each = store or RecordStore(), experiment(key)
     found = [r for name in each.trained_in for r in store.records(name, profile)]
-    wanted = preset_keys(each, profile, [r.seed for r in found])
+    try:
+        wanted = preset_keys(each, profile, [r.seed for r in found])
+    except DataError:
+        wanted = {r.key for r in found}
     return [each.view(r) for r in found if r.key in wanted]
 
 

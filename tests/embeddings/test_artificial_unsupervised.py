@@ -11,6 +11,7 @@ from xlrepro.embeddings.artificial_unsupervised import SETTINGS, load
 from xlrepro.embeddings.spaces import CollapsedError
 from xlrepro.embeddings.vectors import VectorSet
 from xlrepro.errors import SettingsError
+from xlrepro.papers.man_moe import data
 
 FAMILY = Family(0)
 DIM = 16
@@ -44,6 +45,20 @@ def test_translations_come_together_though_no_dictionary_was_seen(name):
         # Not that they had never been turned away from it.
         apart = artificial_unsupervised._own_space(FAMILY, whole, code)
         assert (known * unit(apart.matrix)).sum(axis=1).mean() < 0.7
+
+
+def test_the_settings_of_table_4_s_row_find_the_alignment(monkeypatch):
+    reports = {}
+    monkeypatch.undo()  # vectors of that table's size instead
+    monkeypatch.setattr(
+        artificial_unsupervised, "refuse_collapsed", lambda name, r: reports.update(r)
+    )
+    load("umwe", FAMILY, ("de", "es", "nl"), data.ARTIFICIAL_DIM)
+    assert {code: report.precision > 0.95 for code, report in reports.items()} == {
+        "de": True,
+        "es": True,
+        "nl": True,
+    }
 
 
 def test_vectors_of_a_collapsed_map_are_not_handed_out(monkeypatch):

@@ -1,5 +1,7 @@
 """A user's monolingual vectors, mapped without a dictionary and kept. All words are invented."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,11 +54,21 @@ def test_maps_are_learnt_once(files, monkeypatch):
     assert first.content_hash == again.content_hash
 
 
-def test_other_files_settings_and_methods_are_other_vectors(files, tmp_path):
-    whole = supplied_vectors.recipe("muse", files)
-    write(files["de"], GERMAN.most_frequent(200))
-    assert supplied_vectors.recipe("muse", files) != whole
-    assert supplied_vectors.recipe("umwe", files)["method"] != whole["method"]
+def test_other_files_settings_and_methods_are_learnt_anew(files, monkeypatch):
+    learnt = []
+    quick = replace(SETTINGS, epochs=1)
+
+    def learn(name, *more, **options):
+        learnt.append(name)
+        return unsupervised_vectors.learnt_maps(name, *more, **options)
+
+    monkeypatch.setattr(supplied_vectors, "learnt_maps", learn)
+    hashes = [supplied_vectors.load(n, files, SETTINGS).content_hash for n in ("muse", "umwe")]
+    hashes.append(supplied_vectors.load("muse", files, quick).content_hash)
+    write(files["de"], GERMAN.most_frequent(250))
+    hashes.append(supplied_vectors.load("muse", files, SETTINGS).content_hash)
+    assert learnt == ["muse", "umwe", "muse", "muse"]
+    assert len(set(hashes)) == 4
 
 
 def test_a_collapsed_map_is_named_and_nothing_is_handed_out(files):

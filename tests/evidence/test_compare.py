@@ -17,7 +17,7 @@ from xlrepro.evidence.compare import (
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
-from xlrepro.experiments import experiment
+from xlrepro.experiments import all_experiments, experiment
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 
@@ -214,6 +214,19 @@ def test_a_reason_for_not_running_is_given_of_printed_rows_that_do_not_run_by_de
     for profile, rows in load_catalog().experiment(key).not_run.items():
         assert set(rows) <= set(load_reported().systems(key))
         assert set(rows).isdisjoint(experiment(key).select(None, profile))
+
+
+def test_a_printed_row_that_runs_by_name_alone_says_why():
+    rows = {
+        (key, profile, system.identifier)
+        for key, each in all_experiments().items()
+        for system in each.systems
+        for profile in system.by_name_at
+        if system.identifier in load_reported().systems(key)
+    }
+    assert rows
+    reasons = {key: entry.not_run for key, entry in load_catalog().experiments.items()}
+    assert [(k, p, row) for k, p, row in rows if row not in reasons[k].get(p, {})] == []
 
 
 def test_cells_on_other_data_are_counted_apart(numbers):

@@ -1,6 +1,6 @@
 """Named entities of CoNLL-2003 (en, de) and CoNLL-2002 (es, nl), which the user supplies.
 
-Below the folder of supplied files (``paths.supplied_dir``), as distributed:
+Below the folder of supplied files (``paths.supplied_dir``), their content as distributed:
 
     conll-ner/{en,es,nl,de}/{train,dev,test}
 

@@ -1,8 +1,7 @@
 """Word vectors of the artificial languages, mapped without a dictionary: MUSE and UMWE on a CPU.
 
 Each language's own space is its dictionary vectors, turned and with noise, so that there is an
-alignment to be found. What the methods do with it is real: they see no dictionary. (The skip-gram
-spaces of so little text have no common shape, and both methods collapse on them.)
+alignment to be found. What the methods do with it is real: they see no dictionary.
 """
 
 from collections.abc import Sequence

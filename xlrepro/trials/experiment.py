@@ -19,7 +19,7 @@ class System:
         name: the name the paper prints, ``"ORT"``.
         default: whether it runs when no system is named.
         ours: whether it is an addition of ours, without a reported row.
-        by_name_at: profiles at which it runs only when it is named, default or not.
+        by_name_at: profiles at which it is no default, and runs only when it is named.
     """
 
     block: str
@@ -107,9 +107,8 @@ class Experiment:
         Raises:
             SettingsError: for an unknown profile.
         """
-        every = [system.identifier for system in self.systems]
         seed = self.default_seeds.get(profile, (0,))[:1]
-        found = [self._addresses(trial) for trial in self.trials(profile, every, seed)]
+        found = [self._addresses(trial) for trial in self.all_trials(profile, seed)]
         return [addresses for addresses in found if addresses]
 
     def _addresses(self, trial: Trial) -> list[Address]:
@@ -153,17 +152,30 @@ class Experiment:
         """Return the trials that fill the cells of ``systems`` at ``profile``.
 
         Raises:
-            SettingsError: for an unknown profile, system, seed or override; if the named systems
-                have no trials at this profile.
+            SettingsError: for an unknown profile, system, seed or override; for a name whose
+                systems have no trials at this profile.
         """
+        self._check_profile(profile)
+        wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
+        if any(not isinstance(s, int) or isinstance(s, bool) or s < 0 for s in wanted):
+            raise SettingsError(f"seeds must be whole numbers of 0 or more, not {list(wanted)}")
+        changes = overrides or {}
+        for name in systems or ():
+            if not self.make_trials(profile, self.select([name], profile), wanted, changes):
+                raise SettingsError(f"{self.key} does not run {name} at {profile}")
+        return self.make_trials(profile, self.select(systems, profile), wanted, changes)
+
+    def all_trials(self, profile: str, seeds: Sequence[int]) -> list[Trial]:
+        """Return the trials of all systems that run at ``profile``, not the default ones alone.
+
+        Raises:
+            SettingsError: for an unknown profile.
+        """
+        self._check_profile(profile)
+        return self.make_trials(profile, tuple(s.identifier for s in self.systems), seeds, {})
+
+    def _check_profile(self, profile: str) -> None:
         if profile not in self.profiles:
             raise SettingsError(
                 f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
             )
-        wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
-        if any(not isinstance(s, int) or isinstance(s, bool) or s < 0 for s in wanted):
-            raise SettingsError(f"seeds must be whole numbers of 0 or more, not {list(wanted)}")
-        found = self.make_trials(profile, self.select(systems, profile), wanted, overrides or {})
-        if not found and systems:
-            raise SettingsError(f"{self.key} does not run {', '.join(systems)} at {profile}")
-        return found

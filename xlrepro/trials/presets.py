@@ -20,5 +20,4 @@ def preset_keys(experiment: Experiment, profile: str, seeds: Iterable[int]) -> s
     numbers = sorted(set(seeds))
     if not numbers:
         return set()
-    every = [system.identifier for system in experiment.systems]
-    return {trial.key for trial in experiment.trials(profile, every, numbers)}
+    return {trial.key for trial in experiment.all_trials(profile, numbers)}

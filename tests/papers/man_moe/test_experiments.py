@@ -89,7 +89,7 @@ def addresses(experiment, trial):
 @pytest.mark.parametrize("profile", ["smoke", "open"])
 def test_trials_fill_distinct_cells_that_the_experiment_has(key, profile):
     experiment = BY_KEY[key]
-    trials = experiment.trials(profile, [s.identifier for s in experiment.systems], (0,))
+    trials = experiment.all_trials(profile, (0,))
     cells = [address for trial in trials for address in addresses(experiment, trial)]
     assert len(cells) == len(set(cells)) > 0
     assert {t.experiment for t in trials} <= set(experiment.trained_in)
@@ -192,9 +192,7 @@ def test_no_target_is_a_source_of_itself(profile):
     trials = [
         t
         for key in tables
-        for t in experiment(key).trials(
-            profile, [s.identifier for s in experiment(key).systems], (0,)
-        )
+        for t in experiment(key).all_trials(profile, (0,))
         if not t.systems[0].startswith("corpus:")
     ]
     assert len(trials) > 40

@@ -8,7 +8,7 @@ import pytest
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.cli import main
-from xlrepro.embeddings import supplied_vectors
+from xlrepro.embeddings import open_vectors, supplied_vectors
 from xlrepro.embeddings.spaces import CollapsedError
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
@@ -115,9 +115,24 @@ def test_what_a_trial_reads_is_named_and_nothing_else(supplied):
     assert other["vectors/umwe"] != data.data_hashes(one)["vectors/muse"]
 
 
-def test_open_vectors_serve_too(supplied):
+def test_open_vectors_serve_too(supplied, monkeypatch):
+    opened = []
+    monkeypatch.setattr(open_vectors, "load", lambda name, languages: opened.append(name))
     hashes = data.data_hashes(PAPER.model_copy(update={"vectors": "dictionary"}))
     assert "vectors/dictionary" in hashes
+    data.vectors(PAPER.corpus, "dictionary", PAPER.languages)
+    assert opened == ["dictionary"]
+
+
+@pytest.mark.parametrize("file", ["conll-ner/es/train", "fasttext-wiki/wiki.nl.vec"])
+def test_another_file_is_another_trial(supplied, file):
+    def key():
+        return experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0])[0].key
+
+    before = key()
+    with (supplied / file).open("a", encoding="utf-8") as more:
+        more.write("\n")
+    assert key() != before
 
 
 def test_missing_vectors_are_one_line(nothing):

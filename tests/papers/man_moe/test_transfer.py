@@ -45,15 +45,32 @@ def garbled(examples, classes=None):
 
 @pytest.fixture
 def garble_target(monkeypatch):
-    """Return a function that turns every label of the target, where it is read, into another."""
-    plain = data.labelled
+    """Return a function that turns every label of the target into another, before anyone reads it.
 
-    def labelled(settings, language, domain, split):
-        found = plain(settings, language, domain, split)
-        classes = POLARITY if settings.task == "reviews" else None
-        return garbled(found, classes) if language == "de" else found
+    Neutral reviews stay neutral: they have no label to be turned.
+    """
+    sentences, texts = data._sentences, reviews._all
 
-    return lambda: monkeypatch.setattr(data, "labelled", labelled)
+    def garbled_sentences(settings, language, domain, split):
+        found = sentences(settings, language, domain, split)
+        if language != "de":
+            return found
+        layer = "entities" if settings.task == "NER" else "slots"
+        turned = garbled([Example(s.tokens, getattr(s, layer)) for s in found])
+        return [replace(s, **{layer: e.gold}) for s, e in zip(found, turned, strict=True)]
+
+    def garbled_texts(corpus, language, *more):
+        found = texts(corpus, language, *more)
+        if language != "de":
+            return found
+        sided = iter(garbled([e for e in found if e.gold != (reviews.NEUTRAL,)], POLARITY))
+        return [e if e.gold == (reviews.NEUTRAL,) else next(sided) for e in found]
+
+    def garble():
+        monkeypatch.setattr(data, "_sentences", garbled_sentences)
+        monkeypatch.setattr(reviews, "_all", garbled_texts)
+
+    return garble
 
 
 @pytest.fixture
@@ -119,9 +136,10 @@ def test_a_target_among_the_sources_is_learnt_from(monkeypatch, garble_target, t
     assert not torch.equal(weights(after.model), weights(before.model))
 
 
-def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch):
+@TASKS
+def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch, task, domains):
     asked, read, inside = [], [], []
-    labelled, text, sentences = data.labelled, data.text, data._sentences
+    labelled, text, sentences, texts = data.labelled, data.text, data._sentences, reviews._all
 
     def spy_labelled(settings, code, domain, split):
         asked.append((code, split))
@@ -138,10 +156,17 @@ def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypat
         read.append((code, split, inside[-1] if inside else None))
         return sentences(settings, code, domain, split)
 
+    def spy_texts(corpus, code, domain, split, limit):
+        read.append((code, split, inside[-1] if inside else None))
+        return texts(corpus, code, domain, split, limit)
+
+    monkeypatch.setattr(reviews, "_all", spy_texts)
     monkeypatch.setattr(data, "labelled", spy_labelled)
     monkeypatch.setattr(data, "text", lambda *names: watched(text, *names))
     monkeypatch.setattr(data, "_sentences", spy_sentences)
-    transfer.run(trial_of(make_settings(epochs=1), ("de", "avg")), TrialContext())
+    settings = make_settings(task=task, domains=domains, epochs=1)
+    column = "/".join(("de", *domains))
+    transfer.run(trial_of(settings, (column,)), TrialContext())
     assert [(code, split) for code, split in asked if code == "de"] == [("de", "test")]
     assert asked[-1] == ("de", "test")
     # No way leads round those two: the target's sentences are read as text, or for that score.
@@ -215,9 +240,12 @@ def test_every_language_s_neutral_reviews_reach_the_discriminator(monkeypatch):
     labelled = {code: found.labelled(code, "train") for code in found.sources}
     texts, _ = transfer.training_texts(found, labelled, POLARITY)
     assert [t.language for t in texts.unlabelled] == [0, 1, 2, 3]
-    for own, plain in zip(texts.labelled, texts.unlabelled[:-1], strict=True):
-        sided = {tuple(row.tolist()) for row in own.rows}
-        assert any(tuple(row.tolist()) not in sided for row in plain.rows)
+    labelled["de"] = found.labelled("de", "train")
+    for code, plain in zip(found.languages, texts.unlabelled, strict=True):
+        sided = {e.tokens for e in labelled[code]}
+        read = set(found.text(code))
+        assert read - sided  # neutral ones
+        assert len(plain.rows) == len(found.text(code))
 
 
 def test_a_review_of_an_unknown_class_is_refused(monkeypatch):

@@ -5,8 +5,8 @@ Below the folder of supplied files (``paths.supplied_dir``):
     conll-ner/{en,de,es,nl}/{train,dev,test}   see ``xlrepro.corpora.conll_ner``
     fasttext-wiki/wiki.{en,de,es,nl}.vec       fastText's vectors of each language's Wikipedia
 
-The vectors are mapped here, by MUSE or by UMWE, with those papers' settings. The slots of Table 2
-are proprietary, and no reader of the reviews of Table 5 is written.
+The vectors are mapped here, by MUSE or by UMWE, with the sizes and rates of MUSE's paper. The slots
+of Table 2 are proprietary, and no reader of the reviews of Table 5 is written.
 """
 
 from collections.abc import Sequence

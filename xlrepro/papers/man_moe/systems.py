@@ -36,6 +36,7 @@ NER_ROWS: dict[str, dict[str, Any]] = {
 # rows have where vectors are made here.
 MUSE_ROWS: dict[str, dict[str, Any]] = {
     "MAN-MOE+CharCNN": {**_CHARACTERS, "vectors": "muse"},
+    "MAN-MOE+CharCNN+UMWE": NER_ROWS["MAN-MOE+CharCNN+UMWE"],
 }
 # The other choice where text and code differ, and it matters most: MAN-MOE+CharCNN once more.
 CHOICE_ROWS: dict[str, dict[str, Any]] = {

@@ -1,6 +1,6 @@
 """The paper's own corpora of the two span tasks, which the user supplies, and their vectors.
 
-Below the folder of supplied files (``data.supplied_dir``):
+Below the folder of supplied files (``paths.supplied_dir``):
 
     conll-ner/{en,es,nl,de}/{train,dev,test}       CoNLL-2003 (en, de) and CoNLL-2002 (es, nl)
     fb-multilingual-nlu/train-en.conllu            the English training file of the Facebook data
