@@ -4,8 +4,8 @@ import logging
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing import resource_tracker, spawn
+from contextlib import ExitStack, contextmanager
+from multiprocessing import active_children, resource_tracker, spawn
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,14 @@ from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.trials.devices import resolve, visible_gpus
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, SpecCluster
     from tornado.ioloop import IOLoop
 
 LOOPBACK = "127.0.0.1"
 # Dask opens its web port even then, so it gets a free one that only this machine reaches.
 NO_DASHBOARD = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
 CONNECT_SECONDS = 30
+WORKER_NAME = "Dask Worker"  # how Dask names the processes of workers
 FIRST_WORKER_SECONDS = 3600  # a queueing system may take its time
 
 # Dask tells glibc to give back freed memory at once; a training step takes it again at once, and
@@ -107,16 +108,39 @@ def local_client(
         dask.config.set(SETTINGS),
         _workers_without_main(),
         _loop_deaf_to_interrupts() as loop,
-        SpecCluster(
-            workers=workers,
-            scheduler=scheduler,
-            loop=loop,
-            silence_logs=logging.CRITICAL,
-            name="xlrepro",
+        _closing(
+            SpecCluster(
+                workers=workers,
+                scheduler=scheduler,
+                loop=loop,
+                silence_logs=logging.CRITICAL,
+                name="xlrepro",
+            )
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@contextmanager
+def _closing(cluster: "SpecCluster") -> "Iterator[SpecCluster]":
+    """Close a cluster of this machine at the end, and make sure that no worker is left.
+
+    On a machine that is short of CPU the workers may not stop in the time that Dask gives them. By
+    then the trials are over: what is late is killed, and the run has not failed.
+    """
+    with ExitStack() as stack:
+        running = stack.enter_context(cluster)
+        try:
+            yield running
+        finally:
+            try:
+                stack.close()
+            except TimeoutError:
+                cluster.shutdown_on_close = False  # else Dask waits for them again at exit
+                for process in active_children():
+                    if process.name.startswith(WORKER_NAME):
+                        process.kill()
 
 
 @contextmanager
@@ -197,7 +221,7 @@ def _workers_without_main() -> Iterator[None]:
 
     def without_main(name: str) -> dict[str, Any]:
         settings = original(name)
-        if name.startswith("Dask Worker"):
+        if name.startswith(WORKER_NAME):
             settings.pop("init_main_from_name", None)
             settings.pop("init_main_from_path", None)
         return settings
