@@ -74,8 +74,8 @@ def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sent
     raise SettingsError(f"unknown corpus {settings.corpus!r}; known: {', '.join(CORPORA)}")
 
 
-# The same as paths.supplied_dir, which came later: to import it here would make records stale. Do so
-# with the next change of this module; until then a test compares the two.
+# The same as paths.supplied_dir, which came later: to import it here would make records stale. Do
+# so with the next change of this module; until then a test compares the two.
 def supplied_dir() -> Path:
     """Return where users put what cannot be downloaded: ``XLREPRO_SUPPLIED``, else in the cache."""
     chosen = os.environ.get("XLREPRO_SUPPLIED")
