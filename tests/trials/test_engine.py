@@ -1,15 +1,12 @@
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import active_children
 
 import psutil
 import pytest
-from distributed import SpecCluster
 
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.trials import devices
-from xlrepro.trials.cluster import WORKER_NAME
 from xlrepro.trials.engine import plan_trials, run_trials
 
 
@@ -39,22 +36,6 @@ def test_a_trial_with_a_record_is_not_run_again(run, trial_of, tmp_path):
     summary = run(trials)
     assert starts(tmp_path / "ran") == {0: 1, 1: 1}
     assert [r.seed for r in summary.reused] == [0]
-
-
-def test_workers_that_stop_too_late_are_killed_and_the_run_has_not_failed(
-    store, trial_of, monkeypatch
-):
-    def late(cluster, *more, **options):
-        raise TimeoutError
-
-    monkeypatch.setattr(SpecCluster, "close", late)
-    trials = [trial_of(seed) for seed in range(2)]
-    summary = run_trials(trials, store=store, device="cpu", jobs=1, progress=False)
-    assert len(summary.done) == 2
-    workers = [p for p in active_children() if p.name.startswith(WORKER_NAME)]
-    for process in workers:
-        process.join(10)
-    assert [p for p in workers if p.is_alive()] == []
 
 
 def test_a_trial_given_twice_runs_once(run, trial_of, tmp_path):
