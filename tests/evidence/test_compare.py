@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import (
     VERDICTS,
     compare,
@@ -17,7 +16,6 @@ from xlrepro.evidence.compare import (
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
-from xlrepro.experiments import all_experiments, experiment
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 
@@ -182,51 +180,6 @@ def test_a_stand_in_for_some_columns_leaves_the_others_their_verdict(numbers, co
     found = numbers({("word:ORT", column): {0: 99.0, 1: 99.1}}, "word_order/table1", metric="F1")
     frame = compare("word_order/table1", ["open"], numbers=found)
     assert one(frame, "word:ORT", column)["verdict"] == verdict
-
-
-@pytest.mark.parametrize(
-    ("key", "system", "column", "verdict"),
-    [
-        ("man_moe/table4", "with:Ni et al. (2017)", "de", "quoted"),
-        ("man_moe/table4", "without:MAN-MoE", "de", "not run"),
-        # The paper's own run, which needs a commercial translator.
-        ("man_moe/table2", "with:MT (test-on-trans.)", "es/avg", "not run"),
-    ],
-)
-def test_numbers_that_the_paper_quotes_are_not_called_not_run(key, system, column, verdict):
-    row = one(compare(key, ["open"], numbers=NOTHING), system, column)
-    assert (row["verdict"], bool(row["note"])) == (verdict, system.startswith("with:"))
-
-
-@pytest.mark.parametrize(("profile", "says"), [("open", True), ("smoke", False)])
-def test_a_row_says_why_a_profile_does_not_run_it(profile, says):
-    row = one(
-        compare("man_moe/table4", [profile], numbers=NOTHING), "without:MAN-MOE+CharCNN+UMWE", "de"
-    )
-    assert row["verdict"] == "not run"
-    assert ("collapse (man_moe/mappings)" in row["note"]) == says
-
-
-@pytest.mark.parametrize(
-    "key", sorted(k for k, e in load_catalog().experiments.items() if e.not_run)
-)
-def test_a_reason_for_not_running_is_given_of_printed_rows_that_do_not_run_by_default(key):
-    for profile, rows in load_catalog().experiment(key).not_run.items():
-        assert set(rows) <= set(load_reported().systems(key))
-        assert set(rows).isdisjoint(experiment(key).select(None, profile))
-
-
-def test_a_printed_row_that_runs_by_name_alone_says_why():
-    rows = {
-        (key, profile, system.identifier)
-        for key, each in all_experiments().items()
-        for system in each.systems
-        for profile in system.by_name_at
-        if system.identifier in load_reported().systems(key)
-    }
-    assert rows
-    reasons = {key: entry.not_run for key, entry in load_catalog().experiments.items()}
-    assert [(k, p, row) for k, p, row in rows if row not in reasons[k].get(p, {})] == []
 
 
 def test_cells_on_other_data_are_counted_apart(numbers):

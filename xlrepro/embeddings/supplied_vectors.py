@@ -5,7 +5,6 @@ UMWE, here with the sizes and rates of Conneau et al. (2018). The maps are kept,
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +15,30 @@ from xlrepro.embeddings.adversarial import AdversarialSettings
 from xlrepro.embeddings.artefacts import hash_of
 from xlrepro.embeddings.dictionary_vectors import centred_unit_rows
 from xlrepro.embeddings.spaces import Space
-from xlrepro.embeddings.unsupervised_vectors import SEED, check_name, kept_maps, learnt_maps
+from xlrepro.embeddings.unsupervised_vectors import common_recipe, kept_maps, learnt_maps
 from xlrepro.embeddings.vec_files import load_vec
 from xlrepro.embeddings.vectors import VectorSet
 
 SOURCE = "en"
-VERSION = 1  # raised when the code changes the vectors
 WORDS = 200_000  # most frequent words of each file (authors' code, options.py:167-208)
 SETTINGS = AdversarialSettings()
 
 
-def recipe(name: str, files: Mapping[str, Path]) -> dict[str, Any]:
+def recipe(
+    name: str, files: Mapping[str, Path], settings: AdversarialSettings = SETTINGS
+) -> dict[str, Any]:
     """Return what decides the maps: files are named by their size.
 
     Args:
         name: ``"muse"`` or ``"umwe"``.
         files: language to ``.vec`` file, English among them.
+        settings: of either method.
 
     Raises:
         SettingsError: for another name.
     """
-    check_name(name)
-    return {
-        "version": VERSION,
-        "method": name,
-        "words": WORDS,
-        "seed": SEED,
-        "settings": asdict(SETTINGS),
-        "files": {code: files[code].stat().st_size for code in sorted(files)},
-    }
+    sizes = {code: files[code].stat().st_size for code in sorted(files)}
+    return common_recipe(name, WORDS, settings) | {"files": sizes}
 
 
 def load(
@@ -72,7 +66,7 @@ def load(
     }
     english = spaces.pop(SOURCE)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    what = {**recipe(name, files), "settings": asdict(settings), "device": device}
+    what = {**recipe(name, files, settings), "device": device}
     maps = kept_maps(
         name,
         sorted(spaces),

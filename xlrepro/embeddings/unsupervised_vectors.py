@@ -51,13 +51,7 @@ def recipe(name: str, languages: Sequence[str]) -> dict[str, Any]:
     Raises:
         SettingsError: for another name.
     """
-    check_name(name)
-    return {
-        "version": VERSION,
-        "method": name,
-        "words": WORDS,
-        "seed": SEED,
-        "settings": asdict(SETTINGS),
+    return common_recipe(name, WORDS, SETTINGS) | {
         # A mapped recipe names the vectors of both languages and the checking dictionary.
         "languages": {
             code: hash_of(open_vectors.mapped_recipe(code)) for code in _foreign(languages)
@@ -68,6 +62,27 @@ def recipe(name: str, languages: Sequence[str]) -> dict[str, Any]:
 def recipe_hash(name: str, languages: Sequence[str]) -> str:
     """Return the hash of :func:`recipe`."""
     return hash_of(recipe(name, languages))
+
+
+def common_recipe(name: str, words: int, settings: AdversarialSettings) -> dict[str, Any]:
+    """Return what decides maps whatever vectors they map.
+
+    Args:
+        name: ``"muse"`` or ``"umwe"``.
+        words: most frequent words that they are learnt from.
+        settings: of either method.
+
+    Raises:
+        SettingsError: for another name.
+    """
+    check_name(name)
+    return {
+        "version": VERSION,
+        "method": name,
+        "words": words,
+        "seed": SEED,
+        "settings": asdict(settings),
+    }
 
 
 def check_name(name: str) -> None:

@@ -161,7 +161,7 @@ class Experiment:
             raise SettingsError(f"seeds must be whole numbers of 0 or more, not {list(wanted)}")
         changes = overrides or {}
         for name in systems or ():
-            if not self.make_trials(profile, self.select([name], profile), wanted, changes):
+            if not self.make_trials(profile, self.select([name], profile), wanted[:1], changes):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
         return self.make_trials(profile, self.select(systems, profile), wanted, changes)
 

@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.cli import main
+from xlrepro.corpora import conll_ner
 from xlrepro.embeddings import open_vectors, supplied_vectors
 from xlrepro.embeddings.spaces import CollapsedError
 from xlrepro.errors import DataError, SettingsError
@@ -103,6 +105,30 @@ def test_target_text_comes_without_tags_and_limits_hold(supplied):
     cut = PAPER.model_copy(update={"train_sentences": 1})
     assert len(data.labelled(cut, "en", None, "train")) == 1
     assert len(data.labelled(cut, "en", None, "dev")) == 2
+
+
+def test_no_tag_of_a_supplied_target_reaches_training_or_selection(supplied, read_vectors):
+    settings = transfer_settings("ner", "paper", {}, {**SMALL, "targets": ("de",)})
+
+    def weights():
+        conll_ner.read.cache_clear()
+        model = transfer.train_transfer(transfer.transfers(settings)[0], 0).model
+        return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+    def retag(language):
+        for split in ("train", "dev"):
+            file = supplied / conll_ner.NAME / language / split
+            text = file.read_text(encoding="latin-1")
+            file.write_text(text.replace("PER", "LOC"), encoding="latin-1")
+
+    before = weights()
+    retag("de")
+    assert torch.equal(weights(), before)
+    retag("es")  # a source: so that it is not because tags would not matter
+    retag("en")
+    retag("nl")
+    after = weights()
+    assert after.shape != before.shape or not torch.equal(after, before)
 
 
 def test_what_a_trial_reads_is_named_and_nothing_else(supplied):

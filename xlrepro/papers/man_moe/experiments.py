@@ -13,10 +13,10 @@ from xlrepro.papers.man_moe.systems import (
     ABLATION_ROWS,
     CHOICE_ROWS,
     MORE_TEXT_ROWS,
-    MUSE_ROWS,
     NER_ROWS,
     REVIEW_ROWS,
     SLOT_ROWS,
+    UNSUPERVISED_ROWS,
 )
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import per_seed
@@ -38,7 +38,7 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "without": NER_ROWS,
         "choice": CHOICE_ROWS,
         "without-mapped": MAPPED_ROWS,
-        "without-muse": MUSE_ROWS,
+        "without-muse": UNSUPERVISED_ROWS,
         "more-text": MORE_TEXT_ROWS,
     },
     "table5": {"without": REVIEW_ROWS},

@@ -34,7 +34,7 @@ NER_ROWS: dict[str, dict[str, Any]] = {
 }
 # UMWE is to be compared with MUSE, as in the paper, not with the dictionary vectors that the other
 # rows have where vectors are made here.
-MUSE_ROWS: dict[str, dict[str, Any]] = {
+UNSUPERVISED_ROWS: dict[str, dict[str, Any]] = {
     "MAN-MOE+CharCNN": {**_CHARACTERS, "vectors": "muse"},
     "MAN-MOE+CharCNN+UMWE": NER_ROWS["MAN-MOE+CharCNN+UMWE"],
 }
