@@ -18,7 +18,8 @@ from xlrepro.papers.word_order.experiments import ENCODERS as KINDS
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.pos_tagging import accuracy
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
-from xlrepro.papers.word_order.training import predictions, train
+from xlrepro.papers.word_order.training import train
+from xlrepro.papers.word_order.zero_shot import predictions
 
 ENCODERS = ("BiLSTM", "TRS")
 REPETITIONS = 2

@@ -22,7 +22,8 @@ from xlrepro.papers.word_order.alignment_data import Languages, Level
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.span_data import SpanSettings
-from xlrepro.papers.word_order.training import Fit, predictions
+from xlrepro.papers.word_order.training import Fit
+from xlrepro.papers.word_order.zero_shot import predictions
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 FEATURE_SENTENCES = 400  # of an artificial language, for its word-order features

@@ -12,7 +12,8 @@ from xlrepro import metrics
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import TaggingSettings, validated
-from xlrepro.papers.word_order.training import Fit, predictions, train
+from xlrepro.papers.word_order.training import Fit, train
+from xlrepro.papers.word_order.zero_shot import predictions
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
