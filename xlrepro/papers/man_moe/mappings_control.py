@@ -42,8 +42,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         copy, originals = turned(english, COPY, noise, rng)
         pairs = np.stack([np.arange(len(originals)), originals], axis=1)[:CHECKED]
         report = _learn(name, trial, copy, english, pairs, context.device).report
-        if report.precision is not None:
-            cells.append(Cell(system, column(noise), 100 * report.precision, "P@1"))
+        precision = 100 * (report.precision or 0.0)
+        cells.append(Cell(system, column(noise), precision, "P@1"))
         details[column(noise)] = {"status": report.status, "criterion": report.criterion}
         context.progress((done + 1) / len(NOISES), f"noise {noise:g}")
     return TrialResult(cells, details, SIGNATURES)
