@@ -6,7 +6,7 @@ import pytest
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims, read_claims
-from xlrepro.evidence.claims import claims_of, claims_table, conditions_of
+from xlrepro.evidence.claims import claims_of, claims_table, conditions_of, verdict_entry
 from xlrepro.evidence.judging import Condition, Judge, conditions, judge_all, status_counts
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.experiments import all_experiments
@@ -22,6 +22,7 @@ HOLD = (
     + ["A01", "A02", "A03w", "A04", "A05w"] + [f"A{i:02}" for i in (*range(7, 12), *range(13, 18))]
 )  # fmt: skip
 ALL = load_claims()
+POINTS = r"[<>]=? (?!0( |$))[\d.]+|near\("  # it names points, not orderings or signs alone
 THE_PAPERS = [c for c in ALL if c.kind != "ours"]
 
 
@@ -57,20 +58,25 @@ def on_other_data(judge, claim):
     return any("open" in e.stand_ins and e.stand_ins["open"].covers(c) for e, c in cells)
 
 
-def test_our_forms_read_no_cell_that_stand_in_data_fill():
+def test_our_forms_that_name_points_read_no_cell_that_stand_in_data_fill():
     judge = Judge()
     ours = [c for c in ALL if c.kind == "ours" and c.paper == "word_order"]
     assert len(ours) > 5
-    assert [c.id for c in ours if on_other_data(judge, c)] == []
+    named = [c for c in ours if re.search(POINTS, c.predicate)]
+    assert named
+    assert [c.id for c in named if on_other_data(judge, c)] == []
 
 
 def test_word_order_claims_that_name_points_on_other_data_are_about_magnitudes():
-    """O08 and O10 name points of POS alone, which is the paper's data; of NER only a sign."""
+    """O08 and O10 name points of POS alone, which is the paper's data; of NER only a sign.
+
+    O05w counts languages.
+    """
     judge = Judge()
     claims = [c for c in ALL if c.paper == "word_order" and c.predicate]
-    named = {c.id for c in claims if re.search(r"[<>]=? [\d.]+|near\(", c.predicate)}
+    named = {c.id for c in claims if re.search(POINTS, c.predicate)}
     expected = {c.id for c in claims if c.id in named and on_other_data(judge, c)}
-    assert {c.id for c in claims if c.magnitudes} == expected - {"O08", "O10"}
+    assert {c.id for c in claims if c.magnitudes} == expected - {"O05w", "O08", "O10"}
 
 
 def test_our_own_forms_hold_on_the_printed_numbers_where_their_claim_does():
@@ -122,6 +128,27 @@ def test_the_opposite_fails(numbers):
 def test_a_mixed_ordering_is_undecided(numbers):
     verdict = on(numbers, {0: 60.0, 1: 50.0, 2: 60.0}, {0: 50.0, 1: 60.0, 2: 55.0})
     assert verdict.status == "undecided"
+
+
+def test_a_verdict_says_what_is_compared_and_in_how_many_seeds_it_is_so(numbers):
+    verdict = on(numbers, {0: 60.0, 1: 50.0, 2: 61.0}, {0: 50.0, 1: 60.0, 2: 55.0})
+    assert [(c.text, c.true) for c in verdict.compared] == [("57.00 > 55.00", True)]
+    assert (verdict.alone, verdict.n) == (2, 3)
+    detail = verdict_entry(verdict).detail
+    assert detail.startswith("57.00 > 55.00; ")
+    assert detail.endswith("; in 2 of 3 seeds")
+
+
+def test_printed_numbers_are_told_too():
+    verdict = Judge().judge(ABOVE)
+    assert [c.text for c in verdict.compared] == ["53.10 > 43.55"]
+    assert (verdict.alone, verdict_entry(verdict).detail) == (None, "53.10 > 43.55")
+
+
+def test_cells_of_different_seeds_have_no_seeds_in_common(numbers):
+    verdict = on(numbers, {0: 60.0, 1: 50.0}, {0: 50.0, 1: 60.0, 2: 55.0})
+    assert verdict.alone is None
+    assert "n = 2" in verdict_entry(verdict).detail
 
 
 def test_the_share_of_resamples_is_the_multinomials(numbers):

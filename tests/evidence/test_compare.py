@@ -175,7 +175,29 @@ def test_numbers_of_two_corpora_get_a_difference_but_no_verdict(numbers, profile
     assert row["difference"] == pytest.approx(99.05 - row["reported"])
 
 
-@pytest.mark.parametrize(("column", "verdict"), [("NER/es", "other data"), ("SF/es", "above")])
+@pytest.mark.parametrize(
+    ("profile", "system", "verdict"),
+    [
+        ("open", "mbert:ORT", "other data"),
+        ("open", "word:ORT", "above"),
+        ("paper", "mbert:ORT", "above"),
+    ],
+)
+def test_rows_on_other_weights_have_no_verdict(numbers, profile, system, verdict):
+    found = numbers({(system, "de"): {0: 99.0, 1: 99.1}}, "word_order/table2", profile)
+    frame = compare("word_order/table2", [profile], numbers=found)
+    assert one(frame, system, "de")["verdict"] == verdict
+
+
+def test_a_row_on_other_weights_that_nobody_ran_is_not_run(numbers):
+    frame = compare("word_order/table2", ["open"], numbers=numbers({}, "word_order/table2"))
+    assert one(frame, "mbert:ORT", "de")["verdict"] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("column", "verdict"),
+    [("NER/es", "other data"), ("SF/en", "other data"), ("SF/es", "above")],
+)
 def test_a_stand_in_for_some_columns_leaves_the_others_their_verdict(numbers, column, verdict):
     found = numbers({("word:ORT", column): {0: 99.0, 1: 99.1}}, "word_order/table1", metric="F1")
     frame = compare("word_order/table1", ["open"], numbers=found)

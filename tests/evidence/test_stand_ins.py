@@ -51,6 +51,13 @@ def test_a_claim_about_magnitudes_is_not_judged_on_a_stand_in(numbers):
     assert verdict.note.startswith("not judged: it is about values on the paper's data; ours: ")
 
 
+def test_a_verdict_says_whose_pre_trained_weights_it_rests_on(numbers):
+    claims = {claim.id: claim for claim in load_claims("word_order")}
+    cells = {("mbert:TRS w/ M-BERT PE", "avg"): BOTH, ("mbert:TRS", "avg"): {0: 0.0, 1: 0.0}}
+    verdict = Judge(numbers(cells, "word_order/table2")).judge(claims["O10w"], OPEN)
+    assert (verdict.status, verdict.note) == ("holds", "a small BERT of ours for the paper's")
+
+
 def test_quoted_numbers_are_not_set_beside_ours_of_another_corpus(numbers):
     cells = {("without:MAN-MOE+CharCNN", c): {0: 99.0, 1: 99.0} for c in ("de", "es", "nl", "avg")}
     verdict = Judge(numbers(cells, "man_moe/table4")).judge(CLAIMS["M14"], OPEN)

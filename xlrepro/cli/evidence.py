@@ -149,6 +149,8 @@ def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
         "status": verdict.status,
         "share": verdict.share,
         "n": verdict.n,
+        "seeds_true": verdict.alone,
+        "compared": [{"text": c.text, "true": c.true} for c in verdict.compared],
         "missing": list(verdict.missing),
         "note": verdict.note,
     }

@@ -71,7 +71,7 @@ class StandIn(_Entry):
         data: what they are, in a few words: shown where a claim is not judged on them.
         columns: field of a printed column -> field of ours that claims read instead,
             ``{"zh": "th"}``. What is replaced is not in our data.
-        only: first fields of the columns that they stand in for; empty where it is for all.
+        only: columns, or their first fields, that they stand in for; empty where it is for all.
     """
 
     data: str
@@ -85,7 +85,7 @@ class StandIn(_Entry):
             >>> StandIn(data="WikiANN", only=("NER",)).covers("SF/es")
             False
         """
-        return not self.only or column.partition("/")[0] in self.only
+        return not self.only or column in self.only or column.partition("/")[0] in self.only
 
     def column(self, printed: str) -> str:
         """Return the column of ours that is read for a printed one.
@@ -113,6 +113,7 @@ class CatalogEntry(_Entry):
         ours: whether the experiment is ours and not in the paper.
         deterministic: whether a seed changes nothing, so that one run is exact.
         stand_ins: profile -> what stands in there for the paper's data.
+        weights: profile -> block -> what stands in there for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
     """
 
@@ -126,6 +127,7 @@ class CatalogEntry(_Entry):
     ours: bool = False
     deterministic: bool = False
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)
+    weights: dict[str, dict[str, str]] = Field(default_factory=dict)
     not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
 
     @property
@@ -137,6 +139,10 @@ class CatalogEntry(_Entry):
         """Tell whether any column has the paper's own data at a profile, and so a verdict."""
         stand_in = self.stand_ins.get(profile)
         return stand_in is None or bool(stand_in.only)
+
+    def other_weights(self, profile: str, system: str) -> str:
+        """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
+        return self.weights.get(profile, {}).get(system.partition(":")[0], "")
 
     @property
     def column_fields(self) -> tuple[str, ...]:

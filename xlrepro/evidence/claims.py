@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
 from xlrepro.evidence.compare import records_of
+from xlrepro.evidence.comparisons import told
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import (
     NOT_RUN,
@@ -77,16 +78,18 @@ def conditions_of(
 
 
 def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
-    """Return a verdict as a table cell: the status, below it share, seeds and what is missing."""
+    """Return a verdict as a table cell: the status, below it numbers, share, seeds and notes."""
     if verdict is None:
         return Entry("–", title="does not depend on this block")
-    parts = []
+    parts = [told(verdict.compared)]
     if verdict.share is not None:
         parts.append(f"{100 * verdict.share:.0f} % of resamples")
-    if verdict.n:
+    if verdict.n > 1 and verdict.alone is not None:
+        parts.append(f"in {verdict.alone} of {verdict.n} seeds")
+    elif verdict.n:
         parts.append(f"n = {verdict.n}")
-    parts += [verdict.note] if verdict.note else []
-    return Entry(verdict.status, "; ".join(parts), verdict=verdict.status)
+    detail = "; ".join(filter(None, (*parts, verdict.note)))
+    return Entry(verdict.status, detail, verdict=verdict.status)
 
 
 def _says_something(
@@ -135,6 +138,7 @@ def claims_table(
     names = headings("id", "kind", "claim", *(w.label for w in wanted))
     caption = (
         f"Claims, {key}: the verdict on the printed numbers and on ours. Ours: holds where the "
-        "predicate is true in at least 95 % of the resamples over seeds, fails at 5 % or less."
+        "predicate is true in at least 95 % of the resamples over seeds, fails at 5 % or less. The "
+        "numbers are the means that it compares; ✗ is one that is not so."
     )
     return Table(caption, names, rows, f"{key}: {len(rows)} claims judged")

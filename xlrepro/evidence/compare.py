@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"
-# Where a profile has other data than the paper: both numbers are there, or ours cannot be.
+# Where a profile has other data (or weights) than the paper: both numbers are there, or ours
+# cannot be.
 OTHER_DATA, NOT_HERE, QUOTED = "other data", "not in this corpus", "quoted"
 VERDICTS = (WITHIN, ABOVE, BELOW, OTHER_DATA, NOT_RUN, NOT_HERE, QUOTED, NOT_REPORTED)
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
@@ -128,6 +129,8 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
     stand_in = entry.stand_ins.get(sides.profile)
     if stand_in and stand_in.covers(sides.column):
         judged = _verdict_on(stand_in, sides.column, judged)
+    elif entry.other_weights(sides.profile, sides.system) and judged in (WITHIN, ABOVE, BELOW):
+        judged = OTHER_DATA
     if theirs and not ours and entry.quoted_because(theirs.system) == LITERATURE:
         judged = QUOTED  # nobody means to run it
     block, _, name = sides.system.partition(":")
@@ -293,9 +296,9 @@ def compare(
         A table with the columns ``COLUMNS``: one row per (profile, system, column).
         ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference`` is reproduced
         minus reported; ``allowed`` is rounding plus tolerance. At a profile with a stand-in for
-        the paper's data ``verdict`` is ``"other data"`` where both numbers are there, and
-        ``"not in this corpus"`` for a column that the stand-in lacks. ``"quoted"`` is what the
-        paper itself quotes from elsewhere.
+        the paper's data or pre-trained weights ``verdict`` is ``"other data"`` where both numbers
+        are there, and ``"not in this corpus"`` for a column that the stand-in lacks. ``"quoted"``
+        is what the paper itself quotes from elsewhere.
 
     Raises:
         SettingsError: for an unknown experiment or profile.

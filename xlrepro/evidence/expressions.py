@@ -7,7 +7,8 @@ functions it is given. There is no attribute, no index, no lambda, no power and 
 argument. Length, depth, steps and sizes are bounded.
 
 ``and``, ``or``, ``all`` and ``any`` look at every operand: a predicate reads the same cells
-whatever their values are, so that what it needs is known beforehand.
+whatever their values are, so that what it needs is known beforehand. It also makes the same
+comparisons, which an evaluation can note down.
 """
 
 import ast
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import SettingsError
+from xlrepro.evidence.comparisons import COMPARERS, SIGNS, Comparison, shown
 
 MAX_LENGTH = 2_000  # characters of source
 MAX_NODES = 500
@@ -158,18 +160,21 @@ class Expression:
         self,
         names: Mapping[str, Any] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
+        made: list[Comparison] | None = None,
     ) -> Any:
         """Return the expression's value.
 
         Args:
             names: constants it may use.
             functions: functions it may call, besides ``FUNCTIONS``.
+            made: takes the comparisons that were made, in their order; of one within another
+                (counting how often something is larger) only the outer.
 
         Raises:
             SettingsError: for an unknown name, a wrong operand or a limit; names ``where`` and
                 the column.
         """
-        run = _Run(self, {**FUNCTIONS, **(functions or {})})
+        run = _Run(self, {**FUNCTIONS, **(functions or {})}, [] if made is None else made)
         return run.visit(self.tree, dict(names or {}))
 
 
@@ -248,11 +253,17 @@ def _check_call(expression: Expression, node: ast.Call) -> None:
 
 
 class _Run:
-    """One evaluation: the functions it may call and the steps it has left."""
+    """One evaluation: the functions it may call, what it compared, the steps it has left."""
 
-    def __init__(self, expression: Expression, functions: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self,
+        expression: Expression,
+        functions: Mapping[str, Callable[..., Any]],
+        made: list[Comparison],
+    ) -> None:
         self.expression = expression
         self.functions = functions
+        self.made = made
         self.steps = 0
 
     def visit(self, node: ast.expr, names: dict[str, Any]) -> Any:
@@ -286,8 +297,14 @@ class _Run:
                 truths = [bool(self.visit(part, names)) for part in node.values]
                 return all(truths) if isinstance(node.op, ast.And) else any(truths)
             case ast.UnaryOp():
+                before = len(self.made)
                 operand = self.visit(node.operand, names)
-                return not operand if isinstance(node.op, ast.Not) else -operand
+                if not isinstance(node.op, ast.Not):
+                    return -operand
+                self.made[before:] = [
+                    Comparison(f"not {c.text}", not c.true) for c in self.made[before:]
+                ]
+                return not operand
             case ast.BinOp():
                 return self.binary(node, names)
             case ast.Compare():
@@ -301,9 +318,13 @@ class _Run:
     def call(self, node: ast.Call, name: str, names: dict[str, Any]) -> Any:
         if name not in self.functions:
             raise self.fail(node, f"unknown function {name!r}")
+        before = len(self.made)
         arguments = [self.visit(argument, names) for argument in node.args]
         self.steps += sum(len(a) for a in arguments if isinstance(a, list))
-        return self.functions[name](*arguments)
+        value = self.functions[name](*arguments)
+        if name in COMPARERS:
+            self.made[before:] = [Comparison(COMPARERS[name](*arguments), bool(value))]
+        return value
 
     def binary(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.visit(node.left, names), self.visit(node.right, names)
@@ -319,11 +340,15 @@ class _Run:
         return value
 
     def comparison(self, node: ast.Compare, names: dict[str, Any]) -> bool:
+        before = len(self.made)
         terms = [self.visit(term, names) for term in (node.left, *node.comparators)]
         pairs = zip(node.ops, terms, terms[1:])
         for term in terms:
             _flat(term)
-        return all(_COMPARE[type(op)](left, right) for op, left, right in pairs)
+        true = all(_COMPARE[type(op)](left, right) for op, left, right in pairs)
+        signs = (f" {SIGNS[type(op)]} {shown(t)}" for op, t in zip(node.ops, terms[1:]))
+        self.made[before:] = [Comparison(shown(terms[0]) + "".join(signs), bool(true))]
+        return true
 
     def comprehension(
         self, node: ast.GeneratorExp | ast.ListComp, names: dict[str, Any]

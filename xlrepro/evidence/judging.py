@@ -16,6 +16,7 @@ import numpy as np
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
 from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.comparisons import Comparison
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
 from xlrepro.evidence.stand_ins import reading
@@ -38,6 +39,8 @@ class ClaimVerdict:
         status: one of ``STATUSES``.
         share: share of resamples in which the predicate is true; ``None`` where none was drawn.
         n: the smallest number of seeds of a cell it reads; 0 for reported numbers.
+        alone: in how many single seeds it is true; ``None`` where cells have different seeds.
+        compared: what its predicate compares, in the means over seeds.
         missing: cells it reads that nobody ran.
         note: what a reader must know.
     """
@@ -45,6 +48,8 @@ class ClaimVerdict:
     status: str
     share: float | None = None
     n: int = 0
+    alone: int | None = None
+    compared: tuple[Comparison, ...] = ()
     missing: tuple[str, ...] = ()
     note: str = ""
 
@@ -136,10 +141,15 @@ class Judge:
         """Tell whether the paper prints no numbers of the experiment, as of most figures."""
         return not self.catalog.experiment(experiment).reported
 
-    def _evaluate(self, claim: Claim, look_up: Callable[[Address], float]) -> bool:
+    def _evaluate(
+        self,
+        claim: Claim,
+        look_up: Callable[[Address], float],
+        made: list[Comparison] | None = None,
+    ) -> bool:
         expression = claim.expression
         assert expression is not None
-        result = expression.evaluate(claim.names, self._functions(claim.paper, look_up))
+        result = expression.evaluate(claim.names, self._functions(claim.paper, look_up), made)
         if not isinstance(result, bool | np.bool_):
             raise SettingsError(f"claim {claim.id}: its predicate is {result!r}, not true or false")
         return bool(result)
@@ -192,8 +202,9 @@ class Judge:
         missing = tuple(" / ".join(a[1:]) for a, v in values.items() if v is None)
         if missing:
             return ClaimVerdict(NOT_EVALUABLE, missing=missing, note="cells without a number")
-        true = self._evaluate(claim, lambda address: values[address] or 0.0)
-        return ClaimVerdict(HOLDS if true else FAILS)
+        made: list[Comparison] = []
+        true = self._evaluate(claim, lambda address: values[address] or 0.0, made)
+        return ClaimVerdict(HOLDS if true else FAILS, compared=tuple(made))
 
     def _on_reproduced(
         self, claim: Claim, condition: Condition, reads: Sequence[Address]
@@ -201,7 +212,7 @@ class Judge:
         cells: dict[Address, ReproducedCell] = {}
         fixed: dict[Address, float] = {}
         missing: list[str] = []
-        how = reading(self.catalog, condition.profile, [(a[0], a[2]) for a in reads])
+        how = reading(self.catalog, condition.profile, reads)
         for address in reads:
             experiment, system, printed_column = address
             placed = condition.place(system)
@@ -222,7 +233,28 @@ class Judge:
             return ClaimVerdict(UNDECIDED, note=refusal)
         share, single = self._resample(claim, cells, fixed)
         verdict = _verdict(share, single, cells, fixed, self._is_random)
-        return replace(verdict, note="; ".join(filter(None, (how.note, verdict.note))))
+        made: list[Comparison] = []
+        means = {a: math.fsum(c.values) / c.n for a, c in cells.items()}
+        self._evaluate(claim, {**fixed, **means}.__getitem__, made)
+        return replace(
+            verdict,
+            alone=self._true_alone(claim, cells, fixed),
+            compared=tuple(made),
+            note="; ".join(filter(None, (how.note, verdict.note))),
+        )
+
+    def _true_alone(
+        self, claim: Claim, cells: Mapping[Address, ReproducedCell], fixed: Mapping[Address, float]
+    ) -> int | None:
+        """Return in how many single seeds the predicate is true, if the cells share their seeds."""
+        groups = {c.seeds for c in cells.values() if self._is_random(c)}
+        if len(groups) != 1:
+            return None
+        drawn = [
+            {a: c.values[i if self._is_random(c) else 0] for a, c in cells.items()}
+            for i in range(len(next(iter(groups))))
+        ]
+        return sum(self._evaluate(claim, {**fixed, **own}.__getitem__) for own in drawn)
 
     def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
         """Quoted rows and distances keep their printed value where nobody ran them."""
@@ -285,7 +317,7 @@ def _verdict(
     remarks += ["stale records"] * any(c.stale for c in cells.values())
     remarks += ["records of different settings"] * any(c.mixed for c in cells.values())
     drawn = None if single else share
-    return ClaimVerdict(status, drawn, min(counts, default=0), (), "; ".join(remarks))
+    return ClaimVerdict(status, drawn, min(counts, default=0), note="; ".join(remarks))
 
 
 def conditions(

@@ -18,15 +18,18 @@ class Reading:
     Attributes:
         data: experiment -> what stands in for the paper's data; empty where nothing does.
         fields: field of a printed column -> field of ours, as far as the claim reads them.
+        weights: what stands in for the paper's pre-trained weights, as far as the claim reads them.
     """
 
     data: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
+    weights: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
         """Say what was read instead of what, ``"th for zh, en for de"``."""
-        return ", ".join(f"{ours} for {printed}" for printed, ours in self.fields.items())
+        told = [f"{ours} for {printed}" for printed, ours in self.fields.items()]
+        return ", ".join(told + [f"{weights} for the paper's" for weights in self.weights])
 
     def column(self, stand_in: StandIn | None, printed: str) -> str:
         """Return the column of ours for a printed one, and remember what was replaced."""
@@ -52,11 +55,14 @@ class Reading:
         return ""
 
 
-def reading(catalog: Catalog, profile: str, cells: Iterable[tuple[str, str]]) -> Reading:
-    """Return how cells, each (experiment, printed column), are read at ``profile``."""
-    data = {}
-    for experiment, column in cells:
-        stand_in = catalog.experiment(experiment).stand_ins.get(profile)
+def reading(catalog: Catalog, profile: str, cells: Iterable[tuple[str, str, str]]) -> Reading:
+    """Return how cells, each (experiment, system, printed column), are read at ``profile``."""
+    data, weights = {}, {}
+    for experiment, system, column in cells:
+        entry = catalog.experiment(experiment)
+        stand_in = entry.stand_ins.get(profile)
         if stand_in and stand_in.covers(column):
             data[experiment] = stand_in.data
-    return Reading(data)
+        if found := entry.other_weights(profile, system):
+            weights[found] = True
+    return Reading(data, weights=tuple(weights))

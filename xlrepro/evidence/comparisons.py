@@ -1,0 +1,53 @@
+"""What a predicate compared, written down for a reader: ``"67.91 > 67.75"``."""
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SIGNS: Mapping[type[ast.cmpop], str] = {
+    ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥", ast.Eq: "=", ast.NotEq: "≠",
+    ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison that an evaluation made: its values, ``"67.91 > 67.75"``, and its truth."""
+
+    text: str
+    true: bool
+
+
+def shown(value: Any) -> str:
+    """Write a value down: a number with two decimals, a small one with two digits.
+
+    Example:
+        >>> shown(67.9), shown(0.1234), shown(-0.005), shown(["es", 3])
+        ('67.90', '0.12', '-0.005', '[es, 3]')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(shown(v) for v in value)}]"
+    if isinstance(value, str | bool | int):
+        return str(value)
+    return f"{value:.2f}" if abs(value) >= 0.01 or not value else f"{value:.2g}"
+
+
+# Functions that compare, and what is written of their arguments.
+COMPARERS: Mapping[str, Callable[..., str]] = {
+    "near": lambda first, second, tolerance: f"{shown(first)} = {shown(second)} ± {tolerance:g}",
+    "rising": lambda values: " ≤ ".join(shown(v) for v in values),
+    "same_set": lambda first, second: f"{shown(first)} = {shown(second)}",
+}
+
+
+def told(made: list[Comparison] | tuple[Comparison, ...], most: int = 4) -> str:
+    """Return the comparisons in words; of more than ``most`` how many are true.
+
+    Example:
+        >>> told([Comparison("2 > 1", True), Comparison("1 > 3", False)])
+        '2 > 1, 1 > 3 ✗'
+    """
+    if len(made) > most:
+        return f"{sum(c.true for c in made)} of {len(made)} comparisons true"
+    return ", ".join(c.text if c.true else f"{c.text} ✗" for c in made)
