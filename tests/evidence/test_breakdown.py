@@ -21,7 +21,9 @@ def drawn(numbers):
 
 
 def test_the_sentence_says_the_mean_gain_on_each_tag(drawn):
-    assert "word:ORT − word:TRS: mean gain +1.00 on NOUN and +3.00 on VERB" in drawn.alt
+    assert (
+        "word:ORT − word:TRS in 2 languages: mean gain +1.00 on NOUN and +3.00 on VERB" in drawn.alt
+    )
 
 
 def test_languages_stand_by_distance_without_source_and_average(drawn):
@@ -45,6 +47,22 @@ def test_a_language_without_a_drawn_tag_is_left_out(numbers):
     }
     figure = gains_by_tag(numbers(values, KEY), KEY, "open")
     assert [t.get_text() for t in figure.drawing.axes[-1].get_xticklabels()] == ["hi"]
+
+
+def test_a_block_that_lacks_a_language_takes_it_from_no_other(numbers):
+    values = {
+        (f"{block}:{name}", column): {0: base + (name == "ORT"), 1: base + 2 * (name == "ORT")}
+        for block in ("mbert", "word")
+        for name in ("TRS", "ORT")
+        for column, base in BASE.items()
+        if (block, column.partition("/")[0]) != ("word", "no")
+    }
+    figure = gains_by_tag(numbers(values, KEY), KEY, "open")
+    assert "mbert:ORT − mbert:TRS in 2 languages" in figure.alt
+    assert "word:ORT − word:TRS in 1 languages" in figure.alt
+    places = [axis.containers[0].lines[0].get_xdata() for axis in figure.drawing.axes]
+    # no, hi: the word block's one language stands where it stands in the other panel.
+    assert [list(x.round()) for x in places] == [[0.0, 1.0], [1.0]]
 
 
 def test_nothing_run_is_said_in_words():

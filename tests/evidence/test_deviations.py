@@ -77,7 +77,7 @@ _SLOTS = {
     "W71": "says which rows Table 1 has",
 }
 _PLAIN = {"W15": "no shuffled row is drawn"}
-_NO_RPT = {"W12": "RPT is not drawn"}
+_NO_RPT = {"W12": "RPT is not drawn", "W82": "nor is the BiLSTM"}
 _SWEEP = {
     "MM08": "no 1-to-1 row is drawn",
     "MM10": "no translation row is drawn",

@@ -1,6 +1,11 @@
 import pytest
 
-from xlrepro.evidence.provenance import duration, provenance_table, total_cost
+from xlrepro.evidence.provenance import (
+    best_was_last,
+    duration,
+    provenance_table,
+    total_cost,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +43,23 @@ def test_the_caption_states_the_cost(record):
 
 def test_the_repr_is_stable(record):
     assert repr(provenance_table([record()], stale=lambda r: False)) == "1 records"
+
+
+def test_trainings_whose_last_epoch_was_the_best_are_counted(record):
+    def trained(best, scores, name="dev_f1"):
+        return {"best_epoch": best, name: scores, "train_loss": [3.0, 2.0, 1.0]}
+
+    several = {"experiments": {"de": trained(1, [50.0, 60.0]), "es": trained(0, [60.0, 50.0])}}
+    records = [
+        record(seed=seed).model_copy(update={"details": details})
+        for seed, details in enumerate(
+            [trained(2, [1.0, 2.0, 3.0], "dev_accuracy"), trained(0, [3.0, 2.0]), several, {}]
+        )
+    ]
+    assert best_was_last(records) == (2, 4)
+    caption = provenance_table(records, stale=lambda r: False).caption
+    assert caption.endswith("In 2 of 4 trainings the last epoch was the best on dev.")
+
+
+def test_pages_without_training_say_nothing_of_epochs(record):
+    assert "epoch" not in provenance_table([record()], stale=lambda r: False).caption

@@ -48,24 +48,28 @@ def gains_by_tag(
     panels = _pairs(numbers.systems(experiment, profile))
     if not panels:
         return nothing_to_draw(title, "TRS and another system were not both run")
-    languages = _by_distance(numbers, experiment, profile, tags)
+    own = [_by_distance(numbers, experiment, profile, tags, pair) for pair in panels]
+    far = printed_distances(DISTANCES, [code for codes in own for code in codes])
+    languages = sorted(far, key=lambda code: far[code])  # a block may lack some of another's
     drawing, grid = new_panels(len(panels), 1, 7.2, 0.6 + 2.3 * len(panels), sharex=True)
     axes = grid[:, 0]
     sentences = []
-    for axis, (system, base) in zip(axes, panels, strict=True):
+    for axis, (system, base), codes in zip(axes, panels, own, strict=True):
         means = []
         for i, tag in enumerate(tags):
-            columns = [f"{code}/{tag}" for code in languages]
+            columns = [f"{code}/{tag}" for code in codes]
             pairs = paired_differences(experiment, profile, system, base, columns, numbers=numbers)
-            _series(axis, pairs, tag, i, len(tags))
+            at = np.array([languages.index(code) for code in codes], dtype=float)
+            _series(axis, pairs, at, tag, i, len(tags))
             means.append(f"{number(float(pairs['mean'].mean()), 2, True)} on {tag}")
         axis.axhline(0, color="#777777", linewidth=0.8)
         axis.set(title=f"{system} − {base} ({profile})", ylabel="points")
         axis.legend(frameon=False, fontsize=8, ncols=len(tags))
-        sentences.append(f"{system} − {base}: mean gain {' and '.join(means)}")
+        gains = " and ".join(means)
+        sentences.append(f"{system} − {base} in {len(codes)} languages: mean gain {gains}")
     axes[-1].set_xticks(range(len(languages)), languages, fontsize=7)
     axes[-1].set_xlabel("language, by printed word-order distance to English")
-    alt = f"{title}, {len(languages)} languages with 95 % intervals. {'; '.join(sentences)}."
+    alt = f"{title}, languages with 95 % intervals. {'; '.join(sentences)}."
     return Figure(alt, drawing)
 
 
@@ -76,11 +80,14 @@ def _pairs(systems: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _by_distance(
-    numbers: ReproducedNumbers, experiment: str, profile: str, tags: Sequence[str]
+    numbers: ReproducedNumbers,
+    experiment: str,
+    profile: str,
+    tags: Sequence[str],
+    systems: Sequence[str],
 ) -> list[str]:
-    """Return the languages that every system has all tags of, nearest to English first."""
+    """Return the languages that ``systems`` have all tags of, nearest to English first."""
     cells = numbers.cells(experiment, profile)
-    systems = {c.system for c in cells}
     filled = {(c.system, c.column) for c in cells}
     codes = list(dict.fromkeys(c.column.split("/")[0] for c in cells))
     far = printed_distances(DISTANCES, codes)
@@ -95,8 +102,10 @@ def _by_distance(
     return sorted(whole, key=lambda code: far[code])
 
 
-def _series(axis: "Axes", pairs: "pd.DataFrame", tag: str, place: int, count: int) -> None:
-    x = np.arange(len(pairs)) + 0.25 * (place - (count - 1) / 2)
+def _series(
+    axis: "Axes", pairs: "pd.DataFrame", at: "np.ndarray", tag: str, place: int, count: int
+) -> None:
+    x = at + 0.25 * (place - (count - 1) / 2)
     spread = np.vstack([pairs["mean"] - pairs["low"], pairs["high"] - pairs["mean"]])
     axis.errorbar(
         x,

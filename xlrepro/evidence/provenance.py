@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.trials.fingerprint import stale_check
@@ -55,6 +56,26 @@ def total_cost(records: Sequence[Record]) -> Cost:
     )
 
 
+def best_was_last(records: Sequence[Record]) -> tuple[int, int]:
+    """Return (trainings whose last epoch was their best on dev, trainings that chose an epoch).
+
+    A trial of several trainings counts each. Where the last epoch was the best, longer training
+    might have done better; where the learning rate falls to zero it often is.
+    """
+    chosen = [
+        (details["best_epoch"], scores)
+        for record in records
+        for details in (record.details, *_each(record.details.get("experiments")))
+        for name, scores in details.items()
+        if name.startswith("dev_") and isinstance(scores, list) and "best_epoch" in details
+    ]
+    return sum(best == len(scores) - 1 for best, scores in chosen), len(chosen)
+
+
+def _each(experiments: Any) -> list[dict[str, Any]]:
+    return list(experiments.values()) if isinstance(experiments, dict) else []
+
+
 def provenance_table(
     records: Sequence[Record], *, stale: Callable[[Record], bool] | None = None
 ) -> Table:
@@ -83,5 +104,8 @@ def provenance_table(
              "peak GiB", "started (UTC)")  # fmt: skip
     numeric = ("seed", "wall time", "tokens/s", "peak GiB")
     caption = f"Records behind this page. Total: {total_cost(records)}."
+    last, chosen = best_was_last(records)
+    if chosen:
+        caption += f" In {last} of {chosen} trainings the last epoch was the best on dev."
     summary = f"{len(rows)} records"
     return Table(caption, headings(*names, numeric=numeric), tuple(rows), summary)

@@ -3,9 +3,11 @@ from collections import Counter
 import pytest
 import torch
 
+from xlrepro.corpora import loading
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.encoding import EncodedSplit, TagSet
 from xlrepro.errors import SettingsError
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import span_data, span_labelling
@@ -155,14 +157,38 @@ def test_figure_3_refuses_a_kernel_size_from_outside():
         experiment("word_order/figure3").trials("smoke", ["ORT"], [0], {"kernel_size": 3})
 
 
-@pytest.mark.mirror
-def test_the_english_re_split_has_no_utterance_in_two_parts(monkeypatch, tmp_path):
+@pytest.fixture
+def re_split():
     settings = span_settings("open", "SF", "ORT", {}, {})
-    parts = {s: span_data.sentences(settings, "en", s) for s in ("train", "dev", "test")}
-    assert {name: len(found) for name, found in parts.items()} == {
-        "train": 10_000,
-        "dev": 1_400,
-        "test": 1_402,
-    }
-    ids = [id(s) for found in parts.values() for s in found]
-    assert len(set(ids)) == len(ids)
+    return {s: span_data.sentences(settings, "en", s) for s in ("train", "dev", "test")}
+
+
+@pytest.mark.mirror
+def test_the_english_re_split_is_the_two_official_files_each_utterance_once(re_split):
+    sizes = {name: len(found) for name, found in re_split.items()}
+    assert sizes == {"train": 10_000, "dev": 1_400, "test": 1_402}
+    official = [
+        s for part in ("dev", "test") for s in loading.load("fb-multilingual-nlu", f"en/{part}")
+    ]
+    ours = [s for found in re_split.values() for s in found]
+    assert Counter((s.tokens, s.slots) for s in ours) == Counter(
+        (s.tokens, s.slots) for s in official
+    )
+
+
+@pytest.mark.mirror
+def test_the_deviation_tells_how_many_utterances_training_has_seen(re_split):
+    """The corpus repeats itself: the same words stand in several of its utterances."""
+
+    def seen(found, before):
+        known = {s.tokens for s in before}
+        return f"{100 * sum(s.tokens in known for s in found) / len(found):.1f} %"
+
+    official = {p: loading.load("fb-multilingual-nlu", f"en/{p}") for p in ("dev", "test")}
+    shares = (
+        seen(re_split["test"], re_split["train"]),
+        seen(re_split["dev"], re_split["train"]),
+        seen(official["test"], official["dev"]),
+    )
+    (told,) = (d for d in load_deviations("word_order/table1") if d.id == "W21")
+    assert [share for share in shares if share not in told.here] == []

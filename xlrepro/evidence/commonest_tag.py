@@ -1,0 +1,60 @@
+"""What a tagger must beat: always guessing each language's commonest tag."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.trials.record import Record
+
+Counts = Mapping[str, Sequence[int]]  # tag -> [right, total]
+
+
+def guess(by_tag: Counts) -> float:
+    """Return the accuracy of always saying the commonest tag of a test set, percent.
+
+    Example:
+        >>> guess({"NOUN": [10, 30], "VERB": [5, 10]})
+        75.0
+    """
+    totals = [total for _, total in by_tag.values()]
+    return 100 * max(totals) / sum(totals)
+
+
+def accuracy(by_tag: Counts) -> float:
+    """Return the share of right tags of a test set, percent."""
+    return 100 * sum(right for right, _ in by_tag.values()) / sum(t for _, t in by_tag.values())
+
+
+def guess_table(records: Sequence[Record], profile: str) -> Table:
+    """Set each system's mean accuracy beside that of the guess.
+
+    Args:
+        records: with how often each tag was right per language in ``details["by_tag"]``, the
+            languages of testing in ``details["settings"]``.
+        profile: that they were made at.
+    """
+    systems = dict.fromkeys(system for record in records for system in record.systems)
+    rows = [_row(name, [r for r in records if name in r.systems]) for name in systems]
+    caption = (
+        f"Each tagger beside a guess, {profile}: what always naming a language's commonest tag "
+        "would score on the same test sentences. Means over the target languages."
+    )
+    head = headings(
+        "system", "languages", "tagger", "guess", "languages below the guess",
+        numeric=("languages", "tagger", "guess", "languages below the guess"),
+    )  # fmt: skip
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems beside a guess")
+
+
+def _row(system: str, records: Sequence[Record]) -> tuple[Entry, ...]:
+    first = records[0].details
+    targets = [code for code in first["by_tag"] if code != first["settings"]["source"]]
+    scores = {c: fmean(accuracy(r.details["by_tag"][c]) for r in records) for c in targets}
+    guesses = {c: guess(first["by_tag"][c]) for c in targets}
+    below = sum(scores[c] < guesses[c] for c in targets)
+    return (
+        Entry(system),
+        Entry(str(len(targets)), sort=len(targets)),
+        *(Entry(number(fmean(v.values())), sort=fmean(v.values())) for v in (scores, guesses)),
+        Entry(str(below), sort=below),
+    )
