@@ -14,6 +14,7 @@ from xlrepro.evidence.advantage import (
     table_of_places,
     where_ort_is_ahead,
 )
+from xlrepro.evidence.order_effect import what_order_adds
 
 KEY = "word_order/alignment_quality"
 LEVELS = {
@@ -280,3 +281,37 @@ def test_nothing_run_gives_no_rows_and_says_so(numbers):
 def test_as_text_a_statement_has_no_measured_number(numbers):
     text = repr(where_ort_is_ahead(planted(numbers), KEY, "open"))
     assert text == "Where ORT is ahead of TRS, BiLSTM, RPT: 12 sentences computed from records"
+
+
+def order_sentences(found):
+    return what_order_adds(found, KEY, "open").sentences
+
+
+def test_what_the_farthest_language_gains_more_is_what_order_adds(numbers):
+    lead = {("order1", "TRS"): 3.0, ("order0", "TRS"): 1.0, ("order1", "RPT"): -2.0}
+    found = planted(numbers, lambda block, task, level, code, other: lead.get((code, other), 0.0))
+    trs, bilstm, rpt, *_ = order_sentences(found)
+    assert trs.startswith("POS (open), ORT − TRS from distance 0.00 to 0.20: ")
+    # every seed has the same lead at a language, and 0.1, 0 or -0.1 beside it in both
+    assert "+1.00 becomes +3.00, mean of 3 levels" in trs
+    assert "The farther language gains more: +2.00 (95 % interval +2.00 to +2.00)." in trs
+    assert "is not shown to change the gain: 0.00" in bilstm
+    assert "The farther language gains less: −2.00" in rpt
+
+
+def test_a_gain_that_is_the_same_at_every_distance_is_not_from_order(numbers):
+    found = planted(numbers, lambda *place: 5.0)
+    assert ["not shown to change" in s for s in order_sentences(found)[:6]] == [True] * 6
+
+
+def test_how_many_intervals_chance_would_put_there_is_said(numbers):
+    last = order_sentences(planted(numbers))[-1]
+    assert last.startswith("By chance alone about 0.15 of these 6 intervals")
+
+
+def test_one_seed_has_no_interval_of_what_order_adds(numbers):
+    assert "one seed, so no interval" in order_sentences(planted(numbers, seeds=(0,)))[0]
+
+
+def test_without_artificial_languages_nothing_is_said_of_order(numbers):
+    assert order_sentences(planted(numbers, blocks=("word",))) == ()
