@@ -76,19 +76,30 @@ class Discriminator(nn.Module):
 
 
 def origin_loss(logits: Tensor, own: bool, smoothing: float) -> Tensor:
-    """Return the mean cross-entropy of calling all vectors a language's own, or mapped."""
+    """Return the mean cross-entropy of calling all vectors a language's own, or mapped.
+
+    Args:
+        logits: of the discriminator. ``(batch,)``
+        own: whether the vectors are the language's own.
+        smoothing: taken from the label 1, or added to 0.
+    """
     label = 1 - smoothing if own else smoothing
     return binary_cross_entropy_with_logits(logits, torch.full_like(logits, label))
 
 
 @torch.no_grad()
 def orthogonalise(w: Tensor, beta: float) -> None:
-    """Move W towards the orthogonal matrices, in place: W ← (1 + β) W − β (W Wᵀ) W (Eq. 7)."""
+    """Move W towards the orthogonal matrices, in place: W ← (1 + β) W − β (W Wᵀ) W (Eq. 7).
+
+    Args:
+        w: W, changed. ``(dim, dim)``
+        beta: β, the size of the step.
+    """
     w.copy_((1 + beta) * w - beta * (w @ w.T) @ w)
 
 
 def nearest_orthogonal(w: Tensor) -> Tensor:
-    """Return the orthogonal matrix nearest to W."""
+    """Return the orthogonal matrix nearest to W, both ``(dim, dim)``."""
     u, _, vh = torch.linalg.svd(w)
     return u @ vh
 

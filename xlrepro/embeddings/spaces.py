@@ -99,7 +99,12 @@ class Mapped:
     report: MappingReport
 
     def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return both sets of vectors in the common space, rows of length 1, float32."""
+        """Return both sets of vectors in the common space, rows of length 1, float32.
+
+        Args:
+            x: vectors of the mapped language. ``(words, dim)``
+            y: vectors of the target, in any number. ``(words, dim)``
+        """
         return unit_rows(x @ self.w), unit_rows(y @ self.w_target)
 
     def checked(self) -> "Mapped":

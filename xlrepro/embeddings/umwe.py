@@ -173,7 +173,13 @@ def _map_step(
 
 @torch.no_grad()
 def mean_criterion(spaces: Sequence[Tensor], maps: Sequence[Tensor], words: int) -> float:
-    """Return the criterion of MUSE, averaged over all ordered pairs of languages."""
+    """Return the criterion of MUSE, averaged over all ordered pairs of languages.
+
+    Args:
+        spaces: vectors per language. each ``(words, dim)``
+        maps: of each into the common space. each ``(dim, dim)``
+        words: most frequent words that are asked for.
+    """
     common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
     pairs = [
         mean_cosine(a, b, words)

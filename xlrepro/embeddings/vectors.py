@@ -195,14 +195,14 @@ class VectorSet:
 
 
 def save_language(folder: Path, words: Sequence[str], matrix: np.ndarray) -> None:
-    """Write one language's words and vectors, float32, into ``folder``."""
+    """Write one language's words and vectors ``(words, dim)``, float32, into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "words.txt").write_text("".join(word + "\n" for word in words), encoding="utf-8")
     np.save(folder / "vectors.npy", np.ascontiguousarray(matrix, dtype=np.float32))
 
 
 def load_language(folder: Path) -> tuple[list[str], np.ndarray]:
-    """Read one language's words, and its vectors memory-mapped.
+    """Read one language's words, and its vectors ``(words, dim)`` memory-mapped.
 
     Raises:
         DataError: if a file is missing, or the numbers of words and vectors differ.

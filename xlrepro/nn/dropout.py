@@ -31,7 +31,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return ``x`` with entries zeroed; it has the device's generator to thank for which."""
+        """Return ``x``, of any shape, with entries zeroed; the device's generator draws which."""
         if not self.training or self.p == 0:
             return x
         if x.is_cuda:

@@ -61,7 +61,7 @@ class PackedBiLSTM(nn.Module):
         return states
 
     def reference(self, x: Tensor, packing: Packing) -> Tensor:
-        """Return the same by torch's own LSTM."""
+        """Return the same, ``(tokens, 2 * hidden)`` for ``(tokens, dim)``, by torch's own LSTM."""
         packed = PackedSequence(x[packing.ahead], torch.tensor(packing.batch_sizes))
         states, _ = self.lstm(packed)
         return states.data[inverse(packing.ahead)]

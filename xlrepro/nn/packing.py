@@ -77,7 +77,7 @@ class Packing:
             ratio: shortest length in a group, as a share of its longest.
 
         Returns:
-            Per group the flat places of its tokens, and their packing.
+            Per group the flat places of its tokens, ``(tokens,)``, and their packing.
         """
         groups: list[list[int]] = []
         for text in self._order.tolist():
@@ -118,7 +118,7 @@ class Packing:
 
     @cached_property
     def behind(self) -> Tensor:
-        """Return the same from right to left: each text begins with its last token."""
+        """Return the same from right to left, ``(tokens,)``: each text begins with its last."""
         step, text = self._steps
         return (self.starts[text] + self._lengths[text] - 1 - step).to(self.device)
 
@@ -144,7 +144,7 @@ class Packing:
 
 
 def inverse(order: Tensor) -> Tensor:
-    """Return the permutation that undoes ``order``."""
+    """Return the permutation that undoes ``order``, both ``(n,)``."""
     found = torch.empty_like(order)
     found[order] = torch.arange(len(order), device=order.device)
     return found

@@ -172,7 +172,12 @@ class Trainer:
         return loss, {name: float(part.detach()) for name, part in parts.items()}
 
     def language_loss(self, shared: Tensor, batch: TextBatch) -> Tensor:
-        """Return L_D: the sum over languages of the mean loss of D on their texts (Eq. 4)."""
+        """Return L_D: the sum over languages of the mean loss of D on their texts (Eq. 4).
+
+        Args:
+            shared: shared features of the batch's tokens. ``(tokens, dim)``
+            batch: texts of all languages, without gold labels in use.
+        """
         discriminator = self.model.discriminator
         assert discriminator is not None
         log_probabilities = discriminator(shared, batch.packing)

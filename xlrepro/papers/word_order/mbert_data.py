@@ -59,7 +59,11 @@ class PieceSplit:
     cut: int
 
     def by_sentence(self, rows: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Return what stands at the words of the sequences, joined to whole sentences."""
+        """Return what stands at the words of the sequences, joined to whole sentences.
+
+        Args:
+            rows: a value per word of each sequence. each ``(words, ...)``
+        """
         joined: list[list[torch.Tensor]] = [[] for _ in range(self.sentence[-1] + 1)]
         for number, row in zip(self.sentence, rows, strict=True):
             joined[number].append(row)
@@ -159,7 +163,14 @@ def as_sequences(split: PieceSplit) -> EncodedSplit:
 
 
 def padded(rows: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return rows as one tensor, 0 at the right where they are short, and the mask."""
+    """Return rows as one tensor, 0 at the right where they are short, and the mask.
+
+    Args:
+        rows: numbers of pieces. each ``(length,)``
+
+    Returns:
+        The rows and the mask, True at pieces, both ``(rows, longest)``.
+    """
     ids = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
     lengths = torch.tensor([len(row) for row in rows])
     return ids, torch.arange(ids.shape[1]) < lengths[:, None]

@@ -127,7 +127,7 @@ class Labelling:
 
 
 def tag_counts(gold: Tensor, predicted: Tensor, tags: TagSet) -> dict[str, list[int]]:
-    """Return per tag that occurs ``[right, total]``."""
+    """Return per tag that occurs ``[right, total]``; both tensors are ``(words,)``."""
     return {
         name: [int(((gold == n) & (predicted == n)).sum()), int((gold == n).sum())]
         for n, name in enumerate(tags.names)

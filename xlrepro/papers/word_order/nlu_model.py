@@ -92,6 +92,11 @@ class SlotHead(nn.Module):
         The sum over sentences, where the intent's loss is a mean, is the authors' code: the slots
         weigh ``batch_size`` times as much in Adam's moments of the encoder. With a CRF it is the
         sum of the sentences' negative log-likelihoods.
+
+        Args:
+            scores: of the slot head. ``(batch, length, tags)``
+            tags: gold numbers. ``(batch, length)``
+            mask: True on tokens, right-padded. ``(batch, length)``
         """
         if self.crf is not None:
             return self.crf(scores, tags, mask, reduction="sum")
