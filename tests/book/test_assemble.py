@@ -1,4 +1,5 @@
 import hashlib
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -61,6 +62,19 @@ def test_failed_notebook_is_shown_as_failed(monkeypatch, tmp_path):
     failed.parent.mkdir(parents=True)
     failed.write_text("{}", encoding="utf-8")
     assert state_of("word_order/table2", "smoke") == "failed"
+
+
+def test_page_of_an_earlier_run_says_that_the_last_one_failed(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
+    folder = tmp_path / "notebooks" / "smoke" / "word_order"
+    folder.mkdir(parents=True)
+    earlier = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Table 2"}]}
+    (folder / "table2.ipynb").write_text(json.dumps(earlier), encoding="utf-8")
+    assert "The last run failed" not in page("word_order/table2", "smoke")[1]
+    (folder / "table2.failed.ipynb").write_text("{}", encoding="utf-8")
+    first, second = json.loads(page("word_order/table2", "smoke")[1])["cells"]
+    assert first["source"] == "# Table 2"
+    assert "The last run failed" in second["source"]
 
 
 def test_assembling_again_touches_nothing_that_is_the_same(tmp_path):

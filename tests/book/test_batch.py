@@ -5,13 +5,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from xlrepro.book import batch, digest
 from xlrepro.book.batch import executed_dir, failed_notebook, plan, run_batch
 from xlrepro.errors import SettingsError
 
 from .conftest import outputs
+
+DEVICE_AND_JOBS = 'profile = "smoke"\nseeds = [0]\ndevice = "auto"\njobs = None'
 
 
 def silent(line: str) -> None:
@@ -38,10 +42,90 @@ def test_a_paper_stands_for_its_notebooks(project, write_notebook):
     assert [job.experiment for job in plan(["fake"], "smoke")] == ["fake/one", "fake/two"]
 
 
-def test_notebooks_share_the_cores(project, write_notebook):
-    write_notebook("fake/one", "print(jobs)", parameters='profile = "smoke"\njobs = 64')
-    (job,) = plan(None, "smoke", workers=2)
-    assert job.parameters["jobs"] == max(1, (os.cpu_count() or 1) // 2)
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [("device", "tpu", "one of auto, cpu, cuda"), ("seeds", ["0-2"], "whole numbers")],
+)
+def test_value_that_cannot_run_stops_the_batch_before_anything_runs(
+    project, write_notebook, name, value, allowed
+):
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
+    with pytest.raises(SettingsError, match=f"'{name}' must be {allowed}"):
+        plan(None, "smoke", {name: value})
+
+
+def test_profile_as_a_parameter_is_refused(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    with pytest.raises(SettingsError, match="give --profile open, not -p profile=open"):
+        plan(None, "smoke", {"profile": "open"})
+
+
+@pytest.fixture
+def experiments(monkeypatch):
+    """Return a function that names the profiles of experiments, and what each draws on."""
+
+    def name(profiles, draws_on=None):
+        drawn = draws_on or {}
+        known = {
+            key: SimpleNamespace(profiles=of_key, draws_on=drawn.get(key, ()))
+            for key, of_key in profiles.items()
+        }
+        monkeypatch.setattr(batch, "all_experiments", lambda: known)
+        monkeypatch.setattr(digest, "experiments_read", lambda key: (key, *drawn.get(key, ())))
+
+    return name
+
+
+def test_experiments_without_the_profile_are_left_out_and_named(
+    project, write_notebook, experiments, caplog
+):
+    for key in ("fake/one", "fake/two", "fake/three"):
+        write_notebook(key, "print(1)")
+    experiments({"fake/one": ("smoke", "paper"), "fake/two": ("smoke",), "fake/three": ("smoke",)})
+    assert [job.experiment for job in plan(None, "paper")] == ["fake/one"]
+    (line,) = caplog.messages
+    assert line.endswith("no profile 'paper': fake/three, fake/two")
+    with pytest.raises(SettingsError, match=r"nothing to run, .* no profile 'paper': fake/two"):
+        plan(["fake/two"], "paper")
+
+
+def test_notebooks_share_the_cores(project, write_notebook, monkeypatch):
+    monkeypatch.setattr(batch, "cpu_slots", lambda: 8)
+    write_notebook("fake/one", "print(jobs)", parameters=DEVICE_AND_JOBS)
+    (job,) = plan(None, "smoke", {"device": "cpu"}, workers=2)
+    assert job.parameters["jobs"] == 4
+
+
+def test_notebooks_on_gpus_use_all_of_their_share(project, write_notebook, monkeypatch):
+    monkeypatch.setattr(batch, "visible_gpus", lambda: ["0", "1"])
+    write_notebook("fake/one", "print(jobs)", parameters=DEVICE_AND_JOBS)
+    (job,) = plan(None, "smoke", {"device": "cuda"}, workers=2)
+    assert "jobs" not in job.parameters
+
+
+def test_notebooks_at_the_same_time_get_gpus_of_their_own(project, write_notebook, monkeypatch):
+    shares = [{"CUDA_VISIBLE_DEVICES": "0,2"}, {"CUDA_VISIBLE_DEVICES": "1,3"}]
+    monkeypatch.setattr(batch, "gpu_shares", lambda count: shares[:count])
+    meet = (
+        "import os, pathlib, time",
+        "mine = os.environ['CUDA_VISIBLE_DEVICES']",
+        "pathlib.Path(f'build/gpus.{mine}').touch()",
+        # Each waits for the other, so both run at the same time.
+        "while len(list(pathlib.Path('build').glob('gpus.*'))) < 2: time.sleep(0.1)",
+        "print(mine)",
+    )
+    write_notebook("fake/one", *meet)
+    write_notebook("fake/two", *meet)
+    run_batch(plan(None, "smoke"), workers=2, report=silent)
+    folder = executed_dir("smoke") / "fake"
+    shown = {outputs(folder / f"{name}.ipynb").strip() for name in ("one", "two")}
+    assert shown == {"0,2", "1,3"}
+
+
+def test_another_number_of_jobs_runs_nothing_again(project, write_notebook):
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
+    run_batch(plan(None, "smoke", {"jobs": 1}), report=silent)
+    assert run_batch(plan(None, "smoke", {"jobs": 3}), report=silent).reused == ["fake/one"]
 
 
 def test_executed_notebook_holds_outputs_and_nothing_half_written_stays(project, write_notebook):
@@ -84,6 +168,36 @@ def test_new_record_of_an_experiment_makes_its_notebook_run_again(project, write
     assert (summary.done, summary.reused) == (["fake/one"], ["fake/two"])
 
 
+def test_notebook_that_ran_before_records_it_reads_is_run_once_more(
+    project, write_notebook, experiments
+):
+    keys = ("fake/one", "fake/two")
+    experiments(dict.fromkeys(keys, ("smoke",)), {"fake/two": ("fake/one",)})
+    write_notebook(
+        "fake/one",
+        "import pathlib, time",
+        "seen = pathlib.Path('build/two-has-read')",
+        "while not seen.exists(): time.sleep(0.1)",
+        "record = pathlib.Path('build/records/aa.json')",
+        "record.parent.mkdir(exist_ok=True)",
+        'record.write_text(\'{"experiment": "fake/one"}\')',
+    )
+    write_notebook(
+        "fake/two",
+        "import pathlib, time",
+        "print(pathlib.Path('build/records/aa.json').exists())",
+        "pathlib.Path('build/two-has-read').touch()",
+        # Ends after the record was made, which this page has not read.
+        "while not pathlib.Path('build/records/aa.json').exists(): time.sleep(0.1)",
+    )
+    lines = []
+    summary = run_batch(plan(None, "smoke"), workers=2, report=lines.append)
+    assert "once more, with the records made since: fake/two" in lines
+    assert sorted(summary.done) == list(keys)
+    assert outputs(executed_dir("smoke") / "fake" / "two.ipynb") == "True\n"
+    assert sorted(run_batch(plan(None, "smoke"), report=silent).reused) == list(keys)
+
+
 def test_failing_notebook_does_not_stop_the_others_and_is_named_with_its_log(
     project, write_notebook
 ):
@@ -97,12 +211,18 @@ def test_failing_notebook_does_not_stop_the_others_and_is_named_with_its_log(
     assert outputs(half_run).startswith("before")
 
 
-def test_failed_run_leaves_no_notebook_that_looks_finished(project, write_notebook):
+def test_failed_run_leaves_the_earlier_notebook_and_does_not_call_it_up_to_date(
+    project, write_notebook
+):
     write_notebook("fake/one", "print(1)")
     run_batch(plan(None, "smoke"), report=silent)
     write_notebook("fake/one", "1 / 0")
-    run_batch(plan(None, "smoke"), report=silent)
-    assert not (executed_dir("smoke") / "fake" / "one.ipynb").exists()
+    assert list(run_batch(plan(None, "smoke"), report=silent).failed) == ["fake/one"]
+    assert outputs(executed_dir("smoke") / "fake" / "one.ipynb") == "1\n"
+    assert failed_notebook("fake/one", "smoke") is not None
+    write_notebook("fake/one", "print(1)")
+    assert run_batch(plan(None, "smoke"), report=silent).done == ["fake/one"]
+    assert failed_notebook("fake/one", "smoke") is None
 
 
 def test_killed_batch_goes_on_where_it_stopped(project, write_notebook):

@@ -40,3 +40,17 @@ def test_other_problems_and_a_second_silence_are_raised(kernel, tmp_path, messag
         execute.execute(tmp_path / "a.ipynb", tmp_path / "out.ipynb", {}, tmp_path)
     assert len(starts) == count
     assert not (tmp_path / "out.ipynb").exists()
+
+
+def test_a_kernel_that_dies_leaves_the_half_run_notebook_and_the_earlier_one(monkeypatch, tmp_path):
+    def die(source, target, **_):
+        nbformat.write(nbformat.v4.new_notebook(), target)
+        raise RuntimeError("Kernel died")
+
+    monkeypatch.setattr(papermill, "execute_notebook", die)
+    target = tmp_path / "out.ipynb"
+    target.write_text("earlier", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="Kernel died"):
+        execute.execute(tmp_path / "a.ipynb", target, {}, tmp_path)
+    assert target.read_text(encoding="utf-8") == "earlier"
+    assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb", "out.failed.ipynb"}

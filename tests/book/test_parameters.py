@@ -33,10 +33,37 @@ def test_unknown_parameter_is_an_error_that_names_the_known_ones():
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [([3, 4], [3, 4]), ("3,4", [3, 4]), (3, [3]), ("ORT", ["ORT"])]
+    ("name", "value", "expected"),
+    [
+        ("seeds", [3, 4], [3, 4]),
+        ("seeds", "3,4", [3, 4]),
+        ("seeds", 3, [3]),
+        ("systems", "ORT", ["ORT"]),
+    ],
 )
-def test_value_of_a_list_parameter_becomes_a_list(value, expected):
-    assert check({"seeds": value}, {"seeds": [0]}, "a.ipynb") == {"seeds": expected}
+def test_value_of_a_list_parameter_becomes_a_list(name, value, expected):
+    assert check({name: value}, {"seeds": [0], "systems": []}, "a.ipynb") == {name: expected}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("device", "tpu", "one of auto, cpu, cuda; not 'tpu'"),
+        ("seeds", ["0-2"], r"whole numbers of 0 or more, as in seeds=0,1,2; not \['0-2'\]"),
+        ("seeds", [-1], "whole numbers"),
+        ("seeds", [True], "whole numbers"),
+        ("systems", [3], "names of systems"),
+        ("jobs", 0, "a whole number of 1 or more"),
+        ("scheduler", 8786, "the address of a Dask scheduler"),
+        ("scheduler", "", "the address of a Dask scheduler"),
+        ("profile", "smok", "one of smoke, open, paper"),
+    ],
+)
+def test_value_that_no_notebook_runs_with_is_refused_and_says_what_is_allowed(name, value, allowed):
+    known = {"profile": "smoke", "seeds": [0], "systems": [], "device": "auto"}
+    known |= {"scheduler": None, "jobs": None}
+    with pytest.raises(SettingsError, match=rf"a\.ipynb: parameter '{name}' must be {allowed}"):
+        check({name: value}, known, "a.ipynb")
 
 
 def test_whole_number_becomes_a_float_where_the_default_is_one():

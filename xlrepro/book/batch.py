@@ -3,10 +3,12 @@
 An executed notebook lies at ``build/notebooks/<profile>/<paper>/<experiment>.ipynb`` beside its
 log and a small ``.state.json``: the digest of everything that decides what it shows. While that
 digest stays the same the notebook is not run again, so a batch that was killed goes on where it
-stopped and a second batch takes seconds.
+stopped and a second batch takes seconds. A page reads records of other experiments, too: one that
+ran before these were made is run once more at the end of the batch, when nothing is left to train.
 """
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -16,15 +18,21 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from xlrepro.book.digest import notebook_digest
+from xlrepro.book.digest import notebook_digest, records_read
 from xlrepro.book.execute import failed_path, remove_orphans
 from xlrepro.book.parameters import check, declared
 from xlrepro.errors import SettingsError
+from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, project_root
+from xlrepro.trials.cluster import cpu_slots, gpu_shares
+from xlrepro.trials.devices import visible_gpus
 from xlrepro.trials.trial import PROFILES
+
+logger = logging.getLogger("xlrepro")
 
 # One thread per process: two notebooks at a time on two cores, and the same numbers everywhere.
 CHILD_ENVIRONMENT = {
@@ -124,33 +132,63 @@ def plan(
 ) -> list[Job]:
     """Return the jobs of a batch, with every parameter checked before anything runs.
 
+    Notebooks whose experiment does not have the profile are left out, and a warning names them.
+
     Args:
         names: experiments or papers; None: all.
         profile: goes into the notebooks' ``profile``.
         parameters: values for the notebooks' other parameters.
         workers: how many will run at a time. A notebook that takes ``jobs`` and is not given it
-            gets its share of the cores.
+            gets its share of the cores, or all of its share of the GPUs.
 
     Raises:
-        SettingsError: for an unknown profile, experiment or parameter.
+        SettingsError: for an unknown profile, experiment or parameter, a value that no notebook
+            can be run with, or if no experiment has the profile.
     """
-    if profile not in PROFILES:
-        raise SettingsError(f"there is no profile {profile!r}; there are: {', '.join(PROFILES)}")
+    given = _with_profile(profile, parameters or {})
     jobs = []
-    for experiment, source in find_notebooks(names).items():
+    for experiment, source in _at_profile(find_notebooks(names), profile).items():
         where = source.relative_to(project_root()).as_posix()
         try:
             notebook = json.loads(source.read_text(encoding="utf-8"))
         except json.JSONDecodeError as error:
             raise SettingsError(f"{where} is not a notebook: {error}") from error
         known = declared(notebook, where)
-        wanted = {"profile": profile, **(parameters or {})}
-        if workers > 1 and "jobs" in known:
-            wanted.setdefault("jobs", max(1, (os.cpu_count() or 1) // workers))
-        values = check(wanted, known, where)
+        values = check(given, known, where)
+        if workers > 1 and "jobs" in known and not _on_gpus({**known, **values}):
+            values.setdefault("jobs", max(1, cpu_slots() // workers))
         target = executed_dir(profile) / f"{experiment}.ipynb"
         jobs.append(Job(experiment, source, target, values))
     return jobs
+
+
+def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    if profile not in PROFILES:
+        raise SettingsError(f"there is no profile {profile!r}; there are: {', '.join(PROFILES)}")
+    if "profile" in parameters:
+        raise SettingsError(
+            "the profile also names the folder of the notebooks: give --profile "
+            f"{parameters['profile']}, not -p profile={parameters['profile']}"
+        )
+    return {"profile": profile, **parameters}
+
+
+def _at_profile(found: Mapping[str, Path], profile: str) -> dict[str, Path]:
+    """Return the notebooks whose experiment has the profile; a warning names the others."""
+    known = all_experiments()
+    lacking = [key for key in found if key in known and profile not in known[key].profiles]
+    if not lacking:
+        return dict(found)
+    line = f"no profile {profile!r}: {', '.join(lacking)}"
+    if len(lacking) == len(found):
+        raise SettingsError(f"nothing to run, these experiments have {line}")
+    logger.warning("left out, these experiments have %s", line)
+    return {key: path for key, path in found.items() if key not in lacking}
+
+
+def _on_gpus(parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a notebook with these parameters trains on this machine's GPUs."""
+    return parameters.get("device") in ("auto", "cuda") and bool(visible_gpus())
 
 
 def is_current(job: Job) -> bool:
@@ -161,7 +199,8 @@ def is_current(job: Job) -> bool:
         state = json.loads(job.state.read_text(encoding="utf-8"))
     except json.JSONDecodeError:
         return False
-    return bool(state.get("digest") == notebook_digest(job.source, job.parameters, job.experiment))
+    today = notebook_digest(job.source, job.parameters, records_read(job.experiment))
+    return bool(state.get("digest") == today)
 
 
 def run_batch(
@@ -172,6 +211,9 @@ def run_batch(
     report: Callable[[str], None] = print,
 ) -> BatchSummary:
     """Run the jobs that are not up to date, ``workers`` at a time.
+
+    A notebook that draws on others' trials starts after them. What is out of date at the end,
+    since others have made records that it reads, is run once more.
 
     Args:
         jobs: from :func:`plan`.
@@ -193,17 +235,30 @@ def run_batch(
             report(f"{job.experiment}: up to date")
         else:
             todo.append(job)
-    _run_all(todo, workers, summary, report)
+    _run_all(sorted(todo, key=_draws_on_others), workers, summary, report)
+    again = [job for job in todo if job.experiment in summary.done and not is_current(job)]
+    if again:
+        report(f"once more, with the records made since: {', '.join(j.experiment for j in again)}")
+        summary.done = [e for e in summary.done if e not in {job.experiment for job in again}]
+        _run_all(again, workers, summary, report)
     summary.seconds = time.perf_counter() - began
     return summary
+
+
+def _draws_on_others(job: Job) -> bool:
+    experiment = all_experiments().get(job.experiment)
+    return experiment is not None and bool(experiment.draws_on)
 
 
 def _run_all(
     todo: Sequence[Job], workers: int, summary: BatchSummary, report: Callable[[str], None]
 ) -> None:
     children = _Children()
+    slots: SimpleQueue[dict[str, str]] = SimpleQueue()
+    for share in gpu_shares(min(workers, len(todo))):
+        slots.put(share)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = {pool.submit(_run_one, job, children): job for job in todo}
+        futures = {pool.submit(_run_one, job, children, slots): job for job in todo}
         try:
             for count, future in enumerate(as_completed(futures), start=1):
                 job = futures[future]
@@ -221,12 +276,38 @@ def _run_all(
             raise
 
 
-def _run_one(job: Job, children: "_Children") -> tuple[str | None, float]:
-    """Run one job; return the last line of its log if it failed, and its wall time."""
+def _run_one(
+    job: Job, children: "_Children", slots: "SimpleQueue[dict[str, str]]"
+) -> tuple[str | None, float]:
+    """Run one job; return the last line of its log if it failed, and its wall time.
+
+    The notebook of an earlier run stays where it is if this one fails; its state does not.
+    """
     began = time.perf_counter()
     job.target.parent.mkdir(parents=True, exist_ok=True)
     job.state.unlink(missing_ok=True)
     remove_orphans(job.target)
+    source_digest = notebook_digest(job.source, job.parameters)
+    records = records_read(job.experiment)
+    status = _execute(job, children, slots)
+    seconds = time.perf_counter() - began
+    if status != 0:
+        lines = job.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return (lines[-1] if lines else f"exit status {status}"), seconds
+    # A source that changed under the run must not count as run.
+    if source_digest == notebook_digest(job.source, job.parameters):
+        # Its own records it has made itself; others' that came meanwhile it may not have read.
+        records[job.experiment] = records_read(job.experiment)[job.experiment]
+        digest = notebook_digest(job.source, job.parameters, records)
+        state = {"digest": digest, "seconds": round(seconds, 1)}
+        partial = job.state.with_suffix(".partial")
+        partial.write_text(json.dumps(state), encoding="utf-8")
+        partial.replace(job.state)
+    return None, seconds
+
+
+def _execute(job: Job, children: "_Children", slots: "SimpleQueue[dict[str, str]]") -> int:
+    """Run the notebook in a process with the environment of a free slot; return its status."""
     request = job.target.with_suffix(".request.json")
     request.write_text(
         json.dumps(
@@ -240,23 +321,14 @@ def _run_one(job: Job, children: "_Children") -> tuple[str | None, float]:
         ),
         encoding="utf-8",
     )
-    source_digest = notebook_digest(job.source, job.parameters, experiment=None)
-    with job.log.open("w", encoding="utf-8") as log:
-        status = children.run([sys.executable, "-m", "xlrepro.book.execute", str(request)], log)
-    request.unlink(missing_ok=True)
-    seconds = time.perf_counter() - began
-    if status != 0:
-        job.target.unlink(missing_ok=True)
-        lines = job.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return (lines[-1] if lines else f"exit status {status}"), seconds
-    # A source that changed under the run must not count as run.
-    if source_digest == notebook_digest(job.source, job.parameters, experiment=None):
-        digest = notebook_digest(job.source, job.parameters, job.experiment)
-        state = {"digest": digest, "seconds": round(seconds, 1)}
-        partial = job.state.with_suffix(".partial")
-        partial.write_text(json.dumps(state), encoding="utf-8")
-        partial.replace(job.state)
-    return None, seconds
+    command = [sys.executable, "-m", "xlrepro.book.execute", str(request)]
+    slot = slots.get()
+    try:
+        with job.log.open("w", encoding="utf-8") as log:
+            return children.run(command, log, slot)
+    finally:
+        slots.put(slot)
+        request.unlink(missing_ok=True)
 
 
 class _Children:
@@ -267,7 +339,7 @@ class _Children:
         self._lock = Lock()
         self._stopped = False
 
-    def run(self, command: Sequence[str], log: Any) -> int:
+    def run(self, command: Sequence[str], log: Any, environment: Mapping[str, str]) -> int:
         with self._lock:
             if self._stopped:
                 return -signal.SIGTERM
@@ -275,7 +347,7 @@ class _Children:
                 command,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **CHILD_ENVIRONMENT},
+                env={**os.environ, **CHILD_ENVIRONMENT, **environment},
                 start_new_session=True,
             )
             self._running.add(child)

@@ -3,9 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xlrepro.evidence.claims import Judge, claims_of
+from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
 from xlrepro.trials.trial import canonical_json
 
@@ -13,6 +16,8 @@ from xlrepro.trials.trial import canonical_json
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # Code that cannot change what a notebook computes.
 NOT_COMPUTING = ("xlrepro/cli/", "xlrepro/book/")
+# Parameters that say how many processes run, and change nothing that is shown.
+NOT_SHOWN = ("jobs",)
 
 
 def files_digest(files: Iterable[Path], root: Path) -> str:
@@ -42,34 +47,52 @@ def shown_data_files() -> list[Path]:
     return files
 
 
-def records_digest(experiment: str) -> str:
-    """Return a digest of the experiment's own records, by name, size and time of writing."""
-    folder = build_dir() / "records"
-    seen = []
-    for file in sorted(folder.rglob("*.json")) if folder.is_dir() else []:
-        if _belongs(file, experiment):
-            state = file.stat()
-            seen.append([file.name, state.st_size, state.st_mtime_ns])
-    return hashlib.sha256(canonical_json(seen).encode()).hexdigest()
+@cache
+def experiments_read(experiment: str) -> tuple[str, ...]:
+    """Return the experiments whose records can change the page of ``experiment``, itself first.
+
+    They are those that it draws on, and, for its claims, those whose cells the predicates read
+    with what these draw on. An experiment that is not built yet reads its own alone.
+    """
+    known = all_experiments()
+    if experiment not in known:
+        return (experiment,)
+    judge = Judge()
+    claims = [c for c in claims_of(experiment, judge) if c.expression is not None]
+    cells = [address for claim in claims for address in judge.reads(claim)]
+    pages = [key for key in (experiment, *(cell[0] for cell in cells)) if key in known]
+    return tuple(dict.fromkeys(name for key in pages for name in known[key].trained_in))
 
 
-def _belongs(file: Path, experiment: str) -> bool:
-    """Tell whether a record file is one of ``experiment``; by its path where that says so."""
-    if experiment in file.as_posix():
-        return True
-    try:
-        return bool(json.loads(file.read_text(encoding="utf-8")).get("experiment") == experiment)
-    except (json.JSONDecodeError, AttributeError):
-        return False
+def records_read(experiment: str) -> dict[str, str]:
+    """Return experiment to a digest of its records here, for all that its page reads.
+
+    Published records are not among them: they are shown data.
+    """
+    found: dict[str, list[list[str]]] = {name: [] for name in experiments_read(experiment)}
+    for file in sorted((build_dir() / "records").glob("*.json")):
+        try:
+            content = file.read_bytes()
+            owner = json.loads(content)["experiment"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # removed meanwhile, or broken: no page shows it
+        if owner in found:
+            found[owner].append([file.name, hashlib.sha256(content).hexdigest()])
+    return {
+        name: hashlib.sha256(canonical_json(seen).encode()).hexdigest()
+        for name, seen in found.items()
+    }
 
 
-def notebook_digest(source: Path, parameters: Mapping[str, Any], experiment: str | None) -> str:
+def notebook_digest(
+    source: Path, parameters: Mapping[str, Any], records: Mapping[str, str] | None = None
+) -> str:
     """Return a digest of everything that decides what the executed notebook shows.
 
     Args:
         source: the committed notebook; its outputs do not count.
-        parameters: the values it is run with.
-        experiment: whose records it reads; None leaves records out.
+        parameters: the values it is run with; those that only make it faster do not count.
+        records: from :func:`records_read`; None leaves records out.
     """
     notebook = json.loads(source.read_text(encoding="utf-8"))
     cells = [
@@ -79,9 +102,9 @@ def notebook_digest(source: Path, parameters: Mapping[str, Any], experiment: str
     root = project_root()
     parts = {
         "cells": cells,
-        "parameters": dict(parameters),
+        "parameters": {k: v for k, v in parameters.items() if k not in NOT_SHOWN},
         "code": files_digest(code_files(), root),
         "data": files_digest(shown_data_files(), root),
-        "records": records_digest(experiment) if experiment else None,
+        "records": dict(records) if records is not None else None,
     }
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()

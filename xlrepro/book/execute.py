@@ -54,8 +54,9 @@ def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -
         nbformat.write(notebook, partial)
         failed.unlink(missing_ok=True)
         os.replace(partial, target)
-    except papermill.PapermillExecutionError:
-        os.replace(partial, failed)
+    except Exception:
+        if partial.is_file():
+            os.replace(partial, failed)
         raise
     finally:
         partial.unlink(missing_ok=True)

@@ -36,6 +36,9 @@ STATE_TEXT = {
     ),
 }
 
+EARLIER = " Below stands what an earlier run has shown."
+FIGURE = " The paper prints no numbers for this one: it is a figure."
+
 
 def page(key: str, profile: str) -> tuple[str, str]:
     """Return the suffix and the text of the page of experiment ``key``.
@@ -48,8 +51,11 @@ def page(key: str, profile: str) -> tuple[str, str]:
         profile: whose executed notebooks are shown.
     """
     state = state_of(key, profile)
+    executed = executed_dir(profile) / f"{key}.ipynb"
     if state == BUILT:
-        return ".ipynb", shown_notebook(executed_dir(profile) / f"{key}.ipynb")
+        return ".ipynb", shown_notebook(executed)
+    if state == FAILED and executed.is_file():
+        return ".ipynb", shown_notebook(executed, _notice(key, state, EARLIER))
     text = _text(key, state)
     return (".md", text) if state == NOT_BUILT else (".ipynb", _as_notebook(text))
 
@@ -58,21 +64,25 @@ def state_of(key: str, profile: str) -> str:
     """Tell what there is to show for experiment ``key``."""
     if not (notebooks_dir() / f"{key}.ipynb").is_file():
         return NOT_BUILT
-    if (executed_dir(profile) / f"{key}.ipynb").is_file():
-        return BUILT
-    return FAILED if failed_notebook(key, profile) else SHOWN
+    if failed_notebook(key, profile):
+        return FAILED
+    return BUILT if (executed_dir(profile) / f"{key}.ipynb").is_file() else SHOWN
+
+
+def _notice(key: str, state: str, addition: str = "") -> str:
+    """Return a box that says why the page does not show a run of today."""
+    kind, title, text = STATE_TEXT[state]
+    return f":::{{admonition}} {title}\n:class: {kind}\n{text.format(key=key)}{addition}\n:::"
 
 
 def _text(key: str, state: str) -> str:
     entry = load_catalog().experiment(key)
-    kind, title, text = STATE_TEXT[state]
     tables = reported_tables(load_reported(), key)
-    if not tables and not entry.ours:
-        text += " The paper prints no numbers for this one: it is a figure."
+    figure = not tables and not entry.ours
     names = {
         "title": entry.title,
         "question": entry.question,
-        "state": f":::{{admonition}} {title}\n:class: {kind}\n{text.format(key=key)}\n:::",
+        "state": _notice(key, state, FIGURE if figure else ""),
         "tables": "\n\n".join(t.html for t in tables),
         "claims": verdicts_html(key),
         "deviations": deviations_list(key),
@@ -80,28 +90,38 @@ def _text(key: str, state: str) -> str:
     return render_file(project_root() / "book" / "templates" / "experiment.md", names)
 
 
-def shown_notebook(path: Path) -> str:
-    """Return an executed notebook as the book shows it: injected parameters fold away."""
+def shown_notebook(path: Path, notice: str = "") -> str:
+    """Return an executed notebook as the book shows it: injected parameters fold away.
+
+    Args:
+        path: the executed notebook.
+        notice: Markdown to stand below its title.
+    """
     notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         tags = set(cell.get("metadata", {}).get("tags", []))
         if "injected-parameters" in tags:
             # Its values say how this copy was run; the defaults stand right above it.
             cell["metadata"]["tags"] = sorted(tags | {"hide-input"})
+    if notice:
+        notebook["cells"].insert(1, _markdown_cell("notice", notice))
     return _notebook_json(notebook)
 
 
 def _as_notebook(text: str) -> str:
     """Return Markdown as a notebook of one cell."""
-    cell = {"cell_type": "markdown", "id": "page", "metadata": {}, "source": text}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = {
-        "cells": [cell],
+        "cells": [_markdown_cell("page", text)],
         "metadata": {"kernelspec": kernel},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
     return _notebook_json(notebook)
+
+
+def _markdown_cell(name: str, text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
 def _notebook_json(notebook: dict[str, Any]) -> str:

@@ -4,12 +4,43 @@ papermill only warns about a parameter the notebook does not know; here it is an
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from xlrepro.errors import SettingsError
+from xlrepro.trials.devices import DEVICES
+from xlrepro.trials.trial import PROFILES
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _are_seeds(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_count(seed, 0) for seed in value)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+# What the parameters that all notebooks have may be, and how to say so.
+ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "profile": (lambda value: value in PROFILES, f"one of {', '.join(PROFILES)}"),
+    "seeds": (_are_seeds, "whole numbers of 0 or more, as in seeds=0,1,2"),
+    "systems": (_are_names, "names of systems, as in systems=ORT,word:TRS"),
+    "device": (lambda value: value in DEVICES, f"one of {', '.join(DEVICES)}"),
+    "scheduler": (
+        lambda value: value is None or (isinstance(value, str) and bool(value)),
+        "the address of a Dask scheduler, as in scheduler=tcp://host:8786",
+    ),
+    "jobs": (
+        lambda value: value is None or _is_count(value, 1),
+        "a whole number of 1 or more, or null for one process per core",
+    ),
+}
 
 
 def declared(notebook: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -62,7 +93,8 @@ def check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dic
     A single value, or text with commas, becomes a list where the default is a list.
 
     Raises:
-        SettingsError: for a name that ``known`` lacks, or a value of another type.
+        SettingsError: for a name that ``known`` lacks, a value of another type, or one that no
+            notebook can be run with.
 
     Example:
         >>> check({"seeds": "0,1"}, {"seeds": [0]}, "a.ipynb")
@@ -73,7 +105,12 @@ def check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dic
         raise SettingsError(
             f"{where} has no parameter {unknown[0]!r}; it has: {', '.join(known) or 'none'}"
         )
-    return {name: _fit(value, known[name], name, where) for name, value in given.items()}
+    values = {name: _fit(value, known[name], name, where) for name, value in given.items()}
+    for name, value in values.items():
+        fits, allowed = ALLOWED.get(name, (None, ""))
+        if fits is not None and not fits(value):
+            raise SettingsError(f"{where}: parameter {name!r} must be {allowed}; not {value!r}")
+    return values
 
 
 def _fit(value: Any, default: Any, name: str, where: str) -> Any:
