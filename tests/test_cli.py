@@ -8,7 +8,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from xlrepro import __version__
+from xlrepro import __version__, cli
 from xlrepro.cli import build_app
 
 # Those that the README and the issue that laid the foundation promise.
@@ -48,8 +48,50 @@ def test_no_arguments_shows_help_and_fails_as_a_usage_error():
     assert "Usage:" in done.stdout + done.stderr
 
 
-def test_unknown_command_exits_2():
-    assert xlrepro("reproduce-everything").returncode == 2
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Return a function that gives the exit status, stdout and stderr of a call."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["xlrepro", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong", "advice"),
+    [
+        (("reproduce-everything",), "reproduce-everything", "see xlrepro --help"),
+        (("run",), "EXPERIMENT", "see xlrepro run --help"),
+        (("run", "word_order/table2", "--jobs", "x"), "--jobs", "see xlrepro run --help"),
+        (("run", "word_order/table2", "--colour"), "--colour", "see xlrepro run --help"),
+        (("data", "path", "ud-r2.2"), "file_id", "see xlrepro data path --help"),
+        (("list", "x"), "x", "see xlrepro list --help"),
+    ],
+)
+def test_a_wrong_call_is_one_line_that_names_the_help(call, arguments, wrong, advice):
+    status, shown, error = call(*arguments)
+    assert (status, shown, error.count("\n")) == (2, "", 1)
+    assert error.startswith("xlrepro: ")
+    assert wrong.lower() in error.lower()
+    assert error.endswith(f"{advice}\n")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "-h"), ("data", "--help")])
+def test_help_ends_with_0(call, arguments):
+    status, shown, _ = call(*arguments)
+    assert (status, "Usage:" in shown) == (0, True)
+
+
+def test_ctrl_c_ends_with_130(call, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("xlrepro.cli.machine.describe_machine", interrupted)
+    assert call("env")[0] == 130
 
 
 def test_user_error_is_one_line_on_stderr_and_exit_2(tmp_path):

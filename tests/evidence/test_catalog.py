@@ -156,6 +156,18 @@ def test_a_missing_file_says_so(tmp_path):
         read_yaml(tmp_path / "none.yaml")
 
 
+def test_a_file_that_is_no_text_says_so(tmp_path):
+    path = tmp_path / "catalog.yaml"
+    path.write_bytes(b"title: \xff\xfe")
+    with pytest.raises(DataError, match=r"catalog\.yaml is not text in UTF-8: save it as such"):
+        read_yaml(path)
+
+
+def test_a_folder_in_the_place_of_a_file_says_so(tmp_path):
+    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
+        read_yaml(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("key", "judged"),
     [("word_order/table2", True), ("word_order/table1", True), ("word_order/table4", False)],

@@ -2,12 +2,13 @@ import json
 
 import pytest
 
-from xlrepro.errors import DataError
+from xlrepro.errors import DataError, StoreError
 from xlrepro.evidence.golden import (
     check,
     fresh_numbers,
     golden_experiments,
     golden_path,
+    off_cpu,
     update,
 )
 
@@ -48,6 +49,27 @@ def test_times_are_in_no_golden_file(record, tmp_path):
     update(KEY, now, tmp_path)
     assert "TRS" not in golden_path(KEY, tmp_path).read_text()
     assert check(KEY, now, tmp_path) == []
+
+
+def test_numbers_of_a_gpu_are_no_golden_numbers(record, tmp_path):
+    update(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+    on_gpu = record(values={"de": 50.0}).model_copy(update={"peak_gpu_memory_bytes": 2**20})
+    found = check(KEY, fresh_numbers([on_gpu], stale=lambda r: False), tmp_path)
+    assert [d.kind for d in found] == ["missing"]
+    assert off_cpu([on_gpu, record("word:TRS"), None]) == {on_gpu.key}
+
+
+def test_an_update_that_fails_leaves_the_old_file(record, tmp_path, monkeypatch):
+    update(KEY, numbers_of(record, {"de": 50.0}), tmp_path)
+    before = golden_path(KEY, tmp_path).read_text()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(StoreError, match="cannot be written"):
+        update(KEY, numbers_of(record, {"de": 60.0}), tmp_path)
+    assert golden_path(KEY, tmp_path).read_text() == before
 
 
 def test_a_number_nobody_ran_is_missing(record, tmp_path):

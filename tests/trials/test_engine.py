@@ -7,7 +7,8 @@ import pytest
 
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.trials import devices
-from xlrepro.trials.engine import plan_trials, run_trials
+from xlrepro.trials.engine import run_trials
+from xlrepro.trials.plan import plan_trials
 
 
 def starts(path):
@@ -112,6 +113,16 @@ def test_a_stale_record_is_made_again_when_asked(run, store, trial_of, record_of
     assert store.get(fresh.key).fingerprint == fresh.fingerprint
 
 
+def test_a_trial_named_again_runs_once_more_and_no_other(run, store, trial_of, tmp_path):
+    trials = [trial_of(seed, settings={"ran": str(tmp_path / "ran")}) for seed in range(2)]
+    run(trials)
+    first = store.get(trials[0].key)
+    summary = run(trials, again={trials[0].key})
+    assert starts(tmp_path / "ran") == {0: 2, 1: 1}
+    assert [r.seed for r in summary.reused] == [1]
+    assert store.get(trials[0].key).started > first.started
+
+
 def test_a_trial_held_by_another_run_is_waited_for(run, store, trial_of, record_of):
     held, free = trial_of(0), trial_of(1)
     lock = store.lock(held.key)
@@ -182,6 +193,21 @@ def test_cuda_without_a_gpu_runs_nothing(store, trial_of, monkeypatch):
         run_trials([trial_of()], store=store, device="cuda", progress=False)
 
 
-def test_an_unknown_device_is_an_error_even_with_nothing_to_run(store):
-    with pytest.raises(SettingsError, match="no device 'tpu'"):
-        run_trials([], store=store, device="tpu")
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"device": "tpu"}, "no device 'tpu'"),
+        ({"jobs": 0}, "--jobs must be 1 or more"),
+        ({"per_gpu": -3}, "--per-gpu must be 1 or more"),
+        ({"scheduler": ""}, "--scheduler is empty"),
+    ],
+)
+def test_a_wrong_call_is_an_error_even_with_nothing_to_run(store, how, message):
+    with pytest.raises(SettingsError, match=message):
+        run_trials([], store=store, **how)
+
+
+def test_cuda_without_a_gpu_is_an_error_even_with_nothing_to_run(store, monkeypatch):
+    monkeypatch.setattr(devices, "gpu_count", lambda: 0)
+    with pytest.raises(DeviceError):
+        run_trials([], store=store, device="cuda")

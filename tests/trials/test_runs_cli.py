@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from fake_experiments import fake_experiments
@@ -110,6 +111,14 @@ def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(call, scheduler)
         (["run", "word_order/fake", "--set", "x=1"], "no setting 'x'"),
         (["run", "word_order/fake", "--device", "tpu"], "no device 'tpu'"),
         (["run", "word_order/fake", "--jobs", "0"], "--jobs must be 1 or more"),
+        (["run", "word_order/fake", "--jobs", "0", "--dry-run"], "--jobs must be 1 or more"),
+        (["run", "word_order/fake", "--device", "tpu", "--dry-run"], "no device 'tpu'"),
+        (["run", "word_order/fake", "--per-gpu=-3", "--dry-run"], "--per-gpu must be 1 or more"),
+        (["run", "word_order/fake", "--scheduler", "", "--dry-run"], "--scheduler is empty"),
+        (["run", "word_order/fake", "--systems", ""], "--systems '' names nothing"),
+        (["run", "word_order/fake", "--seeds", "9" * 20], "from 0 to 18446744073709551615"),
+        (["run", "word_order/fake", "--set", "sleep=-1"], "sleep must be a finite number"),
+        (["publish", "--profile", ""], "--profile '' names nothing"),
         (["publish", "word_order/fak"], "there are: word_order/fake"),
         (["publish", "--profile", "smoke"], "only open and paper"),
     ],
@@ -119,6 +128,29 @@ def test_mistakes_are_one_line_that_says_what_would_be_right(call, arguments, me
     assert isinstance(error, SettingsError)
     assert message in str(error)
     assert "\n" not in str(error)
+
+
+def test_run_again_repeats_a_published_trial_and_compares(call, home, scheduler):
+    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--seeds=0", "--scheduler")
+    call(*run, scheduler)
+    call("publish")
+    published = home / "data/results/word_order/fake.open.jsonl"
+    before = published.read_text()
+    [local] = (home / "build" / "records").glob("*.json")
+    local.unlink()
+    assert "0 trials run, 1 had a record" in call(*run, scheduler).stdout
+    shown = call(*run, scheduler, "--again").stdout
+    assert "word_order/fake open word:ORT seed 0: the same 2 numbers as before" in shown
+    assert "1 trials run, 0 had a record" in shown
+    assert local.is_file()
+    assert published.read_text() == before
+
+
+def test_numbers_that_moved_are_counted_and_the_farthest_is_shown(record_of):
+    before = record_of(0)
+    cells = tuple(replace(c, value=c.value + i) for i, c in enumerate(before.cells))
+    now = before.model_copy(update={"cells": cells})
+    assert runs._moved(before, now).startswith("1 of 2 numbers moved, most of all word:ORT / de: ")
 
 
 def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, scheduler):

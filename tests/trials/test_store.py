@@ -120,10 +120,38 @@ def test_a_record_under_another_key_is_refused(store, record_of, caplog):
     assert "another trial" in caplog.text
 
 
+def test_a_record_that_is_no_text_is_named_with_what_to_do(store, record_of, caplog):
+    record = record_of()
+    store.put(record)
+    store.path(record.key).write_bytes(b"\xff\xfe")
+    assert store.get(record.key) is None
+    assert f"{store.path(record.key)} is not text in UTF-8: remove it" in caplog.text
+
+
+def test_a_record_that_is_a_folder_is_named_with_what_to_do(store, record_of, caplog):
+    record = record_of()
+    store.path(record.key).mkdir(parents=True)
+    assert store.get(record.key) is None
+    assert f"{store.path(record.key)} cannot be read (Is a directory): remove it" in caplog.text
+
+
+@pytest.mark.parametrize("as_folder", [False, True])
+def test_a_published_file_that_cannot_be_read_hides_no_other(store, record_of, caplog, as_folder):
+    store.put(record_of())
+    path = store.published_path("word_order/fake", "open")
+    path.parent.mkdir(parents=True)
+    path.mkdir() if as_folder else path.write_bytes(b"\xff\xfe")
+    assert [r.key for r in store.records()] == [record_of().key]
+    assert f"{path} " in caplog.text
+    with pytest.raises(StoreError, match="remove it"):
+        store.publish()
+
+
 def test_a_store_that_cannot_be_written_says_so(tmp_path, record_of):
+    store = RecordStore(tmp_path / "file" / "records", tmp_path)
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreError, match="cannot be written"):
-        RecordStore(tmp_path / "file" / "records", tmp_path).put(record_of())
+        store.put(record_of())
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):

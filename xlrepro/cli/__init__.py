@@ -7,13 +7,16 @@ An error the user can act on is one line on stderr and exit status 2.
 
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, cast
 
 import typer
 
 from xlrepro import __version__
 from xlrepro.cli import book, checks, data, evidence, machine, runs
 from xlrepro.errors import XlreproError
+
+# Newer typers bring their own click and name few of its errors: this is the one of a wrong call.
+UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 
 
 def _print_version(asked: bool) -> None:
@@ -47,9 +50,20 @@ def build_app() -> typer.Typer:
     return app
 
 
-def _one_line(error: XlreproError) -> str:
-    """Return the error's message on one line, as a terminal and a log both want it."""
-    return "xlrepro: " + " ".join(str(error).split())
+def _one_line(message: str) -> str:
+    """Return an error's message on one line, as a terminal and a log both want it."""
+    return "xlrepro: " + " ".join(message.split())
+
+
+def _explain(error: typer.BadParameter) -> NoReturn:
+    """Say what is wrong with the call and which help tells how it is meant; end with 2."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()  # a command group alone: its help says more than a line
+    else:
+        command = error.ctx.command_path if error.ctx else "xlrepro"
+        wrong = error.format_message().strip().rstrip(".")
+        print(_one_line(f"{wrong}; see {command} --help"), file=sys.stderr)
+    sys.exit(2)
 
 
 def _leave_quietly() -> NoReturn:
@@ -66,13 +80,15 @@ def main() -> None:
     """
     try:
         try:
-            build_app()()
+            sys.exit(build_app()(prog_name="xlrepro", standalone_mode=False))
         finally:
             sys.stdout.flush()
+    except UsageError as error:
+        _explain(error)
     except XlreproError as error:
-        print(_one_line(error), file=sys.stderr)
+        print(_one_line(str(error)), file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except BrokenPipeError:
         _leave_quietly()

@@ -46,8 +46,8 @@ def batch(
     numbers, names = parse_seeds(seeds), parse_names(systems)
     given |= {"seeds": list(numbers)} if numbers else {}
     given |= {"systems": list(names)} if names else {}
-    given |= {"device": device} if device else {}
-    given |= {"scheduler": scheduler} if scheduler else {}
+    given |= {"device": device} if device is not None else {}
+    given |= {"scheduler": scheduler} if scheduler is not None else {}
     planned = plan(experiments or None, profile, given, workers=jobs)
     _close(run_batch(planned, workers=jobs, force=force, report=_line))
 

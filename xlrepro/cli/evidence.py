@@ -216,10 +216,12 @@ def golden(
 
 
 def _run_smoke(trials: Sequence[Any], store: "RecordStore") -> None:
+    from xlrepro.evidence.golden import off_cpu
     from xlrepro.trials.engine import RunInterrupted, run_trials
 
+    again = off_cpu(store.get(trial.key) for trial in trials)
     try:
-        summary = run_trials(trials, store=store, device="cpu", rerun_stale=True)
+        summary = run_trials(trials, store=store, device="cpu", rerun_stale=True, again=again)
     except RunInterrupted as interrupt:
         typer.echo(f"xlrepro: {interrupt}", err=True)
         raise typer.Exit(130) from None

@@ -11,8 +11,10 @@ import typer
 from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
-    from xlrepro.trials.engine import Plan, RunSummary
+    from xlrepro.trials.engine import RunSummary
     from xlrepro.trials.experiment import Experiment
+    from xlrepro.trials.plan import Plan
+    from xlrepro.trials.record import Record
     from xlrepro.trials.store import PublishedFile, RecordStore
     from xlrepro.trials.trial import Trial
 
@@ -56,10 +58,18 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
     return tuple(seeds)
 
 
-def parse_names(text: str | None) -> tuple[str, ...] | None:
-    """Read ``"ORT,word:TRS"``; nothing given is ``None``."""
-    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
-    return names or None
+def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
+    """Read ``"ORT,word:TRS"``; nothing given is ``None``.
+
+    Raises:
+        SettingsError: if the option is there and names nothing, as with an unset shell variable.
+    """
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise SettingsError(f"{option} {text!r} names nothing: name something, or leave it out")
+    return names
 
 
 def parse_overrides(pairs: list[str]) -> dict[str, Any]:
@@ -146,20 +156,27 @@ def run(
     rerun_stale: Annotated[
         bool, typer.Option(help="Run trials again whose code has changed since.")
     ] = False,
+    again: Annotated[
+        bool, typer.Option(help="Run also trials that have a record; the newer one counts.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option(help="Show what would run, and run nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
     from xlrepro.experiments import experiment
-    from xlrepro.trials.engine import RunInterrupted, plan_trials, run_trials
+    from xlrepro.trials.engine import RunInterrupted, check_call, run_trials
+    from xlrepro.trials.plan import plan_trials
     from xlrepro.trials.store import RecordStore
 
+    check_call(device, jobs, scheduler, per_gpu)
     chosen = [experiment(key) for key in experiments]
     overrides = parse_overrides(settings or [])
     names, numbers = parse_names(systems), parse_seeds(seeds)
     trials = [t for each in chosen for t in each.trials(profile, names, numbers, overrides)]
     store = RecordStore()
-    plan = plan_trials(trials, store, rerun_stale)
+    repeated = {trial.key for trial in trials} if again else set()
+    earlier = {key: record for key in repeated if (record := store.get(key))}
+    plan = plan_trials(trials, store, rerun_stale, repeated)
     if dry_run:
         _print_plan(plan, as_json)
         return
@@ -178,12 +195,33 @@ def run(
             scheduler=scheduler,
             per_gpu=per_gpu,
             rerun_stale=rerun_stale,
+            again=repeated,
         )
     except RunInterrupted as interrupt:
         typer.echo(f"xlrepro: {interrupt}", err=True)
         raise typer.Exit(130) from None
+    for record in summary.done if earlier and not as_json else ():
+        if record.key in earlier:
+            typer.echo(f"{record.trial.label}: {_moved(earlier[record.key], record)}")
     _print_summary(summary, as_json)
     raise typer.Exit(summary.exit_status)
+
+
+def _moved(before: "Record", now: "Record") -> str:
+    """Return how far the numbers of a repeated trial are from those it had."""
+    old = {(cell.system, cell.column): cell.value for cell in before.cells}
+    new = {(cell.system, cell.column): cell.value for cell in now.cells}
+    moves = {place: abs(value - old[place]) for place, value in new.items() if place in old}
+    if old == new:
+        return f"the same {len(new)} numbers as before"
+    if not moves:
+        return "no number that was there before"
+    place = max(moves, key=lambda each: moves[each])
+    count = sum(map(bool, moves.values()))
+    return (
+        f"{count} of {len(moves)} numbers moved, most of all {' / '.join(place)}: "
+        f"{old[place]:.4g} before, {new[place]:.4g} now"
+    )
 
 
 def _print_plan(plan: "Plan", as_json: bool) -> None:
@@ -234,7 +272,7 @@ def publish(
     from xlrepro.trials.store import RecordStore
 
     chosen = [experiment(key) for key in experiments or all_experiments()]
-    profiles = parse_names(profile) or ()
+    profiles = parse_names(profile, "--profile") or ()
     unknown = [name for name in profiles if name not in ("open", "paper")]
     if unknown:
         raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")

@@ -217,12 +217,16 @@ def read_yaml(path: Path) -> Any:
     """Read a YAML file of the project.
 
     Raises:
-        DataError: if the file is missing or is not YAML; names file and line.
+        DataError: if the file is missing, unreadable or not YAML; names file and line.
     """
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path} is missing: restore it from the repository") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): restore it") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not text in UTF-8: save it as such, or restore it") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)

@@ -1,7 +1,8 @@
 """Golden numbers: the smoke numbers of the last accepted commit, for regression tests only.
 
 One file per experiment, ``tests/golden/<paper>/<experiment>.json``. A stale record says nothing
-about today's code, so it never counts: its cells are missing until they are run again.
+about today's code, and one made on a GPU nothing about numbers of a CPU, so neither counts: its
+cells are missing until they are run again.
 """
 
 import json
@@ -18,6 +19,7 @@ from xlrepro.evidence.catalog import describe
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.paths import project_root
 from xlrepro.trials.record import Record
+from xlrepro.trials.store import write_atomically
 
 PROFILE = "smoke"
 # How far a smoke number may move between machines, in the metric's unit: a model that is trained
@@ -93,14 +95,21 @@ def golden_experiments(folder: Path | None = None) -> list[str]:
     return sorted(p.relative_to(root).with_suffix("").as_posix() for p in root.glob("*/*.json"))
 
 
+def off_cpu(records: Iterable[Record | None]) -> set[str]:
+    """Return the keys of the records that were made on a GPU: they alone name its memory."""
+    return {r.key for r in records if r is not None and r.peak_gpu_memory_bytes is not None}
+
+
 def fresh_numbers(
     records: Iterable[Record],
     *,
     keys: Collection[str] | None = None,
     stale: Callable[[Record], bool] | None = None,
 ) -> ReproducedNumbers:
-    """Gather the smoke records that today's code made."""
-    smoke = [r for r in records if r.profile == PROFILE]
+    """Gather the smoke records that today's code made on a CPU."""
+    made = list(records)
+    elsewhere = off_cpu(made)
+    smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
     return gather(smoke, keys=keys, stale=stale, use_stale=False)
 
 
@@ -190,12 +199,13 @@ def update(
 
     Raises:
         DataError: if there are no fresh numbers, or the old file is malformed.
+        StoreError: if the file cannot be written; the old one stays.
     """
     now = _content(experiment, numbers)
     if not now.cells:
         raise DataError(
-            f"{experiment} has no smoke record of today's code: `xlrepro run {experiment} "
-            "--profile smoke --rerun-stale` makes them"
+            f"{experiment} has no smoke record of today's code, made on a CPU: `xlrepro golden "
+            f"--update {experiment}` makes them"
         )
     path = golden_path(experiment, folder)
     moved: list[Difference] = []
@@ -204,8 +214,7 @@ def update(
         exact = old.model_copy(update={"tolerances": {}})
         moved = _differences(exact, now)
         now.tolerances |= {m: t for m, t in old.tolerances.items() if m in now.tolerances}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_as_json(now), encoding="utf-8")
+    write_atomically(path, _as_json(now))
     return moved
 
 

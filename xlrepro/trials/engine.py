@@ -9,7 +9,7 @@ import queue
 import time
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import BaseFileLock
 
-from xlrepro.errors import XlreproError
-from xlrepro.trials.cluster import local_client, remote_client
+from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.trials.cluster import local_client, pins, remote_client
 from xlrepro.trials.devices import DEVICES, resolve
-from xlrepro.trials.fingerprint import stale_check
+from xlrepro.trials.plan import plan_trials
 from xlrepro.trials.progress import Progress, duration, make_progress
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore, write_atomically
@@ -96,51 +96,38 @@ class RunSummary:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a run; ``summary`` says what had finished, all of which is kept."""
+    """Ctrl-C during a run; ``summary`` says what had finished, all of which is kept.
 
-    def __init__(self, summary: RunSummary, total: int) -> None:
+    Args:
+        summary: what had finished.
+        total: trials of the run.
+        again: whether the run repeats all trials, those with a record too.
+    """
+
+    def __init__(self, summary: RunSummary, total: int, again: bool = False) -> None:
         kept = len(summary.done) + len(summary.reused)
+        goes_on = "begins from the first" if again else "goes on from there"
         super().__init__(
-            f"interrupted: {kept} of {total} trials have their record; "
-            "the same command goes on from there"
+            f"interrupted: {kept} of {total} trials have their record; the same command {goes_on}"
         )
         self.summary = summary
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Which trials would run, and which have a record.
+def check_call(device: str, jobs: int | None, scheduler: str | None, per_gpu: int) -> None:
+    """Check where trials are to run; the values are those of `run_trials`.
 
-    Attributes:
-        pending: trials to run, in the order given, each once.
-        reused: records of the others.
-        stale: keys of those reused records that were made by other code than today's.
+    Raises:
+        SettingsError: for an unknown device, a number below 1, or an empty address.
+        DeviceError: if CUDA is asked for on this machine and there is none.
     """
-
-    pending: tuple[Trial, ...]
-    reused: tuple[Record, ...]
-    stale: frozenset[str]
-
-
-def plan_trials(trials: Sequence[Trial], store: RecordStore, rerun_stale: bool = False) -> Plan:
-    """Sort trials into those to run and those that have a record.
-
-    A stale record counts as one, and is named as such, unless ``rerun_stale``.
-    """
-    pending: list[Trial] = []
-    reused: list[Record] = []
-    stale: set[str] = set()
-    is_stale = stale_check()
-    for trial in {trial.key: trial for trial in trials}.values():
-        record = store.get(trial.key)
-        old = record is not None and is_stale(record)
-        if record is None or (old and rerun_stale):
-            pending.append(trial)
-            continue
-        reused.append(record)
-        if old:
-            stale.add(record.key)
-    return Plan(tuple(pending), tuple(reused), frozenset(stale))
+    if scheduler is not None and not scheduler.strip():
+        raise SettingsError(
+            "--scheduler is empty: give the address of a Dask cluster, tcp://host:8786, or leave "
+            "the option out"
+        )
+    if device not in DEVICES or (device == "cuda" and scheduler is None):
+        resolve(device)
+    pins("cpu", 1 if jobs is None else jobs, per_gpu, n_trials=0)
 
 
 def run_trials(
@@ -153,6 +140,7 @@ def run_trials(
     per_gpu: int = 1,
     progress: bool = True,
     rerun_stale: bool = False,
+    again: Collection[str] = (),
 ) -> RunSummary:
     """Run the trials that have no record yet, and keep each record as soon as it is made.
 
@@ -166,6 +154,7 @@ def run_trials(
         per_gpu: trials at a time on each GPU.
         progress: whether to show it.
         rerun_stale: run trials again whose record was made by other code than today's.
+        again: keys of trials to run once more, whatever record they have.
 
     Returns:
         What was run, reused and failed. A failing trial does not stop the others.
@@ -173,30 +162,31 @@ def run_trials(
     Raises:
         SettingsError: for an unknown device, or a cluster that cannot be used.
         DeviceError: if CUDA is asked for and there is none.
+        StoreError: if no record could be kept.
         RunInterrupted: on Ctrl-C; what had finished is kept.
     """
     began = time.monotonic()
-    if device not in DEVICES:
-        resolve(device)  # raises, even if nothing is left to run
+    check_call(device, jobs, scheduler, per_gpu)
     store = store or RecordStore()
-    plan = plan_trials(trials, store, rerun_stale)
+    plan = plan_trials(trials, store, rerun_stale, again)
     summary = RunSummary(reused=list(plan.reused))
     total = len(plan.pending) + len(plan.reused)
     try:
         if plan.pending:
+            store.check_writable()
             with make_progress(len(plan.pending), progress) as display:
-                scratch = store.root.parent / "scratch"
                 connection = (
                     remote_client(scheduler, device)
                     if scheduler
-                    else local_client(device, jobs, per_gpu, len(plan.pending), scratch)
+                    else local_client(device, jobs, per_gpu, len(plan.pending), store.scratch)
                 )
                 with connection as client:
-                    run = _Run(client, store, summary, display, device, not scheduler, rerun_stale)
+                    keys = {t.key for t in plan.pending} if rerun_stale else again
+                    run = _Run(client, store, summary, display, device, not scheduler, keys)
                     run.run_all(plan.pending)
     except KeyboardInterrupt as interrupt:
         summary.seconds = time.monotonic() - began
-        raise RunInterrupted(summary, total) from interrupt
+        raise RunInterrupted(summary, total, again=len(again) >= total) from interrupt
     summary.seconds = time.monotonic() - began
     return summary
 
@@ -220,7 +210,7 @@ class _Run:
         display: Progress,
         device: str,
         shares_store: bool,
-        rerun_stale: bool,
+        again: Collection[str],
     ) -> None:
         self._client = client
         self._store = store
@@ -228,7 +218,7 @@ class _Run:
         self._display = display
         self._device = device
         self._records_folder = str(store.root.resolve()) if shares_store else None
-        self._rerun_stale = rerun_stale
+        self._again = again
         self._began = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._waiting: deque[Trial] = deque()
         self._flying: dict[str, _InFlight] = {}
@@ -272,7 +262,7 @@ class _Run:
 
     def _made_meanwhile(self, trial: Trial) -> Record | None:
         record = self._store.get(trial.key)
-        if record is None or (self._rerun_stale and record.started < self._began):
+        if record is None or (trial.key in self._again and record.started < self._began):
             return None
         return record
 

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from xlrepro.errors import SettingsError
+from xlrepro.trials.overrides import check_overrides
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
@@ -36,6 +37,7 @@ class System:
 
 MakeTrials = Callable[[str, Sequence[str], Sequence[int], Mapping[str, Any]], list[Trial]]
 ReadCells = Callable[[Record], list[Cell]]
+LARGEST_SEED = 2**64 - 1  # the largest that torch.manual_seed takes
 Address = tuple[str, str]  # the system and the column of a cell
 NameCells = Callable[[Trial], list[Address]]
 
@@ -152,18 +154,37 @@ class Experiment:
         """Return the trials that fill the cells of ``systems`` at ``profile``.
 
         Raises:
-            SettingsError: for an unknown profile, system, seed or override; for a name whose
-                systems have no trials at this profile.
+            SettingsError: for an unknown profile, system, seed or override, or an impossible one;
+                for a name whose systems have no trials at this profile.
         """
         self._check_profile(profile)
         wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
-        if any(not isinstance(s, int) or isinstance(s, bool) or s < 0 for s in wanted):
-            raise SettingsError(f"seeds must be whole numbers of 0 or more, not {list(wanted)}")
+        if not all(map(_is_seed, wanted)):
+            raise SettingsError(
+                f"seeds must be whole numbers from 0 to {LARGEST_SEED}, not {list(wanted)}"
+            )
         changes = overrides or {}
+        check_overrides(changes)
         for name in systems or ():
-            if not self.make_trials(profile, self.select([name], profile), wanted[:1], changes):
+            if not self._changed(profile, self.select([name], profile), wanted[:1], changes):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
-        return self.make_trials(profile, self.select(systems, profile), wanted, changes)
+        return self._changed(profile, self.select(systems, profile), wanted, changes)
+
+    def _changed(
+        self, profile: str, systems: Sequence[str], seeds: Sequence[int], changes: Mapping[str, Any]
+    ) -> list[Trial]:
+        """Make trials; what the user's changes break is the user's error, not a traceback."""
+        try:
+            return self.make_trials(profile, systems, seeds, changes)
+        except (LookupError, TypeError, ValueError) as error:
+            if not changes:
+                raise
+            given = ", ".join(f"{name}={value}" for name, value in changes.items())
+            wrong = f"{error} is unknown" if isinstance(error, KeyError) else str(error)
+            raise SettingsError(
+                f"{self.key} cannot run at {profile} with {given} ({wrong}): change or leave out "
+                "what does not fit"
+            ) from error
 
     def all_trials(self, profile: str, seeds: Sequence[int]) -> list[Trial]:
         """Return the trials of all systems that run at ``profile``, not the default ones alone.
@@ -179,3 +200,7 @@ class Experiment:
             raise SettingsError(
                 f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
             )
+
+
+def _is_seed(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_SEED

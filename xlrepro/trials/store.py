@@ -14,11 +14,12 @@ import psutil
 from filelock import BaseFileLock, FileLock, Timeout
 
 from xlrepro.errors import StoreError
-from xlrepro.paths import build_dir, data_dir
+from xlrepro.paths import build_dir, check_folder, data_dir
 from xlrepro.trials.record import Record
 
 logger = logging.getLogger("xlrepro")
 
+ELSEWHERE = "set XLREPRO_BUILD to a folder you can write in"
 FORGOTTEN_SECONDS = 86_400.0  # a temporary file of another machine is removed after a day
 
 
@@ -48,6 +49,9 @@ class RecordStore:
         root: folder of this machine's records; default ``build/records``.
         published: folder of published records; default ``data/results``.
 
+    Raises:
+        SettingsError: if the place of the records is no folder, or cannot be reached.
+
     Example:
         >>> store = RecordStore(Path("build/records"), Path("data/results"))  # doctest: +SKIP
         >>> store.get("0" * 64) is None  # doctest: +SKIP
@@ -60,6 +64,7 @@ class RecordStore:
         self._lines: dict[Path, tuple[int, int, dict[str, Record]]] = {}
         self._files: dict[Path, tuple[int, int, Record]] = {}
         self._reported: set[str] = set()
+        check_folder(self.root)
         self._remove_leftovers()
 
     def path(self, key: str) -> Path:
@@ -69,6 +74,11 @@ class RecordStore:
     def log_path(self, key: str) -> Path:
         """Return the file that a failing trial's traceback goes to."""
         return self.root.parent / "logs" / f"{key}.log"
+
+    @property
+    def scratch(self) -> Path:
+        """The folder below which running trials have their own files."""
+        return self.root.parent / "scratch"
 
     def has(self, key: str) -> bool:
         """Tell whether there is a whole record of ``key``, made here or published."""
@@ -81,6 +91,15 @@ class RecordStore:
         """
         local = self._read_local(self.path(key))
         return _newer(local, self._published_records().get(key))
+
+    def check_writable(self) -> None:
+        """Make the folders that a run writes into, before it trains anything.
+
+        Raises:
+            StoreError: if one of them cannot be made or written in.
+        """
+        for folder in (self.root, self.root / ".locks", self.log_path("").parent, self.scratch):
+            _make_folder(folder)
 
     def put(self, record: Record) -> None:
         """Write one record: temporary file, fsync, rename, fsync of the folder.
@@ -167,10 +186,7 @@ class RecordStore:
 
     def _lock_path(self, name: str) -> Path:
         folder = self.root / ".locks"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
+        _make_folder(folder)
         return folder / f"{name}.lock"
 
     def _publish_one(self, path: Path, records: Iterable[Record]) -> PublishedFile:
@@ -216,7 +232,7 @@ class RecordStore:
         except FileNotFoundError:
             return None
         except (StoreError, OSError, UnicodeDecodeError) as error:
-            self._report(error if isinstance(error, StoreError) else f"{path}: {error}")
+            self._report(error if isinstance(error, StoreError) else _unreadable(path, error))
             return None
         self._files[path] = (status.st_mtime_ns, status.st_size, record)
         return record
@@ -271,6 +287,21 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made: {error.strerror}; {ELSEWHERE}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(f"{folder} cannot be written in; {ELSEWHERE}")
+
+
+def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> StoreError:
+    if isinstance(error, UnicodeDecodeError):
+        return StoreError(f"{path} is not text in UTF-8: remove it, or restore it from git")
+    return StoreError(f"{path} cannot be read ({error.strerror}): remove it or mend its rights")
+
+
 def _newer(local: Record | None, published: Record | None) -> Record | None:
     if local is None or published is None:
         return local or published
@@ -280,8 +311,15 @@ def _newer(local: Record | None, published: Record | None) -> Record | None:
 def _read_lines(
     path: Path, on_error: Callable[[object], None] | None = None
 ) -> Iterator[tuple[str, Record]]:
-    """Yield (key, record) per line; a broken line goes to ``on_error``, else is raised."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    """Yield (key, record) per line; a broken line or file goes to ``on_error``, else is raised."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        if on_error is None:
+            raise _unreadable(path, error) from error
+        on_error(_unreadable(path, error))
+        return
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:

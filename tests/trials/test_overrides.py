@@ -1,0 +1,131 @@
+"""Bounds of what ``--set`` may change."""
+
+from typing import get_args
+
+import pytest
+from fake_experiments import FAKE
+from pydantic import BaseModel
+
+from xlrepro.errors import SettingsError
+from xlrepro.experiments import all_experiments
+from xlrepro.papers.man_moe import settings as man_moe
+from xlrepro.papers.word_order import mbert_data, nlu_settings, span_data
+from xlrepro.papers.word_order import settings as word_order
+from xlrepro.trials.overrides import BOUNDS, check_overrides
+
+CLASSES: list[type[BaseModel]] = [
+    word_order.EncoderSettings,
+    word_order.TaggingSettings,
+    span_data.SpanSettings,
+    mbert_data.MbertSettings,
+    nlu_settings.NLUSettings,
+    man_moe.ModelSettings,
+    man_moe.TransferSettings,
+]
+
+
+def holds_numbers(annotation):
+    return annotation in (int, float) or any(map(holds_numbers, get_args(annotation)))
+
+
+@pytest.mark.parametrize("settings", CLASSES)
+def test_every_number_among_the_settings_has_a_bound(settings):
+    numbers = {n for n, f in settings.model_fields.items() if holds_numbers(f.annotation)}
+    assert numbers - set(BOUNDS) == set()
+
+
+def test_what_the_presets_use_is_within_the_bounds():
+    checked = 0
+    for each in all_experiments().values():
+        if each.key in ("word_order/distances", "word_order/open_vectors"):
+            continue  # no trainings
+        for trial in each.trials("smoke", seeds=[0]):
+            settings = trial.settings
+            encoder = settings.pop("encoder", {})
+            if "training" not in settings and "tasks" not in settings:
+                check_overrides({k: v for k, v in settings.items() if v not in ([], ())})
+                check_overrides({"encoder": encoder})
+                checked += 1
+    assert checked > 50
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"epochs": -3},
+        {"epochs": 0},
+        {"epochs": True},
+        {"epochs": "3"},
+        {"words": {}},
+        {"batch_size": 0},
+        {"train_sentences": 0},
+        {"kernel_sizes": [3, 0]},
+        {"model": {"expert_dim": 0}},
+        {"patience": -1},
+        {"dropout": 1},
+        {"word_dropout": -0.1},
+        {"few_shot_share": 1.5},
+        {"learning_rate": 0},
+        {"learning_rate": float("nan")},
+        {"clip_norm": float("inf")},
+        {"a_new_setting": -1},
+    ],
+)
+def test_impossible_numbers_are_refused_by_name(overrides):
+    name = "expert_dim" if "model" in overrides else next(iter(overrides))
+    with pytest.raises(SettingsError, match=f"setting {name} must be"):
+        check_overrides(overrides)
+
+
+@pytest.mark.parametrize("name", ["targets", "languages", "domains"])
+def test_an_empty_list_is_refused_by_name(name):
+    with pytest.raises(SettingsError, match=f"setting {name} is an empty list"):
+        check_overrides({name: []})
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"warmup_steps": 0, "patience": 0, "min_iterations": 0, "max_distance": 0},
+        {"shuffle_k": None, "train_sentences": None, "kernel_size": None, "predictor_dim": None},
+        {"dropout": 0, "word_dropout": 0.0, "lambda1": 0, "lambda2": 10, "weight_decay": 0},
+        {"few_shot_share": 1, "test_shuffles": [], "shuffle_k": 0, "discriminator_steps": 0},
+        {"epochs": 1e1, "source": "de", "shuffle": True, "single_sources": {"en": "es"}},
+    ],
+)
+def test_what_has_a_meaning_is_let_through(overrides):
+    check_overrides(overrides)
+
+
+def test_no_trial_is_made_of_an_impossible_setting():
+    with pytest.raises(SettingsError, match="setting sleep must be"):
+        FAKE.trials("open", overrides={"sleep": -1})
+
+
+@pytest.mark.parametrize(
+    ("key", "profile", "overrides", "named"),
+    [
+        ("word_order/table2", "paper", {"source": "xx"}, "source=xx ('xx' is unknown)"),
+        ("man_moe/mappings", "open", {"languages": ["en", "xx"]}, "languages=['en', 'xx']"),
+        ("man_moe/mappings", "smoke", {"languages": 5}, "languages=5"),
+    ],
+)
+def test_what_a_change_breaks_is_one_error_that_names_it(key, profile, overrides, named):
+    with pytest.raises(SettingsError) as error:
+        all_experiments()[key].trials(profile, overrides=overrides)
+    assert named in str(error.value)
+
+
+def test_an_error_of_our_own_is_not_blamed_on_the_user():
+    def broken(*arguments):
+        raise KeyError("ours")
+
+    changed = FAKE.__class__(**{**FAKE.__dict__, "make_trials": broken})
+    with pytest.raises(KeyError, match="ours"):
+        changed.trials("open")
+
+
+@pytest.mark.parametrize("seed", [2**64, -1, True, 1.5])
+def test_a_seed_that_torch_does_not_take_is_refused(seed):
+    with pytest.raises(SettingsError, match="whole numbers from 0 to 18446744073709551615"):
+        FAKE.trials("open", seeds=[seed])

@@ -1,0 +1,41 @@
+"""Folders that the environment names: what is no folder is refused before anything runs."""
+
+import pytest
+
+from xlrepro.errors import SettingsError, StoreError
+from xlrepro.paths import build_dir, project_root
+from xlrepro.trials.engine import run_trials
+from xlrepro.trials.store import RecordStore
+
+
+@pytest.mark.parametrize("below", ["", "/build"])
+def test_a_build_folder_that_is_a_file_is_refused(tmp_path, monkeypatch, below):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XLREPRO_BUILD", f"{tmp_path}/file{below}")
+    with pytest.raises(SettingsError, match="set XLREPRO_BUILD to a folder"):
+        build_dir()
+
+
+def test_a_build_folder_may_not_be_there_yet(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "new" / "build"))
+    assert build_dir() == tmp_path / "new" / "build"
+
+
+def test_a_home_without_a_project_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
+    with pytest.raises(SettingsError, match=f"XLREPRO_HOME={tmp_path} holds no data/reported"):
+        project_root()
+
+
+def test_records_that_are_a_file_are_refused(tmp_path):
+    (tmp_path / "records").write_text("")
+    with pytest.raises(SettingsError, match="records is no folder"):
+        RecordStore(tmp_path / "records", tmp_path / "results")
+
+
+@pytest.mark.parametrize("name", ["scratch", "logs"])
+def test_a_run_that_could_not_keep_its_files_trains_nothing(store, trial_of, name):
+    store.root.parent.joinpath(name).write_text("")
+    with pytest.raises(StoreError, match=f"{name} cannot be made: .*set XLREPRO_BUILD"):
+        run_trials([trial_of()], store=store, device="cpu", progress=False)
+    assert store.records() == []

@@ -1,0 +1,79 @@
+"""Bounds of the settings that a user changes (``--set``), the same in every experiment.
+
+The settings classes of the papers give each setting a type; a number of the right type can still
+be one that nothing trains with, such as ``epochs=-3``. It is refused before a trial is made of it.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from xlrepro.errors import SettingsError
+
+Bound = tuple[Callable[[float], bool], str]  # which numbers are meant, and how to say it
+
+OTHER: Bound = (lambda number: number >= 0, "0 or more")
+COUNT: Bound = (lambda number: number >= 1, "1 or more")
+RATE: Bound = (lambda number: number > 0, "more than 0")
+DROPPED: Bound = (lambda number: 0 <= number < 1, "0 or more and less than 1")
+SHARE: Bound = (lambda number: 0 <= number <= 1, "from 0 to 1")
+
+COUNTS = (
+    "epochs", "batch_size", "train_sentences", "test_sentences", "shuffle_copies",
+    "layers", "heads", "dim", "hidden_dim", "ff_dim", "latent_dim", "kernel_size", "kernel_sizes",
+    "transformer_heads", "extractor_dim", "extractor_layers", "expert_dim", "predictor_dim",
+    "character_embedding", "character_filters", "character_dim",
+    "discriminator_filters", "discriminator_dim", "words", "test_words",
+)  # fmt: skip
+# 0 has a meaning here: no warm-up, no patience, no move, no weight.
+FROM_ZERO = (
+    "warmup_steps", "patience", "min_iterations", "shuffle_k", "test_shuffles", "max_distance",
+    "discriminator_steps", "lambda1", "lambda2", "weight_decay", "noise", "latent_scale",
+)  # fmt: skip
+BOUNDS: dict[str, Bound] = {
+    **dict.fromkeys(COUNTS, COUNT),
+    **dict.fromkeys(FROM_ZERO, OTHER),
+    **dict.fromkeys(("learning_rate", "clip_norm"), RATE),
+    **dict.fromkeys(("dropout", "word_dropout", "transformer_dropout", "input_dropout"), DROPPED),
+    "few_shot_share": SHARE,
+}
+MAY_BE_EMPTY = ("test_shuffles",)  # no disturbed test set beside the plain one
+
+
+def check_overrides(overrides: Mapping[str, Any]) -> None:
+    """Refuse values that no experiment can mean.
+
+    A number that no bound is known for must be finite and 0 or more. Unknown names, and types, are
+    the matter of the experiment's own settings.
+
+    Args:
+        overrides: settings by name, as ``--set`` gave them.
+
+    Raises:
+        SettingsError: for the first such value; names the setting, the value and its bound.
+
+    Example:
+        >>> check_overrides({"epochs": 0})
+        Traceback (most recent call last):
+        xlrepro.errors.SettingsError: setting epochs must be a finite number, 1 or more, not 0
+    """
+    for name, value in _values(overrides):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number and (name not in BOUNDS or value is None):
+            continue
+        holds, words = BOUNDS.get(name, OTHER)
+        if not is_number or not math.isfinite(value) or not holds(value):
+            raise SettingsError(f"setting {name} must be a finite number, {words}, not {value!r}")
+
+
+def _values(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each value with its setting's name, those inside lists and groups too."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and name not in BOUNDS:
+            yield from _values(value)
+        elif isinstance(value, list | tuple):
+            if not value and name not in MAY_BE_EMPTY:
+                raise SettingsError(f"setting {name} is an empty list: name at least one")
+            yield from ((name, part) for part in value)
+        else:
+            yield name, value
