@@ -1,4 +1,5 @@
 import random
+import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -53,9 +54,17 @@ def test_the_html_holds_the_drawing_whole(draw, frame):
 
 
 def facts_of(drawing: ElementTree.Element) -> list[tuple[str, dict[str, str], list[str]]]:
-    """Return all that is drawn, in order: tag, attributes, text; line breaks count as spaces."""
+    """Return all that is drawn, in order: tag, attributes, text; line breaks count as spaces.
+
+    Of a place, the hundredths of a point.
+    """
+
+    def told(name, value):
+        text = " ".join(value.split())
+        return re.sub(r"(\.\d\d)\d+", r"\1", text) if name in ("d", "x", "y") else text
+
     return [
-        (e.tag, {k: " ".join(v.split()) for k, v in e.attrib.items()}, (e.text or "").split())
+        (e.tag, {k: told(k, v) for k, v in e.attrib.items()}, (e.text or "").split())
         for e in drawing.iter()
     ]
 

@@ -44,6 +44,8 @@ _NOT_DRAWN = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL
 )
 _LINE_BREAK = re.compile(r"\s*\n\s*")
+_PLACES = re.compile(r" (?:d|x|y)=\"[^\"]*")
+_DIGITS = re.compile(r"(\.\d\d)\d+")  # beyond a hundredth of a point
 _UNQUOTED = " '/:;,=()!*+-._~@?"  # of a data address inside double quotes
 
 
@@ -62,6 +64,7 @@ class Figure:
     def svg(self) -> str:
         """Return it as SVG on one line; the same data gives the same text."""
         drawn = self._bytes("svg", {"Date": None, "Creator": None}).decode("utf-8")
+        drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
         return _LINE_BREAK.sub(" ", _NOT_DRAWN.sub("", drawn)).replace("> <", "><").strip()
 
     def png(self, dpi: int = 150) -> bytes:
