@@ -168,6 +168,33 @@ def test_new_record_of_an_experiment_makes_its_notebook_run_again(project, write
     assert (summary.done, summary.reused) == (["fake/one"], ["fake/two"])
 
 
+def test_notebook_that_was_up_to_date_is_run_once_more_for_records_made_since(
+    project, write_notebook, experiments
+):
+    keys = ("fake/one", "fake/two")
+    experiments(dict.fromkeys(keys, ("smoke",)), {"fake/two": ("fake/one",)})
+    write_notebook("fake/one", "1")
+    write_notebook("fake/two", "2")
+    run_batch(plan(None, "smoke"), report=silent)
+    write_notebook(
+        "fake/one",
+        "import pathlib",
+        "record = pathlib.Path('build/records/aa.json')",
+        "record.parent.mkdir(exist_ok=True)",
+        'record.write_text(\'{"experiment": "fake/one"}\')',
+    )
+    summary = run_batch(plan(None, "smoke"), report=silent)
+    assert (summary.done, summary.reused) == (["fake/one", "fake/two"], [])
+
+
+def test_notebook_that_is_killed_leaves_a_page_that_says_so(project, write_notebook):
+    write_notebook("fake/one", "import os, signal", "os.kill(os.getppid(), signal.SIGKILL)")
+    (job,) = plan(["fake/one"], "smoke")
+    summary = run_batch([job], report=silent)
+    assert list(summary.failed) == ["fake/one"]
+    assert failed_notebook("fake/one", "smoke")
+
+
 def test_notebook_that_ran_before_records_it_reads_is_run_once_more(
     project, write_notebook, experiments
 ):

@@ -153,6 +153,13 @@ def test_numbers_that_moved_are_counted_and_the_farthest_is_shown(record_of):
     assert runs._moved(before, now).startswith("1 of 2 numbers moved, most of all word:ORT / de: ")
 
 
+def test_cells_that_came_or_went_are_no_move(record_of):
+    before = record_of(0)
+    now = before.model_copy(update={"cells": before.cells[:1]})
+    assert runs._moved(before, before) == "the same 2 numbers as before"
+    assert runs._moved(before, now) == "the same 1 numbers as before, 1 came or went"
+
+
 def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, scheduler):
     run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
     call(*run, "--seeds=0,5")

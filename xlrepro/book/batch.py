@@ -236,10 +236,12 @@ def run_batch(
         else:
             todo.append(job)
     _run_all(sorted(todo, key=_draws_on_others), workers, summary, report)
-    again = [job for job in todo if job.experiment in summary.done and not is_current(job)]
+    again = [job for job in jobs if job.experiment not in summary.failed and not is_current(job)]
     if again:
-        report(f"once more, with the records made since: {', '.join(j.experiment for j in again)}")
-        summary.done = [e for e in summary.done if e not in {job.experiment for job in again}]
+        names = [job.experiment for job in again]
+        report(f"once more, with the records made since: {', '.join(names)}")
+        summary.done = [e for e in summary.done if e not in names]
+        summary.reused = [e for e in summary.reused if e not in names]
         _run_all(again, workers, summary, report)
     summary.seconds = time.perf_counter() - began
     return summary
@@ -292,6 +294,9 @@ def _run_one(
     status = _execute(job, children, slots)
     seconds = time.perf_counter() - began
     if status != 0:
+        if not children.stopped and not failed_path(job.target).is_file():
+            # Killed from outside, it could not leave what it had done: its page must know.
+            failed_path(job.target).write_bytes(job.source.read_bytes())
         lines = job.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return (lines[-1] if lines else f"exit status {status}"), seconds
     # A source that changed under the run must not count as run.
@@ -356,6 +361,11 @@ class _Children:
         finally:
             with self._lock:
                 self._running.discard(child)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the batch has ended them itself."""
+        return self._stopped
 
     def stop(self) -> None:
         with self._lock:

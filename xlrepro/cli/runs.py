@@ -212,12 +212,15 @@ def _moved(before: "Record", now: "Record") -> str:
     old = {(cell.system, cell.column): cell.value for cell in before.cells}
     new = {(cell.system, cell.column): cell.value for cell in now.cells}
     moves = {place: abs(value - old[place]) for place, value in new.items() if place in old}
-    if old == new:
-        return f"the same {len(new)} numbers as before"
+    count = sum(map(bool, moves.values()))
     if not moves:
         return "no number that was there before"
+    if not count:
+        others = len(new.keys() ^ old.keys())
+        return f"the same {len(moves)} numbers as before" + f", {others} came or went" * bool(
+            others
+        )
     place = max(moves, key=lambda each: moves[each])
-    count = sum(map(bool, moves.values()))
     return (
         f"{count} of {len(moves)} numbers moved, most of all {' / '.join(place)}: "
         f"{old[place]:.4g} before, {new[place]:.4g} now"

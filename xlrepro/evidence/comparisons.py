@@ -1,8 +1,9 @@
 """What a predicate compared, written down for a reader: ``"67.91 > 67.75"``."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 SIGNS: Mapping[type[ast.cmpop], str] = {
@@ -19,7 +20,7 @@ class Comparison:
     true: bool
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, decimals: int = 2) -> str:
     """Write a value down: a number with two decimals, a small one with two digits.
 
     Example:
@@ -30,7 +31,22 @@ def shown(value: Any) -> str:
         return f"[{', '.join(shown(v) for v in value)}]"
     if isinstance(value, str | bool | int):
         return str(value)
-    return f"{value:.2f}" if abs(value) >= 0.01 or not value else f"{value:.2g}"
+    return f"{value:.{decimals}f}" if abs(value) >= 0.01 or not value else f"{value:.2g}"
+
+
+def shown_apart(values: Sequence[Any]) -> list[str]:
+    """Write the sides of a comparison down, with as many decimals as tell unequal ones apart.
+
+    Example:
+        >>> shown_apart([67.912, 67.908]), shown_apart([1.5, 1.5])
+        (['67.912', '67.908'], ['1.50', '1.50'])
+    """
+    sides: list[str] = []
+    for decimals in range(2, 9):
+        sides = [shown(value, decimals) for value in values]
+        if all((a == b) == (x == y) for (a, x), (b, y) in pairwise(zip(sides, values))):
+            break
+    return sides
 
 
 # Functions that compare, and what is written of their arguments.

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.comparisons import COMPARERS, SIGNS, Comparison, shown
+from xlrepro.evidence.comparisons import COMPARERS, SIGNS, Comparison, shown_apart
 
 MAX_LENGTH = 2_000  # characters of source
 MAX_NODES = 500
@@ -346,8 +346,9 @@ class _Run:
         for term in terms:
             _flat(term)
         true = all(_COMPARE[type(op)](left, right) for op, left, right in pairs)
-        signs = (f" {SIGNS[type(op)]} {shown(t)}" for op, t in zip(node.ops, terms[1:]))
-        self.made[before:] = [Comparison(shown(terms[0]) + "".join(signs), bool(true))]
+        first, *others = shown_apart(terms)
+        signs = (f" {SIGNS[type(op)]} {side}" for op, side in zip(node.ops, others))
+        self.made[before:] = [Comparison(first + "".join(signs), bool(true))]
         return true
 
     def comprehension(

@@ -1,7 +1,8 @@
 """How much of ORT's gain comes with word-order distance, in ``word_order/alignment_quality``.
 
-The artificial languages differ in order alone. What ORT gains over another encoder in the one that
-has English order is not about order; only what it gains more in the farthest one can be.
+From one artificial language to the next, order alone differs. What ORT gains over another encoder
+in the one that has English order is not about order; only what it gains more in the farthest one
+can be.
 """
 
 import math
@@ -42,11 +43,12 @@ def what_order_adds(numbers: ReproducedNumbers, experiment: str, profile: str) -
             sentences.append(
                 f"{task} ({profile}), {FIRST} − {other} {span}: {_sentence(near, distant)}"
             )
-    if len(sentences) > 1:
-        chance = number((1 - LEVEL) / 2 * len(sentences), 2)
+    count = sum("95 % interval" in sentence for sentence in sentences)
+    if count > 1:
+        chance = number((1 - LEVEL) / 2 * count, 2)
         sentences.append(
-            f"By chance alone about {chance} of these {len(sentences)} intervals would lie above "
-            "zero, and as many below."
+            f"By chance alone about {chance} of these {count} intervals would lie above zero, and "
+            "as many below."
         )
     return Statement("What word order adds to the gain", tuple(sentences))
 

@@ -50,6 +50,7 @@ class Reading:
         rows = sorted(set(quoted))
         if ours and rows:
             return f"not judged: {', '.join(rows)} are numbers of another corpus than ours ({ours})"
+        ours = "; ".join(filter(None, (ours, *self.weights)))
         if ours and claim.magnitudes:
             return f"not judged: it is about values on the paper's data; ours: {ours}"
         return ""
