@@ -3,9 +3,9 @@ from collections import Counter
 
 import pytest
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claim_files import Claim, load_claims, read_claims
+from xlrepro.evidence.claim_files import Claim, load_claims
 from xlrepro.evidence.claims import claims_of, claims_table, conditions_of, verdict_entry
 from xlrepro.evidence.judging import Condition, Judge, conditions, judge_all, status_counts
 from xlrepro.evidence.reproduced import ReproducedNumbers
@@ -357,53 +357,6 @@ def test_what_a_claim_reads_of_an_unprinted_figure_can_be_run(claim):
         blocks = {s.block for s in built.systems}  # a block that is not built yet is "not run"
         assert system in [s.identifier for s in built.systems] or system.split(":")[0] not in blocks
         assert column in built.columns
-
-
-FILE = """paper: word_order
-claims:
-  - {id: T1, kind: text, section: s, text: t, cells: c, predicate: "1 < 2"}
-"""
-
-
-def written(tmp_path, text):
-    path = tmp_path / "c.yaml"
-    path.write_text(text, encoding="utf-8")
-    return read_claims(path)
-
-
-def test_a_file_of_claims_loads(tmp_path):
-    (found,) = written(tmp_path, FILE)
-    assert (found.id, found.paper) == ("T1", "word_order")
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (("kind: text", "kind: rumour"), DataError, r"c\.yaml: claims\.0\.kind"),
-        (('predicate: "1 < 2"', "rule: r"), DataError, "T1 needs a predicate, and no rule"),
-        (('predicate: "1 < 2"', "predicate: ''"), DataError, "T1 needs a predicate"),
-        (('1 < 2"', '1 < 2", rule: r'), DataError, "T1 needs a predicate, and no rule"),
-        (("kind: text", "kind: figure"), DataError, "T1 rests on a figure: it needs a rule"),
-        (("cells: c", "cells: c, variant_of: T9"), DataError, "T1 is a variant of no claim"),
-        (("1 < 2", "x.y < 2"), SettingsError, "claim T1, column 1: Attribute is not part"),
-        (("id: T1, ", ""), DataError, r"claims\.0\.id: Field required"),
-    ],
-)
-def test_a_malformed_claim_names_file_and_claim(tmp_path, change, error, message):
-    with pytest.raises(error, match=message):
-        written(tmp_path, FILE.replace(*change))
-
-
-def test_a_claim_on_a_figure_may_have_a_predicate_beside_its_rule(tmp_path):
-    text = FILE.replace("kind: text", "kind: figure").replace('1 < 2"', '1 < 2", rule: r')
-    (found,) = written(tmp_path, text)
-    assert (found.predicate, found.rule) == ("1 < 2", "r")
-
-
-def test_an_id_must_not_stand_twice(tmp_path):
-    line = FILE.splitlines()[-1]
-    with pytest.raises(DataError, match="claim T1 stands there twice"):
-        written(tmp_path, f"{FILE}{line}\n")
 
 
 def test_a_page_has_no_column_for_a_block_that_only_other_tables_ran(numbers):

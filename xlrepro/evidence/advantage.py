@@ -237,7 +237,7 @@ def _sentence(where: str, other: str, places: Sequence[Gain], average: Sequence[
     count = len(places)
     above, below = (sum(g.sign == sign for g in places) for sign in "+-")
     wide = [t_interval(list(g.by_seed.values()), 1 - (1 - LEVEL) / count) for g in places]
-    kept = [_sign(interval) for interval in wide]
+    kept = [sign_of(interval) for interval in wide]
     return (
         f"{where}: {_verdict(other, places)} The interval of the mean of the languages lies above "
         f"zero {extent(average, '+')}, below zero {extent(average, '-')}. Of the {count} intervals "
@@ -256,19 +256,21 @@ def _verdict(other: str, places: Sequence[Gain]) -> str:
         return f"{FIRST} and {other} share too few seeds for a mean over all places."
     verdicts = {"+": "ahead of", "-": "behind", "0": "not shown to differ from"}
     return (
-        f"{FIRST} is {verdicts[_sign(interval)]} {other}: mean over {len(places)} places "
+        f"{FIRST} is {verdicts[sign_of(interval)]} {other}: mean over {len(places)} places "
         f"{number(math.fsum(means) / len(means), 2, True)} "
-        f"(95 % interval {_span(interval.low, interval.high, 2)})."
+        f"(95 % interval {ends_of(interval.low, interval.high, 2)})."
     )
 
 
-def _sign(interval: Interval | None) -> str:
+def sign_of(interval: Interval | None) -> str:
+    """Return ``"+"`` or ``"-"`` where the interval leaves out 0, else ``"0"``."""
     if interval is None or interval.low <= 0 <= interval.high:
         return "0"
     return "+" if interval.low > 0 else "-"
 
 
-def _span(low: float, high: float, decimals: int) -> str:
+def ends_of(low: float, high: float, decimals: int) -> str:
+    """Return the ends of an interval, signed, ``"+0.66 to +1.47"``."""
     return f"{number(low, decimals, True)} to {number(high, decimals, True)}"
 
 
@@ -292,7 +294,7 @@ def _english(
     for system in TRANSFORMERS:
         pair = (f"{block}:{system}", base)
         for row in _paired(numbers, experiment, profile, pair, [column]):
-            span = "" if math.isnan(row["low"]) else f"; {_span(row['low'], row['high'], 1)}"
+            span = "" if math.isnan(row["low"]) else f"; {ends_of(row['low'], row['high'], 1)}"
             gap = number(row["mean"], 1, True)
             parts.append(f"{system} {number(row['first'], 1)} ({gap}{span})")
             lower += [system] * (row["sign"] == "-")

@@ -234,7 +234,7 @@ class Judge:
         share, single = self._resample(claim, cells, fixed)
         verdict = _verdict(share, single, cells, fixed, self._is_random)
         made: list[Comparison] = []
-        means = {a: math.fsum(c.values) / c.n for a, c in cells.items()}
+        means = {a: c.mean for a, c in cells.items()}
         self._evaluate(claim, {**fixed, **means}.__getitem__, made)
         return replace(
             verdict,

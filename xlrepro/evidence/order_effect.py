@@ -14,8 +14,10 @@ from xlrepro.evidence.advantage import (
     TASKS,
     Gain,
     Statement,
+    ends_of,
     gains,
     languages_of,
+    sign_of,
 )
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reproduced import LEVEL, ReproducedNumbers, t_interval
@@ -36,12 +38,12 @@ def what_order_adds(numbers: ReproducedNumbers, experiment: str, profile: str) -
         known = [code for code, distance in far.items() if not math.isnan(distance)]
         if len(known) < 2:
             continue
-        span = f"from distance {number(far[known[0]])} to {number(far[known[-1]])}"
+        way = f"from distance {number(far[known[0]])} to {number(far[known[-1]])}"
         for other in OTHERS:
             asked = (numbers, experiment, profile, task, BLOCK)
             near, distant = (gains(*asked, known[i], other) for i in (0, -1))
             sentences.append(
-                f"{task} ({profile}), {FIRST} − {other} {span}: {_sentence(near, distant)}"
+                f"{task} ({profile}), {FIRST} − {other} {way}: {_sentence(near, distant)}"
             )
     count = sum("95 % interval" in sentence for sentence in sentences)
     if count > 1:
@@ -68,7 +70,6 @@ def _sentence(near: Sequence[Gain], distant: Sequence[Gain]) -> str:
     interval = t_interval(steps)
     if interval is None:
         return f"{told}; one seed, so no interval."
-    sign = "+" if interval.low > 0 else "-" if interval.high < 0 else "0"
-    low, high = (number(end, 2, True) for end in (interval.low, interval.high))
+    sign, ends = sign_of(interval), ends_of(interval.low, interval.high, 2)
     change = number(math.fsum(steps) / len(steps), 2, True)
-    return f"{told}. {VERDICTS[sign]}: {change} (95 % interval {low} to {high})."
+    return f"{told}. {VERDICTS[sign]}: {change} (95 % interval {ends})."
