@@ -38,7 +38,7 @@ def record() -> MakeRecord:
             seed=seed,
             settings=settings or {"dim": 8},
             data={"corpus": "b" * 64},
-            runner="xlrepro.papers.word_order.pos_tagging:run",
+            task="word_order/pos",
         )
         result = TrialResult(
             [Cell(system, c, v, metric) for c, v in cells.items()],

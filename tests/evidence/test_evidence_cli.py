@@ -13,6 +13,7 @@ from xlrepro.experiments import experiment
 from xlrepro.trials.fingerprint import SourceTree
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
+from xlrepro.trials.tasks import function_name
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,7 @@ def fields_of(trial, value, metric, fresh=False):
         "systems": trial.systems,
         "columns": trial.columns,
         "settings": trial.settings,
-        "runner": trial.runner,
+        "task": trial.task,
         "data": dict(trial.data),
         "cells": [
             {"system": trial.systems[0], "column": c, "value": value, "metric": metric}
@@ -42,7 +43,7 @@ def fields_of(trial, value, metric, fresh=False):
         ],
     }
     if fresh:
-        today = SourceTree().fingerprint(trial.runner)
+        today = SourceTree().fingerprint(function_name(trial.task))
         fields |= {"fingerprint": today.digest, "sources": today.sources}
     return fields
 
@@ -51,7 +52,7 @@ def distances_record(record, fresh=False):
     """Return a record that the preset of word_order/distances asks for."""
     (trial,) = experiment("word_order/distances").trials("smoke")
     fields = fields_of(trial, 0.1, "word-order distance", fresh)
-    return Record.model_validate({**json.loads(record().to_json()), **fields})
+    return Record.model_validate({**record().model_dump(mode="json", by_alias=True), **fields})
 
 
 def test_status_lists_every_experiment():
@@ -75,7 +76,9 @@ def test_status_cell_by_cell_as_json(record):
 def test_status_counts_cells_on_other_data_apart(record):
     trial = experiment("man_moe/table3").trials("smoke", ["- MAN"], [0])[0]
     fields = fields_of(trial, 1.0, "F1")
-    RecordStore().put(Record.model_validate({**json.loads(record().to_json()), **fields}))
+    RecordStore().put(
+        Record.model_validate({**record().model_dump(mode="json", by_alias=True), **fields})
+    )
     shown = call("status", "--profile", "smoke")
     assert shown.exit_code == 0, repr(shown.exception)
     lines = shown.output.splitlines()

@@ -24,7 +24,7 @@ FIELDS: dict[str, Any] = {
     "seed": 0,
     "settings": {},
     "data": {"ud-r2.2 en/train": "0" * 64},
-    "runner": "fake_runner:run",
+    "task": "fake_runner/run",
 }
 
 # Workers and other Pythons started here must find fake_runner.

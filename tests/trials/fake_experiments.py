@@ -26,7 +26,7 @@ def make_trials(
             seed=seed,
             settings=dict(overrides),
             data={},
-            runner="fake_runner:run",
+            task="fake_runner/run",
         )
         for system in systems
         for seed in seeds

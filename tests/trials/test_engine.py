@@ -72,8 +72,8 @@ def test_a_failed_trial_leaves_no_record_and_runs_again(run, store, trial_of, tm
 
 
 def test_an_unknown_runner_is_a_failure_that_names_it(run, trial_of):
-    [failure] = run([trial_of(runner="fake_runner:walk")]).failed
-    assert "fake_runner:walk" in failure.reason
+    [failure] = run([trial_of(task="fake_runner/walk")]).failed
+    assert "fake_runner/walk" in failure.reason
 
 
 def test_a_dying_worker_fails_its_trial_after_one_more_try_and_no_other(run, trial_of, tmp_path):

@@ -7,7 +7,7 @@ from xlrepro.errors import SettingsError
 from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, is_stale, stale_check
 
 FILES = {
-    "__init__.py": '"""A package."""\n',
+    "__init__.py": '"""A package."""\nTASKS = {"run": "sample_paper.training:run"}\n',
     "training.py": (
         '"""Trains."""\n'
         "import os\n"
@@ -138,8 +138,8 @@ def test_a_record_of_other_code_is_stale(record_of):
     assert is_stale(record_of().model_copy(update={"fingerprint": "0" * 64}))
 
 
-def test_a_record_whose_runner_is_gone_is_stale(record_of):
-    assert is_stale(record_of().model_copy(update={"runner": "no_such_paper:run"}))
+def test_a_record_whose_task_is_gone_is_stale(record_of):
+    assert is_stale(record_of().model_copy(update={"task": "no_such_paper/run"}))
 
 
 def test_a_module_that_was_not_loaded_does_not_count(paper):
@@ -154,7 +154,7 @@ def test_a_module_that_was_not_loaded_does_not_count(paper):
 def test_a_check_of_many_records_looks_at_a_file_once_and_a_new_check_looks_again(paper, record_of):
     made = SourceTree().fingerprint(RUNNER)
     record = record_of().model_copy(
-        update={"runner": RUNNER, "sources": made.sources, "fingerprint": made.digest}
+        update={"task": "sample_paper/run", "sources": made.sources, "fingerprint": made.digest}
     )
     other = record.model_copy(update={"fingerprint": "0" * 64})
     check = stale_check()

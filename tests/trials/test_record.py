@@ -1,3 +1,4 @@
+import hashlib
 import json
 import math
 
@@ -9,11 +10,19 @@ from xlrepro.trials.record import GitState, Record, make_record
 from xlrepro.trials.trial import Cell, TrialResult
 
 CONTRACT = {
-    "schema key experiment systems columns profile seed settings runner cells details git "
+    "schema key experiment systems columns profile seed settings task cells details git "
     "fingerprint sources data versions device threads wall_seconds training_seconds "
     "training_tokens training_tokens_per_second peak_memory_bytes peak_gpu_memory_bytes started "
-    "signatures"
+    "signatures artefacts numerical_class checksum"
 }
+
+
+def resealed(text, **changes):
+    """Return a record's JSON with changed fields and a checksum that fits them."""
+    content = {**json.loads(text), **changes}
+    del content["checksum"]
+    line = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return json.dumps({**content, "checksum": hashlib.sha256(line.encode()).hexdigest()})
 
 
 def finish(trial, **result):
@@ -39,9 +48,9 @@ def test_a_record_comes_back_from_its_json(record_of):
     assert Record.from_json(record.to_json(), "here") == record
 
 
-def test_json_has_the_keys_of_schema_1(record_of):
+def test_json_has_the_keys_of_schema_2(record_of):
     content = json.loads(record_of().to_json())
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert set(content) == set(" ".join(CONTRACT).split())
 
 
@@ -59,7 +68,7 @@ def test_a_record_is_frozen(record_of):
 
 
 def test_a_changed_seed_no_longer_fits_the_key(record_of):
-    text = record_of(3).to_json().replace('"seed": 3', '"seed": 4')
+    text = resealed(record_of(3).to_json(), seed=4)
     with pytest.raises(StoreError, match="its key does not belong"):
         Record.from_json(text, "build/records/x.json")
 
@@ -71,14 +80,27 @@ def test_a_cut_record_is_refused_and_its_file_named(record_of, cut):
 
 
 def test_the_message_names_the_wrong_field(record_of):
-    content = json.loads(record_of().to_json())
-    content["threads"] = "many"
     with pytest.raises(StoreError, match="threads: "):
+        Record.from_json(resealed(record_of().to_json(), threads="many"), "x.json")
+
+
+@pytest.mark.parametrize("field", ["wall_seconds", "device", "seed"])
+def test_a_value_moved_by_hand_is_refused(record_of, field):
+    content = json.loads(record_of().to_json())
+    content[field] = 7
+    with pytest.raises(StoreError, match="checksum"):
+        Record.from_json(json.dumps(content), "x.json")
+
+
+def test_a_cell_moved_by_hand_is_refused(record_of):
+    content = json.loads(record_of().to_json())
+    content["cells"][0]["value"] += 1
+    with pytest.raises(StoreError, match="checksum"):
         Record.from_json(json.dumps(content), "x.json")
 
 
 def test_another_schema_is_refused(record_of):
-    text = record_of().to_json().replace('"schema": 1', '"schema": 2')
+    text = resealed(record_of().to_json(), schema=1)
     with pytest.raises(StoreError, match="schema"):
         Record.from_json(text, "x.json")
 
@@ -139,7 +161,7 @@ def test_a_true_run_knows_where_and_on_what_it_ran(record_of):
         ("seed", 1),
         ("settings", {"epochs": 2}),
         ("data", {"ud-r2.2 en/train": "1" * 64}),
-        ("runner", "fake_runner:other"),
+        ("task", "fake_runner/other"),
     ],
 )
 def test_every_field_of_a_trial_changes_its_key(trial_of, field, value):

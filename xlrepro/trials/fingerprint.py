@@ -1,7 +1,7 @@
 """Which source files a trial runs on, and one hash over what they do.
 
 The imports are followed in the source text (nothing is imported), inside ``xlrepro`` and inside
-the runner's own package. A module counts by its syntax tree without docstrings, so a change of
+the task's own package. A module counts by its syntax tree without docstrings, so a change of
 prose, comments or layout leaves records fresh, and any change of code makes them stale.
 
 A record covers those of the modules that its process had really loaded: what a function imports
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from xlrepro.errors import SettingsError
 from xlrepro.trials.record import Record
+from xlrepro.trials.tasks import function_name
 
 OWN = (str(Path(__file__).resolve().parents[2]),)  # the folder that holds the package
 
@@ -62,15 +63,15 @@ class SourceTree:
         self._frozen = frozen
         self._known: dict[str, Module | None] = {}
 
-    def fingerprint(self, runner: str) -> Fingerprint:
-        """Return the fingerprint of a runner, ``"package.module:function"``.
+    def fingerprint(self, function: str) -> Fingerprint:
+        """Return the fingerprint of a function, ``"package.module:function"``.
 
         Raises:
-            SettingsError: if the runner's module is not found or does not parse.
+            SettingsError: if the function's module is not found or does not parse.
         """
-        start = runner.partition(":")[0]
+        start = function.partition(":")[0]
         if self._module(start) is None:
-            raise SettingsError(f"runner {runner!r}: there is no source file of module {start}")
+            raise SettingsError(f"{function}: there is no source file of module {start}")
         roots = {"xlrepro", start.partition(".")[0]}
         reached: set[str] = set()
         waiting = [start]
@@ -125,14 +126,14 @@ def stale_check() -> Callable[[Record], bool]:
     tree = SourceTree(frozen=True)
 
     @cache
-    def today(runner: str, sources: tuple[str, ...]) -> str | None:
+    def today(task: str, sources: tuple[str, ...]) -> str | None:
         try:
-            tree.fingerprint(runner)
+            tree.fingerprint(function_name(task))
             return tree.covering(sources).digest
         except SettingsError:  # one of them is gone or broken: today's code cannot make it again
             return None
 
-    return lambda record: today(record.runner, tuple(record.sources)) != record.fingerprint
+    return lambda record: today(record.task, tuple(record.sources)) != record.fingerprint
 
 
 def module_file(name: str) -> Path | None:

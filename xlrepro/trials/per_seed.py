@@ -16,7 +16,7 @@ def per_seed(
     profile: str,
     settings: BaseModel,
     data: Mapping[str, str],
-    runner: str,
+    task: str,
 ) -> list[Trial]:
     """Return the trials of one system: the same settings with each seed.
 
@@ -29,7 +29,7 @@ def per_seed(
         settings: everything else that decides the numbers. Settings at their default stay out of
             the trial's key, so that a new one moves no key of an older record.
         data: name to content hash of each data set they read.
-        runner: ``"package.module:function"``.
+        task: ``"word_order/pos"``.
     """
     return [
         Trial.create(
@@ -40,7 +40,7 @@ def per_seed(
             seed=seed,
             settings=settings.model_dump(mode="json", exclude_defaults=True),
             data=data,
-            runner=runner,
+            task=task,
         )
         for seed in seeds
     ]

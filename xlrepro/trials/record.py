@@ -1,5 +1,6 @@
 """A record: what a finished trial leaves behind, and how it is written and checked."""
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -32,13 +33,17 @@ class Record(BaseModel):
 
     Attributes:
         key: the trial's key, 64 hex digits; checked against the fields below when read.
-        experiment, systems, columns, profile, seed, settings, runner, data: the trial's own.
+        experiment, systems, columns, profile, seed, settings, task, data: the trial's own.
         cells: the numbers.
-        details: extras of the runner; numbers and names only.
+        details: extras of the task; numbers and names only.
         signatures: metric name to full signature.
         git: commit and whether the trial's sources differed from it.
         fingerprint: hash of the source files it ran on, see `xlrepro.trials.fingerprint`.
         sources: the modules that the fingerprint covers.
+        artefacts: name to content hash of each artefact it used (vectors, pretrained models);
+            empty in records of before this was noted.
+        numerical_class: digest of what this machine's float arithmetic gives on fixed inputs:
+            equal bits are expected within a class only; ``None`` where it was not noted.
         versions: package name to version.
         device: name of the CPU or GPU.
         threads: threads that one trial computed with.
@@ -47,11 +52,13 @@ class Record(BaseModel):
         peak_memory_bytes: highest resident memory of the process during the trial.
         peak_gpu_memory_bytes: highest memory torch held on the GPU; ``None`` on a CPU.
         started: UTC, ISO 8601.
+
+    Its JSON ends in a checksum over all of it, so that a number moved by hand is refused.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    schema_version: Literal[1] = Field(alias="schema")
+    schema_version: Literal[2] = Field(alias="schema")
     key: str
     experiment: str
     systems: tuple[str, ...]
@@ -59,13 +66,15 @@ class Record(BaseModel):
     profile: str
     seed: int
     settings: dict[str, Any]
-    runner: str
+    task: str
     cells: tuple[Cell, ...]
     details: dict[str, Any]
     git: GitState
     fingerprint: str
     sources: tuple[str, ...]
     data: dict[str, str]
+    artefacts: dict[str, str] = {}
+    numerical_class: str | None = None
     versions: dict[str, str]
     device: str
     threads: int
@@ -98,13 +107,13 @@ class Record(BaseModel):
             seed=self.seed,
             settings=self.settings,
             data=self.data,
-            runner=self.runner,
+            task=self.task,
         )
 
     def to_json(self) -> str:
         """Return the record as one line of JSON with sorted keys, without the line's end."""
         content = self.model_dump(mode="json", by_alias=True)
-        return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return _line({**content, "checksum": _checksum(content)})
 
     @classmethod
     def from_json(cls, text: str, where: str) -> "Record":
@@ -118,7 +127,7 @@ class Record(BaseModel):
             StoreError: if the text is no whole record; names ``where`` and what is wrong.
         """
         try:
-            return cls.model_validate(json.loads(text))
+            return cls.model_validate(_checked(json.loads(text)))
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "record"
@@ -126,6 +135,30 @@ class Record(BaseModel):
         except ValueError as error:
             wrong = str(error)
         raise StoreError(f"{where} is not a whole record ({wrong}): remove it and run again")
+
+
+def _line(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a record's JSON without its checksum, 64 hex digits."""
+    return hashlib.sha256(_line(content).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _checked(content: Any) -> dict[str, Any]:
+    """Return a record's fields without the checksum.
+
+    Raises:
+        ValueError: if it is no mapping, or the checksum is missing or another.
+    """
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    fields = dict(content)
+    checksum = fields.pop("checksum", None)
+    if checksum != _checksum(fields):
+        raise ValueError("its checksum does not fit: something in it was changed by hand")
+    return fields
 
 
 def make_record(
@@ -142,6 +175,7 @@ def make_record(
     git: GitState,
     fingerprint: str,
     sources: tuple[str, ...],
+    numerical_class: str | None = None,
 ) -> Record:
     """Join a trial, its result, and the facts about when, where and on what it ran.
 
@@ -152,7 +186,7 @@ def make_record(
     _check_cells(trial, result)
     rate = result.training_tokens / result.training_seconds if result.training_seconds else None
     return Record(
-        schema=1,
+        schema=2,
         key=trial.key,
         experiment=trial.experiment,
         systems=trial.systems,
@@ -160,7 +194,7 @@ def make_record(
         profile=trial.profile,
         seed=trial.seed,
         settings=trial.settings,
-        runner=trial.runner,
+        task=trial.task,
         cells=tuple(
             Cell(c.system, c.column, float(c.value), c.metric, c.unit) for c in result.cells
         ),
@@ -169,6 +203,8 @@ def make_record(
         fingerprint=fingerprint,
         sources=sources,
         data=dict(trial.data),
+        artefacts=dict(result.artefacts),
+        numerical_class=numerical_class,
         versions=dict(versions),
         device=device,
         threads=threads,

@@ -32,8 +32,8 @@ class Trial:
         seed: the seed of everything random in it.
         settings_json: the settings as canonical JSON.
         data: (name, SHA-256 of the content) of each data set it reads, sorted by name.
-        runner: the function that runs it, ``"package.module:function"``; called as
-            ``function(trial, context) -> TrialResult``.
+        task: the name of what it does, ``"word_order/pos"``; `xlrepro.trials.tasks` finds the
+            function, ``(trial, context) -> TrialResult``.
     """
 
     experiment: str
@@ -43,7 +43,7 @@ class Trial:
     seed: int
     settings_json: str
     data: tuple[tuple[str, str], ...]
-    runner: str
+    task: str
 
     @classmethod
     def create(
@@ -56,7 +56,7 @@ class Trial:
         seed: int,
         settings: Mapping[str, Any],
         data: Mapping[str, str],
-        runner: str,
+        task: str,
     ) -> "Trial":
         """Make a trial from plain settings and data hashes."""
         return cls(
@@ -67,7 +67,7 @@ class Trial:
             seed=seed,
             settings_json=canonical_json(dict(settings)),
             data=tuple(sorted(data.items())),
-            runner=runner,
+            task=task,
         )
 
     @property
@@ -86,7 +86,7 @@ class Trial:
             "seed": self.seed,
             "settings": self.settings,
             "data": dict(self.data),
-            "runner": self.runner,
+            "task": self.task,
         }
         return hashlib.sha256(canonical_json(named).encode()).hexdigest()
 
@@ -117,7 +117,7 @@ class Cell:
 
 @dataclass
 class TrialResult:
-    """What a runner returns; the engine adds who, where, when and how long.
+    """What the function of a task returns; the engine adds who, where, when and how long.
 
     Attributes:
         cells: one per (system, column) that the trial filled.
@@ -125,6 +125,7 @@ class TrialResult:
         signatures: metric name to full signature.
         training_tokens: tokens seen in training, all epochs; 0 where nothing was trained.
         training_seconds: wall time of training alone.
+        artefacts: name to content hash of each artefact it used: vectors, pretrained models.
     """
 
     cells: list[Cell]
@@ -132,11 +133,12 @@ class TrialResult:
     signatures: dict[str, str] = field(default_factory=dict)
     training_tokens: int = 0
     training_seconds: float = 0.0
+    artefacts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class TrialContext:
-    """What the engine hands to a runner.
+    """What the engine hands to the function of a task.
 
     Attributes:
         device: ``"cpu"`` or ``"cuda"``; already checked to exist.

@@ -1,7 +1,6 @@
 """What happens to one trial inside a worker process."""
 
 import contextlib
-import importlib
 import io
 import sys
 import tempfile
@@ -15,13 +14,14 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import XlreproError
 from xlrepro.trials import machine
 from xlrepro.trials.devices import resolve
 from xlrepro.trials.fingerprint import Fingerprint, SourceTree
 from xlrepro.trials.record import GitState, Record, make_record
 from xlrepro.trials.store import RecordStore
-from xlrepro.trials.trial import Trial, TrialContext, TrialResult
+from xlrepro.trials.tasks import function_name, load_task
+from xlrepro.trials.trial import Trial, TrialContext
 
 THREADS = 1  # one trial, one thread: the same numbers whatever else the machine does
 PROGRESS_SECONDS = 0.5
@@ -78,11 +78,11 @@ def measure_trial(
     """Run one trial here and now, on one thread, and return its record without keeping it.
 
     Raises:
-        SettingsError: if the trial's runner does not exist.
+        SettingsError: if there is no such task.
         StoreError: if its result does not make a record.
     """
-    reachable = _reachable(trial.runner)
-    runner = load_runner(trial.runner)
+    reachable = _reachable(function_name(trial.task))
+    function = load_task(trial.task)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
     memory = machine.PeakMemory(device)
@@ -92,7 +92,7 @@ def measure_trial(
         tempfile.TemporaryDirectory(prefix="trial-", dir=_scratch_folder()) as scratch,
         threadpool_limits(THREADS),
     ):
-        result = runner(trial, TrialContext(device, Path(scratch), progress))
+        result = function(trial, TrialContext(device, Path(scratch), progress))
     wall_seconds = time.perf_counter() - clock
     fingerprint, git = _code_of(tuple(name for name in reachable if name in sys.modules))
     return make_record(
@@ -111,25 +111,11 @@ def measure_trial(
     )
 
 
-def load_runner(name: str) -> Callable[[Trial, TrialContext], TrialResult]:
-    """Import ``"package.module:function"``.
-
-    Raises:
-        SettingsError: if there is no such function.
-    """
-    module_name, _, function_name = name.partition(":")
-    try:
-        runner = getattr(importlib.import_module(module_name), function_name)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise SettingsError(f"runner {name!r} cannot be found: {error}") from error
-    return runner  # type: ignore[no-any-return]
-
-
-def _reachable(runner: str) -> tuple[str, ...]:
-    """Return the modules a runner may import, as of the first time this process met it."""
-    if runner not in _reached:
-        _reached[runner] = _sources.fingerprint(runner).sources
-    return _reached[runner]
+def _reachable(function: str) -> tuple[str, ...]:
+    """Return the modules a function may import, as of the first time this process met it."""
+    if function not in _reached:
+        _reached[function] = _sources.fingerprint(function).sources
+    return _reached[function]
 
 
 def _code_of(sources: tuple[str, ...]) -> tuple[Fingerprint, GitState]:

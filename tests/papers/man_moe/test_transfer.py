@@ -27,7 +27,7 @@ def trial_of(settings, columns, system="without:MAN-MoE"):
         seed=0,
         settings=settings.model_dump(mode="json", exclude_defaults=True),
         data={},
-        runner=transfer.__name__ + ":run",
+        task="man_moe/transfer",
     )
 
 

@@ -34,8 +34,8 @@ def test_the_other_rows_change_the_shared_extractor_alone():
         changed = validated(trial.settings, "").model_dump()
         assert changed["model"].pop("extractor") == name
         assert changed == base
-        assert (trial.runner, trial.data, trial.columns) == (
-            first.runner,
+        assert (trial.task, trial.data, trial.columns) == (
+            first.task,
             first.data,
             first.columns,
         )

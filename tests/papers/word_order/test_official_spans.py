@@ -175,10 +175,7 @@ def test_paper_trials_fill_every_column_of_every_row_once(supplied, shown):
     trials = shown.trials("paper", seeds=[0])
     filled = Counter(address for t in trials for address in addresses(shown, t))
     assert filled == Counter((s.identifier, c) for s in shown.systems for c in shown.columns)
-    assert {t.runner.split(":")[0].rsplit(".", 1)[1] for t in trials} <= {
-        "official_labelling",
-        "official_mbert",
-    }
+    assert {t.task for t in trials} <= {"word_order/spans_supplied", "word_order/mbert_supplied"}
 
 
 def test_figure_3_has_every_width_from_1_to_10_at_paper(supplied):
@@ -189,12 +186,9 @@ def test_figure_3_has_every_width_from_1_to_10_at_paper(supplied):
 
 
 @pytest.mark.parametrize("profile", ["smoke", "open"])
-def test_the_other_profiles_keep_their_runners(profile):
+def test_the_other_profiles_keep_their_tasks(profile):
     trials = experiment("word_order/table1").trials(profile, seeds=[0])
-    assert {t.runner.split(":")[0].rsplit(".", 1)[1] for t in trials} == {
-        "span_labelling",
-        "mbert_labelling",
-    }
+    assert {t.task for t in trials} == {"word_order/spans", "word_order/mbert"}
 
 
 @pytest.mark.parametrize(

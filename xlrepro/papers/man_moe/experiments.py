@@ -23,9 +23,9 @@ from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
-TRANSFER = "xlrepro.papers.man_moe.transfer:run"
-STATISTICS = "xlrepro.papers.man_moe.statistics:run"
-SWEEP_RUN = "xlrepro.papers.man_moe.sweep:run"
+TRANSFER = "man_moe/transfer"
+STATISTICS = "man_moe/statistics"
+SWEEP_RUN = "man_moe/sweep"
 Overrides = Mapping[str, Any]
 
 MAPPED = {"vectors": "mapped"}
@@ -61,7 +61,7 @@ def _trials(
     profile: str,
     seeds: Sequence[int],
     settings: TransferSettings,
-    runner: str = TRANSFER,
+    task: str = TRANSFER,
 ) -> list[Trial]:
     return per_seed(
         seeds,
@@ -71,7 +71,7 @@ def _trials(
         profile=profile,
         settings=settings,
         data=data.data_hashes(settings),
-        runner=runner,
+        task=task,
     )
 
 

@@ -18,8 +18,8 @@ from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
 KEY = "man_moe/mappings"
-RUNNER = "xlrepro.papers.man_moe.mappings:run"
-CONTROL_RUNNER = "xlrepro.papers.man_moe.mappings_control:run"
+TASK = "man_moe/mappings"
+CONTROL_TASK = "man_moe/mappings_control"
 MEASURES = ("P@1", "seconds", "collapsed")
 
 
@@ -48,10 +48,10 @@ def _trials(
 
 
 def _mapping(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns, settings, data and runner of a trial that maps the languages."""
+    """Return columns, settings, data and task of a trial that maps the languages."""
     measures = MEASURES[:2] if METHODS[name].supervised else MEASURES
     columns = tuple(f"{code}/{what}" for code in settings["languages"] for what in measures)
-    return {"columns": columns, "settings": settings, "data": _hashes(settings), "runner": RUNNER}
+    return {"columns": columns, "settings": settings, "data": _hashes(settings), "task": TASK}
 
 
 def _control(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _control(settings: Mapping[str, Any]) -> dict[str, Any]:
         "columns": tuple(mappings_control.column(noise) for noise in mappings_control.NOISES),
         "settings": {k: v for k, v in settings.items() if k not in ("languages", "test_words")},
         "data": hashes,
-        "runner": CONTROL_RUNNER,
+        "task": CONTROL_TASK,
     }
 
 

@@ -14,7 +14,12 @@ from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
 KEY = "word_order/alignment_quality"
-RUNNERS = "xlrepro.papers.word_order.alignment_quality"
+FUNCTIONS = {
+    "run": "word_order/alignment",
+    "measure": "word_order/alignment_measure",
+    "distances": "word_order/alignment_distances",
+}
+
 BLOCKS = ("word", "artificial")
 TASKS = ("POS", "SF")
 INDUCTION, DISTANCE = "measured:P@1", "measured:distance"
@@ -158,7 +163,7 @@ def _trial(
         seed=seed,
         settings=settings,
         data=hashes,
-        runner=f"{RUNNERS}:{function}",
+        task=FUNCTIONS[function],
     )
 
 

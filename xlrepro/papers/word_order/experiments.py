@@ -25,9 +25,9 @@ from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
-TRAIN = "xlrepro.papers.word_order.pos_tagging:run"
-DISTANCES = "xlrepro.papers.word_order.distances:run"
-VECTORS = "xlrepro.papers.word_order.vector_quality:run"
+TRAIN = "word_order/pos"
+DISTANCES = "word_order/distances"
+VECTORS = "word_order/vector_quality"
 
 # The 31 languages of Table 2 in the order of their distance to English.
 LANGUAGES = (
@@ -130,7 +130,7 @@ def _per_seed(
         profile=profile,
         settings=settings,
         data=data.data_hashes(settings),
-        runner=TRAIN,
+        task=TRAIN,
     )
 
 
@@ -152,7 +152,7 @@ def _distance_trials(
             seed=0,  # nothing random: one trial whatever the seeds
             settings={"source": source, "sentences": 200 if profile == "smoke" else None},
             data=hashes,
-            runner=DISTANCES,
+            task=DISTANCES,
         )
     ]
 
@@ -177,7 +177,7 @@ def _vector_trials(
                 seed=0,
                 settings={"vectors": name, "languages": list(WORD_LEVEL), "profile": profile},
                 data=hashes,
-                runner=VECTORS,
+                task=VECTORS,
             )
         )
     return trials

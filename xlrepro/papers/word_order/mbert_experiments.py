@@ -15,9 +15,9 @@ from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
-RUNNER = "xlrepro.papers.word_order.mbert_labelling:run"
-OFFICIAL_RUNNER = "xlrepro.papers.word_order.official_mbert:run"
-PRETRAINING = "xlrepro.papers.word_order.mbert_pretraining:run"
+TASK = "word_order/mbert"
+SUPPLIED_TASK = "word_order/mbert_supplied"
+PRETRAINING = "word_order/pretraining"
 BLOCKS = ("mbert", "finetune")
 OWN_POSITIONS = "TRS w/ M-BERT PE"
 FROZEN = " w/ frozen PE"
@@ -105,7 +105,7 @@ def mbert_trials(
         profile=profile,
         settings=settings,
         data=_official_hashes(settings) if supplied else mbert_data.data_hashes(settings),
-        runner=OFFICIAL_RUNNER if supplied else RUNNER,
+        task=SUPPLIED_TASK if supplied else TASK,
     )
 
 
@@ -140,7 +140,7 @@ def _pretraining_trials(
                 seed=0,  # that of the preset: one model, whatever the seeds
                 settings={"model": name},
                 data={f"M-BERT/self:{name}": multilingual_bert.recipe_hash(name)},
-                runner=PRETRAINING,
+                task=PRETRAINING,
             )
         )
     return trials

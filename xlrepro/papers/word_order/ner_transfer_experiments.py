@@ -1,7 +1,7 @@
 """Table 4: the zero-resource entity recogniser of Chen et al. (2019) with other shared extractors.
 
 The recogniser is MAN-MoE with character embeddings, the last row of that paper's own Table 4: its
-model, settings and runner are used as they are, and its trials are this table's first row.
+model, settings and task are used as they are, and its trials are this table's first row.
 """
 
 from collections.abc import Mapping, Sequence

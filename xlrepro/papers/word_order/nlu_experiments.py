@@ -11,7 +11,7 @@ from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
 KEY = "word_order/table3"
-RUNNER = "xlrepro.papers.word_order.nlu_runner:run"
+TASK = "word_order/nlu"
 ROWS = {
     "Liu et al. (2019)": "BiLSTM",
     "Liu et al. (2019) using TRS": "TRS",
@@ -35,7 +35,7 @@ def _trials(
             profile=profile,
             settings=settings,
             data=nlu_data.data_hashes(settings),
-            runner=RUNNER,
+            task=TASK,
         )
     return trials
 

@@ -19,8 +19,8 @@ from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
-RUNNER = "xlrepro.papers.word_order.span_labelling:run"
-OFFICIAL_RUNNER = "xlrepro.papers.word_order.official_labelling:run"
+TASK = "word_order/spans"
+SUPPLIED_TASK = "word_order/spans_supplied"
 TABLE1 = "word_order/table1"
 COST = {
     "smoke": "seconds",
@@ -77,7 +77,7 @@ def _trials(
         profile=profile,
         settings=settings,
         data=(official_spans if supplied else span_data).data_hashes(settings),
-        runner=OFFICIAL_RUNNER if supplied else RUNNER,
+        task=SUPPLIED_TASK if supplied else TASK,
     )
 
 
