@@ -11,7 +11,7 @@ the same at both, so that it weighs less where the model is larger.
 from functools import partial
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
-from xlrepro.embeddings.encoding import encode
+from xlrepro.embeddings.vectors.encoding import encode
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order.experiments import ENCODERS as KINDS

@@ -8,6 +8,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
+pytest_plugins = ["tests.made_up_records"]  # fixtures of more than one folder
+
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ROOT.parent / "shared" / "data"
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlrepro import experiments
-from xlrepro.corpora import conll_ner
+from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe import supplied_data
 from xlrepro.papers.word_order import nlu_data, official_spans

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from xlrepro.corpora import registry
-from xlrepro.corpora.column_reader import read_columns
-from xlrepro.corpora.conllu_reader import read_conllu
+from xlrepro.corpora.readers.columns import read_columns
+from xlrepro.corpora.readers.conllu import read_conllu
+from xlrepro.corpora.readers.text_files import read_text_lines
+from xlrepro.corpora.readers.tsv import read_rows
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.corpora.text_files import read_text_lines
-from xlrepro.corpora.tsv_reader import read_rows
 from xlrepro.errors import DataError, SettingsError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from xlrepro.embeddings.artefacts import say
+from xlrepro.artefacts import say
 from xlrepro.errors import DeviceError
 from xlrepro.nn.bert import MaskedLanguageModel
 from xlrepro.pretraining import training

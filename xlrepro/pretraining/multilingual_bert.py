@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from xlrepro.embeddings.artefacts import built, hash_of
+from xlrepro.artefacts import built, hash_of
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.paths import cache_dir
 from xlrepro.pretraining.settings import LANGUAGES, preset

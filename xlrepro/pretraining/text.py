@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from xlrepro.embeddings.normalise import normalise, simplified
-from xlrepro.embeddings.open_text import TextFile, text_files
-from xlrepro.embeddings.registered import file_hash, local_path, registered_paths
-from xlrepro.embeddings.settings import open_settings
-from xlrepro.embeddings.tokenise import tokenise
+from xlrepro.embeddings.open.registered import file_hash, local_path, registered_paths
+from xlrepro.embeddings.open.settings import open_settings
+from xlrepro.embeddings.open.text import TextFile, text_files
+from xlrepro.embeddings.open.tokenise import tokenise
+from xlrepro.embeddings.vectors.normalise import normalise, simplified
 from xlrepro.pretraining.settings import LANGUAGES, SOURCE, PretrainingSettings
 
 FAMILY_SEED = 0
@@ -101,7 +101,7 @@ def _words(line: str, language: str) -> list[str]:
 
 def _raw_lines(file: TextFile) -> Iterator[str]:
     if file.treebank:
-        from xlrepro.corpora.conllu_reader import read_conllu
+        from xlrepro.corpora.readers.conllu import read_conllu
 
         for sentence in read_conllu(local_path(file.path)):
             yield " ".join(sentence.tokens)

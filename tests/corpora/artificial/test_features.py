@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from xlrepro.corpora import loading, word_order_features
+from xlrepro.corpora import loading
 from xlrepro.corpora.artificial import Family, Typology, features
 from xlrepro.corpora.artificial.features import TYPES
+from xlrepro.corpora.readers import word_order_features
+from xlrepro.corpora.readers.word_order_features import mean_absolute_difference
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.corpora.word_order_features import mean_absolute_difference
 
 # Field of a typology -> a type that it alone decides.
 DECIDED = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xlrepro.embeddings.artificial_spaces import turned, unrelated
+from xlrepro.embeddings.mappings.artificial_spaces import turned, unrelated
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe import mappings, mappings_control
 from xlrepro.papers.man_moe.mappings import METHODS, Language, method_settings, presets

@@ -9,9 +9,10 @@ import torch
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.cli import main
-from xlrepro.corpora import conll_ner
-from xlrepro.embeddings import open_vectors, supplied_vectors
-from xlrepro.embeddings.spaces import CollapsedError
+from xlrepro.corpora.readers import conll_ner
+from xlrepro.embeddings.mappings.spaces import CollapsedError
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors import supplied as supplied_vectors
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data, supplied_data, transfer

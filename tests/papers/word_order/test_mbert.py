@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import TagSet
+from xlrepro.embeddings.vectors.encoding import TagSet
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
@@ -140,7 +140,7 @@ def test_padding_changes_no_prediction_of_a_fine_tuned_bert():
     words = [["abcdef", "gh"], ["c"]]
     split = in_pieces(bert, "xx", words, [["A", "B"], ["C"]], TAGS)
     batches = mbert_data.as_sequences(split)
-    from xlrepro.embeddings.encoding import collate
+    from xlrepro.embeddings.vectors.encoding import collate
 
     together, alone = collate(batches, [0, 1]), collate(batches, [1])
     torch.testing.assert_close(
@@ -152,7 +152,7 @@ def test_labels_inside_words_do_not_enter_the_loss():
     bert = tiny_bert()
     labeller = FineTunedBert(bert, 3, 0.0, False).eval()
     batches = mbert_data.as_sequences(split_of(["ab", "c"], ["A", "B"]))
-    from xlrepro.embeddings.encoding import collate
+    from xlrepro.embeddings.vectors.encoding import collate
 
     batch = collate(batches, [0])
     logits = labeller.emissions(batch)[0]

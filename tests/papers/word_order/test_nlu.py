@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import EncodedSplit, TagSet
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment

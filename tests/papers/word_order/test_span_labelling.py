@@ -5,7 +5,7 @@ import torch
 
 from xlrepro.corpora import loading
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import EncodedSplit, TagSet
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported

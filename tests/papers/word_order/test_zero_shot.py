@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from xlrepro.embeddings.encoding import EncodedSplit
+from xlrepro.embeddings.vectors.encoding import EncodedSplit
 from xlrepro.papers.word_order import training, zero_shot
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import EncoderSettings

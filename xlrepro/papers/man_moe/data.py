@@ -16,8 +16,9 @@ import numpy as np
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.artificial import Family
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import artificial_vectors, open_vectors
-from xlrepro.embeddings.encoding import Lookup
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors import artificial as artificial_vectors
+from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
@@ -150,7 +151,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     if corpus == "artificial":
         return _artificial_vectors(name, languages)
     if name in WITHOUT_DICTIONARY:
-        from xlrepro.embeddings import unsupervised_vectors
+        from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
 
         return unsupervised_vectors.load(name, languages)
     return open_vectors.load(name, languages)
@@ -159,7 +160,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
     family = Family(FAMILY_SEED)
     if name in WITHOUT_DICTIONARY:
-        from xlrepro.embeddings import artificial_unsupervised
+        from xlrepro.embeddings.mappings import artificial_unsupervised
 
         return artificial_unsupervised.load(name, family, languages, ARTIFICIAL_DIM)
     return artificial_vectors.load(family, languages, ARTIFICIAL_DIM, name)
@@ -191,7 +192,7 @@ def data_hashes(settings: TransferSettings) -> dict[str, str]:
 def vectors_hash(name: str, languages: tuple[str, ...]) -> str:
     """Return the hash of everything that decides the open vectors ``name``."""
     if name in WITHOUT_DICTIONARY:
-        from xlrepro.embeddings import unsupervised_vectors
+        from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
 
         return unsupervised_vectors.recipe_hash(name, languages)
     return open_vectors.recipe_hash(name)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlrepro.embeddings.encoding import Lookup
+from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import yaml
 
-from xlrepro.embeddings.adversarial import AdversarialSettings
-from xlrepro.embeddings.artificial_spaces import source, turned
-from xlrepro.embeddings.muse import muse
-from xlrepro.embeddings.procrustes_map import ProcrustesSettings, procrustes_map
-from xlrepro.embeddings.rcsls import RcslsSettings, rcsls
-from xlrepro.embeddings.retrieval import csls_retrieve
-from xlrepro.embeddings.spaces import COLLAPSED, Mapped, MappingReport, Space
-from xlrepro.embeddings.umwe import umwe
-from xlrepro.embeddings.vecmap import VecMapSettings, vecmap
+from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
+from xlrepro.embeddings.mappings.artificial_spaces import source, turned
+from xlrepro.embeddings.mappings.muse import muse
+from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procrustes_map
+from xlrepro.embeddings.mappings.rcsls import RcslsSettings, rcsls
+from xlrepro.embeddings.mappings.retrieval import csls_retrieve
+from xlrepro.embeddings.mappings.spaces import COLLAPSED, Mapped, MappingReport, Space
+from xlrepro.embeddings.mappings.umwe import umwe
+from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -231,8 +231,8 @@ def _artificial(settings: Mapping[str, Any]) -> tuple[Space, dict[str, Language]
 
 
 def _registered(codes: Sequence[str], words: int) -> tuple[Space, dict[str, Language]]:
-    from xlrepro.embeddings import evaluation
-    from xlrepro.embeddings.open_spaces import dictionary_rows, monolingual_space
+    from xlrepro.embeddings.mappings.open_spaces import dictionary_rows, monolingual_space
+    from xlrepro.embeddings.vectors import evaluation
 
     english = monolingual_space(ENGLISH, words)
     languages = {}

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.embeddings.artificial_spaces import source, turned
-from xlrepro.embeddings.spaces import Mapped, Space
-from xlrepro.embeddings.umwe import umwe
+from xlrepro.embeddings.mappings.artificial_spaces import source, turned
+from xlrepro.embeddings.mappings.spaces import Mapped, Space
+from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.papers.man_moe.mappings import ENGLISH, FAMILY_SEED, METHODS, method_settings
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -52,7 +52,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 def _english(settings: Mapping[str, Any]) -> Space:
     if settings["corpus"] == "artificial":
         return source(settings["words"], settings["dim"], FAMILY_SEED)
-    from xlrepro.embeddings.open_spaces import monolingual_space
+    from xlrepro.embeddings.mappings.open_spaces import monolingual_space
 
     return monolingual_space(ENGLISH, settings["words"])
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlrepro.embeddings import open_vectors
-from xlrepro.embeddings.artefacts import hash_of
+from xlrepro.artefacts import hash_of
+from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe import mappings_control
 from xlrepro.papers.man_moe.mappings import (

@@ -12,7 +12,7 @@ from xlrepro.corpora import loading
 from xlrepro.corpora.artificial import Family
 from xlrepro.corpora.artificial.family import sentence_of
 from xlrepro.corpora.artificial.semantics import sentiment
-from xlrepro.embeddings.tokenise import tokenise
+from xlrepro.embeddings.open.tokenise import tokenise
 from xlrepro.errors import DataError
 from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 

@@ -2,7 +2,7 @@
 
 Below the folder of supplied files (``paths.supplied_dir``):
 
-    conll-ner/{en,de,es,nl}/{train,dev,test}   see ``xlrepro.corpora.conll_ner``
+    conll-ner/{en,de,es,nl}/{train,dev,test}   see ``xlrepro.corpora.readers.conll_ner``
     fasttext-wiki/wiki.{en,de,es,nl}.vec       fastText's vectors of each language's Wikipedia
 
 The vectors are mapped here, by MUSE or by UMWE, with the sizes and rates of MUSE's paper. The slots
@@ -12,12 +12,13 @@ of Table 2 are proprietary, and no reader of the reviews of Table 5 is written.
 from collections.abc import Sequence
 from pathlib import Path
 
-from xlrepro.corpora import conll_ner
+from xlrepro.artefacts import hash_of
+from xlrepro.corpora.readers import conll_ner
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import open_vectors, supplied_vectors
-from xlrepro.embeddings.artefacts import hash_of
-from xlrepro.embeddings.encoding import Lookup
-from xlrepro.embeddings.unsupervised_vectors import NAMES as WITHOUT_DICTIONARY
+from xlrepro.embeddings.mappings.unsupervised import NAMES as WITHOUT_DICTIONARY
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors import supplied as supplied_vectors
+from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.data import OPEN_CORPORA
 from xlrepro.papers.man_moe.examples import Example

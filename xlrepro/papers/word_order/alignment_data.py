@@ -13,11 +13,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import evaluation, open_vectors
-from xlrepro.embeddings.dictionary_vectors import unit_rows
-from xlrepro.embeddings.noise import NoisyVectors
-from xlrepro.embeddings.retrieval import precision_at_1
-from xlrepro.embeddings.vectors import VectorSet
+from xlrepro.embeddings.mappings.retrieval import precision_at_1
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.open.dictionary import unit_rows
+from xlrepro.embeddings.vectors import evaluation
+from xlrepro.embeddings.vectors.noise import NoisyVectors
+from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data, span_data
 from xlrepro.papers.word_order.settings import TaggingSettings
@@ -98,7 +99,7 @@ def family(by_order: bool):  # type: ignore[no-untyped-def]
 @lru_cache(maxsize=8)
 def _plain(languages: Languages, name: str, wrong: float) -> VectorSet:
     if languages.corpus == ARTIFICIAL:
-        from xlrepro.embeddings import artificial_vectors
+        from xlrepro.embeddings.vectors import artificial as artificial_vectors
 
         known = family(languages.by_order)
         return artificial_vectors.load(known, languages.targets, name=name, noise=wrong)

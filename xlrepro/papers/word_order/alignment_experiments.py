@@ -135,7 +135,7 @@ def _data_hashes(settings: TaggingSettings) -> dict[str, str]:
 def _vector_hashes(corpus: str, levels: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     if corpus == ARTIFICIAL:
         return {ARTIFICIAL: f"family {data.FAMILY_SEED}"}
-    from xlrepro.embeddings import open_vectors
+    from xlrepro.embeddings.open import vectors as open_vectors
 
     names = {level.get("vectors", "dictionary") for level in levels}
     return {f"vectors/{name}": open_vectors.recipe_hash(name) for name in sorted(names)}

@@ -13,9 +13,9 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from xlrepro import metrics
-from xlrepro.corpora import word_order_features
+from xlrepro.corpora.readers import word_order_features
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import EncodedSplit, Lookup, TagSet, encode
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import alignment_data, data, pos_tagging, span_data, span_labelling
 from xlrepro.papers.word_order.alignment_data import Languages, Level

@@ -14,10 +14,10 @@ import yaml
 
 from xlrepro import paths
 from xlrepro.corpora import loading, registry
-from xlrepro.corpora.conllu_reader import read_conllu
+from xlrepro.corpora.readers.conllu import read_conllu
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import open_vectors
-from xlrepro.embeddings.encoding import EncodedSplit, Lookup, TagSet, encode
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order.settings import TaggingSettings
 
@@ -126,11 +126,11 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
         raise SettingsError(f"unknown vectors {name!r}; known: {', '.join(VECTORS)}")
     if corpus == "artificial":
         from xlrepro.corpora.artificial import Family
-        from xlrepro.embeddings import artificial_vectors
+        from xlrepro.embeddings.vectors import artificial as artificial_vectors
 
         return artificial_vectors.load(Family(FAMILY_SEED), languages, name=name)
     if name == "fasttext-aligned":
-        from xlrepro.embeddings import vec_files
+        from xlrepro.embeddings.vectors import vec_files
 
         folder = supplied_dir() / "fasttext-aligned"
         files = {code: folder / f"wiki.{code}.align.vec" for code in languages}

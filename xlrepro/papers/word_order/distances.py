@@ -4,7 +4,7 @@ Ahmad et al. (2019): a language is 52 numbers, the share of a relation's depende
 one side of their head; the distance of two languages is the numbers' mean absolute difference.
 """
 
-from xlrepro.corpora import word_order_features
+from xlrepro.corpora.readers import word_order_features
 from xlrepro.papers.word_order.data import FAMILY_SEED
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 

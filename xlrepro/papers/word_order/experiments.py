@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xlrepro.corpora import registry
-from xlrepro.embeddings import open_vectors
+from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order.alignment_experiments import alignment_quality

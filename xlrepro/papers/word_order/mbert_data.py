@@ -9,7 +9,7 @@ import torch
 
 from xlrepro.corpora import registry
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import EncodedSplit, TagSet
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.papers.word_order import data, span_data
 from xlrepro.papers.word_order.mbert import MultilingualBert, checkpoint_hash, load_bert
 from xlrepro.papers.word_order.settings import EncoderSettings

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro import metrics
-from xlrepro.embeddings.encoding import EncodedSplit, TagSet
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.papers.word_order import mbert_data
 from xlrepro.papers.word_order.mbert import MultilingualBert, load_bert
 from xlrepro.papers.word_order.mbert_data import MbertSettings, PieceSplit

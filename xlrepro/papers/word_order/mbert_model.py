@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xlrepro.embeddings.encoding import Batch
+from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.errors import SettingsError
 from xlrepro.nn.bert import Bert
 from xlrepro.nn.positions import LearnedPositions

@@ -13,7 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from xlrepro.embeddings.encoding import Batch, EncodedSplit, ordered_batches, shuffled_batches
+from xlrepro.embeddings.vectors.encoding import (
+    Batch,
+    EncodedSplit,
+    ordered_batches,
+    shuffled_batches,
+)
 from xlrepro.papers.word_order.mbert_data import NO_LABEL, MbertSettings
 from xlrepro.papers.word_order.training import EVALUATION_TOKENS, Fit, warmup_then_linear
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import torch
 
 from xlrepro.corpora import loading, registry
-from xlrepro.corpora.column_reader import read_columns
+from xlrepro.corpora.readers.columns import read_columns
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import open_vectors
-from xlrepro.embeddings.encoding import EncodedSplit, Lookup, TagSet, encode
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order import span_data
 from xlrepro.papers.word_order.data import FAMILY_SEED, supplied_dir, vectors

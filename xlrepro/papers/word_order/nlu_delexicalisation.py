@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlrepro.embeddings.encoding import Lookup
+from xlrepro.embeddings.vectors.encoding import Lookup
 
 MARKS = ("<TIME>", "<LAST>", "<DATE>", "<LOCATION>", "<NUMBER>")
 VECTOR_SEED = 0

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from xlrepro import metrics
-from xlrepro.embeddings.encoding import ordered_batches, shuffled_batches
+from xlrepro.embeddings.vectors.encoding import ordered_batches, shuffled_batches
 from xlrepro.papers.word_order.nlu_data import Labels, NLUSplit
 from xlrepro.papers.word_order.nlu_model import NLUModel
 from xlrepro.papers.word_order.nlu_settings import NLUSettings

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from xlrepro import metrics
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import TagSet
+from xlrepro.embeddings.vectors.encoding import TagSet
 from xlrepro.papers.word_order import official_spans
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import validated

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import torch
 
-from xlrepro.embeddings.encoding import EncodedSplit
+from xlrepro.embeddings.vectors.encoding import EncodedSplit
 from xlrepro.papers.word_order import mbert_data, official_spans
 from xlrepro.papers.word_order.mbert import MultilingualBert, load_bert
 from xlrepro.papers.word_order.mbert_data import MbertSettings, PieceSplit

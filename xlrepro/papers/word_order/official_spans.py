@@ -14,10 +14,11 @@ reads must be there.
 from collections.abc import Sequence
 from pathlib import Path
 
-from xlrepro.corpora import conll_ner, registry
+from xlrepro.corpora import registry
+from xlrepro.corpora.readers import conll_ner
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import open_vectors
-from xlrepro.embeddings.encoding import TagSet
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors.encoding import TagSet
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order import nlu_data
 from xlrepro.papers.word_order.nlu_settings import NLUSettings, nlu_settings

@@ -7,8 +7,8 @@ import numpy as np
 
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings import open_vectors
-from xlrepro.embeddings.encoding import EncodedSplit, TagSet, encode
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet, encode
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order.data import FAMILY_SEED, vectors
 from xlrepro.papers.word_order.settings import TaggingSettings

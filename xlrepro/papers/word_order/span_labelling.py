@@ -12,7 +12,7 @@ import torch
 
 from xlrepro import metrics
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.encoding import EncodedSplit, TagSet
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.papers.word_order import span_data
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import validated

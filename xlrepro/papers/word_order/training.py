@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
-from xlrepro.embeddings.encoding import (
+from xlrepro.embeddings.vectors.encoding import (
     Batch,
     EncodedSplit,
     TagSet,

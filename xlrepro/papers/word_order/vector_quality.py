@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.embeddings import evaluation
-from xlrepro.embeddings.retrieval import precision_at_1
+from xlrepro.embeddings.mappings.retrieval import precision_at_1
+from xlrepro.embeddings.vectors import evaluation
 from xlrepro.papers.word_order.data import FAMILY_SEED
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -63,7 +63,7 @@ def _registered(settings: dict[str, Any]) -> Any:
 def _artificial(settings: dict[str, Any]) -> Any:
     """Return the measure of an artificial vector set, against the true dictionary."""
     from xlrepro.corpora.artificial import Family
-    from xlrepro.embeddings import artificial_vectors
+    from xlrepro.embeddings.vectors import artificial as artificial_vectors
 
     family = Family(FAMILY_SEED)
     vectors = artificial_vectors.load(family, settings["languages"], name=settings["vectors"])

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import torch
 
-from xlrepro.embeddings.encoding import EncodedSplit, ordered_batches
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, ordered_batches
 from xlrepro.papers.word_order import training
 from xlrepro.papers.word_order.model import SequenceTagger
 

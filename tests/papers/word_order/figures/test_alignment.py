@@ -1,0 +1,120 @@
+"""Figures of alignment quality: what they draw and say, with one half run, both or none."""
+
+import pytest
+
+from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.papers.word_order.figures.alignment import (
+    gain_against_p_at_1,
+    gain_by_alignment_and_distance,
+    scores_against_p_at_1,
+    scores_on_artificial_languages,
+)
+
+KEY = "word_order/alignment_quality"
+P_AT_1 = {"mapped": 3.0, "dictionary": 31.0, "noise 3": 8.0}
+OFFSETS = {"ORT": 0.0, "TRS": -1.0, "BiLSTM": 4.0, "RPT": -2.0}
+DRAWINGS = (
+    scores_against_p_at_1,
+    scores_on_artificial_languages,
+    gain_against_p_at_1,
+    gain_by_alignment_and_distance,
+)
+
+
+def real():
+    """Cells in which ORT is 2 points more ahead of TRS at ``mapped``."""
+    values = {}
+    for level, p in P_AT_1.items():
+        column = f"POS/{level}/avg"
+        values["measured:P@1", column] = {0: p}
+        for name, offset in OFFSETS.items():
+            more = 2.0 if (name, level) == ("ORT", "mapped") else 0.0
+            values[f"word:{name}", column] = {s: 50.0 + 10 * s + offset + more for s in range(3)}
+    return values
+
+
+def artificial():
+    """Cells in which ORT is 3 points ahead of TRS, far away at the worst alignment alone."""
+    values = {("measured:distance", f"distance/order{i}"): {0: 0.1 * i} for i in range(2)}
+    for task in ("POS", "SF"):
+        for level, p in (("right 100", 99.0), ("right 10", 12.0)):
+            for i in range(2):
+                column = f"{task}/{level}/order{i}"
+                values["measured:P@1", column] = {0: p}
+                gain = 3.0 if (level, i) == ("right 10", 1) else 0.0
+                values["artificial:ORT", column] = {0: 49.9 + gain, 1: 60.0 + gain, 2: 70.1 + gain}
+                values["artificial:TRS", column] = {0: 50.0, 1: 60.0, 2: 70.0}
+                values["artificial:RPT", column] = values["artificial:ORT", column]
+                values["artificial:BiLSTM", column] = {0: 55.0, 1: 65.0, 2: 75.0}
+    return values
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_figures_of_nothing_say_so(draw):
+    figure = draw(ReproducedNumbers([]), KEY, "open")
+    assert "run" in figure.drawing.axes[0].texts[0].get_text()
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_a_half_that_was_not_run_changes_no_figure_of_the_other(draw, numbers):
+    halves = [draw(numbers(half, KEY), KEY, "open") for half in (real(), artificial())]
+    both = draw(numbers({**real(), **artificial()}, KEY), KEY, "open")
+    own, other = halves if draw in (scores_against_p_at_1, gain_against_p_at_1) else halves[::-1]
+    assert both.svg() == own.svg()
+    assert len(other.drawing.axes) == 1  # it says that nothing was run
+
+
+def test_the_figures_name_every_level(numbers):
+    alt = gain_against_p_at_1(numbers(real(), KEY), KEY, "open").alt
+    assert all(f"P@1 {p:.1f}" in alt for p in P_AT_1.values())
+    assert "POS, ORT − TRS, P@1 3.0: +3.00" in alt
+    assert "POS, ORT − BiLSTM, P@1 31.0: −4.00" in alt
+
+
+def test_gains_stand_over_their_alignment_a_panel_per_encoder(numbers):
+    figure = gain_against_p_at_1(numbers(real(), KEY), KEY, "open")
+    drawn = [
+        dict(zip(axis.lines[0].get_xdata(), axis.lines[0].get_ydata(), strict=True))
+        for axis in figure.drawing.axes[:3]
+    ]
+    assert drawn == [
+        {31.0: 1.0, 8.0: 1.0, 3.0: 3.0},  # TRS
+        {31.0: -4.0, 8.0: -4.0, 3.0: -2.0},  # BiLSTM
+        {31.0: 2.0, 8.0: 2.0, 3.0: 4.0},  # RPT
+    ]
+
+
+def test_the_heat_map_frames_the_cells_whose_interval_leaves_out_zero(numbers):
+    figure = gain_by_alignment_and_distance(numbers(artificial(), KEY), KEY, "open")
+    frames = [
+        [(p.get_x() + 0.48, p.get_y() + 0.48) for p in axis.patches] for axis in figure.drawing.axes
+    ]
+    everywhere = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
+    # against TRS: the far language, the worst alignment, which stands below
+    assert frames == [[(1.0, 1.0)], everywhere, []] * 2
+
+
+def test_all_encoders_are_drawn_over_alignment_a_panel_per_distance(numbers):
+    figure = scores_on_artificial_languages(numbers(artificial(), KEY), KEY, "open")
+    panels = figure.drawing.axes
+    assert [axis.get_title() for axis in panels] == [
+        "POS, distance 0.00",
+        "POS, distance 0.10",
+        "SF, distance 0.00",
+        "SF, distance 0.10",
+    ]
+    handles, names = panels[1].get_legend_handles_labels()
+    lines = {n: list(h.lines[0].get_ydata()) for n, h in zip(names, handles, strict=True)}
+    assert lines == {
+        "BiLSTM": [65.0, 65.0],
+        "TRS": [60.0, 60.0],
+        "RPT": [63.0, 60.0],
+        "ORT": [63.0, 60.0],
+    }
+    assert "POS, distance 0.10, P@1 12: highest BiLSTM with 65.0" in figure.alt
+
+
+def test_an_encoder_has_the_same_colour_whatever_the_order_of_the_records(numbers):
+    one, two = numbers(real(), KEY), numbers(dict(reversed(real().items())), KEY)
+    drawn = [scores_against_p_at_1(found, KEY, "open").svg() for found in (one, two)]
+    assert drawn[0] == drawn[1]

@@ -1,0 +1,1 @@
+"""Readers, one per format: a file to sentences, pairs or features."""

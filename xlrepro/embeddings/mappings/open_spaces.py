@@ -1,0 +1,32 @@
+"""The spaces and dictionaries that mappings of the open vectors are learnt from."""
+
+import numpy as np
+
+from xlrepro.embeddings.mappings.spaces import Space
+from xlrepro.embeddings.open import lexicon as open_lexicon
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors.tables import load_language
+
+
+def monolingual_space(language: str, words: int) -> Space:
+    """Return the most frequent words of a language's open skip-gram model, building it if need be.
+
+    Raises:
+        SettingsError: for a language without open vectors.
+        DataError: if the text it is built from cannot be had.
+    """
+    names, matrix = load_language(open_vectors.monolingual_folder(language))
+    return Space(names[:words], np.array(matrix[:words]))
+
+
+def dictionary_rows(language: str, space: Space, english: Space) -> np.ndarray:
+    """Return a language's seed dictionary, without the MUSE test words, as rows.
+
+    Returns:
+        int64 ``(pairs, 2)``: (row of the language, row of English).
+    """
+    rows = {word: row for row, word in enumerate(space.words)}
+    others = {word: row for row, word in enumerate(english.words)}
+    pairs = open_lexicon.seed_pairs(language, frozenset(english.words), space.words)
+    found = [(rows[f], others[e]) for e, f in pairs if f in rows and e in others]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)

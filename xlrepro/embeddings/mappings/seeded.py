@@ -1,0 +1,63 @@
+"""Linear maps from one language's vector space into another's."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xlrepro.embeddings.mappings.retrieval import mutual_nearest
+from xlrepro.errors import SettingsError
+
+
+def procrustes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the orthogonal W that minimises ‖X W − Y‖ (Frobenius).
+
+    Args:
+        x: vectors of the seed pairs' foreign words, ``(pairs, dim)``.
+        y: vectors of the same pairs' source-language words, ``(pairs, dim)``.
+
+    Returns:
+        W, ``(dim, dim)``: ``x @ W`` lies in the space of y. W = U Vᵀ with U Σ Vᵀ = Xᵀ Y
+        (Schönemann 1966).
+
+    Raises:
+        SettingsError: if the shapes differ or there are no pairs.
+    """
+    if x.shape != y.shape or not len(x):
+        raise SettingsError(
+            f"procrustes needs as many source as target vectors, at least one: {x.shape}, {y.shape}"
+        )
+    u, _, vt = np.linalg.svd(x.astype(np.float64).T @ y.astype(np.float64))
+    return np.asarray(u @ vt, dtype=np.float32)
+
+
+def map_with_seed(
+    x: np.ndarray,
+    y: np.ndarray,
+    seed_pairs: Sequence[tuple[int, int]],
+    *,
+    refinements: int = 0,
+    candidates: int = 10_000,
+) -> np.ndarray:
+    """Learn an orthogonal map from a seed dictionary, optionally refined.
+
+    A refinement takes as dictionary the seed and the mutual nearest neighbours by CSLS among the
+    most frequent words of both languages under the present map, and solves again (Conneau et al.
+    2018, §2.2).
+
+    Args:
+        x: foreign vectors, most frequent word first, rows of length 1, ``(n, dim)``.
+        y: source-language vectors, likewise, ``(m, dim)``.
+        seed_pairs: (row of x, row of y).
+        refinements: rounds of refinement.
+        candidates: most frequent words of each side that refinement looks at.
+
+    Returns:
+        W, ``(dim, dim)``; ``x @ W`` lies in the space of y.
+    """
+    seed = np.array(seed_pairs, dtype=np.int64).reshape(-1, 2)
+    w = procrustes(x[seed[:, 0]], y[seed[:, 1]])
+    for _ in range(refinements):
+        found = mutual_nearest(x[:candidates] @ w, y[:candidates])
+        pairs = np.concatenate([seed, found])
+        w = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])
+    return w

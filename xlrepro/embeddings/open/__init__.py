@@ -1,0 +1,1 @@
+"""Word vectors built from registered open text and dictionaries."""

@@ -1,0 +1,108 @@
+"""The settings of the open word vectors, read from ``open_vectors.yaml`` beside this file."""
+
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from xlrepro.embeddings.open.skipgram import SkipGram
+from xlrepro.errors import SettingsError
+
+
+class LanguageSources(BaseModel):
+    """What there is for one language; an absent code means that there is no such file.
+
+    Attributes:
+        muse: code of the MUSE dictionary from English.
+        wiktionary: code of the Wiktionary dictionary from English.
+        parallel: codes of the Tatoeba and TICO-19 files.
+        frequency: code of the word frequency list.
+        relatives: close languages whose dictionaries serve for words spelt the same.
+        articles: whether the language has articles; if not, English ones align with nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    muse: str | None = None
+    wiktionary: str | None = None
+    parallel: tuple[str, ...] = ()
+    frequency: str | None = None
+    relatives: tuple[str, ...] = ()
+    articles: bool = True
+
+
+class LexiconSettings(BaseModel):
+    """How dictionaries and aligned text are mixed (`translation_tables.mix`).
+
+    Attributes:
+        iterations: of EM for IBM model 1.
+        trust: count at which aligned text weighs as much as the dictionaries.
+        least_count: smaller expected counts are noise.
+        least_share: translations with a smaller share of a word's count are noise.
+        most: translations kept per word.
+        seed_share: least weight of a translation in a seed dictionary made from the table.
+        seed_words: most frequent words that such a seed dictionary is made from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    iterations: int
+    trust: float
+    least_count: float
+    least_share: float
+    most: int
+    seed_share: float
+    seed_words: int
+
+
+class OpenSettings(BaseModel):
+    """Everything, besides the data, that decides the open word vectors.
+
+    Attributes:
+        version: raised when the code changes the vectors.
+        source: the language in whose space all vectors lie.
+        languages: per language what it is built from.
+        clitics: per language words that no dictionary lists, with their English translations.
+        repeats: how often a line of each text source is read.
+        treebanks: per language a treebank whose word forms are read as text.
+        english: skip-gram of the source language.
+        others: skip-gram of the other languages, for the mapped vectors.
+        lexicon: how translation tables are made.
+        refinements: rounds of refinement of a mapping.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int
+    source: str
+    languages: dict[str, LanguageSources]
+    clitics: dict[str, dict[str, tuple[str, ...]]]
+    repeats: dict[str, int]
+    treebanks: dict[str, str]
+    english: SkipGram
+    others: SkipGram
+    lexicon: LexiconSettings
+    refinements: int
+
+
+@lru_cache(maxsize=1)
+def open_settings() -> OpenSettings:
+    """Return the settings that this version of xlrepro builds its open vectors with."""
+    text = resources.files(__package__).joinpath("open_vectors.yaml").read_text("utf-8")
+    return OpenSettings.model_validate(yaml.safe_load(text))
+
+
+def language_sources(language: str, settings: OpenSettings | None = None) -> LanguageSources:
+    """Return what there is for a language.
+
+    Raises:
+        SettingsError: for a language without open vectors.
+    """
+    settings = settings or open_settings()
+    if language not in settings.languages:
+        raise SettingsError(
+            f"no open word vectors for language {language!r}; there are: "
+            + ", ".join(settings.languages)
+        )
+    return settings.languages[language]

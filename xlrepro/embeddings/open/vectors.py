@@ -1,0 +1,185 @@
+"""Cross-lingual word vectors built from registered open data, on first use.
+
+``dictionary``: the vector of a foreign word is the weighted mean of its English translations'
+vectors. ``mapped``: skip-gram vectors of each language's own text, mapped into the English space by
+an orthogonal map learnt from a seed dictionary. Settings are in ``open_vectors.yaml``.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlrepro.artefacts import built, hash_of
+from xlrepro.embeddings.mappings.seeded import map_with_seed
+from xlrepro.embeddings.open import lexicon as open_lexicon
+from xlrepro.embeddings.open.dictionary import (
+    centred_unit_rows,
+    dictionary_vectors,
+    shared_strings,
+)
+from xlrepro.embeddings.open.settings import language_sources, open_settings
+from xlrepro.embeddings.open.skipgram import train
+from xlrepro.embeddings.open.text import text_recipe, write_text
+from xlrepro.embeddings.vectors.tables import VectorSet, load_language, save_language
+from xlrepro.errors import SettingsError
+
+NAMES = ("dictionary", "mapped")
+
+
+def recipe_hash(name: str) -> str:
+    """Return the hash of everything that decides a vector set; builds and downloads nothing.
+
+    Raises:
+        SettingsError: for a name other than ``dictionary`` and ``mapped``.
+    """
+    recipe = _recipe_function(name)
+    settings = open_settings()
+    return hash_of({code: hash_of(recipe(code)) for code in settings.languages})
+
+
+def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
+    """Return a vector set, building whichever of its languages are not in the cache.
+
+    Args:
+        name: ``"dictionary"`` or ``"mapped"``.
+        languages: codes; all there are if not given. English is always among them.
+
+    Raises:
+        SettingsError: for an unknown name or language, or a segmenter that is not installed.
+        DataError: if a file it is built from cannot be had.
+    """
+    _recipe_function(name)
+    settings = open_settings()
+    chosen = list(dict.fromkeys([settings.source, *(languages or settings.languages)]))
+    folders = {code: _language_folder(name, code) for code in chosen}
+    loaded = {code: load_language(folder) for code, folder in folders.items()}
+    return VectorSet(
+        name,
+        {code: words for code, (words, _) in loaded.items()},
+        {code: matrix for code, (_, matrix) in loaded.items()},
+        source=settings.source,
+        content_hash=recipe_hash(name),
+    )
+
+
+def _recipe_function(name: str) -> Callable[[str], Any]:
+    recipes = {"dictionary": dictionary_recipe, "mapped": mapped_recipe}
+    if name not in recipes:
+        raise SettingsError(f"no open vector set is called {name!r}: use one of {', '.join(NAMES)}")
+    return recipes[name]
+
+
+def _language_folder(name: str, language: str) -> Path:
+    language_sources(language)
+    if language == open_settings().source:
+        return monolingual_folder(language)
+    if name == "dictionary":
+        return built("dictionary", language, dictionary_recipe(language), _Dictionary(language))
+    return built("mapped", language, mapped_recipe(language), _Mapped(language))
+
+
+@cache
+def monolingual_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's own skip-gram vectors."""
+    settings = open_settings()
+    training = settings.english if language == settings.source else settings.others
+    return {
+        "version": settings.version,
+        "language": language,
+        "training": vars(training).copy(),
+        "text": text_recipe(language),
+    }
+
+
+@cache
+def dictionary_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's dictionary vectors."""
+    settings = open_settings()
+    if language == settings.source:
+        return monolingual_recipe(language)
+    return {
+        "version": settings.version,
+        "source": hash_of(monolingual_recipe(settings.source)),
+        "lexicon": open_lexicon.lexicon_recipe(language),
+    }
+
+
+@cache
+def mapped_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's mapped vectors."""
+    settings = open_settings()
+    if language == settings.source:
+        return monolingual_recipe(language)
+    return {
+        "version": settings.version,
+        "source": hash_of(monolingual_recipe(settings.source)),
+        "monolingual": hash_of(monolingual_recipe(language)),
+        "lexicon": open_lexicon.lexicon_recipe(language),
+        "seed": settings.lexicon.model_dump(include={"seed_share", "seed_words"}),
+        "refinements": settings.refinements,
+    }
+
+
+def monolingual_folder(language: str) -> Path:
+    """Return the folder of a language's own skip-gram vectors, centred and of length 1."""
+
+    def build(folder: Path) -> None:
+        settings = open_settings()
+        training = settings.english if language == settings.source else settings.others
+        text = folder / "text.tmp"
+        write_text(language, text)
+        words, counts, matrix = train(text, training)
+        text.unlink()
+        save_language(folder, words, centred_unit_rows(matrix))
+        np.save(folder / "counts.npy", counts)
+
+    return built("monolingual", language, monolingual_recipe(language), build)
+
+
+class _Dictionary:
+    """Builds the dictionary vectors of one language into a folder."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    def __call__(self, folder: Path) -> None:
+        source_words, source_matrix = load_language(monolingual_folder(open_settings().source))
+        table = open_lexicon.table(self.language, frozenset(source_words))
+        frequent = open_lexicon.frequent_words(self.language)
+        table.translations.update(shared_strings(frequent, table, source_words))
+        rows = {word: row for row, word in enumerate(source_words)}
+        words, matrix = dictionary_vectors(table, rows, np.asarray(source_matrix))
+        order = _by_frequency(words, frequent)
+        save_language(folder, [words[row] for row in order], matrix[order])
+
+
+class _Mapped:
+    """Builds the mapped vectors of one language into a folder."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    def __call__(self, folder: Path) -> None:
+        settings = open_settings()
+        source_words, source_matrix = load_language(monolingual_folder(settings.source))
+        words, matrix = load_language(monolingual_folder(self.language))
+        rows = {word: row for row, word in enumerate(words)}
+        source_rows = {word: row for row, word in enumerate(source_words)}
+        pairs = open_lexicon.seed_pairs(self.language, frozenset(source_words), words)
+        seed = [
+            (rows[foreign], source_rows[english])
+            for english, foreign in pairs
+            if foreign in rows and english in source_rows
+        ]
+        w = map_with_seed(
+            np.asarray(matrix), np.asarray(source_matrix), seed, refinements=settings.refinements
+        )
+        save_language(folder, words, np.asarray(matrix) @ w)
+
+
+def _by_frequency(words: Sequence[str], frequent: Sequence[str]) -> list[int]:
+    ranks = {word: rank for rank, word in enumerate(frequent)}
+    return sorted(range(len(words)), key=lambda row: (ranks.get(words[row], len(ranks)), row))

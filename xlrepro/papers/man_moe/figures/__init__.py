@@ -1,0 +1,1 @@
+"""Figures and tables that only the MAN-MoE paper's pages need."""
