@@ -23,7 +23,7 @@ from xlrepro.trials import sources
 from xlrepro.trials.record import Record
 from xlrepro.trials.sources import Module
 from xlrepro.trials.tasks import function_name
-from xlrepro.trials.witnesses import load_witnesses
+from xlrepro.trials.witness.lines import load_witnesses
 
 BUILDER = "building"
 FRESH, WITNESSED, STALE = "fresh", "witnessed", "stale"

@@ -54,6 +54,14 @@ def device_name(device: str) -> str:
     return _cpu_name()
 
 
+def numerical_class(device: str) -> str | None:
+    """Return the digest of what this process's arithmetic gives.
+
+    ``None`` on a GPU, and where torch was not loaded: then nothing of it was computed with.
+    """
+    return None
+
+
 @lru_cache(maxsize=1)
 def _cpu_name() -> str:
     listing = Path("/proc/cpuinfo")
