@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from xlrepro.embeddings.artefacts import built
+from xlrepro.artefacts import built
 from xlrepro.nn.bert import Bert
 
 VERSION = 1  # raised when the code changes the states
