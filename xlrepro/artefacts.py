@@ -19,6 +19,7 @@ from typing import Any
 from filelock import FileLock
 
 from xlrepro.paths import cache_dir
+from xlrepro.precision import single
 
 KEPT = "content.json"  # the hash of an artefact's files, with their sizes and times
 
@@ -72,7 +73,8 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".part", dir=folder.parent))
     _building.append(folder.name)
     try:
-        build(unfinished)
+        with single():  # whatever the precision of the trial that comes first
+            build(unfinished)
         seconds = time.monotonic() - started
         about = {"recipe": recipe, "seconds": round(seconds, 1)}
         (unfinished / "recipe.json").write_text(

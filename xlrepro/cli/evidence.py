@@ -1,7 +1,7 @@
-"""``xlrepro status``, ``claims`` and ``golden``: what the records say."""
+"""``xlrepro status`` and ``claims``: what the records say."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
 
-    from xlrepro.evidence.golden import Difference
     from xlrepro.evidence.judging import ClaimVerdict
-    from xlrepro.trials.store import RecordStore
 
 STYLES = {
     "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
@@ -29,23 +27,24 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.command("status")(status)
     app.command("claims")(claims)
-    app.command("golden")(golden)
 
 
 def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson = False) -> None:
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare
-    from xlrepro.experiments import all_experiments, own_numbers
+    from xlrepro.evidence.reproduced import gather
+    from xlrepro.experiments import all_experiments, records_by_experiment
+    from xlrepro.trials.fingerprint import STALE, standing_check
 
     catalog = load_catalog()
     keys = list(experiments or catalog.experiments)
     for key in keys:
         catalog.experiment(key)
-    built = all_experiments()
-    frames = {
-        k: compare(k, [profile], numbers=own_numbers([k], profile), own=built.get(k)) for k in keys
-    }
+    built, standing = all_experiments(), standing_check()
+    records = records_by_experiment(keys, profile)
+    numbers = {k: gather(of, stale=lambda r: standing(r) == STALE) for k, of in records.items()}
+    frames = {k: compare(k, [profile], numbers=numbers[k], own=built.get(k)) for k in keys}
     if as_json:
         content = {key: _cells(frame) for key, frame in frames.items()}
         typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
@@ -53,7 +52,8 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
         for frame in frames.values():
             _print(_cells_table(frame))
     else:
-        _print(_overview(frames, profile))
+        standings = {k: Counter(map(standing, of)) for k, of in records.items()}
+        _print(_overview(frames, standings, profile))
 
 
 def _cells(frame: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -73,21 +73,26 @@ def _print(table: "RichTable") -> None:
     console.print(table)
 
 
-def _overview(frames: "dict[str, pd.DataFrame]", profile: str) -> "RichTable":
+def _overview(
+    frames: "dict[str, pd.DataFrame]", standings: "dict[str, Counter[str]]", profile: str
+) -> "RichTable":
+    """Return a line per experiment: cells by verdict, records by what became of their code."""
     from rich import box
     from rich.table import Table
 
     from xlrepro.evidence.compare import VERDICTS, verdict_counts
     from xlrepro.experiments import all_experiments
+    from xlrepro.trials.fingerprint import STANDINGS
 
-    table = Table(title=f"Cells by verdict, profile {profile}", box=box.SIMPLE_HEAD)
+    title = f"Cells by verdict, records by their code, profile {profile}"
+    table = Table(title=title, box=box.SIMPLE_HEAD)
     table.add_column("experiment", no_wrap=True)
-    for name in ("built", "cells", *VERDICTS, "stale"):
+    for name in ("built", "cells", *VERDICTS, *STANDINGS):
         table.add_column(name, justify="right", min_width=5)
     for key, frame in frames.items():
         counts = verdict_counts(frame)
         built = "yes" if key in all_experiments() else "no"
-        numbers = [len(frame), *counts.values(), int(frame["stale"].sum())]
+        numbers = [len(frame), *counts.values(), *(standings[key][name] for name in STANDINGS)]
         table.add_row(key, built, *(str(n) if n else "·" for n in numbers))
     return table
 
@@ -182,68 +187,3 @@ def _claims_table(content: list[dict[str, Any]]) -> "RichTable":
     ]
     table.caption = ", ".join(c for c in counts if ": 0 " not in c)
     return table
-
-
-def golden(
-    experiments: Keys = None,
-    update: Annotated[
-        bool, typer.Option("--update", help="Write the golden files and print what moved.")
-    ] = False,
-    run: Annotated[
-        bool, typer.Option(help="Run smoke trials that have no record of today's code.")
-    ] = True,
-    as_json: AsJson = False,
-) -> None:
-    """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
-    from xlrepro.evidence.golden import check, fresh_numbers
-    from xlrepro.evidence.golden import update as write
-    from xlrepro.experiments import all_experiments, experiment, own_records
-    from xlrepro.trials.store import RecordStore
-
-    built = all_experiments()
-    chosen = [experiment(k) for k in experiments or built if "smoke" in experiment(k).profiles]
-    trials = [t for each in chosen for t in each.trials("smoke")]
-    store = RecordStore()
-    if run:
-        _run_smoke(trials, store)
-    found: list[Difference] = []
-    for each in chosen:
-        keys = {t.key for t in each.trials("smoke")}
-        numbers = fresh_numbers(own_records(each.key, "smoke", store), keys=keys)
-        found += write(each.key, numbers) if update else check(each.key, numbers)
-    _print_differences(found, [each.key for each in chosen], update, as_json)
-    raise typer.Exit(1 if found and not update else 0)
-
-
-def _run_smoke(trials: Sequence[Any], store: "RecordStore") -> None:
-    from xlrepro.evidence.golden import off_cpu
-    from xlrepro.trials.engine import RunInterrupted, run_trials
-
-    again = off_cpu(store.get(trial.key) for trial in trials)
-    try:
-        summary = run_trials(trials, store=store, device="cpu", rerun_stale=True, again=again)
-    except RunInterrupted as interrupt:
-        typer.echo(f"xlrepro: {interrupt}", err=True)
-        raise typer.Exit(130) from None
-    for failure in summary.failed:
-        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
-    if summary.failed:
-        raise typer.Exit(1)
-
-
-def _print_differences(
-    found: "list[Difference]", keys: list[str], update: bool, as_json: bool
-) -> None:
-    if as_json:
-        from dataclasses import asdict
-
-        typer.echo(json.dumps([asdict(d) for d in found], ensure_ascii=False, indent=1))
-        return
-    for difference in found:
-        typer.echo(str(difference))
-    if update:
-        typer.echo(f"{len(keys)} golden files written, {len(found)} numbers moved")
-    elif found:
-        typer.echo(f"{len(found)} numbers differ from the golden ones in {len(keys)} experiments")
-    else:
-        typer.echo(f"golden numbers hold in {len(keys)} experiments: {', '.join(keys)}")

@@ -26,7 +26,7 @@ from xlrepro.trials.tasks import function_name
 from xlrepro.trials.witness.lines import load_witnesses
 
 BUILDER = "building"
-FRESH, WITNESSED, STALE = "fresh", "witnessed", "stale"
+FRESH, WITNESSED, STALE = STANDINGS = "fresh", "witnessed", "stale"
 
 # They name, run, keep and show trials; they do not decide a trial's numbers.
 EXCLUDED = (

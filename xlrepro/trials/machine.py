@@ -57,9 +57,13 @@ def device_name(device: str) -> str:
 def numerical_class(device: str) -> str | None:
     """Return the digest of what this process's arithmetic gives.
 
-    ``None`` on a GPU, and where torch was not loaded: then nothing of it was computed with.
+    ``None`` on a GPU, and where torch was not loaded: then nothing was computed with it.
     """
-    return None
+    if device != "cpu" or "torch" not in sys.modules:
+        return None
+    from xlrepro.trials import numerics
+
+    return numerics.digest()
 
 
 @lru_cache(maxsize=1)

@@ -111,6 +111,7 @@ def measure_trial(
         git=git,
         fingerprint=fingerprint.digest,
         sources=fingerprint.sources,
+        numerical_class=machine.numerical_class(device),
     )
 
 
