@@ -24,7 +24,7 @@ from filelock import FileLock
 
 from xlrepro.corpora import checksums
 from xlrepro.errors import DataError
-from xlrepro.paths import cache_dir, project_root
+from xlrepro.paths import as_path, cache_dir, project_root
 
 _CHUNK = 1 << 20
 _ATTEMPTS = 3
@@ -132,6 +132,7 @@ def _candidates(remote: RemoteFile) -> list[str]:
 
 def _mirror_folder(setting: str) -> Path:
     """The folder that ``XLREPRO_MIRROR`` names; a relative one may be meant from the project."""
+    as_path(setting, "XLREPRO_MIRROR")
     given = Path(setting).expanduser()
     for folder in (given, project_root() / given):
         if folder.is_dir():
