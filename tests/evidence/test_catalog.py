@@ -9,7 +9,6 @@ from xlrepro.evidence.catalog import (
     is_built,
     load_catalog,
     read_catalog,
-    read_yaml,
 )
 from xlrepro.paths import data_dir
 
@@ -142,30 +141,6 @@ def test_an_experiment_of_no_paper_is_an_error(tmp_path):
     )
     with pytest.raises(DataError, match="a/b belongs to no paper"):
         read_catalog(path)
-
-
-def test_broken_yaml_names_the_line(tmp_path):
-    path = tmp_path / "x.yaml"
-    path.write_text("a: 1\nb: [1\n")
-    with pytest.raises(DataError, match=r"x\.yaml:3"):
-        read_yaml(path)
-
-
-def test_a_missing_file_says_so(tmp_path):
-    with pytest.raises(DataError, match="is missing"):
-        read_yaml(tmp_path / "none.yaml")
-
-
-def test_a_file_that_is_no_text_says_so(tmp_path):
-    path = tmp_path / "catalog.yaml"
-    path.write_bytes(b"title: \xff\xfe")
-    with pytest.raises(DataError, match=r"catalog\.yaml is not text in UTF-8: save it as such"):
-        read_yaml(path)
-
-
-def test_a_folder_in_the_place_of_a_file_says_so(tmp_path):
-    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
-        read_yaml(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_the_scrolling_container_can_be_reached_by_keyboard_and_has_a_name(frame
     assert (region["role"], region["tabindex"], bool(region["aria-label"])) == ("region", "0", True)
 
 
-@pytest.mark.parametrize("field", ["text", "detail", "title", "href"])
+@pytest.mark.parametrize("field", ["text", "detail", "title", "href", "verdict"])
 def test_everything_is_escaped(field):
     hostile = "<script>alert(1)</script>\"'&"
     entry = Entry(**{"text": "x", field: hostile})

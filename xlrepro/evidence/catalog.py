@@ -5,11 +5,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
+from xlrepro.yaml_files import read_model
 
 LITERATURE = "quoted by the paper from elsewhere"  # why a quoted row is not run, unless told
 
@@ -213,39 +213,9 @@ class Catalog(_Entry):
         return self.metrics[metric].higher_is_better if metric in self.metrics else None
 
 
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file of the project.
-
-    Raises:
-        DataError: if the file is missing, unreadable or not YAML; names file and line.
-    """
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing: restore it from the repository") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): restore it") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not text in UTF-8: save it as such, or restore it") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}" if mark else str(path)
-        raise DataError(f"{where}: not valid YAML ({getattr(error, 'problem', error)})") from None
-
-
-def describe(error: ValidationError) -> str:
-    """Return the first complaint of a pydantic error as ``place: what`` on one line."""
-    first = error.errors()[0]
-    return f"{'.'.join(str(p) for p in first['loc']) or 'top level'}: {first['msg']}"
-
-
 def read_catalog(path: Path) -> Catalog:
     """Read a catalog file; a DataError names the entry that is wrong."""
-    raw = read_yaml(path)
-    try:
-        catalog = Catalog.model_validate(raw)
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
+    catalog = read_model(path, Catalog)
     for key in catalog.experiments:
         if key.split("/", 1)[0] not in catalog.papers:
             raise DataError(f"{path}: experiment {key} belongs to no paper of the catalog")
