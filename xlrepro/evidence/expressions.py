@@ -97,14 +97,20 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float:
         >>> spearman([1, 2, 3], [10, 30, 20])
         0.5
     """
-    from scipy.stats import rankdata
-
     if len(first) != len(second) or len(first) < 2:
         raise ValueError("spearman wants two lists of the same length, 2 or more")
-    a, b = rankdata(first), rankdata(second)
+    a, b = _mean_ranks(first), _mean_ranks(second)
     a, b = a - a.mean(), b - b.mean()
     scale = math.sqrt(float(np.sum(a * a) * np.sum(b * b)))
     return float(np.sum(a * b)) / scale if scale else math.nan
+
+
+def _mean_ranks(values: Sequence[float]) -> np.ndarray:
+    """Return the ranks of the values, from 1, ``(values,)``; equal values share the mean rank."""
+    # scipy.stats has it, and takes a second to import
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return ((last - count + 1 + last) / 2)[place]
 
 
 def argmax(values: Sequence[float], labels: Sequence[Any]) -> Any:
