@@ -160,7 +160,7 @@ def _step(
     optimizer.zero_grad(set_to_none=True)
     with precision.autocast():
         scores = model(ids, hidden)
-    loss = functional.cross_entropy(scores.float(), gold)
+    loss = functional.cross_entropy(scores.to(torch.get_default_dtype()), gold)
     precision.scaler.scale(loss).backward()
     precision.scaler.unscale_(optimizer)
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

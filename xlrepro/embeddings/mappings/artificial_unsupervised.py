@@ -50,7 +50,7 @@ def load(name: str, family: Family, codes: Sequence[str], dim: int = 50) -> Vect
     """
     check_name(name)
     whole = artificial_vectors.load(family, codes, dim)
-    english = Space(whole.words(SOURCE), np.asarray(whole.matrix(SOURCE), np.float32))
+    english = Space(whole.words(SOURCE), np.asarray(whole.matrix(SOURCE)))
     spaces = {code: _own_space(family, whole, code) for code in whole.languages if code != SOURCE}
     checks = {code: _check(family, code, space, english) for code, space in spaces.items()}
     maps = learnt_maps(name, spaces, english, SETTINGS, checks)

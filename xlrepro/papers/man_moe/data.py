@@ -22,6 +22,7 @@ from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.precision import cached_per_precision
 
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
 # What can be had without asking anyone; other corpora are those that a user supplies.
@@ -136,7 +137,7 @@ def _utterances(language: str, split: str) -> list[Sentence]:
     return [found[i] for i in order][RESPLIT[split]]
 
 
-@lru_cache(maxsize=8)
+@cached_per_precision(maxsize=8)
 def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 

@@ -26,6 +26,7 @@ from xlrepro.papers.man_moe.examples import Example
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import TransferSettings, validated
 from xlrepro.papers.man_moe.training import Fit, TrainingTexts, train
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
@@ -87,6 +88,7 @@ class Trained:
     device: str
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial.
 

@@ -175,7 +175,12 @@ def _vector_trials(
                 columns=VECTOR_COLUMNS,
                 profile=profile,
                 seed=0,
-                settings={"vectors": name, "languages": list(WORD_LEVEL), "profile": profile},
+                settings={
+                    "vectors": name,
+                    "languages": list(WORD_LEVEL),
+                    "profile": profile,
+                    **({"precision": "double"} if profile == "smoke" else {}),
+                },
                 data=hashes,
                 task=VECTORS,
             )

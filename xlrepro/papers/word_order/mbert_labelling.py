@@ -17,9 +17,11 @@ from xlrepro.papers.word_order.mbert_model import FineTunedBert, FrozenBertTagge
 from xlrepro.papers.word_order.mbert_training import predictions, train
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.training import Fit
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial: accuracy (POS) or span F1 per language and ``avg`` over the targets, percent.
 

@@ -7,6 +7,7 @@ import numpy as np
 from xlrepro.embeddings.mappings.retrieval import precision_at_1
 from xlrepro.embeddings.vectors import evaluation
 from xlrepro.papers.word_order.data import FAMILY_SEED
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 # What evaluation.evaluate calls a number, and the column that shows it.
@@ -25,6 +26,7 @@ SIGNATURES = {
 SMOKE_WORDS = 300  # English words of the artificial test dictionary
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill coverage of the test tokens and dictionary-induction P@1 per language, percent.
 
