@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial import Family
+from xlrepro.corpora.artificial import family_of
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
@@ -124,7 +124,7 @@ def _sentences(
 def _artificial(language: str, n: int, split: str, kind: str, domain: str | None) -> list[Sentence]:
     # A seed per language: else the languages' corpora would say the same, sentence by sentence.
     seed = zlib.crc32(language.encode())
-    return Family(FAMILY_SEED).corpus(language, n, split, seed, kind, domain)  # type: ignore[arg-type]
+    return family_of(FAMILY_SEED).corpus(language, n, split, seed, kind, domain)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=16)
@@ -159,7 +159,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
-    family = Family(FAMILY_SEED)
+    family = family_of(FAMILY_SEED)
     if name in WITHOUT_DICTIONARY:
         from xlrepro.embeddings.mappings import artificial_unsupervised
 

@@ -64,9 +64,9 @@ def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sent
             raise SettingsError(
                 "artificial corpora have no end: set train_sentences and test_sentences"
             )
-        from xlrepro.corpora.artificial import Family
+        from xlrepro.corpora.artificial import family_of
 
-        return Family(FAMILY_SEED).corpus(language, limit, split=split)
+        return family_of(FAMILY_SEED).corpus(language, limit, split=split)
     if settings.corpus == "ud-r2.2":
         return loading.load("ud-r2.2", f"{language}/{split}")[:limit]
     if settings.corpus == "ud-release":
@@ -125,10 +125,10 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     if name not in VECTORS:
         raise SettingsError(f"unknown vectors {name!r}; known: {', '.join(VECTORS)}")
     if corpus == "artificial":
-        from xlrepro.corpora.artificial import Family
+        from xlrepro.corpora.artificial import family_of
         from xlrepro.embeddings.vectors import artificial as artificial_vectors
 
-        return artificial_vectors.load(Family(FAMILY_SEED), languages, name=name)
+        return artificial_vectors.load(family_of(FAMILY_SEED), languages, name=name)
     if name == "fasttext-aligned":
         from xlrepro.embeddings.vectors import vec_files
 

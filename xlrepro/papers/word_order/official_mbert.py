@@ -14,6 +14,7 @@ from xlrepro.papers.word_order.span_data import labels
 from xlrepro.papers.word_order.span_labelling import named
 from xlrepro.precision import cached_per_precision
 from xlrepro.training.precision import in_its_precision
+from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Trial, TrialContext, TrialResult
 
 
@@ -39,7 +40,7 @@ class OfficialLabelling(Labelling):
 
     def __init__(self, settings: MbertSettings, seed: int, context: TrialContext) -> None:
         # Not Labelling's own: that takes its tags from the open corpora.
-        torch.use_deterministic_algorithms(context.device == "cpu")
+        compute_repeatably(context.device)
         self.settings, self.seed, self.context = settings, seed, context
         self.tags = official_spans.tag_set(settings)
         self.bert = load_bert(settings.checkpoint)
