@@ -15,6 +15,8 @@ from xlrepro.nn.positions import (
 )
 from xlrepro.nn.transformer import TransformerEncoder, TransformerLayer
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 POSITIONS = {
     "sinusoidal": SinusoidalPositions,
     "learned": LearnedPositions,

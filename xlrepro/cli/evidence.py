@@ -32,6 +32,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare
+    from xlrepro.evidence.view import View
     from xlrepro.experiments import all_experiments, own_numbers
 
     catalog = load_catalog()
@@ -40,7 +41,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
         catalog.experiment(key)
     built = all_experiments()
     frames = {
-        k: compare(k, [profile], numbers=own_numbers([k], profile), own=built.get(k)) for k in keys
+        k: compare(View(k, profile, own_numbers([k], profile)), own=built.get(k)) for k in keys
     }
     if as_json:
         content = {key: _cells(frame) for key, frame in frames.items()}
@@ -118,7 +119,9 @@ def claims(
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
+    from xlrepro.evidence.claim_files import load_claims
+    from xlrepro.evidence.claims import conditions_of
+    from xlrepro.evidence.judging import Judge, judge_all
     from xlrepro.experiments import own_numbers
 
     catalog = load_catalog()

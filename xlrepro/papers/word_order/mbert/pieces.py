@@ -122,7 +122,7 @@ def as_features(bert: MultilingualBert, split: PieceSplit, device: str) -> Encod
         layer = len(bert.network.layers)
         pieces, reads = ([row.tolist() for row in some] for some in (split.ids, split.first))
         states = frozen_states(bert.network, bert.weights, pieces, reads, [layer], device)
-        table[1:] = torch.from_numpy(states[layer]).to(table.dtype)
+        table[1:] = torch.from_numpy(states[layer].astype("float32"))  # exact: they are halves
         return EncodedSplit(split.language, table, rows, split.tags)
     network = bert.network.to(device)
 
