@@ -36,3 +36,15 @@ TASKS = {
     "distances": f"{HERE}.measures.distances:run",
     "vector_quality": f"{HERE}.measures.vectors:run",
 }
+# How a witness shrinks a task's trials: path of a setting to the most it may be.
+SHRINK = {
+    task: {"epochs": 2, "train_sentences": 500, "test_sentences": 50}
+    for task in ("pos", "spans", "spans_supplied", "mbert", "mbert_supplied", "nlu")
+} | {
+    "alignment": {
+        "training.epochs": 2,
+        "training.train_sentences": 500,
+        "training.test_sentences": 50,
+    },
+    "vector_quality": {"languages": 2},
+}
