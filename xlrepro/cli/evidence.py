@@ -34,6 +34,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare
     from xlrepro.evidence.reproduced import gather
+    from xlrepro.evidence.view import View
     from xlrepro.experiments import all_experiments, records_by_experiment
     from xlrepro.trials.fingerprint import STALE, standing_check
 
@@ -44,7 +45,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     built, standing = all_experiments(), standing_check()
     records = records_by_experiment(keys, profile)
     numbers = {k: gather(of, stale=lambda r: standing(r) == STALE) for k, of in records.items()}
-    frames = {k: compare(k, [profile], numbers=numbers[k], own=built.get(k)) for k in keys}
+    frames = {k: compare(View(k, profile, numbers[k]), own=built.get(k)) for k in keys}
     if as_json:
         content = {key: _cells(frame) for key, frame in frames.items()}
         typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
@@ -127,7 +128,9 @@ def claims(
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
+    from xlrepro.evidence.claim_files import load_claims
+    from xlrepro.evidence.claims import conditions_of
+    from xlrepro.evidence.judging import Judge, judge_all
     from xlrepro.experiments import own_numbers
 
     catalog = load_catalog()
