@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from xlrepro.artefacts import hash_of
 from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
@@ -65,6 +64,8 @@ def load(
         for code in files
     }
     english = spaces.pop(SOURCE)
+    import torch  # only here: hashes of files need none
+
     device = "cuda" if torch.cuda.is_available() else "cpu"
     what = {**recipe(name, files, settings), "device": device}
     maps = kept_maps(
