@@ -132,6 +132,13 @@ def golden_folder(tmp_path, monkeypatch):
     return tmp_path / "tests" / "golden"
 
 
+@pytest.mark.parametrize("arguments", [(), ("--all", "word_order/distances")])
+def test_golden_update_runs_no_trial_that_nobody_asked_for(golden_folder, arguments):
+    error = call("golden", "--update", *arguments).exception
+    assert isinstance(error, SettingsError)
+    assert "name the experiments, or give --all" in str(error)
+
+
 def test_golden_update_then_check(record, golden_folder):
     RecordStore().put(distances_record(record, fresh=True))
     written = call("golden", "--update", "--no-run", "word_order/distances")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xlrepro.errors import SettingsError
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
@@ -189,6 +191,9 @@ def golden(
     update: Annotated[
         bool, typer.Option("--update", help="Write the golden files and print what moved.")
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --update: those of all experiments.")
+    ] = False,
     run: Annotated[
         bool, typer.Option(help="Run smoke trials that have no record of today's code.")
     ] = True,
@@ -200,6 +205,11 @@ def golden(
     from xlrepro.experiments import all_experiments, experiment, own_records
     from xlrepro.trials.store import RecordStore
 
+    if update and bool(experiments) == everything:
+        raise SettingsError(
+            "golden --update runs every smoke trial it writes numbers of: name the experiments, "
+            "or give --all, not both"
+        )
     built = all_experiments()
     chosen = [experiment(k) for k in experiments or built if "smoke" in experiment(k).profiles]
     trials = [t for each in chosen for t in each.trials("smoke")]

@@ -7,10 +7,10 @@ in ``data/deviations/word_order.yaml``.
 
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError
 
@@ -43,6 +43,12 @@ class EncoderSettings(BaseModel):
     layers: int = 2
     max_distance: int = 10
     dropout: float = 0.1
+
+    @model_validator(mode="after")
+    def _heads_divide_dim(self) -> Self:
+        if self.kind == "transformer" and (self.heads < 1 or self.dim % self.heads):
+            raise ValueError(f"{self.heads} heads do not divide a width of {self.dim}")
+        return self
 
 
 class TaggingSettings(BaseModel):
