@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.presets import preset_keys
@@ -12,14 +14,19 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import PROFILES
 
-BUILT_PAPERS = ("word_order", "man_moe")
+PAPERS = Path(__file__).parent / "papers"
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
-    """Return every experiment by its key, in the order of the papers."""
+    """Return every experiment by its key, in the order of the catalog's papers.
+
+    A paper is built if its package has a module ``experiments``.
+    """
     found: dict[str, Experiment] = {}
-    for paper in BUILT_PAPERS:
+    for paper in load_catalog().papers:
+        if not (PAPERS / paper / "experiments.py").is_file():
+            continue
         module = import_module(f"xlrepro.papers.{paper}.experiments")
         found |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
     return found

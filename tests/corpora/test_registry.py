@@ -43,12 +43,13 @@ def test_no_two_entries_have_the_same_content():
 @pytest.mark.parametrize("entry", DATASETS, ids=NAMES)
 def test_every_file_states_the_counts_its_reader_checks(entry):
     units = {
-        "conllu": {"sentences", "tokens"},
-        "columns": {"sentences", "tokens"},
-        "rows": {"rows"},
-        "lines": {"lines"},
+        "conllu": [{"sentences", "tokens"}],
+        "columns": [{"sentences", "tokens"}],
+        "rows": [{"rows"}],
+        "lines": [{"lines"}],
+        "weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}],
     }
-    wrong = [i for i, f in entry.files.items() if set(f.counts) != units[entry.reader.format]]
+    wrong = [i for i, f in entry.files.items() if set(f.counts) not in units[entry.reader.format]]
     assert wrong == []
 
 

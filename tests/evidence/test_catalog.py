@@ -6,7 +6,6 @@ from xlrepro.evidence.catalog import (
     CatalogEntry,
     ReportedTable,
     StandIn,
-    is_built,
     load_catalog,
     read_catalog,
 )
@@ -42,12 +41,6 @@ def test_every_planned_experiment_is_listed():
 def test_every_experiment_asks_a_question():
     questions = [e.question for e in load_catalog().experiments.values()]
     assert [q for q in questions if not q.endswith("?")] == []
-
-
-def test_column_fields_are_those_of_the_tables():
-    catalog = load_catalog()
-    fields = {k: catalog.experiment(f"word_order/{k}").column_fields for k in ("table1", "table2")}
-    assert fields == {"table1": ("domain", "language"), "table2": ("language",)}
 
 
 def test_every_citation_stands_in_the_bibliography():
@@ -107,14 +100,6 @@ def test_a_stand_in_lacks_the_columns_that_it_replaces(columns, printed, ours, l
 @pytest.mark.parametrize(("metric", "better"), [("accuracy", True), ("TER", False), ("x", None)])
 def test_direction_of_a_metric(metric, better):
     assert load_catalog().higher_is_better(metric) is better
-
-
-def test_an_experiment_is_built_where_the_registry_knows_it():
-    assert (is_built("a/b", {"a/b"}), is_built("a/c", {"a/b"}), is_built("a/b", None)) == (
-        True,
-        False,
-        False,
-    )
 
 
 def test_unknown_experiment_names_the_known_ones_of_the_paper():

@@ -38,7 +38,7 @@ def test_each_record_has_a_row_with_its_key_and_state(record):
 
 def test_the_caption_states_the_cost(record):
     table = provenance_table([record(wall_seconds=90.0)], stale=lambda r: False)
-    assert "1 trials, 2 min" in table.caption
+    assert "1 trial, 2 min" in table.caption
 
 
 def test_the_repr_is_stable(record):

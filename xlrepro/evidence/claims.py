@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
-from xlrepro.evidence.compare import records_of
 from xlrepro.evidence.comparisons import told
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import (
@@ -14,30 +13,10 @@ from xlrepro.evidence.judging import (
     Judge,
     conditions,
     judge_all,
-    status_counts,
 )
 from xlrepro.evidence.reported import ReportedNumbers
-from xlrepro.evidence.reproduced import ReproducedNumbers, gather
-
-__all__ = [
-    "Claim",
-    "ClaimVerdict",
-    "Condition",
-    "Judge",
-    "claims_of",
-    "claims_table",
-    "conditions",
-    "conditions_of",
-    "judge_all",
-    "load_claims",
-    "paper_numbers",
-    "status_counts",
-]
-
-
-def paper_numbers(paper: str, profiles: Sequence[str]) -> ReproducedNumbers:
-    """Gather the records of all experiments of a paper: a claim may span several tables."""
-    return gather(records_of(list(load_catalog().of_paper(paper)), profiles))
+from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 
 
 def claims_of(key: str, judge: Judge) -> list[Claim]:
@@ -70,7 +49,7 @@ def conditions_of(
     for key, entry in catalog.of_paper(paper).items():
         for ours, theirs in entry.reference_blocks.items():
             for profile in profiles:
-                ran = any(s.startswith(f"{ours}:") for s in numbers.systems(key, profile))
+                ran = any(s.startswith(f"{ours}:") for s in View(key, profile, numbers).systems)
                 condition = Condition(profile, {theirs: ours})
                 if ran and condition not in found:
                     found.insert(found.index(Condition(profile)) + 1, condition)
@@ -102,9 +81,9 @@ def _says_something(
 
 def claims_table(
     key: str,
-    profiles: Sequence[str] = ("open",),
+    profiles: Sequence[str],
+    numbers: ReproducedNumbers,
     *,
-    numbers: ReproducedNumbers | None = None,
     reported: ReportedNumbers | None = None,
     catalog: Catalog | None = None,
 ) -> Table:
@@ -113,14 +92,12 @@ def claims_table(
     Args:
         key: ``"word_order"`` or ``"word_order/table2"``.
         profiles: a column for each, beside the one for the printed numbers.
-        numbers: reproduced cells; ``None``: gathered from the project's records of the paper.
+        numbers: reproduced cells of the paper.
         reported: replaces the project's own.
         catalog: replaces the project's own.
     """
     catalog = catalog or load_catalog()
     paper = key.split("/", 1)[0]
-    if numbers is None:
-        numbers = paper_numbers(paper, profiles)
     judge = Judge(numbers, reported, catalog)
     claims = claims_of(key, judge)
     wanted = conditions_of(paper, profiles, numbers, catalog)

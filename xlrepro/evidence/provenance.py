@@ -30,7 +30,8 @@ class Cost:
     def __str__(self) -> str:
         hours = duration(self.wall_seconds)
         tokens = f"{self.training_tokens / 1e6:.1f} million training tokens"
-        return f"{self.trials} trials, {hours}, {tokens}, on {' and '.join(self.devices) or '–'}"
+        trials = f"{self.trials} trial{'s' * (self.trials != 1)}"
+        return f"{trials}, {hours}, {tokens}, on {' and '.join(self.devices) or '–'}"
 
 
 def duration(seconds: float) -> str:

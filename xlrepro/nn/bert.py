@@ -5,6 +5,7 @@ from ``transformers.BertModel`` (a test compares the outputs); own code, because
 transformers costs more seconds than a small trial takes.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -23,6 +24,7 @@ class BertSizes(NamedTuple):
         ff_dim: width inside the feed-forward layers.
         positions: rows of the position table: the longest sequence, ``[CLS]`` and ``[SEP]`` too.
         dropout: probability of zeroing an entry, everywhere in training.
+        eps: added to the variance in layer normalisation.
     """
 
     vocabulary: int
@@ -32,6 +34,7 @@ class BertSizes(NamedTuple):
     ff_dim: int
     positions: int
     dropout: float = 0.1
+    eps: float = 1e-12
 
 
 class BertLayer(nn.Module):
@@ -43,10 +46,10 @@ class BertLayer(nn.Module):
         self.heads = sizes.heads
         self.project = nn.Linear(dim, 3 * dim)
         self.output = nn.Linear(dim, dim)
-        self.attention_norm = nn.LayerNorm(dim, eps=1e-12)
+        self.attention_norm = nn.LayerNorm(dim, eps=sizes.eps)
         self.widen = nn.Linear(dim, sizes.ff_dim)
         self.narrow = nn.Linear(sizes.ff_dim, dim)
-        self.feed_forward_norm = nn.LayerNorm(dim, eps=1e-12)
+        self.feed_forward_norm = nn.LayerNorm(dim, eps=sizes.eps)
         self.dropout = nn.Dropout(sizes.dropout)
 
     def forward(self, x: Tensor, allowed: Tensor | None) -> Tensor:
@@ -86,7 +89,7 @@ class Bert(nn.Module):
         self.sizes = sizes
         self.pieces = nn.Embedding(sizes.vocabulary, sizes.dim)
         self.positions = nn.Embedding(sizes.positions, sizes.dim)
-        self.norm = nn.LayerNorm(sizes.dim, eps=1e-12)
+        self.norm = nn.LayerNorm(sizes.dim, eps=sizes.eps)
         self.dropout = nn.Dropout(sizes.dropout)
         self.layers = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.layers))
         self.apply(_initialise)
@@ -101,12 +104,32 @@ class Bert(nn.Module):
         Returns:
             ``(batch, length, dim)``
         """
+        *_, last = self._states(ids, mask, len(self.layers))
+        return last
+
+    def hidden_states(
+        self, ids: Tensor, mask: Tensor | None = None, layers: int | None = None
+    ) -> list[Tensor]:
+        """Return the states of all layers: the embeddings' first, then one per layer.
+
+        Args:
+            ids: as in :meth:`forward`. ``(batch, length)``
+            mask: as in :meth:`forward`. ``(batch, length)``
+            layers: stop after so many layers; None: all.
+
+        Returns:
+            ``layers + 1`` tensors of ``(batch, length, dim)``
+        """
+        return list(self._states(ids, mask, len(self.layers) if layers is None else layers))
+
+    def _states(self, ids: Tensor, mask: Tensor | None, layers: int) -> Iterator[Tensor]:
         x = self.pieces(ids) + self.positions.weight[: ids.shape[1]]
         x = self.dropout(self.norm(x))
+        yield x
         allowed = None if mask is None else mask[:, None, None, :]
-        for layer in self.layers:
+        for layer in self.layers[:layers]:
             x = layer(x, allowed)
-        return x
+            yield x
 
 
 class MaskedLanguageModel(nn.Module):
@@ -120,7 +143,7 @@ class MaskedLanguageModel(nn.Module):
         super().__init__()
         self.bert = Bert(sizes)
         self.transform = nn.Linear(sizes.dim, sizes.dim)
-        self.norm = nn.LayerNorm(sizes.dim, eps=1e-12)
+        self.norm = nn.LayerNorm(sizes.dim, eps=sizes.eps)
         self.bias = nn.Parameter(torch.zeros(sizes.vocabulary))
         _initialise(self.transform)
 

@@ -319,3 +319,31 @@ def test_without_transformers_a_released_checkpoint_says_what_to_install(monkeyp
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(SettingsError, match=r"xlrepro\[mbert\]"):
         mbert.load_bert("bert-base-multilingual-cased")
+
+
+def test_a_registered_checkpoint_ends_at_its_layer_and_skips_bare_markers(tmp_path, monkeypatch):
+    from tests.pretraining import quantised_files
+    from xlrepro.pretraining import released
+    from xlrepro.pretraining.pieces import unigram
+    from xlrepro.pretraining.quantised import QuantisedFile
+
+    file = QuantisedFile(quantised_files.write(tmp_path / "small.bin"))
+    name = "multilingual-e5-small"
+    pieces = unigram(file.pieces, 3, file.normaliser)
+    network = released.quantised_network(file)
+    encoder = released.ReleasedEncoder(name, network, pieces, 0, 2, 1, 3, 12)
+    monkeypatch.setattr(released, "load", lambda name: encoder)
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    bert = mbert.load_bert(f"released:{name}@1")
+    split = mbert_data.in_pieces(bert, "zh", [("我", "undo")], [("A", "B")], TAGS)
+    assert split.first[0].tolist() == [2, 3]
+    found = mbert_data.as_features(bert, split, "cpu")
+    with torch.no_grad():
+        state = network.hidden_states(split.ids[0][None], layers=1)[-1][0, 2]
+    torch.testing.assert_close(found.table[1], state, atol=1e-2, rtol=1e-2)
+
+
+@pytest.mark.parametrize("checkpoint", ["released:m-bert", "released:multilingual-e5-small@last"])
+def test_an_unknown_registered_checkpoint_is_one_line(checkpoint):
+    with pytest.raises(SettingsError, match="released"):
+        mbert.checkpoint_hash(checkpoint)

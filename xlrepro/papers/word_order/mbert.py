@@ -1,7 +1,8 @@
 """The multilingual BERT behind the M-BERT rows: released weights, or pretrained here.
 
-A checkpoint is named ``"self:cpu"`` (pretrained by this project, see ``xlrepro/pretraining``), or
-as transformers names it: ``"bert-base-multilingual-cased"``, or a local folder.
+A checkpoint is named ``"self:cpu"`` (pretrained by this project, see ``xlrepro/pretraining``),
+``"released:multilingual-e5-small@8"`` (registered weights, the states of layer 8), or as
+transformers names it: ``"bert-base-multilingual-cased"``, or a local folder.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from torch import nn
 
 from xlrepro.errors import DataError, SettingsError
 
-SELF = "self:"
+SELF, RELEASED = "self:", "released:"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class MultilingualBert:
         pieces: ``(words, language) ->`` the numbers of each word's pieces, at least one a word.
         cls: number of ``[CLS]``.
         sep: number of ``[SEP]``. Padding is 0.
+        first: the place, among a word's pieces, of the one that it is read from.
+        weights: what identifies weights whose frozen outputs are kept on the disk; else None.
     """
 
     network: nn.Module
@@ -33,6 +36,8 @@ class MultilingualBert:
     pieces: Callable[[Sequence[str], str], list[list[int]]]
     cls: int
     sep: int
+    first: Callable[[Sequence[int]], int] = lambda numbers: 0
+    weights: str | None = None
 
     @property
     def dim(self) -> int:
@@ -51,6 +56,10 @@ def checkpoint_hash(checkpoint: str) -> str:
         from xlrepro.pretraining.multilingual_bert import recipe_hash
 
         return recipe_hash(checkpoint.removeprefix(SELF))
+    if checkpoint.startswith(RELEASED):
+        from xlrepro.pretraining.released import weights_hash
+
+        return weights_hash(_name_and_layer(checkpoint)[0])
     return "supplied by the user" if Path(checkpoint).is_dir() else "transformers hub"
 
 
@@ -63,6 +72,8 @@ def load_bert(checkpoint: str) -> MultilingualBert:
     """
     if checkpoint.startswith(SELF):
         return _own(checkpoint.removeprefix(SELF))
+    if checkpoint.startswith(RELEASED):
+        return _registered(checkpoint)
     return _released(checkpoint)
 
 
@@ -78,6 +89,41 @@ def _own(name: str) -> MultilingualBert:
 
     table = found.bert.positions.weight
     return MultilingualBert(found.bert, table, pieces, wordpiece.cls, wordpiece.sep)
+
+
+def _name_and_layer(checkpoint: str) -> tuple[str, int | None]:
+    """Split ``released:NAME@LAYER``; without a layer it is the last.
+
+    Raises:
+        SettingsError: if what stands for the layer is no number.
+    """
+    name, _, layer = checkpoint.removeprefix(RELEASED).partition("@")
+    if layer and not layer.isdecimal():
+        raise SettingsError(f"the checkpoint {checkpoint} names no layer: write {RELEASED}{name}@8")
+    return name, int(layer) if layer else None
+
+
+def _registered(checkpoint: str) -> MultilingualBert:
+    from xlrepro.pretraining import released
+
+    name, layer = _name_and_layer(checkpoint)
+    encoder = released.load(name)
+    if layer is not None and not 0 < layer <= encoder.layers:
+        raise SettingsError(f"{name} has layers 1 to {encoder.layers}, not {layer}")
+    encoder.network.layers = encoder.network.layers[:layer]
+
+    def pieces(words: Sequence[str], language: str) -> list[list[int]]:
+        return encoder.tokenizer.of_words(words)
+
+    return MultilingualBert(
+        encoder.network,
+        encoder.position_table,
+        pieces,
+        encoder.begin,
+        encoder.end,
+        encoder.tokenizer.first,
+        released.weights_hash(name),
+    )
 
 
 class _LastLayer(nn.Module):

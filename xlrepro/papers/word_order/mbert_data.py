@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -10,10 +9,13 @@ import torch
 from xlrepro.corpora import registry
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
+from xlrepro.nn.bert import Bert
 from xlrepro.papers.word_order import data, span_data
 from xlrepro.papers.word_order.mbert import MultilingualBert, checkpoint_hash, load_bert
 from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.papers.word_order.span_data import SpanSettings
+from xlrepro.precision import cached_per_precision
+from xlrepro.pretraining.frozen_states import frozen_states
 
 NO_LABEL = -100  # of [CLS], [SEP] and pieces inside a word
 FEATURE_PIECES = 8192  # padded pieces of a batch of frozen features
@@ -116,7 +118,7 @@ def in_pieces(
         for part in parts:
             ids, first = [bert.cls], []
             for word in part:
-                first.append(len(ids))
+                first.append(len(ids) + bert.first(pieces[word]))
                 ids += pieces[word]
             all_ids.append(torch.tensor([*ids, bert.sep]))
             all_first.append(torch.tensor(first))
@@ -136,6 +138,12 @@ def as_features(bert: MultilingualBert, split: PieceSplit, device: str) -> Encod
     for first in split.first:
         rows.append(torch.arange(start, start + len(first)))
         start += len(first)
+    if isinstance(bert.network, Bert) and bert.weights is not None:
+        layer = len(bert.network.layers)
+        pieces, reads = ([row.tolist() for row in some] for some in (split.ids, split.first))
+        found = frozen_states(bert.network, bert.weights, pieces, reads, [layer], device)
+        table[1:] = torch.from_numpy(found[layer].astype("float32"))
+        return EncodedSplit(split.language, table, rows, split.tags)
     network = bert.network.to(device).eval()
     order = sorted(range(len(split.ids)), key=lambda i: -len(split.ids[i]))
     while order:
@@ -199,12 +207,12 @@ def tag_set(settings: MbertSettings) -> TagSet:
     return data.UPOS if settings.task == "POS" else span_data.tag_set(settings)
 
 
-@lru_cache(maxsize=2)
+@cached_per_precision(maxsize=2)
 def _frozen_bert(checkpoint: str) -> MultilingualBert:
     return load_bert(checkpoint)
 
 
-@lru_cache(maxsize=80)
+@cached_per_precision(maxsize=80)
 def features(
     settings: MbertSettings, language: str, split: str, device: str
 ) -> tuple[PieceSplit, EncodedSplit]:
