@@ -224,6 +224,16 @@ def test_a_share_that_an_interval_contradicts_says_so(numbers):
     )
 
 
+def test_an_ordering_of_several_fails_by_one_of_its_differences(numbers):
+    chain = claim(
+        'value("table2", "word:ORT", "avg") > value("table2", "word:RPT", "avg") '
+        '> value("table2", "word:TRS", "avg")'
+    )
+    cells = {"ORT": {0: 5.0, 1: 5.1}, "RPT": {0: 5.0, 1: 5.2}, "TRS": {0: 90.0, 1: 90.1}}
+    found = numbers({(f"word:{name}", "avg"): values for name, values in cells.items()})
+    assert Judge(found).judge(chain, OPEN).status == "fails"
+
+
 def test_a_verdict_says_what_these_seeds_could_have_decided(numbers):
     verdict = on(numbers, {0: 60.0, 1: 50.0, 2: 61.0}, {0: 50.0, 1: 60.0, 2: 55.0})
     half = t_interval([10.0, -10.0, 6.0]).high - 2.0

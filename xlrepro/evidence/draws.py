@@ -12,7 +12,7 @@ import numpy as np
 
 from xlrepro.evidence.reproduced import ReproducedCell
 
-DRAWS = 10_000
+DRAWS = 4_000
 Key = TypeVar("Key", bound=Hashable)
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -90,6 +90,13 @@ def near(first: Any, second: Any, tolerance: float) -> Any:
     return abs(first - second) <= tolerance
 
 
+def _ranks(values: Any) -> Any:
+    """Return the ranks from 1 along ``(items, draws)``; ties share their mean rank."""
+    lower = np.sum(values[None] < values[:, None], axis=1)
+    not_higher = np.sum(values[None] <= values[:, None], axis=1)
+    return (lower + not_higher + 1) / 2
+
+
 def spearman(first: Sequence[Any], second: Sequence[Any]) -> Any:
     """Return Spearman's rank correlation; ties share their mean rank; NaN where one is constant.
 
@@ -97,14 +104,12 @@ def spearman(first: Sequence[Any], second: Sequence[Any]) -> Any:
         >>> spearman([1, 2, 3], [10, 30, 20])
         0.5
     """
-    from scipy.stats import rankdata
-
     if len(first) != len(second) or len(first) < 2:
         raise ValueError("spearman wants two lists of the same length, 2 or more")
     drawn = are_drawn([*first, *second])
     both = _stack([*first, *second]) if drawn else np.array([[v] for v in (*first, *second)])
     # shape: (items, draws); column j: the ranks in draw j, around their mean
-    a, b = (r - r.mean(0) for r in (rankdata(h, axis=0) for h in np.split(both, 2)))
+    a, b = (r - r.mean(0) for r in map(_ranks, np.split(both, 2)))
     scale = np.sqrt(np.sum(a * a, axis=0) * np.sum(b * b, axis=0))
     found = np.where(scale > 0, np.sum(a * b, axis=0) / np.where(scale > 0, scale, 1.0), math.nan)
     return found if drawn else float(found[0])

@@ -286,7 +286,9 @@ class Judge:
         status = UNDECIDED
         if share >= CERTAIN and not any(contradicted):
             status = HOLDS
-        elif share <= 1 - CERTAIN and not (len(made) == 1 and any(contradicted)):
+        elif share <= 1 - CERTAIN and contradicted != [
+            True
+        ]:  # of one difference: no verdict against it
             status = FAILS
         widest = max(((i.high - i.low) / 2 for i in found), default=None)
         return ClaimVerdict(status, share, n, alone, decidable=widest)
