@@ -39,7 +39,7 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None
         >>> t_interval([1.0]) is None
         True
     """
-    from scipy.special import stdtrit  # t.ppf of scipy.stats, which takes a second to import
+    from scipy.special import stdtrit  # a second less to import than scipy.stats
 
     n = len(values)
     if n < 2:
