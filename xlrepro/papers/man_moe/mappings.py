@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned
 from xlrepro.embeddings.mappings.muse import muse
 from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procrustes_map
 from xlrepro.embeddings.mappings.rcsls import RcslsSettings, rcsls
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.retrieval import csls_retrieve
 from xlrepro.embeddings.mappings.spaces import COLLAPSED, Mapped, MappingReport, Space
 from xlrepro.embeddings.mappings.umwe import umwe
