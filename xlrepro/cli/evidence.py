@@ -158,6 +158,7 @@ def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
         "share": verdict.share,
         "n": verdict.n,
         "seeds_true": verdict.alone,
+        "decidable": verdict.decidable,
         "compared": [{"text": c.text, "true": c.true} for c in verdict.compared],
         "missing": list(verdict.missing),
         "note": verdict.note,

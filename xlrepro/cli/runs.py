@@ -1,7 +1,6 @@
 """``xlrepro list``, ``run`` and ``publish``: what can be run, running it, keeping the numbers."""
 
 import json
-import re
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from xlrepro.trials.trial import Trial
 
 MOST_SEEDS = 10_000
-SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$")
+MOST_DIGITS = 20  # of the largest seed
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 
@@ -47,15 +46,19 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         digits = [first, last] if dash else [first]
-        if not all(piece.isascii() and piece.isdigit() for piece in digits):
+        if not all(p.isascii() and p.isdigit() and len(p) <= MOST_DIGITS for p in digits):
             raise SettingsError(
-                f"--seeds {text!r}: {part.strip()!r} is neither a seed (7) nor a range (0-4)"
+                f"--seeds: {_shortened(part.strip())!r} is neither a seed (7) nor a range (0-4)"
             )
         low, high = int(digits[0]), int(digits[-1])
         if not 0 <= high - low < MOST_SEEDS:
             raise SettingsError(f"--seeds {text!r}: {part.strip()!r} is no usable range")
         seeds |= dict.fromkeys(range(low, high + 1))
     return tuple(seeds)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
@@ -82,7 +85,7 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
         >>> parse_overrides(["epochs=3", "kernel=null"])
         {'epochs': 3, 'kernel': None}
     """
-    import yaml
+    from xlrepro.yaml_files import parse_value
 
     found: dict[str, Any] = {}
     for pair in pairs:
@@ -92,10 +95,9 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
         if name.strip() in found:
             raise SettingsError(f"--set {name.strip()} is given twice")
         try:
-            # YAML 1.1 reads 1e-3 as text, which nobody means.
-            found[name.strip()] = float(value) if SCIENTIFIC.match(value) else yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise SettingsError(f"--set {pair!r}: the value is not YAML") from error
+            found[name.strip()] = parse_value(value)
+        except ValueError as error:
+            raise SettingsError(f"--set {name}: the value is not YAML ({error})") from None
     return found
 
 

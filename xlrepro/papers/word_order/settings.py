@@ -8,10 +8,10 @@ in ``data/deviations/word_order.yaml``.
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError
 from xlrepro.training.settings import Count, Dropped, FitSettings, FromZero, Share
@@ -56,6 +56,12 @@ class EncoderSettings(BaseModel):
     layers: Count = 2
     max_distance: FromZero = 10
     dropout: Dropped = 0.1
+
+    @model_validator(mode="after")
+    def _heads_divide_dim(self) -> Self:
+        if self.kind == "transformer" and (self.heads < 1 or self.dim % self.heads):
+            raise ValueError(f"{self.heads} heads do not divide a width of {self.dim}")
+        return self
 
 
 class TaggingSettings(FitSettings):
