@@ -1,4 +1,4 @@
-"""One trial of Table 1: train a system on one pair, translate its development and test sentences."""
+"""One trial of Table 1: train a system on one pair, translate what was held out."""
 
 import hashlib
 from collections.abc import Sequence

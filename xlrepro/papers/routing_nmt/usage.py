@@ -79,7 +79,9 @@ def figure_order(usage: Usage) -> tuple[int, ...] | None:
     tasks that use block 2 most are the two kinds of parsing.
     """
     for order in itertools.permutations(range(3)):
-        most = [sorted(FIGURE_TASKS, key=lambda t: usage[t][block], reverse=True) for block in order]  # noqa: B023
+        most = [
+            sorted(FIGURE_TASKS, key=lambda t: usage[t][block], reverse=True) for block in order
+        ]
         if (
             most[0][0] == "translation"
             and most[2][0] == "ner"

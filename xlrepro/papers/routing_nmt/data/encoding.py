@@ -132,9 +132,7 @@ class Encoded:
             "target tokens": sum(len(e.target) - 1 for e in encoded["train"]),
         }
         references = {name: [pair[1] for pair in getattr(splits, name)] for name in ("dev", "test")}
-        return TaskData(
-            encoded["train"], encoded["dev"], encoded["test"], vocabulary, references
-        )
+        return TaskData(encoded["train"], encoded["dev"], encoded["test"], vocabulary, references)
 
     def _target_tokens(self, task: str, train: Sequence[Pair]) -> Iterable[str]:
         if task == TRANSLATION:

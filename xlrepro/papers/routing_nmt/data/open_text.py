@@ -21,8 +21,12 @@ PAIRS = {
 # (data set, file) of everything read, by language of the pair and by auxiliary task
 FILES: dict[str, tuple[tuple[str, str], ...]] = {
     "vi": (
-        *(("iwslt15-en-vi", f"{code}/{split}") for split in ("dev", "test") for code in ("en", "vi")),
-        *(("xnli", f"{code}/{split}") for split in ("dev", "test") for code in ("en", "vi")),
+        *(
+            (name, f"{code}/{split}")
+            for name in ("iwslt15-en-vi", "xnli")
+            for split in ("dev", "test")
+            for code in ("en", "vi")
+        ),
         ("tatoeba", "eng-vie"),
         ("ramen-parallel", "en/train"),
         ("ramen-parallel", "vi/train"),
@@ -34,12 +38,14 @@ FILES: dict[str, tuple[tuple[str, str], ...]] = {
         ("flores200", "devtest/fas"),
     ),
     "de": tuple(
-        ("multi30k", f"{code}/{split}") for split in ("train", "dev", "test") for code in ("en", "de")
+        ("multi30k", f"{code}/{split}")
+        for split in ("train", "dev", "test")
+        for code in ("en", "de")
     ),
     "ner": tuple(("panx-wikiann", f"en/{split}") for split in ("train", "dev", "test")),
     "syntax": (("ptb-nltk-sample", "en/all"),),
     "semantics": tuple(("amr-little-prince", f"en/{split}") for split in ("train", "dev", "test")),
-}  # fmt: skip
+}
 TICO_DEV = 600  # the last pairs of TICO-19: no development set of Persian is in the mirror
 TREE_SHARES = (0.8, 0.9)  # files of the treebank sample below these shares: train, then dev
 
@@ -57,7 +63,10 @@ def language_of(pair: str) -> str:
 
 def data_hashes(pair: str, auxiliary_tasks: Iterable[str]) -> dict[str, str]:
     """Return the content hash of every file that a trial reads."""
-    wanted = [*FILES[language_of(pair)], *(file for task in auxiliary_tasks for file in FILES[task])]
+    wanted = [
+        *FILES[language_of(pair)],
+        *(file for task in auxiliary_tasks for file in FILES[task]),
+    ]
     return {f"{name}/{file}": registry.content_hash(name, file) for name, file in wanted}
 
 

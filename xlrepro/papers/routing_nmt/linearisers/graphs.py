@@ -32,9 +32,7 @@ def skeleton(graph: Graph) -> Part:
 def _part(node: GraphNode | str, concepts: Mapping[str, str]) -> Part:
     if isinstance(node, str):
         return Part(_token(concepts.get(node, node)))
-    edges = tuple(
-        (role, _part(target, concepts)) for role, target in node.edges if role != WIKI
-    )
+    edges = tuple((role, _part(target, concepts)) for role, target in node.edges if role != WIKI)
     return Part(_token(node.concept), edges)
 
 

@@ -43,12 +43,12 @@ def tokens(text: str) -> list[str]:
         text = text.replace(escaped, plain)
     text = unicodedata.normalize("NFC", html.unescape(html.unescape(text))).translate(_QUOTES)
     # an elided word's apostrophe: don't, don 't and (subtitles) don ' t are the same two tokens
-    text = regex.sub(r"(?<=\p{L})\s?'\s?(?=(?:s|t|m|d|re|ve|ll)\b)", " \uE000", text)
-    text = regex.sub(r"(?<=\p{L})\s?'(?=\p{L})", " \uE000", text)
+    text = regex.sub(r"(?<=\p{L})\s?'\s?(?=(?:s|t|m|d|re|ve|ll)\b)", " \ue000", text)
+    text = regex.sub(r"(?<=\p{L})\s?'(?=\p{L})", " \ue000", text)
     found: list[str] = []
     for word in text.split():
-        elided = word.startswith("\uE000")
-        pieces = _SPLIT.findall(word.replace("\uE000", "'"))
+        elided = word.startswith("\ue000")
+        pieces = _SPLIT.findall(word.replace("\ue000", "'"))
         if elided and len(pieces) > 1:
             pieces[:2] = ["'" + pieces[1]]
         found += pieces
@@ -56,7 +56,7 @@ def tokens(text: str) -> list[str]:
 
 
 def detokenised(words: list[str]) -> str:
-    """Return tokens as a readable line: no blank before a stop, quotation marks close in turn.
+    r"""Return tokens as a readable line: no blank before a stop, quotation marks close in turn.
 
     Example:
         >>> detokenised(tokens('He said: "I don’t."'))

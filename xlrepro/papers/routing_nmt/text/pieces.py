@@ -54,7 +54,7 @@ class Pieces:
             if piece.endswith(SUFFIX) or piece == UNKNOWN:
                 words.append(word)
                 word = ""
-        return words + [word] if word else words
+        return [*words, word] if word else words
 
     @property
     def vocabulary(self) -> list[str]:
