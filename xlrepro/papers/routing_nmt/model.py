@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.reversal import mirrored_steps
 from xlrepro.papers.routing_nmt.gru_blocks import ResetGate
 from xlrepro.papers.routing_nmt.products import LoopProduct
@@ -103,7 +104,7 @@ class Readout(nn.Module):
         width = state_dim + memory_dim + (sizes.embedding if self.reads_word else 0)
         self.hidden = _linear(width, sizes.hidden)
         self.output = _linear(sizes.hidden, vocabulary)
-        self.dropout = nn.Dropout(sizes.dropout)
+        self.dropout = Dropout(sizes.dropout)
 
     def forward(self, states: Tensor, contexts: Tensor, words: Tensor) -> Tensor:
         """Return the scores of all target tokens, ``(..., vocabulary)``.
@@ -235,7 +236,7 @@ class MultiTaskModel(nn.Module):
                 for task, vocabulary in target_vocabularies.items()
             }
         )
-        self.dropout = nn.Dropout(sizes.dropout)
+        self.dropout = Dropout(sizes.dropout)
 
     def readout(self, task: str) -> Readout:
         """Return a task's readout."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from xlrepro.nn.dropout import Dropout
 from xlrepro.papers.routing_nmt.gru_blocks import GruBlocks, ResetGate, TiedBlocks
 from xlrepro.papers.routing_nmt.products import LoopProduct
 
@@ -38,7 +39,7 @@ class StackedUnit(nn.Module):
         super().__init__()
         self.output_dim = hidden_dim
         self.reset_gate: ResetGate = reset_gate
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         widths = [input_dim] + [hidden_dim] * (len(shared) - 1)
         self.layers = nn.ModuleList(
             nn.ModuleDict(

@@ -91,15 +91,26 @@ def figure_order(usage: Usage) -> tuple[int, ...] | None:
     return None
 
 
-def chance_of_figure(draws: int = 20_000, seed: int = 0) -> float:
-    """Return how often `figure_order` finds an order where usage is random.
+def chances(draws: int = 20_000, seed: int = 0) -> dict[str, float]:
+    """Return how often N05, N06, N07, and all ``together``, hold where usage is random.
 
-    Usage of each task is drawn uniformly from the simplex, tasks independent of each other.
+    Usage of each task is drawn uniformly from the simplex, tasks independent of each other. Alone,
+    each claim may take any block; together, one order of the blocks must serve all three.
     """
     draw = np.random.default_rng(seed)
+    # shape: (draws, tasks, blocks)
     tables = draw.dirichlet(np.ones(3), (draws, len(FIGURE_TASKS)))
-    found = [
-        figure_order(dict(zip(FIGURE_TASKS, table.tolist(), strict=True))) is not None
-        for table in tables
+    # entry [d, i, b]: the task that is i-th in using block b, most first
+    ranks = np.argsort(-tables, axis=1)
+    mt, semantics, syntax, ner = range(4)
+    parsing = np.sort(ranks[:, :2], axis=1) == np.array([[semantics], [syntax]])
+    together = [
+        figure_order(dict(zip(FIGURE_TASKS, table, strict=True))) is not None
+        for table in tables.tolist()
     ]
-    return float(np.mean(found))
+    return {
+        "N05": float((ranks[:, 0] == mt).any(-1).mean()),
+        "N06": float((ranks[:, 0] == ner).any(-1).mean()),
+        "N07": float(parsing.all(1).any(-1).mean()),
+        "together": float(np.mean(together)),
+    }
