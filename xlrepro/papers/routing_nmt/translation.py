@@ -21,6 +21,8 @@ from xlrepro.papers.routing_nmt.text.scores import Scores, perplexity_signature,
 from xlrepro.papers.routing_nmt.training import Fit, Trainer, loss_per_token, perplexity
 from xlrepro.papers.routing_nmt.usage import block_usage
 from xlrepro.paths import build_dir
+from xlrepro.training.precision import computing
+from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 DECODING_BATCH = 64
@@ -84,8 +86,8 @@ def make_model(settings: TranslationSettings, data: Encoded, seed: int) -> Multi
         recurrent = Routed(chosen.shared_blocks)
     else:
         recurrent = Stacked(chosen.shared_encoder, chosen.shared_decoder)
-    model = MultiTaskModel(len(data.source), vocabularies, recurrent, _sizes(chosen))
-    return model.double() if settings.precision == "double" else model
+    with computing(settings.precision):
+        return MultiTaskModel(len(data.source), vocabularies, recurrent, _sizes(chosen))
 
 
 def _sizes(chosen: ModelSettings) -> Sizes:
@@ -100,7 +102,7 @@ def train(
     checkpoint: Path | None = None,
 ) -> tuple[MultiTaskModel, Fit]:
     """Train from the checkpoint, if there is one; return the model with its best weights."""
-    torch.use_deterministic_algorithms(context.device == "cpu")
+    compute_repeatably(context.device)
     model = make_model(settings, data, seed).to(context.device)
     trainer = Trainer(model, data, settings, seed, context.device, checkpoint)
     return model, trainer.run(context.progress)
