@@ -5,6 +5,7 @@ gives a KeyError, ``2001-99-99`` a ValueError. Here that is a `ValueError` of on
 and a `DataError` that names the file for a file.
 """
 
+import re
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound="BaseModel")
 
+SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$", re.ASCII)
 MOST_LEVELS = 50
 MOST_VALUES = 1_000_000
 TOO_DEEP = f"more than {MOST_LEVELS} levels, one in another"
@@ -53,6 +55,19 @@ def parse_yaml(text: str) -> Any:
         raise ValueError(_reason(error)) from None
     _check(value)
     return value
+
+
+def parse_value(text: str) -> Any:
+    """Return the value that ``NAME=VALUE`` gives on the command line: YAML, and ``1e-3`` a number.
+
+    Raises:
+        ValueError: as `parse_yaml`.
+
+    Example:
+        >>> parse_value("1e-3")  # text in YAML 1.1, which nobody means
+        0.001
+    """
+    return float(text) if SCIENTIFIC.match(text) else parse_yaml(text)
 
 
 def read_yaml(path: Path | Traversable) -> Any:
