@@ -25,7 +25,8 @@ def all_experiments() -> dict[str, Experiment]:
     """
     found: dict[str, Experiment] = {}
     for paper in load_catalog().papers:
-        if not (PAPERS / paper / "experiments.py").is_file():
+        parts = (Path("experiments.py"), Path("experiments", "__init__.py"))
+        if not any((PAPERS / paper / part).is_file() for part in parts):
             continue
         module = import_module(f"xlrepro.papers.{paper}.experiments")
         found |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
