@@ -59,7 +59,8 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
         wanted = preset_keys(each, profile, [r.seed for r in found])
     except DataError:
         wanted = {r.key for r in found}
-    return [each.view(r) for r in found if r.key in wanted]
+    own = [each.view(r) for r in found if r.key in wanted]
+    return each.together(own) if each.together and own else own
 
 
 def all_own_records(store: RecordStore | None = None) -> list[Record]:
