@@ -72,8 +72,8 @@ def all_own_records(store: RecordStore | None = None) -> list[Record]:
     ]
 
 
-def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
-    """Gather the records of those of the experiments that are built and know the profile.
+def records_by_experiment(keys: Sequence[str], profile: str) -> dict[str, list[Record]]:
+    """Return the own records of experiments; none of those that are not built, or not for it.
 
     Raises:
         SettingsError: for an unknown profile.
@@ -81,5 +81,18 @@ def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
     built, store = all_experiments(), RecordStore()
-    known = [key for key in keys if key in built and profile in built[key].profiles]
-    return gather([r for key in known for r in own_records(key, profile, store)])
+    return {
+        key: own_records(key, profile, store)
+        if key in built and profile in built[key].profiles
+        else []
+        for key in keys
+    }
+
+
+def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
+    """Gather the records of those of the experiments that are built and know the profile.
+
+    Raises:
+        SettingsError: for an unknown profile.
+    """
+    return gather([r for of in records_by_experiment(keys, profile).values() for r in of])

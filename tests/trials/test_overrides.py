@@ -9,16 +9,16 @@ from pydantic import BaseModel
 from xlrepro.errors import SettingsError
 from xlrepro.experiments import all_experiments
 from xlrepro.papers.man_moe import settings as man_moe
-from xlrepro.papers.word_order import mbert_data, nlu_settings, span_data
 from xlrepro.papers.word_order import settings as word_order
+from xlrepro.papers.word_order.mbert.settings import MbertSettings
+from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.trials.overrides import BOUNDS, check_overrides
 
 CLASSES: list[type[BaseModel]] = [
     word_order.EncoderSettings,
     word_order.TaggingSettings,
-    span_data.SpanSettings,
-    mbert_data.MbertSettings,
-    nlu_settings.NLUSettings,
+    MbertSettings,
+    NLUSettings,
     man_moe.ModelSettings,
     man_moe.TransferSettings,
 ]

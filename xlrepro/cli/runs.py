@@ -210,7 +210,7 @@ def run(
 
 
 def _moved(before: "Record", now: "Record") -> str:
-    """Return how far the numbers of a repeated trial are from those it had."""
+    """Return how far the numbers of a repeated trial are from those it had, and what changed."""
     old = {(cell.system, cell.column): cell.value for cell in before.cells}
     new = {(cell.system, cell.column): cell.value for cell in now.cells}
     moves = {place: abs(value - old[place]) for place, value in new.items() if place in old}
@@ -225,8 +225,36 @@ def _moved(before: "Record", now: "Record") -> str:
     place = max(moves, key=lambda each: moves[each])
     return (
         f"{count} of {len(moves)} numbers moved, most of all {' / '.join(place)}: "
-        f"{old[place]:.4g} before, {new[place]:.4g} now"
+        f"{old[place]:.4g} before, {new[place]:.4g} now ({_suspects(before, now)})"
     )
+
+
+def _suspects(before: "Record", now: "Record") -> str:
+    """Return what may have moved the numbers of a trial: its code, its artefacts, the machine.
+
+    Two machines of one numerical class give equal bits; of one whose class was not noted only its
+    name is known, and a name does not tell.
+    """
+    shared = before.artefacts.keys() & now.artefacts.keys()
+    packages = [
+        name
+        for name in sorted(before.versions.keys() & now.versions.keys() - {"xlrepro"})
+        if before.versions[name] != now.versions[name]
+    ]
+    found = []
+    if before.fingerprint != now.fingerprint:
+        found.append("other code: xlrepro witness tells whether it moves a number")
+    if any(before.artefacts[name] != now.artefacts[name] for name in shared):
+        found.append("other vectors or pretrained models")
+    if packages:
+        found.append(f"other versions of {', '.join(packages)}")
+    if before.device != now.device and None in (before.numerical_class, now.numerical_class):
+        found.append(f"another machine, {before.device} before")
+    elif before.numerical_class is None or now.numerical_class is None:
+        found.append("perhaps another machine: the earlier record names no numerical class")
+    elif before.numerical_class != now.numerical_class:
+        found.append("another numerical class: this machine rounds otherwise")
+    return "; ".join(found) or "the same code on a machine of the same class: it does not repeat"
 
 
 def _print_plan(plan: "Plan", as_json: bool) -> None:

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
-from xlrepro.evidence.comparisons import told
+from xlrepro.evidence.comparisons import shown, told
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import (
     NOT_RUN,
+    REPORTED,
     ClaimVerdict,
     Condition,
     Judge,
-    conditions,
     judge_all,
 )
 from xlrepro.evidence.reported import ReportedNumbers
@@ -45,7 +45,7 @@ def conditions_of(
     """Return the conditions worth a column: the printed numbers, each profile, and each profile
     with a block of ours in the place of the paper's, if that block was run at it.
     """
-    found = conditions(profiles)
+    found = [REPORTED, *map(Condition, profiles)]
     for key, entry in catalog.of_paper(paper).items():
         for ours, theirs in entry.reference_blocks.items():
             for profile in profiles:
@@ -62,7 +62,9 @@ def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
         return Entry("–", title="does not depend on this block")
     parts = [told(verdict.compared)]
     if verdict.share is not None:
-        parts.append(f"{100 * verdict.share:.0f} % of resamples")
+        parts.append(f"{100 * verdict.share:.0f} % of draws")
+    if verdict.decidable is not None:
+        parts.append(f"decidable from {shown(verdict.decidable)}")
     if verdict.n > 1 and verdict.alone is not None:
         parts.append(f"in {verdict.alone} of {verdict.n} seeds")
     elif verdict.n:
@@ -115,7 +117,9 @@ def claims_table(
     names = headings("id", "kind", "claim", *(w.label for w in wanted))
     caption = (
         f"Claims, {key}: the verdict on the printed numbers and on ours. Ours: holds where the "
-        "predicate is true in at least 95 % of the resamples over seeds, fails at 5 % or less. The "
-        "numbers are the means that it compares; ✗ is one that is not so."
+        "predicate is true in at least 95 % of the draws of the means over seeds, fails at 5 % or "
+        "less, and an interval that includes 0 leaves it undecided. The numbers are the means that "
+        "it compares; ✗ is one that is not so. Decidable: the smallest difference that these seeds "
+        "could have decided, half of the widest 95 % interval among those compared."
     )
     return Table(caption, names, rows, f"{key}: {len(rows)} claims judged")

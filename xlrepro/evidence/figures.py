@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 
 from xlrepro.evidence.catalog import CatalogEntry, load_catalog
-from xlrepro.evidence.expressions import spearman
+from xlrepro.evidence.functions import spearman
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reported import load_reported
 

@@ -39,14 +39,14 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None
         >>> t_interval([1.0]) is None
         True
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit  # a second less to import than scipy.stats
 
     n = len(values)
     if n < 2:
         return None
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(t.ppf(0.5 + level / 2, n - 1)) * spread / math.sqrt(n)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * spread / math.sqrt(n)
     return Interval(mean - half, mean + half, level)
 
 
