@@ -1,0 +1,1 @@
+"""From English to foreign languages (RAMEN): tables, figures, tasks."""
