@@ -1,0 +1,1 @@
+"""What several papers train and test."""
