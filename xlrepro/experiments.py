@@ -12,7 +12,7 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import PROFILES
 
-BUILT_PAPERS = ("word_order", "man_moe")
+BUILT_PAPERS = ("word_order", "man_moe", "ramen")
 
 
 @cache

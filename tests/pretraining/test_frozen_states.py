@@ -75,6 +75,13 @@ def test_other_weights_text_places_or_layers_are_other_states(network, change, m
     assert calls == [1]
 
 
+def test_means_are_those_of_the_states_at_the_places(network):
+    every = frozen_states(network, "weights", SEQUENCES, READS, [2])[2].astype(float)
+    means = frozen_states(network, "weights", SEQUENCES, READS, [2], mean=True)[2]
+    expected = [every[:2].mean(0), every[2], every[3:].mean(0)]
+    np.testing.assert_allclose(means, expected, atol=2e-3)
+
+
 def test_only_the_layers_below_are_computed(network, monkeypatch):
     def fail(*arguments):
         raise AssertionError("computed a layer that nobody asked for")

@@ -28,6 +28,7 @@ def frozen_states(
     reads: Rows,
     layers: Sequence[int],
     device: str = "cpu",
+    mean: bool = False,
 ) -> dict[int, np.ndarray]:
     """Return the states of some layers at some pieces, from the cache where they are there.
 
@@ -38,10 +39,11 @@ def frozen_states(
         reads: places in each sequence whose states are wanted, such as first pieces of words.
         layers: which; 0 are the embeddings.
         device: where to compute.
+        mean: the mean over the places of each sequence instead, one row a sequence.
 
     Returns:
-        Layer to ``(places of all sequences, dim)`` float16, in the order of ``reads``;
-        memory-mapped and read-only.
+        Layer to ``(places of all sequences, dim)`` float16, in the order of ``reads``, or with
+        ``mean`` ``(sequences, dim)``; memory-mapped and read-only.
 
     Example:
         >>> from xlrepro.nn.bert import BertSizes
@@ -56,8 +58,9 @@ def frozen_states(
         "text": text_hash(sequences, reads),
         "layers": wanted,
         "version": VERSION,
+        "mean": mean,
     }
-    write = partial(_write, network, sequences, reads, wanted, device)
+    write = partial(_write, network, sequences, reads, wanted, device, mean)
     folder = built("states", weights[:8], recipe, write)
     return {layer: np.load(_file(folder, layer), mmap_mode="r") for layer in wanted}
 
@@ -80,10 +83,17 @@ def _file(folder: Path, layer: int) -> Path:
 
 @torch.inference_mode()
 def _write(
-    network: Bert, sequences: Rows, reads: Rows, layers: Sequence[int], device: str, folder: Path
+    network: Bert,
+    sequences: Rows,
+    reads: Rows,
+    layers: Sequence[int],
+    device: str,
+    mean: bool,
+    folder: Path,
 ) -> None:
     """Compute the states in batches of like lengths and write them where they belong."""
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in reads])]).astype(int)
+    lengths = [1 if mean else len(row) for row in reads]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
     arrays = {
         layer: np.lib.format.open_memmap(
             _file(folder, layer), "w+", np.float16, (int(starts[-1]), network.sizes.dim)
@@ -100,7 +110,8 @@ def _write(
         for layer in layers:
             found = states[layer].cpu().numpy()
             for row, i in enumerate(chosen):
-                arrays[layer][starts[i] : starts[i + 1]] = found[row, list(reads[i])]
+                at = found[row, list(reads[i])]
+                arrays[layer][starts[i] : starts[i + 1]] = at.mean(0) if mean else at
     for array in arrays.values():
         array.flush()
 
