@@ -1,12 +1,15 @@
 """What holds for every test: one thread, no mirror by accident, markers that need something."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before torch is imported anywhere: sums in one order, and no fight for two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+
+from xlrepro.training.precision import computing
 
 pytest_plugins = ["tests.made_up_records"]  # fixtures of more than one folder
 
@@ -48,3 +51,10 @@ def _mirror_only_where_asked(
         monkeypatch.setenv("XLREPRO_MIRROR", str(MIRROR))
     else:
         monkeypatch.delenv("XLREPRO_MIRROR", raising=False)
+
+
+@pytest.fixture
+def double_precision() -> Iterator[None]:
+    """Compute in double precision: two ways to one number agree then on every processor."""
+    with computing("double"):
+        yield

@@ -14,6 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from xlrepro.paths import cache_dir
+from xlrepro.precision import single
 
 
 def hash_of(recipe: Any) -> str:
@@ -56,7 +57,8 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
         started = time.monotonic()
         unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".part", dir=root))
         try:
-            build(unfinished)
+            with single():  # whatever the precision of the trial that comes first
+                build(unfinished)
             seconds = time.monotonic() - started
             about = {"recipe": recipe, "seconds": round(seconds, 1)}
             (unfinished / "recipe.json").write_text(

@@ -7,6 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from xlrepro.cli import evidence
+from xlrepro.cli import golden as golden_command
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence import golden
 from xlrepro.experiments import experiment
@@ -24,6 +25,7 @@ def _own_store(tmp_path, monkeypatch):
 def call(*arguments):
     app = typer.Typer()
     evidence.register(app)
+    golden_command.register(app)
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "160"})
 
 
@@ -170,3 +172,29 @@ def test_stale_records_are_no_golden_numbers(record, golden_folder):
 
 def test_golden_without_a_file_is_a_user_error(golden_folder):
     assert isinstance(call("golden", "--no-run", "word_order/distances").exception, DataError)
+
+
+def test_updating_everything_must_be_asked_for(golden_folder):
+    shown = call("golden", "--update")
+    assert (shown.exit_code, "name experiments, or give --all" in shown.output) == (2, True)
+
+
+def smoke_trials(key):
+    return experiment(key).trials("smoke")
+
+
+def test_turned_down_takes_one_trial_per_task_and_encoder():
+    chosen = golden_command.one_of_each(smoke_trials("word_order/table2") * 2)
+    assert [t.systems[0] for t in chosen if t.task == "word_order/pos"] == [
+        "word:BiLSTM",
+        "word:TRS",
+        "word:RPT",
+        "word:ORT",
+    ]
+
+
+def test_turned_down_shows_the_same_trials_in_single_precision():
+    some = smoke_trials("word_order/table3") + smoke_trials("word_order/distances")
+    (probe,) = golden_command.in_single_precision(some)
+    assert probe.settings["precision"] == "single"
+    assert probe.key not in {trial.key for trial in some}

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn, cast
 import typer
 
 from xlrepro import __version__
-from xlrepro.cli import book, checks, data, evidence, machine, runs
+from xlrepro.cli import book, checks, data, evidence, golden, machine, runs
 from xlrepro.errors import XlreproError
 
 # Newer typers bring their own click and name few of its errors: this is the one of a wrong call.
@@ -44,7 +44,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for module in (runs, evidence, book, checks, machine):
+    for module in (runs, evidence, golden, book, checks, machine):
         module.register(app)
     app.add_typer(data.app, name="data", help="List, download, check and find the corpora.")
     return app

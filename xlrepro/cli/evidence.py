@@ -1,7 +1,6 @@
-"""``xlrepro status``, ``claims`` and ``golden``: what the records say."""
+"""``xlrepro status`` and ``claims``: what the records say."""
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,9 +9,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
 
-    from xlrepro.evidence.golden import Difference
     from xlrepro.evidence.judging import ClaimVerdict
-    from xlrepro.trials.store import RecordStore
 
 STYLES = {
     "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
@@ -29,7 +26,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.command("status")(status)
     app.command("claims")(claims)
-    app.command("golden")(golden)
 
 
 def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson = False) -> None:
@@ -182,68 +178,3 @@ def _claims_table(content: list[dict[str, Any]]) -> "RichTable":
     ]
     table.caption = ", ".join(c for c in counts if ": 0 " not in c)
     return table
-
-
-def golden(
-    experiments: Keys = None,
-    update: Annotated[
-        bool, typer.Option("--update", help="Write the golden files and print what moved.")
-    ] = False,
-    run: Annotated[
-        bool, typer.Option(help="Run smoke trials that have no record of today's code.")
-    ] = True,
-    as_json: AsJson = False,
-) -> None:
-    """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
-    from xlrepro.evidence.golden import check, fresh_numbers
-    from xlrepro.evidence.golden import update as write
-    from xlrepro.experiments import all_experiments, experiment, own_records
-    from xlrepro.trials.store import RecordStore
-
-    built = all_experiments()
-    chosen = [experiment(k) for k in experiments or built if "smoke" in experiment(k).profiles]
-    trials = [t for each in chosen for t in each.trials("smoke")]
-    store = RecordStore()
-    if run:
-        _run_smoke(trials, store)
-    found: list[Difference] = []
-    for each in chosen:
-        keys = {t.key for t in each.trials("smoke")}
-        numbers = fresh_numbers(own_records(each.key, "smoke", store), keys=keys)
-        found += write(each.key, numbers) if update else check(each.key, numbers)
-    _print_differences(found, [each.key for each in chosen], update, as_json)
-    raise typer.Exit(1 if found and not update else 0)
-
-
-def _run_smoke(trials: Sequence[Any], store: "RecordStore") -> None:
-    from xlrepro.evidence.golden import off_cpu
-    from xlrepro.trials.engine import RunInterrupted, run_trials
-
-    again = off_cpu(store.get(trial.key) for trial in trials)
-    try:
-        summary = run_trials(trials, store=store, device="cpu", rerun_stale=True, again=again)
-    except RunInterrupted as interrupt:
-        typer.echo(f"xlrepro: {interrupt}", err=True)
-        raise typer.Exit(130) from None
-    for failure in summary.failed:
-        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
-    if summary.failed:
-        raise typer.Exit(1)
-
-
-def _print_differences(
-    found: "list[Difference]", keys: list[str], update: bool, as_json: bool
-) -> None:
-    if as_json:
-        from dataclasses import asdict
-
-        typer.echo(json.dumps([asdict(d) for d in found], ensure_ascii=False, indent=1))
-        return
-    for difference in found:
-        typer.echo(str(difference))
-    if update:
-        typer.echo(f"{len(keys)} golden files written, {len(found)} numbers moved")
-    elif found:
-        typer.echo(f"{len(found)} numbers differ from the golden ones in {len(keys)} experiments")
-    else:
-        typer.echo(f"golden numbers hold in {len(keys)} experiments: {', '.join(keys)}")

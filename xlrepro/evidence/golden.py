@@ -7,7 +7,7 @@ cells are missing until they are run again.
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,37 +22,23 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.store import write_atomically
 
 PROFILE = "smoke"
-# How far a smoke number may move between machines, in the metric's unit: a model that is trained
-# for seconds amplifies the last bit of a sum; what is counted or measured exactly does not.
-TOLERANCES = {
-    "accuracy": 4.0,
-    "F1": 4.0,
-    "slot F1": 4.0,
-    "intent accuracy": 4.0,
-    "LAS": 4.0,
-    "UAS": 4.0,
-    "BLEU": 3.0,
-    "TER": 6.0,
-    "PPL": 5.0,
-    "P@1": 3.0,
-    "coverage": 0.5,
-    "coverage with back-off": 0.5,
-    "word-order distance": 1e-6,
-}
-DEFAULT_TOLERANCE = 1e-6
+# How far a smoke number may move between machines, in the metric's unit: trials compute in double
+# precision, so that rounding, which differs between processors, reaches no count.
+TOLERANCE = 1e-6
+# A cell of a test set with fewer sentences is not compared where an average over such sets is: a
+# handful of tokens says nothing that the average does not.
+FEWEST_SENTENCES = 20
 UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golden file
 MOVED, MISSING, NEW = "moved", "missing", "new"
 
 
 class _Golden(BaseModel):
-    """The file: per metric a tolerance, per system and column a metric and a number per seed."""
+    """The file: per system and column a number per seed."""
 
     model_config = ConfigDict(extra="forbid")
 
     experiment: str
     profile: str
-    tolerances: dict[str, float]
-    metrics: dict[str, str]
     cells: dict[str, dict[str, dict[str, float]]]
 
 
@@ -73,7 +59,6 @@ class Difference:
     kind: str
     golden: float | None
     now: float | None
-    tolerance: float
 
     def __str__(self) -> str:
         place = f"{self.experiment} {self.system} / {self.column}, seed {self.seed}"
@@ -81,18 +66,12 @@ class Difference:
             return f"{place}: golden {self.golden:.4g}, but today's code has not run it"
         if self.kind == NEW:
             return f"{place}: {self.now:.4g}, but not in the golden file"
-        return f"{place}: golden {self.golden:.4g}, now {self.now:.4g} (tolerance {self.tolerance})"
+        return f"{place}: golden {self.golden:.8g}, now {self.now:.8g}"
 
 
 def golden_path(experiment: str, folder: Path | None = None) -> Path:
     """Return the golden file of an experiment."""
     return (folder or project_root() / "tests" / "golden") / f"{experiment}.json"
-
-
-def golden_experiments(folder: Path | None = None) -> list[str]:
-    """Return the experiments that have a golden file, sorted."""
-    root = folder or project_root() / "tests" / "golden"
-    return sorted(p.relative_to(root).with_suffix("").as_posix() for p in root.glob("*/*.json"))
 
 
 def off_cpu(records: Iterable[Record | None]) -> set[str]:
@@ -110,7 +89,37 @@ def fresh_numbers(
     made = list(records)
     elsewhere = off_cpu(made)
     smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
-    return gather(smoke, keys=keys, stale=stale, use_stale=False)
+    return gather(_compared(smoke), keys=keys, stale=stale, use_stale=False)
+
+
+def _compared(records: Sequence[Record]) -> list[Record]:
+    """Return the records of an experiment without the cells that are counted from little text.
+
+    If the experiment has averages, the other cells of trials that test on fewer than
+    ``FEWEST_SENTENCES`` sentences a set go, and those of metrics that no run repeats.
+    """
+    averaged = any(_is_average(cell.column) for record in records for cell in record.cells)
+
+    def kept(record: Record, column: str, metric: str) -> bool:
+        few = averaged and _test_sentences(record.settings) < FEWEST_SENTENCES
+        return metric not in UNREPEATABLE and (not few or _is_average(column))
+
+    return [
+        record.model_copy(
+            update={"cells": [c for c in record.cells if kept(record, c.column, c.metric)]}
+        )
+        for record in records
+    ]
+
+
+def _is_average(column: str) -> bool:
+    return "avg" in column.split("/")
+
+
+def _test_sentences(settings: Mapping[str, Any]) -> float:
+    """Return how many sentences a test set of a trial has at most; unknown: no limit."""
+    limit = settings.get("training", settings).get("test_sentences")
+    return math.inf if limit is None else limit
 
 
 def _read(experiment: str, folder: Path | None) -> _Golden:
@@ -160,42 +169,27 @@ def _differences(golden: _Golden, now: _Golden) -> list[Difference]:
     for system, column, seed in [*before, *(a for a in after if a not in before)]:
         old = before.get((system, column, seed))
         new = after.get((system, column, seed))
-        metric = (golden.metrics | now.metrics)[f"{system}/{column}"]
-        tolerance = golden.tolerances.get(metric, DEFAULT_TOLERANCE)
         kind = MOVED
         if old is None or new is None:
             kind = NEW if old is None else MISSING
-        elif math.isclose(old, new, rel_tol=0.0, abs_tol=tolerance):
+        elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
             continue
-        found.append(Difference(golden.experiment, system, column, seed, kind, old, new, tolerance))
+        found.append(Difference(golden.experiment, system, column, seed, kind, old, new))
     return found
 
 
 def _content(experiment: str, numbers: ReproducedNumbers) -> _Golden:
     cells: dict[str, dict[str, dict[str, float]]] = {}
-    metrics: dict[str, str] = {}
-    repeatable = [c for c in numbers.cells(experiment, PROFILE) if c.metric not in UNREPEATABLE]
-    for cell in repeatable:
-        values = {str(s): round(v, 6) for s, v in zip(cell.seeds, cell.values)}
+    for cell in numbers.cells(experiment, PROFILE):
+        values = {str(s): round(v, 8) for s, v in zip(cell.seeds, cell.values)}
         cells.setdefault(cell.system, {})[cell.column] = values
-        metrics[f"{cell.system}/{cell.column}"] = cell.metric
-    names = sorted(set(metrics.values()))
-    tolerances = {m: TOLERANCES.get(m, DEFAULT_TOLERANCE) for m in names}
-    return _Golden(
-        experiment=experiment,
-        profile=PROFILE,
-        tolerances=tolerances,
-        metrics=metrics,
-        cells=cells,
-    )
+    return _Golden(experiment=experiment, profile=PROFILE, cells=cells)
 
 
 def update(
     experiment: str, numbers: ReproducedNumbers, folder: Path | None = None
 ) -> list[Difference]:
     """Write an experiment's golden file from fresh smoke numbers and return what moved.
-
-    Tolerances that stand in the file already are kept.
 
     Raises:
         DataError: if there are no fresh numbers, or the old file is malformed.
@@ -210,10 +204,7 @@ def update(
     path = golden_path(experiment, folder)
     moved: list[Difference] = []
     if path.is_file():
-        old = _read(experiment, folder)
-        exact = old.model_copy(update={"tolerances": {}})
-        moved = _differences(exact, now)
-        now.tolerances |= {m: t for m, t in old.tolerances.items() if m in now.tolerances}
+        moved = _differences(_read(experiment, folder), now)
     write_atomically(path, _as_json(now))
     return moved
 

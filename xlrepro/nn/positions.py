@@ -23,7 +23,7 @@ def sinusoidal_table(length: int, dim: int) -> Tensor:
     table = torch.zeros(length, dim, dtype=torch.float64)
     table[:, 0::2] = torch.sin(position * rate)
     table[:, 1::2] = torch.cos(position * rate[: dim // 2])
-    return table.float()
+    return table.to(torch.get_default_dtype())
 
 
 class SinusoidalPositions(nn.Module):

@@ -18,6 +18,7 @@ from xlrepro.pretraining.multilingual_bert import packed, work_folder
 from xlrepro.pretraining.settings import LANGUAGES, PretrainingSettings, preset
 from xlrepro.pretraining.text import lines
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece, learn_vocabulary
+from xlrepro.training.precision import computing
 
 EVALUATION_SEED = 0
 
@@ -33,7 +34,11 @@ def build(name: str, target: Path) -> None:
         raise DeviceError(
             f"pretraining the BERT {name!r} needs a CUDA GPU: use 'cpu', or run it there"
         )
-    work = work_folder(name)
+    with computing(settings.precision):
+        _build(settings, work_folder(name), target)
+
+
+def _build(settings: PretrainingSettings, work: Path, target: Path) -> None:
     prepare_text(settings, work)
     wordpiece = WordPiece((work / "vocab.txt").read_text("utf-8").split("\n")[:-1])
     with np.load(work / "text.npz") as text:

@@ -44,9 +44,11 @@ def recipe(name: str) -> dict[str, Any]:
     """
     settings = preset(name)
     return {
-        "settings": settings.model_dump(mode="json", exclude={"checkpoint_every"}),
+        "settings": settings.model_dump(
+            mode="json", exclude={"checkpoint_every"}, exclude_defaults=True
+        ),
         "languages": list(LANGUAGES),
-        "text": text_recipe(settings),
+        "text": text_recipe(preset(name)),
     }
 
 

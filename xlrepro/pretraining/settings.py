@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from xlrepro.errors import SettingsError
+from xlrepro.training.precision import SINGLE, Precision
 
 SOURCE = "en"
 # The 31 languages of the word-order paper's Table 2, and Thai for its slots.
@@ -48,6 +49,7 @@ class PretrainingSettings(BaseModel):
         warmup_share: share of the steps that warm up.
         checkpoint_every: steps between checkpoints.
         seed: of text, weights, batches, masks and dropout.
+        precision: of all floats on a CPU, single or double.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,6 +68,7 @@ class PretrainingSettings(BaseModel):
     warmup_share: float
     checkpoint_every: int
     seed: int
+    precision: Precision = SINGLE
 
     @property
     def steps(self) -> int:

@@ -76,9 +76,9 @@ def lines(language: str, settings: PretrainingSettings) -> tuple[list[list[str]]
 
 
 def _artificial(language: str, limit: int) -> Iterator[Callable[[], list[str]]]:
-    from xlrepro.corpora.artificial import Family
+    from xlrepro.corpora.artificial import family_of
 
-    for tokens in Family(FAMILY_SEED).text(language, limit // FEWEST_WORDS):
+    for tokens in family_of(FAMILY_SEED).text(language, limit // FEWEST_WORDS):
         yield partial(list, tokens)
 
 

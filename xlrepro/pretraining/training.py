@@ -22,6 +22,7 @@ from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
 from xlrepro.pretraining.masking import mask_pieces
 from xlrepro.pretraining.settings import PretrainingSettings
 from xlrepro.pretraining.wordpiece import MASK, SPECIAL
+from xlrepro.training.repeatable import compute_repeatably
 
 CURVE_POINTS = 40  # of the loss curve that the record shows
 
@@ -65,7 +66,7 @@ def pretrain(
         The model and how the training went.
     """
     torch.manual_seed(settings.seed)
-    torch.use_deterministic_algorithms(device == "cpu")
+    compute_repeatably(device)
     model = MaskedLanguageModel(BertSizes(vocabulary, **settings.sizes.model_dump())).to(device)
     optimizer = _optimizer(model, settings)
     precision = _Precision(device)
@@ -160,7 +161,7 @@ def _step(
     optimizer.zero_grad(set_to_none=True)
     with precision.autocast():
         scores = model(ids, hidden)
-    loss = functional.cross_entropy(scores.float(), gold)
+    loss = functional.cross_entropy(scores.to(torch.get_default_dtype()), gold)
     precision.scaler.scale(loss).backward()
     precision.scaler.unscale_(optimizer)
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -20,7 +20,8 @@ def texts():
         [torch.tensor([0]), *(torch.tensor(ids.spell(word)) for word in spellings)],
         batch_first=True,
     )
-    vectors = torch.from_numpy(draw.standard_normal((WORDS + 1, VECTOR_DIM)).astype("float32"))
+    numbers = draw.standard_normal((WORDS + 1, VECTOR_DIM))
+    vectors = torch.from_numpy(numbers).to(torch.get_default_dtype())
     table = WordTable({}, vectors, torch.arange(WORDS + 1), characters)
     found = []
     for number in range(4):

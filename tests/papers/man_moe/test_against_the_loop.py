@@ -10,6 +10,8 @@ from tests.papers.man_moe.loop_variants import VariantLoop, VariantTrainer, name
 from tests.papers.man_moe.small_models import make_model, make_settings
 from xlrepro.papers.man_moe.training import Trainer, step_batches
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 
 def with_a_class_each(texts):
     """Return the texts with one label each instead of one per token."""
@@ -33,8 +35,8 @@ def test_two_steps_leave_every_weight_where_the_plain_loop_does(texts, mixture, 
         batches = next(stream)
         parts = ours.step(batches)
         total = parts["task"] + 0.2 * parts["gates"] - 0.3 * parts["language"]
-        assert total == pytest.approx(loop.step(batches), abs=1e-5)
+        assert total == pytest.approx(loop.step(batches), abs=1e-12)
     own = dict(model.named_parameters())
-    torch.testing.assert_close(own, named_as_ours(loop.model), atol=1e-5, rtol=0)
+    torch.testing.assert_close(own, named_as_ours(loop.model), atol=1e-10, rtol=0)
     still = [name for name in own if torch.equal(own[name], start[name])]
     assert still == ["words.char_cnn.embedding"]  # the only weights that are not to be trained

@@ -8,8 +8,8 @@ carry the codes of real languages because their word order imitates those (``typ
 the meaning and the sense of every word beside the words.
 """
 
-from xlrepro.corpora.artificial.family import Family, Language
+from xlrepro.corpora.artificial.family import Family, Language, family_of
 from xlrepro.corpora.artificial.features import features
 from xlrepro.corpora.artificial.typology import LANGUAGES, Typology, parameters
 
-__all__ = ["LANGUAGES", "Family", "Language", "Typology", "features", "parameters"]
+__all__ = ["LANGUAGES", "Family", "Language", "Typology", "family_of", "features", "parameters"]

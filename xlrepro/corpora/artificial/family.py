@@ -1,5 +1,6 @@
 """A family of artificial languages: corpora, parallel text, plain text, dictionaries."""
 
+import functools
 import random
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -261,6 +262,12 @@ class Family:
         for concept in _by_rank(load_ontology().concepts.values()):
             pairs |= dict.fromkeys(zip(first.paradigm(concept), second.paradigm(concept)))
         return list(pairs)
+
+
+@functools.cache
+def family_of(seed: int) -> Family:
+    """Return the family of a seed, the same one within a process: lexicons are built once."""
+    return Family(seed)
 
 
 def _by_rank(concepts: Iterable[Concept]) -> list[Concept]:

@@ -103,6 +103,7 @@ class Ontology:
             left, right = pair.split("/")
             self._antonyms[left], self._antonyms[right] = right, left
         self.concepts: dict[str, Concept] = {}
+        self._groups: dict[str, list[Concept]] = {}
         self.samplers: dict[str, Zipfian] = {}
         self.frames: dict[str, Frame] = {}
         for kind, entry in settings["nouns"].items():
@@ -163,8 +164,10 @@ class Ontology:
 
     def group(self, group: str) -> list[Concept]:
         """Return the concepts of a grammatical group, most frequent first."""
-        members = [concept for concept in self.concepts.values() if concept.group == group]
-        return sorted(members, key=lambda concept: concept.rank)
+        if group not in self._groups:
+            members = [concept for concept in self.concepts.values() if concept.group == group]
+            self._groups[group] = sorted(members, key=lambda concept: concept.rank)
+        return self._groups[group]
 
 
 @functools.cache

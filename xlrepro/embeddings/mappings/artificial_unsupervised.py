@@ -22,12 +22,12 @@ NOISE = 0.1  # length of the noise beside vectors of length 1, as in man_moe/map
 SETTINGS = AdversarialSettings(
     hidden=64,
     batch_size=64,
-    epochs=3,
+    epochs=2,
     epoch_steps=100,
     learning_rate=0.2,
-    criterion_words=500,
-    refinement_words=1_000,
-    refinements=3,
+    criterion_words=300,
+    refinement_words=500,
+    refinements=2,
 )
 
 
@@ -50,7 +50,7 @@ def load(name: str, family: Family, codes: Sequence[str], dim: int = 50) -> Vect
     """
     check_name(name)
     whole = artificial_vectors.load(family, codes, dim)
-    english = Space(whole.words(SOURCE), np.asarray(whole.matrix(SOURCE), np.float32))
+    english = Space(whole.words(SOURCE), np.asarray(whole.matrix(SOURCE)))
     spaces = {code: _own_space(family, whole, code) for code in whole.languages if code != SOURCE}
     checks = {code: _check(family, code, space, english) for code, space in spaces.items()}
     maps = learnt_maps(name, spaces, english, SETTINGS, checks)

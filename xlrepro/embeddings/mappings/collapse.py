@@ -66,7 +66,7 @@ def report_of(
     seconds = time.perf_counter() - started
     w, w_target = maps
     if w_target is None:
-        w_target = np.eye(w.shape[0], dtype=np.float32)
+        w_target = np.eye(w.shape[0], dtype=w.dtype)
     a, b = (torch.from_numpy(np.asarray(m)) for m in (w, w_target))
     left, right = (torch.from_numpy(np.array(s.matrix)).to(device) for s in (x, y))
     left, right = normalize(left @ a.to(device), dim=1), normalize(right @ b.to(device), dim=1)

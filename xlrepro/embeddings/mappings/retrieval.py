@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from xlrepro.precision import working_dtype
+
 # Rows of queries scored at a time: 512 x 200,000 candidates x 4 bytes = 400 MB.
 BLOCK = 512
 
@@ -23,10 +25,10 @@ def mean_similarity(queries: np.ndarray, others: np.ndarray, k: int = 10) -> np.
         k: neighbours; all of ``others`` if there are fewer.
 
     Returns:
-        float32 ``(n,)``.
+        ``(n,)``.
     """
     k = min(k, len(others))
-    means = np.empty(len(queries), dtype=np.float32)
+    means = np.empty(len(queries), dtype=working_dtype())
     for start in range(0, len(queries), BLOCK):
         scores = queries[start : start + BLOCK] @ others.T
         means[start : start + BLOCK] = np.partition(scores, -k, axis=1)[:, -k:].mean(axis=1)

@@ -6,6 +6,7 @@ import numpy as np
 
 from xlrepro.embeddings.mappings.retrieval import mutual_nearest
 from xlrepro.errors import SettingsError
+from xlrepro.precision import working_dtype
 
 
 def procrustes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -27,7 +28,7 @@ def procrustes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             f"procrustes needs as many source as target vectors, at least one: {x.shape}, {y.shape}"
         )
     u, _, vt = np.linalg.svd(x.astype(np.float64).T @ y.astype(np.float64))
-    return np.asarray(u @ vt, dtype=np.float32)
+    return np.asarray(u @ vt, dtype=working_dtype())
 
 
 def map_with_seed(

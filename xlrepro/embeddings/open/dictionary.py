@@ -6,12 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from xlrepro.embeddings.open.translation_tables import TranslationTable
+from xlrepro.precision import working_dtype
 
 
 def unit_rows(matrix: np.ndarray) -> np.ndarray:
-    """Return the rows at length 1; a zero row stays zero. Float32, same shape."""
+    """Return the rows at length 1; a zero row stays zero. Same shape, of the working precision."""
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return np.asarray(matrix / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+    return np.asarray(matrix / np.where(lengths > 0, lengths, 1.0), dtype=working_dtype())
 
 
 def centred_unit_rows(matrix: np.ndarray) -> np.ndarray:
@@ -35,7 +36,7 @@ def dictionary_vectors(
         source_matrix: their vectors, rows of length 1, ``(words, dim)``.
 
     Returns:
-        The foreign words in the table's order, and their vectors at length 1, float32.
+        The foreign words in the table's order, and their vectors at length 1.
     """
     words = list(table.translations)
     rows, columns, weights = [], [], []
@@ -46,7 +47,8 @@ def dictionary_vectors(
             weights.append(weight)
     shape = (len(words), len(source_matrix))
     # Entry (i, j): weight of English word j among the translations of foreign word i.
-    mixture = sparse.csr_matrix((np.array(weights, dtype=np.float32), (rows, columns)), shape=shape)
+    entries = np.array(weights, dtype=working_dtype())
+    mixture = sparse.csr_matrix((entries, (rows, columns)), shape=shape)
     return words, unit_rows(mixture @ source_matrix)
 
 

@@ -21,9 +21,11 @@ from xlrepro.embeddings.open.dictionary import (
 )
 from xlrepro.embeddings.open.skipgram import SkipGram, train
 from xlrepro.embeddings.open.translation_tables import mix
+from xlrepro.embeddings.vectors.counted import counted
 from xlrepro.embeddings.vectors.normalise import word_form
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
+from xlrepro.precision import working_dtype
 
 NAMES = ("dictionary", "mapped")
 SOURCE = "en"
@@ -86,18 +88,18 @@ def load(
 def monolingual(
     family: Family, code: str, sentences: int, settings: SkipGram, seed: int = 0
 ) -> tuple[list[str], np.ndarray]:
-    """Train skip-gram on a language's plain text.
+    """Train skip-gram on a language's plain text; in double precision count its neighbours.
 
     Returns:
         Its words, most frequent first; their vectors, centred and of length 1, ``(words, dim)``.
     """
+    forms = [[_form(w) for w in sentence] for sentence in family.text(code, sentences, seed=seed)]
+    if working_dtype() == np.float64:  # which gensim does not have
+        words, matrix = counted(forms, settings.dim, settings.window, settings.seed)
+        return words, centred_unit_rows(matrix)
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "text.txt"
-        lines = (
-            " ".join(_form(word) for word in sentence) + "\n"
-            for sentence in family.text(code, sentences, seed=seed)
-        )
-        text.write_text("".join(lines), encoding="utf-8")
+        text.write_text("".join(" ".join(line) + "\n" for line in forms), encoding="utf-8")
         words, _, matrix = train(text, settings)
     return words, centred_unit_rows(matrix)
 

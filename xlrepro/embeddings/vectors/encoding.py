@@ -23,7 +23,7 @@ class Lookup(Protocol):
         ...
 
     def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (matrix (n, dim) float32, kind (n,) int8: 0 unknown, 1 exact, 2 back-off)."""
+        """Return (matrix (n, dim), kind (n,) int8: 0 unknown, 1 exact, 2 back-off)."""
         ...
 
 
@@ -128,7 +128,7 @@ def encode(
     matrix, _ = vectors.lookup(language, list(numbers))
     table = torch.zeros(len(numbers) + 1, vectors.dim)
     if numbers:
-        table[1:] = torch.from_numpy(np.array(matrix, dtype=np.float32))
+        table[1:] = torch.from_numpy(np.array(matrix))
     return EncodedSplit(language, table, rows, tag_rows)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from xlrepro.embeddings.vectors.normalise import word_form
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
+from xlrepro.precision import working_dtype
 
 
 class NoisyVectors:
@@ -62,7 +63,7 @@ class NoisyVectors:
         """Look words up.
 
         Returns:
-            Standardised vectors with noise, float32 ``(n, dim)``, zero where unknown; how each
+            Standardised vectors with noise ``(n, dim)``, zero where unknown; how each
             word was found, int8 ``(n,)``.
         """
         found, kinds = self.vectors.lookup(language, words)
@@ -75,7 +76,7 @@ class NoisyVectors:
             return plain
         standardised = (plain - self._mean) / self._scale
         noisy = self._disturbed(language, self.words(language), standardised)
-        return np.asarray(noisy * self._scale + self._mean, dtype=np.float32)
+        return np.asarray(noisy * self._scale + self._mean, dtype=working_dtype())
 
     def _disturbed(self, language: str, words: Sequence[str], found: np.ndarray) -> np.ndarray:
         if language == self.source or self.sigma == 0:
@@ -83,7 +84,7 @@ class NoisyVectors:
         noise = np.stack([self._noise(language, word) for word in words])
         lengths = np.linalg.norm(found, axis=1, keepdims=True) / np.sqrt(self.dim)
         disturbed = (found + self.sigma * lengths * noise) / np.sqrt(1 + self.sigma**2)
-        return np.asarray(disturbed, dtype=np.float32)
+        return np.asarray(disturbed, dtype=working_dtype())
 
     def _noise(self, language: str, word: str) -> np.ndarray:
         name = f"{self.seed} {language} {word_form(word, language)}".encode()

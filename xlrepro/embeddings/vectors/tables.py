@@ -10,6 +10,7 @@ import numpy as np
 from xlrepro.embeddings.vectors.backoff import WordIndex
 from xlrepro.embeddings.vectors.normalise import variants
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.precision import working_dtype
 
 UNKNOWN, EXACT, BACK_OFF = 0, 1, 2
 # Languages not written in Latin script.
@@ -65,6 +66,7 @@ class VectorSet:
         self._matrices = dict(matrices)
         self._indexes: dict[str, WordIndex] = {}
         self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
+        self._dtype = working_dtype()
         self._mean, self._scale = _mean_and_scale(matrices[source])
         self._hash = content_hash
 
@@ -102,7 +104,7 @@ class VectorSet:
             words: any number of words, as they stand in a corpus.
 
         Returns:
-            The standardised vectors, float32 ``(n, dim)``, zero where unknown; and how each was
+            The standardised vectors ``(n, dim)``, zero where unknown; and how each was
             found, int8 ``(n,)``: 0 unknown, 1 exact, 2 by back-off.
 
         Raises:
@@ -110,7 +112,7 @@ class VectorSet:
         """
         self._check_language(language)
         known = self._found.setdefault(language, {})
-        vectors = np.zeros((len(words), self.dim), dtype=np.float32)
+        vectors = np.zeros((len(words), self.dim), dtype=self._dtype)
         kinds = np.zeros(len(words), dtype=np.int8)
         for position, word in enumerate(words):
             if word not in known:
@@ -133,11 +135,11 @@ class VectorSet:
                     return self._standardised(self.source, [row]), BACK_OFF
         rows = index.back_off(forms)
         if not rows:
-            return np.zeros(self.dim, dtype=np.float32), UNKNOWN
+            return np.zeros(self.dim, dtype=self._dtype), UNKNOWN
         return self._standardised(language, rows), BACK_OFF
 
     def _standardised(self, language: str, rows: list[int]) -> np.ndarray:
-        vectors = np.asarray(self._matrices[language][rows], dtype=np.float32)
+        vectors = np.asarray(self._matrices[language][rows], dtype=self._dtype)
         mean = vectors.mean(axis=0)
         if len(rows) > 1:
             # A mean of several vectors is shorter than each: give it their length.
@@ -235,8 +237,8 @@ def _mean_and_scale(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sample = np.asarray(matrix, dtype=np.float64)
     scale = sample.std(axis=0)
     return (
-        sample.mean(axis=0).astype(np.float32),
-        np.where(scale > 1e-9, scale, 1.0).astype(np.float32),
+        sample.mean(axis=0).astype(working_dtype()),
+        np.where(scale > 1e-9, scale, 1.0).astype(working_dtype()),
     )
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial import Family
+from xlrepro.corpora.artificial import family_of
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
@@ -22,6 +22,7 @@ from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.precision import cached_per_precision
 
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
 # What can be had without asking anyone; other corpora are those that a user supplies.
@@ -123,7 +124,7 @@ def _sentences(
 def _artificial(language: str, n: int, split: str, kind: str, domain: str | None) -> list[Sentence]:
     # A seed per language: else the languages' corpora would say the same, sentence by sentence.
     seed = zlib.crc32(language.encode())
-    return Family(FAMILY_SEED).corpus(language, n, split, seed, kind, domain)  # type: ignore[arg-type]
+    return family_of(FAMILY_SEED).corpus(language, n, split, seed, kind, domain)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=16)
@@ -136,7 +137,7 @@ def _utterances(language: str, split: str) -> list[Sentence]:
     return [found[i] for i in order][RESPLIT[split]]
 
 
-@lru_cache(maxsize=8)
+@cached_per_precision(maxsize=8)
 def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 
@@ -158,7 +159,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
-    family = Family(FAMILY_SEED)
+    family = family_of(FAMILY_SEED)
     if name in WITHOUT_DICTIONARY:
         from xlrepro.embeddings.mappings import artificial_unsupervised
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.precision import working_dtype
 
 Word = tuple[str, str]  # language, word
 
@@ -130,7 +131,7 @@ def word_table(
     for language in {code for code, _ in rows}:
         own = [word for code, word in rows if code == language]
         matrix, kinds = vectors.lookup(language, own)
-        found = np.array(matrix, dtype=np.float32)
+        found = np.array(matrix, dtype=working_dtype())
         if settings.unknown == "random":
             for i in np.flatnonzero(kinds == 0):
                 found[i] = _random_vector(language, own[i], vectors.dim)

@@ -24,6 +24,7 @@ from xlrepro.embeddings.mappings.spaces import COLLAPSED, Mapped, MappingReport,
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 ENGLISH = "en"
@@ -103,6 +104,7 @@ def method_settings(name: str, values: Mapping[str, Any]) -> Any:
         raise SettingsError(f"settings of {name}: {error}") from None
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Learn the maps of all languages by one method and score them.
 

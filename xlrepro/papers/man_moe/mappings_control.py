@@ -14,6 +14,7 @@ from xlrepro.embeddings.mappings.artificial_spaces import source, turned
 from xlrepro.embeddings.mappings.spaces import Mapped, Space
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.papers.man_moe.mappings import ENGLISH, FAMILY_SEED, METHODS, method_settings
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 METHOD_NAMES = ("VecMap unsupervised", "MUSE", "UMWE")
@@ -28,6 +29,7 @@ def column(noise: float) -> str:
     return f"noise {noise:g}/P@1"
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Map a copy of English back onto English, once per level of noise.
 

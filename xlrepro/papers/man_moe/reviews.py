@@ -9,7 +9,7 @@ import zlib
 from functools import lru_cache
 
 from xlrepro.corpora import loading
-from xlrepro.corpora.artificial import Family
+from xlrepro.corpora.artificial import family_of
 from xlrepro.corpora.artificial.family import sentence_of
 from xlrepro.corpora.artificial.semantics import sentiment
 from xlrepro.embeddings.open.tokenise import tokenise
@@ -62,7 +62,7 @@ def _all(
 
 def _artificial(language: str, domain: str, split: str, n: int) -> list[Example]:
     seed = zlib.crc32(f"{language} {domain}".encode())
-    drawn = Family(FAMILY_SEED).realisations(language, n, split, seed, "statements")
+    drawn = family_of(FAMILY_SEED).realisations(language, n, split, seed, "statements")
     return [Example(sentence_of(r).tokens, (_side(sentiment(r.meaning)),)) for r in drawn]
 
 

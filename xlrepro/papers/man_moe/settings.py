@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from xlrepro.errors import SettingsError
+from xlrepro.training.precision import SINGLE, Precision
 
 Task = Literal["NER", "SF", "reviews"]
 
@@ -108,6 +109,7 @@ class TransferSettings(BaseModel):
         unknown: the vector of a word without one: fixed random numbers (the code) or zeros.
         train_sentences: use the first so many of each language; ``None`` is all.
         test_sentences: the same, for dev and test.
+        precision: of all floats, single or double.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -135,6 +137,7 @@ class TransferSettings(BaseModel):
     unknown: Literal["random", "zero"] = "random"
     train_sentences: int | None = None
     test_sentences: int | None = None
+    precision: Precision = SINGLE
 
     def sources(self, target: str) -> tuple[str, ...]:
         """Return the source languages of a target."""

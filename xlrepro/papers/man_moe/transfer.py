@@ -26,6 +26,8 @@ from xlrepro.papers.man_moe.examples import Example
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import TransferSettings, validated
 from xlrepro.papers.man_moe.training import Fit, TrainingTexts, train
+from xlrepro.training.precision import in_its_precision
+from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
@@ -87,6 +89,7 @@ class Trained:
     device: str
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial.
 
@@ -145,7 +148,7 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None =
     context = context or TrialContext()
     settings = transfer.settings
     torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(context.device == "cpu")
+    compute_repeatably(context.device)
     labelled = {code: transfer.labelled(code, "train") for code in transfer.sources}
     names = data.label_names(settings.task, [e.gold for found in labelled.values() for e in found])
     texts, characters = training_texts(transfer, labelled, names)

@@ -23,6 +23,7 @@ from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order import data, span_data
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.span_data import SpanSettings
+from xlrepro.precision import cached_per_precision
 
 ARTIFICIAL = "artificial"
 TRUE_WORDS = 300  # English words of the artificial test dictionary
@@ -96,7 +97,7 @@ def family(by_order: bool):  # type: ignore[no-untyped-def]
     return Family(data.FAMILY_SEED, order_typologies() if by_order else ())
 
 
-@lru_cache(maxsize=8)
+@cached_per_precision(maxsize=8)
 def _plain(languages: Languages, name: str, wrong: float) -> VectorSet:
     if languages.corpus == ARTIFICIAL:
         from xlrepro.embeddings.vectors import artificial as artificial_vectors

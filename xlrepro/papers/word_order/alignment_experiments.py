@@ -10,6 +10,7 @@ from xlrepro.papers.word_order.settings import TaggingSettings, presets
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.span_experiments import span_settings
 from xlrepro.papers.word_order.systems import ENCODERS
+from xlrepro.training.precision import SINGLE
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
@@ -84,6 +85,7 @@ class _Maker:
                 "training": training.model_dump(mode="json", exclude_defaults=True),
                 "languages": _languages(block, training.corpus, targets),
                 "levels": preset["levels"],
+                **_precision(training),
             }
             columns = [f"{task}/en"]
             columns += [f"{task}/{n}/{c}" for n in _level_names(block) for c in (*targets, "avg")]
@@ -108,17 +110,24 @@ class _Maker:
             preset = presets("alignment_quality")[block]
             tasks = {task: preset[task]["targets"] for task in TASKS}
             together = list(dict.fromkeys(code for codes in tasks.values() for code in codes))
-            corpus = self._training(block, "POS", profile, "TRS", {}).corpus
+            training = self._training(block, "POS", profile, "TRS", {})
+            corpus = training.corpus
             for level in preset["levels"]:
                 settings = {
                     "languages": _languages(block, corpus, together),
                     "tasks": tasks,
                     "level": level,
+                    **_precision(training),
                 }
                 columns = [f"{t}/{level['name']}/{c}" for t in TASKS for c in (*tasks[t], "avg")]
                 hashes = _vector_hashes(corpus, [level])
                 trials.append(_trial(INDUCTION, columns, profile, 0, settings, hashes, "measure"))
         return trials
+
+
+def _precision(training: TaggingSettings) -> dict[str, str]:
+    """Return the trial's precision, that of its training, where it is not the default."""
+    return {} if training.precision == SINGLE else {"precision": training.precision}
 
 
 def _languages(block: str, corpus: str, targets: Sequence[str]) -> dict[str, Any]:

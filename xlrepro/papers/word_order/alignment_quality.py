@@ -24,6 +24,7 @@ from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.training import Fit
 from xlrepro.papers.word_order.zero_shot import predictions
+from xlrepro.training.precision import SINGLE, Precision, in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 FEATURE_SENTENCES = 400  # of an artificial language, for its word-order features
@@ -40,6 +41,7 @@ class AlignmentSettings(BaseModel):
         training: how the tagger is trained; its own targets are empty.
         languages: what it is tested on.
         levels: at which levels of alignment.
+        precision: of all floats, that of the training.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,6 +49,7 @@ class AlignmentSettings(BaseModel):
     training: SpanSettings | TaggingSettings
     languages: Languages
     levels: tuple[Level, ...]
+    precision: Precision = SINGLE
 
     @property
     def task(self) -> str:
@@ -61,6 +64,7 @@ class MeasureSettings(BaseModel):
         languages: the languages of all tasks.
         tasks: target languages of each task.
         level: the level.
+        precision: of all floats.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,6 +72,7 @@ class MeasureSettings(BaseModel):
     languages: Languages
     tasks: dict[str, tuple[str, ...]]
     level: Level
+    precision: Precision = SINGLE
 
 
 S = TypeVar("S", bound=BaseModel)
@@ -82,6 +87,7 @@ def _validated(trial: Trial, kind: type[S]) -> S:
         raise SettingsError(f"settings of {trial.label}: {where}: {first['msg'].lower()}") from None
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Train one tagger and test it at every level.
 
@@ -164,6 +170,7 @@ def _score(
     return pos_tagging.accuracy(split.tags, predicted)
 
 
+@in_its_precision
 def measure(trial: Trial, context: TrialContext) -> TrialResult:
     """Measure dictionary induction at one level.
 

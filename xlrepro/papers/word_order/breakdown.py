@@ -68,7 +68,7 @@ def figure1(
         profiles=("smoke", "open", "paper"),
         make_trials=table2_trials,
         cost={"smoke": "nothing: Table 2's trials", "open": "nothing: Table 2's trials"},
-        default_seeds={"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)},
+        default_seeds={"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)},
         draws_on=("word_order/table2",),
         cells=cells,
         fills=fills,

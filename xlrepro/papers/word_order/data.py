@@ -6,7 +6,6 @@ languages does not make the records of real data stale.
 
 import os
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.word_order.settings import TaggingSettings
+from xlrepro.precision import cached_per_precision
 
 FAMILY_SEED = 0
 CORPORA = ("artificial", "ud-r2.2", "ud-release")
@@ -64,9 +64,9 @@ def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sent
             raise SettingsError(
                 "artificial corpora have no end: set train_sentences and test_sentences"
             )
-        from xlrepro.corpora.artificial import Family
+        from xlrepro.corpora.artificial import family_of
 
-        return Family(FAMILY_SEED).corpus(language, limit, split=split)
+        return family_of(FAMILY_SEED).corpus(language, limit, split=split)
     if settings.corpus == "ud-r2.2":
         return loading.load("ud-r2.2", f"{language}/{split}")[:limit]
     if settings.corpus == "ud-release":
@@ -114,7 +114,7 @@ def _release(language: str, split: str) -> list[Sentence]:
     return [s for path in release_files(language, split) for s in read_conllu(path)]
 
 
-@lru_cache(maxsize=4)
+@cached_per_precision(maxsize=4)
 def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 
@@ -125,10 +125,10 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     if name not in VECTORS:
         raise SettingsError(f"unknown vectors {name!r}; known: {', '.join(VECTORS)}")
     if corpus == "artificial":
-        from xlrepro.corpora.artificial import Family
+        from xlrepro.corpora.artificial import family_of
         from xlrepro.embeddings.vectors import artificial as artificial_vectors
 
-        return artificial_vectors.load(Family(FAMILY_SEED), languages, name=name)
+        return artificial_vectors.load(family_of(FAMILY_SEED), languages, name=name)
     if name == "fasttext-aligned":
         from xlrepro.embeddings.vectors import vec_files
 
@@ -175,7 +175,7 @@ def data_hashes(settings: TaggingSettings) -> dict[str, str]:
     return hashes
 
 
-@lru_cache(maxsize=80)
+@cached_per_precision(maxsize=80)
 def encoded(settings: TaggingSettings, language: str, split: str) -> EncodedSplit:
     """Return a split as rows of vectors and tag numbers (cached in the process).
 

@@ -14,9 +14,9 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     settings = trial.settings
     if settings["source"] == "artificial":
-        from xlrepro.corpora.artificial import Family, features
+        from xlrepro.corpora.artificial import family_of, features
 
-        family = Family(FAMILY_SEED)
+        family = family_of(FAMILY_SEED)
         table = {
             code: features(family.corpus(code, settings["sentences"], split="train"))
             for code in trial.columns

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -15,6 +14,7 @@ from xlrepro.papers.word_order import data, span_data
 from xlrepro.papers.word_order.mbert import MultilingualBert, checkpoint_hash, load_bert
 from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.papers.word_order.span_data import SpanSettings
+from xlrepro.precision import cached_per_precision
 from xlrepro.pretraining.frozen_states import frozen_states
 
 NO_LABEL = -100  # of [CLS], [SEP] and pieces inside a word
@@ -207,12 +207,12 @@ def tag_set(settings: MbertSettings) -> TagSet:
     return data.UPOS if settings.task == "POS" else span_data.tag_set(settings)
 
 
-@lru_cache(maxsize=2)
+@cached_per_precision(maxsize=2)
 def _frozen_bert(checkpoint: str) -> MultilingualBert:
     return load_bert(checkpoint)
 
 
-@lru_cache(maxsize=80)
+@cached_per_precision(maxsize=80)
 def features(
     settings: MbertSettings, language: str, split: str, device: str
 ) -> tuple[PieceSplit, EncodedSplit]:

@@ -17,9 +17,12 @@ from xlrepro.papers.word_order.mbert_model import FineTunedBert, FrozenBertTagge
 from xlrepro.papers.word_order.mbert_training import predictions, train
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.training import Fit
+from xlrepro.training.precision import in_its_precision
+from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial: accuracy (POS) or span F1 per language and ``avg`` over the targets, percent.
 
@@ -65,7 +68,7 @@ class Labelling:
     """
 
     def __init__(self, settings: MbertSettings, seed: int, context: TrialContext) -> None:
-        torch.use_deterministic_algorithms(context.device == "cpu")
+        compute_repeatably(context.device)
         self.settings, self.seed, self.context = settings, seed, context
         self.tags: TagSet = mbert_data.tag_set(settings)
         self.bert: MultilingualBert = load_bert(settings.checkpoint)

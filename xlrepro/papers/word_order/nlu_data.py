@@ -61,9 +61,9 @@ def sentences(settings: NLUSettings, language: str, split: str) -> list[Sentence
     """
     limit = settings.train_sentences if split == "train" else settings.test_sentences
     if settings.corpus == "artificial":
-        from xlrepro.corpora.artificial import Family  # only here: see data.py
+        from xlrepro.corpora.artificial import family_of  # only here: see data.py
 
-        family = Family(FAMILY_SEED)
+        family = family_of(FAMILY_SEED)
         return family.corpus(language, limit or 100, split=split, kind="requests")
     if settings.corpus == OFFICIAL and (language, split) == ("en", "train"):
         return _official_training()[:limit]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlrepro.embeddings.vectors.encoding import Lookup
+from xlrepro.precision import working_dtype
 
 MARKS = ("<TIME>", "<LAST>", "<DATE>", "<LOCATION>", "<NUMBER>")
 VECTOR_SEED = 0
@@ -74,7 +75,7 @@ class WithMarks:
     def __init__(self, words: Lookup) -> None:
         self.words = words
         draw = np.random.default_rng(VECTOR_SEED)
-        drawn = draw.normal(0.0, VECTOR_STD, (len(MARKS), words.dim)).astype(np.float32)
+        drawn = draw.normal(0.0, VECTOR_STD, (len(MARKS), words.dim)).astype(working_dtype())
         self.marks = dict(zip(MARKS, drawn, strict=True))
 
     @property
@@ -85,7 +86,7 @@ class WithMarks:
     def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return (matrix (n, dim), kind (n,): 0 unknown, 1 exact, 2 back-off)."""
         plain = [i for i, word in enumerate(words) if word and word not in self.marks]
-        matrix = np.zeros((len(words), self.dim), dtype=np.float32)
+        matrix = np.zeros((len(words), self.dim), dtype=working_dtype())
         kind = np.zeros(len(words), dtype=np.int8)
         if plain:
             matrix[plain], kind[plain] = self.words.lookup(language, [words[i] for i in plain])

@@ -13,9 +13,11 @@ from xlrepro.papers.word_order.nlu_model import NLUModel
 from xlrepro.papers.word_order.nlu_settings import NLUSettings, nlu_validated
 from xlrepro.papers.word_order.nlu_training import INTENT, SLOTS, evaluate, train
 from xlrepro.papers.word_order.training import Fit
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial.
 

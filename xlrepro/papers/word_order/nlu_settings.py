@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, validated
+from xlrepro.training.precision import SINGLE, Precision
 
 
 class NLUSettings(BaseModel):
@@ -31,6 +32,7 @@ class NLUSettings(BaseModel):
         patience: stop after so many epochs without a better source dev slot F1.
         train_sentences: use the first so many; ``None`` is all.
         test_sentences: the same, for dev and each test set.
+        precision: of all floats, single or double.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,6 +54,7 @@ class NLUSettings(BaseModel):
     patience: int
     train_sentences: int | None = None
     test_sentences: int | None = None
+    precision: Precision = SINGLE
 
 
 def nlu_validated(values: Mapping[str, Any], where: str) -> NLUSettings:

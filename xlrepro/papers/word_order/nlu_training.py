@@ -14,6 +14,7 @@ from xlrepro.papers.word_order.nlu_data import Labels, NLUSplit
 from xlrepro.papers.word_order.nlu_model import NLUModel
 from xlrepro.papers.word_order.nlu_settings import NLUSettings
 from xlrepro.papers.word_order.training import EVALUATION_TOKENS, Fit
+from xlrepro.training.repeatable import compute_repeatably
 
 INTENT, SLOTS = "intent accuracy", "slot F1"
 
@@ -37,8 +38,7 @@ def train(
         progress: called with the fraction done and a short text.
     """
     torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(device == "cpu")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow
+    compute_repeatably(device)
     generator = np.random.default_rng(seed)
     train_split, dev_split = splits
     dim = train_split.encoded.table.shape[1]

@@ -18,9 +18,11 @@ from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.span_data import SpanSettings, encoded, labels
 from xlrepro.papers.word_order.span_labelling import disturbed, joined, named
 from xlrepro.papers.word_order.training import Fit, predictions, train
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial; cells and details are those of ``span_labelling.run``."""
     settings = validated(trial.settings, trial.label, SpanSettings)

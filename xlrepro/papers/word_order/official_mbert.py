@@ -1,7 +1,5 @@
 """The M-BERT rows on the paper's own corpora: the trials of ``mbert_labelling.py``, other data."""
 
-from functools import lru_cache
-
 import torch
 
 from xlrepro.embeddings.vectors.encoding import EncodedSplit
@@ -14,9 +12,13 @@ from xlrepro.papers.word_order.official_labelling import f1, result
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.span_data import labels
 from xlrepro.papers.word_order.span_labelling import named
+from xlrepro.precision import cached_per_precision
+from xlrepro.training.precision import in_its_precision
+from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial; cells and details are those of ``mbert_labelling.run``."""
     settings = validated(trial.settings, trial.label, MbertSettings)
@@ -38,7 +40,7 @@ class OfficialLabelling(Labelling):
 
     def __init__(self, settings: MbertSettings, seed: int, context: TrialContext) -> None:
         # Not Labelling's own: that takes its tags from the open corpora.
-        torch.use_deterministic_algorithms(context.device == "cpu")
+        compute_repeatably(context.device)
         self.settings, self.seed, self.context = settings, seed, context
         self.tags = official_spans.tag_set(settings)
         self.bert = load_bert(settings.checkpoint)
@@ -73,12 +75,12 @@ def in_pieces(
     return mbert_data.in_pieces(bert, language, [s.tokens for s in found], gold, tags)
 
 
-@lru_cache(maxsize=1)
+@cached_per_precision(maxsize=1)
 def _frozen_bert(checkpoint: str) -> MultilingualBert:
     return load_bert(checkpoint)
 
 
-@lru_cache(maxsize=16)
+@cached_per_precision(maxsize=16)
 def features(
     settings: MbertSettings, language: str, split: str, device: str
 ) -> tuple[PieceSplit, EncodedSplit]:

@@ -14,9 +14,11 @@ from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.papers.word_order.training import Fit, train
 from xlrepro.papers.word_order.zero_shot import predictions
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial of ``word_order/table2`` or ``word_order/learning_rates``.
 

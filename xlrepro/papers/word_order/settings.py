@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from xlrepro.errors import SettingsError
+from xlrepro.training.precision import SINGLE, Precision
 
 
 class EncoderSettings(BaseModel):
@@ -68,6 +69,7 @@ class TaggingSettings(BaseModel):
         train_sentences: use the first so many; ``None`` is all.
         test_sentences: the same, for dev and each test set.
         evaluate_targets: False for a trial that only tunes on the source dev set.
+        precision: of all floats, single or double.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -91,6 +93,7 @@ class TaggingSettings(BaseModel):
     train_sentences: int | None = None
     test_sentences: int | None = None
     evaluate_targets: bool = True
+    precision: Precision = SINGLE
 
 
 @cache

@@ -44,9 +44,9 @@ def sentences(settings: SpanSettings, language: str, split: str) -> list[Sentenc
     """
     limit = settings.train_sentences if split == "train" else settings.test_sentences
     if settings.corpus == "artificial":
-        from xlrepro.corpora.artificial import Family  # only here: see data.py
+        from xlrepro.corpora.artificial import family_of  # only here: see data.py
 
-        return Family(FAMILY_SEED).corpus(language, limit or 100, split=split)
+        return family_of(FAMILY_SEED).corpus(language, limit or 100, split=split)
     if settings.corpus == "panx-wikiann":
         return loading.load(settings.corpus, f"{language}/{split}")[:limit]
     if settings.corpus == "fb-multilingual-nlu":

@@ -19,9 +19,11 @@ from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.shuffling import shuffle_order
 from xlrepro.papers.word_order.span_data import SpanSettings
 from xlrepro.papers.word_order.training import Fit, predictions, train
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial.
 

@@ -22,6 +22,7 @@ from xlrepro.embeddings.vectors.encoding import (
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.shuffling import shuffle_order
+from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
 
@@ -69,8 +70,7 @@ def train(
         progress: called with the fraction done and a short text.
     """
     torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(device == "cpu")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow
+    compute_repeatably(device)
     train_split, dev_split = splits
     generator = np.random.default_rng(seed)
     tagger = SequenceTagger(

@@ -1,0 +1,73 @@
+"""A trial's precision: set for its run, undone after it, and that of its word vectors too."""
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.corpora.artificial import family_of
+from xlrepro.embeddings.vectors import artificial
+from xlrepro.errors import SettingsError
+from xlrepro.precision import cached_per_precision, single, working_dtype
+from xlrepro.training.precision import computing, in_its_precision
+
+
+class Trial:
+    def __init__(self, **settings):
+        self.settings = settings
+
+
+@in_its_precision
+def dtype_of(trial, context):
+    return torch.nn.Linear(1, 1).weight.dtype, working_dtype()
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, (torch.float32, np.float32)),
+        ({"precision": "single"}, (torch.float32, np.float32)),
+        ({"precision": "double"}, (torch.float64, np.float64)),
+    ],
+)
+def test_a_trial_computes_as_its_settings_say(settings, expected):
+    assert dtype_of(Trial(**settings), None) == expected
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_precision_is_undone_when_a_trial_fails():
+    with pytest.raises(ZeroDivisionError), computing("double"):
+        raise ZeroDivisionError
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(SettingsError, match="use one of single, double"), computing("half"):
+        pass
+
+
+def test_what_is_kept_for_all_is_made_in_single_precision():
+    with computing("double"):
+        with single():
+            assert working_dtype() == np.float32
+        assert working_dtype() == np.float64
+
+
+def test_a_cache_keeps_precisions_apart():
+    calls = []
+
+    @cached_per_precision(maxsize=4)
+    def ones(n):
+        calls.append(n)
+        return torch.ones(n)
+
+    with computing("double"):
+        assert ones(2).dtype == torch.float64
+    assert ones(2).dtype == ones(2).dtype == torch.float32
+    assert calls == [2, 2]
+
+
+def test_word_vectors_have_the_precision_of_the_trial():
+    with computing("double"):
+        vectors = artificial.load(family_of(0), ["de"], 16, sentences=60)
+        found, _ = vectors.lookup("de", vectors.words("de")[:5])
+    assert found.dtype == vectors.matrix("en").dtype == np.float64

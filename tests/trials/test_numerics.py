@@ -1,0 +1,62 @@
+"""The numerical class: repeatable within a process, other where the arithmetic is another."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from xlrepro.trials import numerics
+from xlrepro.trials.numerics import TURNED_DOWN, digest, numerical_class
+
+
+def fresh() -> str:
+    digest.cache_clear()
+    return digest()
+
+
+def elsewhere(**environment: str) -> str:
+    """Return the digest of a process with these variables."""
+    code = "from xlrepro.trials.numerics import digest; print(digest())"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return found.stdout.strip()
+
+
+def test_the_same_twice_whatever_the_process_has_set():
+    before = fresh()
+    torch.manual_seed(3)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert fresh() == before
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_the_same_in_another_process_and_other_without_vector_instructions():
+    here = fresh()
+    assert elsewhere() == here
+    if numerical_class().capability == "DEFAULT":
+        pytest.skip("this processor has no vector instructions to turn down")
+    assert elsewhere(ATEN_CPU_CAPABILITY=TURNED_DOWN["ATEN_CPU_CAPABILITY"]) != here
+
+
+def test_inputs_are_exact_whatever_the_machine():
+    numbers = numerics._fixed(3, 1000).double()
+    assert torch.equal(numbers * 2**20, (numbers * 2**20).round())
+    assert numbers.abs().max() <= 1
+    assert len(numbers.unique()) > 2900
+
+
+def test_facts_beside_the_digest():
+    found = numerical_class()
+    assert len(found.digest) == 16
+    assert found.capability == torch.backends.cpu.get_cpu_capability()
+    assert found.threads == torch.get_num_threads()

@@ -1,0 +1,60 @@
+"""The precision of word vectors: that of torch's default dtype, which a trial's setting decides."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def working_dtype() -> type[np.floating[Any]]:
+    """Return NumPy's name of torch's default dtype; float32 where torch is not loaded.
+
+    Example:
+        >>> working_dtype()
+        <class 'numpy.float32'>
+    """
+    torch = sys.modules.get("torch")
+    double = torch is not None and torch.get_default_dtype() == torch.float64
+    return np.float64 if double else np.float32
+
+
+@contextmanager
+def single() -> Iterator[None]:
+    """Compute in single precision inside the block: what is kept for all trials is made so."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def cached_per_precision(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Cache a function's results as ``lru_cache`` does, those of each precision apart.
+
+    The cached function has ``cache_clear`` too.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @lru_cache(maxsize)
+        def remembered(_: type, *args: Any, **kwargs: Any) -> T:
+            return function(*args, **kwargs)
+
+        @wraps(function)
+        def cached(*args: P.args, **kwargs: P.kwargs) -> T:
+            return remembered(working_dtype(), *args, **kwargs)
+
+        cached.cache_clear = remembered.cache_clear  # type: ignore[attr-defined]
+        return cached
+
+    return decorate

@@ -1,0 +1,1 @@
+"""How models are trained, whatever the paper."""

@@ -1,0 +1,122 @@
+"""The numerical class of a process: what its arithmetic gives, down to the last bit.
+
+Sums are rounded in the order in which a library's kernels take them, and kernels are chosen by
+the processor's vector instructions and its vendor. A processor's name does not tell: so a class is
+the digest of what matmul, convolution, softmax, attention and a step of an LSTM give on fixed
+inputs, in single precision on one thread. Trials repeat to the last bit within a class only.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+# Environment of a process that is to round otherwise than this machine does: the vector
+# instructions of ATen, MKL, oneDNN and NumPy's OpenBLAS are turned down to those of any x86-64.
+TURNED_DOWN = {
+    "ATEN_CPU_CAPABILITY": "default",
+    "MKL_CBWR": "COMPATIBLE",
+    "ONEDNN_MAX_CPU_ISA": "SSE41",
+    "OPENBLAS_CORETYPE": "Nehalem",
+}
+DIGITS = 16  # of the digest
+
+
+@dataclass(frozen=True)
+class NumericalClass:
+    """What decides how a process rounds.
+
+    Attributes:
+        digest: of what the operations give, 16 hex digits.
+        capability: the vector instructions that ATen uses, ``"AVX2"``.
+        blas: the library behind matrix products, ``"mkl"``.
+        threads: number of threads of torch; the digest is of one.
+    """
+
+    digest: str
+    capability: str
+    blas: str
+    threads: int
+
+
+def numerical_class() -> NumericalClass:
+    """Return the numerical class of this process.
+
+    Example:
+        >>> numerical_class() == numerical_class()
+        True
+    """
+    import torch
+
+    return NumericalClass(
+        digest=digest(),
+        capability=torch.backends.cpu.get_cpu_capability(),
+        blas=_blas(),
+        threads=torch.get_num_threads(),
+    )
+
+
+@cache
+def digest() -> str:
+    """Return 16 hex digits: the SHA-256 of the operations' outputs, cut; computed once a process.
+
+    Neither torch's random numbers nor its default precision nor its number of threads changes.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.no_grad():
+            found = hashlib.sha256()
+            for output in _outputs():
+                found.update(output.contiguous().numpy().tobytes())
+    finally:
+        torch.set_num_threads(threads)
+    return found.hexdigest()[:DIGITS]
+
+
+def _outputs() -> Iterator["torch.Tensor"]:
+    """Yield what each operation gives, float32, at sizes that trials have."""
+    import torch
+    from torch.nn import functional
+
+    # shape: (batch, length, dim)
+    x = _fixed(8, 24, 128)
+    # shape: (dim, 4 * dim) and (dim, dim, kernel)
+    wide, kernels = _fixed(128, 512), _fixed(128, 128, 3)
+    yield x @ wide
+    yield functional.conv1d(x.transpose(1, 2), kernels)
+    yield torch.softmax(8 * (x @ x.transpose(1, 2)), -1)
+    heads = x.view(8, 24, 4, 32).transpose(1, 2)
+    yield functional.scaled_dot_product_attention(heads, heads, heads)
+    state = (_fixed(8, 64), _fixed(8, 64))
+    weights = (_fixed(256, 128), _fixed(256, 64), _fixed(256), _fixed(256))
+    yield from torch.lstm_cell(x[:, 0], state, *weights)
+    yield functional.layer_norm(x, (128,))
+    yield torch.linalg.svd(wide[:, :128]).S
+
+
+def _fixed(*shape: int) -> "torch.Tensor":
+    """Return numbers in (-1, 1) that every machine makes alike: multiples of 2^-20, no rounding."""
+    import torch
+
+    count = 1
+    for size in shape:
+        count *= size
+    # The low bits of a multiplicative sequence, as in Knuth's hashing: exact in 64-bit integers
+    numbers = (torch.arange(1, count + 1, dtype=torch.int64) * 2654435761) % 2**21
+    return ((numbers - 2**20).to(torch.float32) / 2**20).view(shape)
+
+
+def _blas() -> str:
+    """Return the library behind torch's matrix products, ``"mkl"`` or ``"openblas"``."""
+    import torch
+
+    if torch.backends.mkl.is_available():
+        return "mkl"
+    return "openblas" if "openblas" in torch.__config__.show().lower() else "other"
