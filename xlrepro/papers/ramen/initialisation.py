@@ -134,9 +134,11 @@ def parallel_weights(counts: sparse.csr_matrix) -> sparse.csr_matrix:
     Returns:
         The same shape; each row sums to 1, or is empty where its piece was never aligned.
     """
-    total = np.asarray(counts.sum(axis=1)).ravel()
-    scale = sparse.diags(np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0))
-    return (scale @ counts).tocsr()
+    found = counts.tocsr(copy=True).astype(float)
+    total = np.asarray(found.sum(axis=1)).ravel()
+    # Divided, not multiplied by the inverse: a piece with one translation has exactly 1 there.
+    found.data /= np.repeat(total, np.diff(found.indptr))
+    return found
 
 
 def with_special(weights: sparse.csr_matrix, special: Mapping[int, int]) -> sparse.csr_matrix:

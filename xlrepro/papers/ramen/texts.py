@@ -144,12 +144,17 @@ def vectors(settings: AdaptationSettings) -> VectorSet:
     """Return aligned word vectors of English and the target."""
     name = settings.initialisation.vectors
     if settings.corpus == "artificial":
-        from xlrepro.embeddings.vectors import artificial
-
-        return artificial.load(family(), [settings.target], dim=30, name=name, sentences=400)
+        return _artificial_vectors(name)
     from xlrepro.embeddings.open import vectors as open_vectors
 
     return open_vectors.load(name, [settings.target])
+
+
+@lru_cache(maxsize=2)
+def _artificial_vectors(name: str) -> VectorSet:
+    from xlrepro.embeddings.vectors import artificial
+
+    return artificial.load(family(), tuple(ISO3), dim=30, name=name, sentences=400)
 
 
 def recipe(settings: AdaptationSettings) -> dict[str, Any]:
