@@ -36,6 +36,16 @@ def test_states_are_those_of_the_network_in_half_precision(network):
         assert isinstance(found[layer], np.memmap)
 
 
+def test_double_precision_is_kept(network):
+    from xlrepro.training.precision import computing
+
+    single = frozen_states(network, "weights", SEQUENCES, READS, [1])[1]
+    with computing("double"):
+        double = frozen_states(network.double(), "weights", SEQUENCES, READS, [1])[1]
+    assert double.dtype == np.float64
+    np.testing.assert_allclose(double, single, atol=2e-3)
+
+
 def test_padding_and_batches_change_nothing(network, monkeypatch):
     together = frozen_states(network, "together", SEQUENCES, READS, [3])[3]
     monkeypatch.setattr(module, "BATCH_PIECES", 1)

@@ -1,19 +1,22 @@
 """States of a frozen encoder: computed once, kept in half precision on the disk, memory-mapped.
 
 They are named by what decides them: the weights, the pieces of the text, the layers. A trial that
-reads them again, or another one on the same text, costs no pass through the encoder.
+reads them again, or another one on the same text, costs no pass through the encoder. A trial that
+computes in double precision keeps them so: rounding would make much of the last bit of a sum.
 """
 
 import hashlib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from xlrepro.artefacts import built
 from xlrepro.nn.bert import Bert
+from xlrepro.precision import working_dtype
 
 VERSION = 1  # raised when the code changes the states
 BATCH_PIECES = 4096  # padded pieces of a batch: more is slower on a CPU
@@ -42,8 +45,8 @@ def frozen_states(
         mean: the mean over the places of each sequence instead, one row a sequence.
 
     Returns:
-        Layer to ``(places of all sequences, dim)`` float16, in the order of ``reads``, or with
-        ``mean`` ``(sequences, dim)``; memory-mapped and read-only.
+        Layer to ``(places of all sequences, dim)`` float16 (or float64), in the order of
+        ``reads``, or with ``mean`` ``(sequences, dim)``; memory-mapped and read-only.
 
     Example:
         >>> from xlrepro.nn.bert import BertSizes
@@ -59,10 +62,16 @@ def frozen_states(
         "layers": wanted,
         "version": VERSION,
         "mean": mean,
+        "type": _kept().__name__,
     }
     write = partial(_write, network, sequences, reads, wanted, device, mean)
     folder = built("states", weights[:8], recipe, write)
     return {layer: np.load(_file(folder, layer), mmap_mode="r") for layer in wanted}
+
+
+def _kept() -> type[np.floating[Any]]:
+    """The type that states are kept in."""
+    return np.float64 if working_dtype() is np.float64 else np.float16
 
 
 def text_hash(sequences: Rows, reads: Rows) -> str:
@@ -96,7 +105,7 @@ def _write(
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
     arrays = {
         layer: np.lib.format.open_memmap(
-            _file(folder, layer), "w+", np.float16, (int(starts[-1]), network.sizes.dim)
+            _file(folder, layer), "w+", _kept(), (int(starts[-1]), network.sizes.dim)
         )
         for layer in layers
     }

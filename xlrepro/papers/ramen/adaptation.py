@@ -249,7 +249,8 @@ def _mono(
         matrix = np.asarray(found.matrix(language)[: len(words)], dtype=np.float64)
         split_words = [split.numbers(word) for word in words]
         both.append(initialisation.piece_vectors(matrix, weights, split_words, split.size))
-    return initialisation.mono_weights(*both)
+    foreign, ours = both
+    return initialisation.mono_weights(foreign, ours)
 
 
 def _save(model: BilingualModel, path: Path) -> None:

@@ -16,12 +16,14 @@ from xlrepro.papers.ramen.reading import Reader, States
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, validated
 from xlrepro.papers.ramen.texts import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
+from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 UPDATES = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
 ACCURACY = "acc|level:pair|labels:3|v:1"
 
 
+@in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial: accuracy, or LAS and UAS, of each target at each checkpoint, percent.
 

@@ -165,7 +165,8 @@ class ParsingHead:
     def loss(self, chosen: np.ndarray) -> Tensor:
         """Return the loss of a batch of training sentences."""
         gold = self._trees([self._sentences[i] for i in chosen])
-        return parsing_loss(*self.parser(self._batch(self._states, chosen)), gold)
+        arcs, relations = self.parser(self._batch(self._states, chosen))
+        return parsing_loss(arcs, relations, gold)
 
     def _batch(self, states: States, chosen: Sequence[int] | np.ndarray) -> Tensor:
         rows = [torch.from_numpy(self._scale(states[i])) for i in chosen]

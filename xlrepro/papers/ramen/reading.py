@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.ramen import adaptation
@@ -174,6 +175,8 @@ def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
         network, begin, end = encoder.network, encoder.begin, encoder.end
         numbers, first = encoder.tokenizer.numbers, encoder.tokenizer.first
     network.layers = network.layers[:layers]
+    if torch.get_default_dtype() == torch.float64:
+        network.double()
     return Reader(
         identity=multilingual_hash(name),
         network=lambda language: network,

@@ -192,7 +192,7 @@ class EvaluationSettings(Settings):
     layers: Count | None = None
     adaptation: dict[str, Any] | None = None
     head: HeadSettings
-    precision: Precision = "single"
+    precision: Literal["double", "single"] = "single"
 
 
 @cache
