@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.corpora import loading, registry
 from xlrepro.embeddings.vectors.encoding import encode, shuffled_batches
-from xlrepro.papers.word_order.data import UPOS
+from xlrepro.tasks.tagging import UPOS
 
 DATASET, FILE_ID = "ud-r2.2", "en/train"
 BATCH_SIZE = 32

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
+from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import EncoderSettings
 
@@ -24,13 +25,13 @@ INPUT_DIM, N_TAGS, BATCH = 200, 17, 32
 LENGTHS = (6, 11, 16, 21, 30)  # one batch each; their mean is about that of EWT's tokens
 REPETITIONS = {"cpu": 9, "cuda": 30}
 
-Sentences = tuple[Tensor, Tensor, Tensor]
+Sentences = tuple[Batch, Tensor]  # and the table of their words
 
 
 def measure(device: str, threads: int) -> list[Result]:
     """Time one pass over five batches; RPT is also held against TRS."""
     batches = _batches(device)
-    tokens = sum(int(mask.sum()) for _, _, mask in batches)
+    tokens = sum(int(batch.mask.sum()) for batch, _ in batches)
     results = []
     with torch_threads(threads):
         for profile, sizes in SIZES.items():
@@ -74,9 +75,9 @@ def _training_pass(
 def _train(
     tagger: SequenceTagger, optimizer: torch.optim.Optimizer, batches: list[Sentences]
 ) -> None:
-    for x, tags, mask in batches:
+    for batch, table in batches:
         optimizer.zero_grad(set_to_none=True)
-        tagger.loss(x, tags, mask).backward()
+        tagger.loss(batch, table).backward()
         torch.nn.utils.clip_grad_norm_(tagger.parameters(), 1.0)
         optimizer.step()
 
@@ -88,8 +89,9 @@ def _batches(device: str) -> list[Sentences]:
     for longest in LENGTHS:
         lengths = torch.randint(longest - 2, longest + 1, (BATCH,), generator=generator)
         lengths[0] = longest
-        x = torch.randn(BATCH, longest, INPUT_DIM, generator=generator)
+        table = torch.randn(BATCH * longest, INPUT_DIM, generator=generator)
+        rows = torch.arange(len(table)).view(BATCH, longest)
         tags = torch.randint(0, N_TAGS, (BATCH, longest), generator=generator)
         mask = torch.arange(longest) < lengths[:, None]
-        batches.append((x.to(device), tags.to(device), mask.to(device)))
+        batches.append((Batch(rows, tags, mask, []).to(device), table.to(device)))
     return batches

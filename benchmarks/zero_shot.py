@@ -11,15 +11,15 @@ the same at both, so that it weighs less where the model is larger.
 from functools import partial
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
-from xlrepro.embeddings.vectors.encoding import encode
 from xlrepro.experiments import experiment
-from xlrepro.papers.word_order import data
-from xlrepro.papers.word_order.experiments import ENCODERS as KINDS
 from xlrepro.papers.word_order.model import SequenceTagger
-from xlrepro.papers.word_order.pos_tagging import accuracy
+from xlrepro.papers.word_order.settings import ENCODERS as KINDS
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
-from xlrepro.papers.word_order.training import train
-from xlrepro.papers.word_order.zero_shot import predictions
+from xlrepro.papers.word_order.tagging import trained
+from xlrepro.tasks.source import Source
+from xlrepro.tasks.tagging import UPOS, encoded, score, split_of
+from xlrepro.training.prediction import TEST_TOKENS, predicted_tags
+from xlrepro.trials.trial import TrialContext
 
 ENCODERS = ("BiLSTM", "TRS")
 REPETITIONS = 2
@@ -45,42 +45,37 @@ def measure(device: str, threads: int, profile: str = "open") -> list[Result]:
 
 def _measure_one(name: str, sizes: str, device: str, threads: int, profile: str) -> Result:
     (trial,) = experiment("word_order/table2").trials(profile, [f"word:{name}"], [0])
-    settings: TaggingSettings = validated(trial.settings, trial.label)
+    settings = validated(trial.settings, trial.label, TaggingSettings)
     encoder = EncoderSettings(**presets("table2")[sizes]["sizes"], **KINDS[name])
     settings = settings.model_copy(update={"epochs": 1, "encoder": encoder})
-    shared = data.data_settings(settings)
-    languages = (settings.source, *settings.targets)
-    lookup = data.vectors(settings.corpus, settings.vectors, languages)
-    tests = {code: data.sentences(settings, code, "test") for code in languages}
-    splits = (
-        data.encoded(shared, settings.source, "train"),
-        data.encoded(shared, settings.source, "dev"),
-    )
-    tagger = SequenceTagger(settings.encoder, lookup.dim, len(data.UPOS), settings.head).to(device)
+    source = Source.of(settings, "POS")
+    lookup = source.vectors
+    tests = {code: source.sentences(code, "test") for code in source.languages}
+    train, _ = (split_of(source, settings.source, split).encoded for split in ("train", "dev"))
+    tagger = SequenceTagger(settings.encoder, lookup.dim, len(UPOS), settings.head).to(device)
 
     def evaluate() -> None:
-        for code, found in tests.items():
-            words, tags = [s.tokens for s in found], [s.upos or () for s in found]
-            split = encode(code, words, tags, data.UPOS, lookup)
-            accuracy(split.tags, predictions(tagger, split, device))
+        for code, sentences in tests.items():
+            test = encoded(sentences, code, "POS", UPOS, lookup)
+            score("POS", test.gold, predicted_tags(tagger, test.encoded, device, TEST_TOKENS), UPOS)
 
     with torch_threads(threads):
         medians = interleaved_medians(
-            {"epoch": partial(_epoch, settings, splits, device), "evaluation": evaluate},
+            {"epoch": partial(_epoch, settings, source, device), "evaluation": evaluate},
             REPETITIONS,
             device,
             warmup=0,
         )
-    tokens = sum(len(s.tokens) for found in tests.values() for s in found)
+    tokens = sum(len(s.tokens) for sentences in tests.values() for s in sentences)
     return Result(
         benchmark=f"zero-shot evaluation, {name}, {sizes} sizes",
-        case=f"{len(languages)} languages, {tokens} test tokens, looked up and tagged",
+        case=f"{len(tests)} languages, {tokens} test tokens, looked up and tagged",
         device=device,
         threads=threads,
         value=medians["evaluation"],
         unit="s",
         repetitions=REPETITIONS,
-        peer=f"one training epoch, {splits[0].tokens} tokens",
+        peer=f"one training epoch, {train.tokens} tokens",
         peer_value=medians["epoch"],
         ratio=medians["epoch"] / medians["evaluation"],
         target="less time than one training epoch",
@@ -89,6 +84,6 @@ def _measure_one(name: str, sizes: str, device: str, threads: int, profile: str)
     )
 
 
-def _epoch(settings: TaggingSettings, splits: tuple, device: str) -> None:  # type: ignore[type-arg]
+def _epoch(settings: TaggingSettings, source: Source, device: str) -> None:
     """Train one epoch; its one look at English dev, which selection needs, is part of it."""
-    train(settings, splits, data.UPOS, accuracy, seed=0, device=device)
+    trained(settings, source, 0, TrialContext(device=device))

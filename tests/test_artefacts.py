@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from xlrepro.artefacts import built, hash_of
+from xlrepro.artefacts import built, content_hash, content_of, hash_of, used
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +60,39 @@ def test_the_recipe_lies_beside_the_content():
 
 def test_hash_does_not_depend_on_the_order_of_keys():
     assert hash_of({"a": 1, "b": {"c": 2, "d": 3}}) == hash_of({"b": {"d": 3, "c": 2}, "a": 1})
+
+
+def write(text):
+    return lambda folder: (folder / "words.txt").write_text(text)
+
+
+def test_a_content_hash_tells_bytes_not_recipes():
+    one, same, other = (
+        built("kind", "xx", {"a": n}, write(text)) for n, text in enumerate(["a", "a", "b"])
+    )
+    assert content_hash(one) == content_hash(same) != content_hash(other)
+
+
+def test_a_changed_file_changes_the_kept_content_hash():
+    folder = built("kind", "xx", {"a": "kept"}, write("a"))
+    before = content_hash(folder)
+    assert content_hash(folder) == before
+    (folder / "words.txt").write_text("longer")
+    assert content_hash(folder) != before
+
+
+def test_what_is_not_built_has_no_content_and_is_not_built(cache):
+    assert content_of("kind-xx-0123") is None
+    assert list(cache.iterdir()) == []
+
+
+def test_used_artefacts_are_noted_without_what_their_builders_used(cache):
+    def build(folder):
+        built("inner", "xx", {}, write("inner"))
+        write("outer")(folder)
+
+    outer = built("outer", "xx", {}, build)
+    assert outer.name in used()
+    assert not [name for name in used() if name.startswith("inner-")]
+    built("inner", "xx", {}, write("inner"))
+    assert [name for name in used() if name.startswith("inner-")]

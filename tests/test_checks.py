@@ -64,6 +64,28 @@ def test_unchanged_files_that_passed_are_not_tested_again(monkeypatch, clone, ap
     assert "nothing changed" in second.output
 
 
+@pytest.mark.parametrize("left", [b"", b"\xff", b"\n", b"KEY", b"KEY "])
+def test_a_note_that_a_kill_left_empty_or_half_does_not_count(
+    monkeypatch, tmp_path, clone, app, left
+):
+    ran = run_with(monkeypatch, 0)
+    key = checks.state_key(clone).encode()
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "tests-passed").write_bytes(left.replace(b"KEY", key))
+    result = CliRunner().invoke(app, ["test", "--if-changed"])
+    assert (result.exception, ran) == (None, ["step 0"])
+
+
+def test_a_folder_in_the_place_of_the_note_is_an_error_that_says_what_to_do(
+    monkeypatch, tmp_path, clone, app
+):
+    run_with(monkeypatch, 0)
+    (tmp_path / "build" / "tests-passed").mkdir(parents=True)
+    result = CliRunner().invoke(app, ["test", "--if-changed"])
+    assert isinstance(result.exception, SettingsError)
+    assert "remove it" in str(result.exception)
+
+
 def test_failed_tests_run_again_though_nothing_changed(monkeypatch, clone, app):
     ran = run_with(monkeypatch, 1)
     CliRunner().invoke(app, ["test", "--if-changed"])

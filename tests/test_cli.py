@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 from xlrepro import __version__, cli
 from xlrepro.cli import build_app
 
+ROOT = Path(__file__).resolve().parent.parent
 # Those that the README and the issue that laid the foundation promise.
 COMMANDS = ["list", "run", "status", "claims", "golden", "publish"]
 COMMANDS += ["batch", "book", "data", "test", "env"]
@@ -111,6 +114,51 @@ def test_reader_that_goes_away_gets_no_traceback():
         text=True,
     )
     assert done.stderr == ""
+
+
+def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        line.replace("xlrepro", f"{sys.executable} -m xlrepro"),
+        shell=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TERM": "dumb", **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("xlrepro list >&-", "standard output is closed: send it to a file"),
+        ("xlrepro list >/dev/full", "the output cannot be written (No space left on device)"),
+        ("cd $GONE && rmdir $GONE && xlrepro list", "the working folder is gone"),
+    ],
+)
+def test_a_place_that_cannot_be_written_or_stood_in_is_one_line(tmp_path, line, reason):
+    (tmp_path / "gone").mkdir()
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = shell(line, GONE=str(tmp_path / "gone"), PYTHONPATH=path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert reason in done.stderr
+
+
+def test_what_the_terminal_has_no_letters_for_is_replaced():
+    done = shell("xlrepro data list --json", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("columns", ["0", "-5", "1", "wide", "9" * 5000])
+def test_a_terminal_without_a_width_has_the_usual_one(columns):
+    shown = shell("xlrepro data list", COLUMNS=columns).stdout
+    assert any("ud-r2.2" in line for line in shown.splitlines())
+
+
+def test_a_termination_is_one_line_and_ends_with_143(call, monkeypatch):
+    monkeypatch.setattr(
+        "xlrepro.cli.machine.describe_machine", lambda: signal.raise_signal(signal.SIGTERM)
+    )
+    assert call("env") == (143, "", "xlrepro: terminated\n")
 
 
 def test_env_prints_json_a_machine_can_read():

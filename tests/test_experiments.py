@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from xlrepro import experiments
+from xlrepro.corpora import supplied
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe import supplied_data
-from xlrepro.papers.word_order import nlu_data, official_spans
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.record import Record
@@ -120,9 +120,9 @@ def test_the_guide_lists_every_folder_of_files_that_a_user_supplies():
     folders = [
         conll_ner.NAME,
         supplied_data.FASTTEXT,
-        official_spans.ALIGNED,
-        nlu_data.REGISTERED,
-        "ud-treebanks-v2.2",
+        supplied.ALIGNED,
+        supplied.UTTERANCES,
+        supplied.RELEASE,
     ]
     assert [name for name in folders if f"| `{name}/" not in text] == []
 

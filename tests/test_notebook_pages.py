@@ -4,7 +4,8 @@ import pytest
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
-from xlrepro.notebook import Page, open_page
+from xlrepro.evidence.view import View
+from xlrepro.notebook import open_page
 
 BASE = "without:MAN-MOE+CharCNN"
 RAN = [
@@ -14,28 +15,26 @@ RAN = [
 
 
 @pytest.fixture
-def page(monkeypatch):
+def page():
     """Return the page of man_moe/table4 with an average for each of ``RAN``."""
 
-    def numbers(self):
-        return ReproducedNumbers(
-            ReproducedCell(
-                experiment="man_moe/table4",
-                profile="open",
-                system=system,
-                column="avg",
-                metric="F1",
-                unit="percent",
-                seeds=(0, 1),
-                values=(float(i), float(i) + 0.5),
-                keys=("a", "b"),
-            )
-            for i, system in enumerate(RAN)
+    found = ReproducedNumbers(
+        ReproducedCell(
+            experiment="man_moe/table4",
+            profile="open",
+            system=system,
+            column="avg",
+            metric="F1",
+            unit="percent",
+            seeds=(0, 1),
+            values=(float(i), float(i) + 0.5),
+            keys=("a", "b"),
         )
-
-    monkeypatch.setattr(Page, "numbers", numbers)
-    monkeypatch.setattr(Page, "profiles", lambda self: ["open"])
-    return open_page("man_moe/table4")
+        for i, system in enumerate(RAN)
+    )
+    opened = open_page("man_moe/table4")
+    opened.view = View("man_moe/table4", "open", found)
+    return opened
 
 
 def captions(shown):

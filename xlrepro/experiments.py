@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.presets import preset_keys
@@ -12,14 +14,19 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import PROFILES
 
-BUILT_PAPERS = ("word_order", "man_moe", "ramen")
+PAPERS = Path(__file__).parent / "papers"
 
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
-    """Return every experiment by its key, in the order of the papers."""
+    """Return every experiment by its key, in the order of the catalog's papers.
+
+    A paper is built if its package has a module ``experiments``.
+    """
     found: dict[str, Experiment] = {}
-    for paper in BUILT_PAPERS:
+    for paper in load_catalog().papers:
+        if not (PAPERS / paper / "experiments.py").is_file():
+            continue
         module = import_module(f"xlrepro.papers.{paper}.experiments")
         found |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
     return found
@@ -65,8 +72,8 @@ def all_own_records(store: RecordStore | None = None) -> list[Record]:
     ]
 
 
-def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
-    """Gather the records of those of the experiments that are built and know the profile.
+def records_by_experiment(keys: Sequence[str], profile: str) -> dict[str, list[Record]]:
+    """Return the own records of experiments; none of those that are not built, or not for it.
 
     Raises:
         SettingsError: for an unknown profile.
@@ -74,5 +81,18 @@ def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
     built, store = all_experiments(), RecordStore()
-    known = [key for key in keys if key in built and profile in built[key].profiles]
-    return gather([r for key in known for r in own_records(key, profile, store)])
+    return {
+        key: own_records(key, profile, store)
+        if key in built and profile in built[key].profiles
+        else []
+        for key in keys
+    }
+
+
+def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
+    """Gather the records of those of the experiments that are built and know the profile.
+
+    Raises:
+        SettingsError: for an unknown profile.
+    """
+    return gather([r for of in records_by_experiment(keys, profile).values() for r in of])

@@ -5,19 +5,23 @@ The cells of a notebook are one to five lines; what they do is here and in :mod:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.evidence import claims as claims_evidence
-from xlrepro.evidence import deviations as deviations_evidence
 from xlrepro.evidence import figures
-from xlrepro.evidence import provenance as provenance_evidence
+from xlrepro.evidence.answers import MEANING, answer
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.claims import claims_of, claims_table
 from xlrepro.evidence.compare import AVERAGE, compare
+from xlrepro.evidence.deviations import deviations_table
+from xlrepro.evidence.dot_plot import reported_beside_reproduced
+from xlrepro.evidence.judging import Condition, Judge
 from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.tables import cells_table, comparison_table, pairs_table
+from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, own_records
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.trials.engine import run_trials
@@ -27,13 +31,9 @@ from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import PROFILES
 
 if TYPE_CHECKING:
-    from xlrepro.evidence.figures import Figure
+    import pandas as pd
 
-MEANING = {
-    "smoke": "smoke: shows that the code runs, not evidence",
-    "open": "open data: evidence for orderings",
-    "paper": "paper scale: evidence for values",
-}
+    from xlrepro.evidence.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,7 @@ class Page:
             XlreproError: if a trial failed; names the first one's log.
         """
         summary = run_trials(self._trials, **self._options)
+        self.forget()
         if summary.failed:
             first = summary.failed[0]
             raise XlreproError(
@@ -161,60 +162,111 @@ class Page:
             )
         print(f"{len(self._trials)} of {len(self._trials)} trials have a record")
 
+    def forget(self) -> None:
+        """Read the records again when they are next needed."""
+        for name in ("profiles", "view", "_frame", "_records", "_of_paper"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def _records(self) -> dict[str, list[Record]]:
+        """The experiment's own records by profile."""
+        return {p: own_records(self.experiment.key, p, self.store) for p in PROFILES}
+
     def records(self, profile: str) -> list[Record]:
         """Return the records of a profile that were made with today's settings and data."""
-        return own_records(self.experiment.key, profile, self.store)
+        return self._records[profile]
 
+    @cached_property
     def profiles(self) -> list[str]:
-        """Return the profiles to show: the most telling first, this run's among them."""
+        """The profiles to show: the most telling first, this run's among them."""
         return [p for p in reversed(PROFILES) if p == self.profile or self.records(p)]
 
-    def numbers(self) -> ReproducedNumbers:
-        """Return the reproduced cells of all shown profiles."""
-        return gather([r for p in self.profiles() for r in self.records(p)])
+    @cached_property
+    def view(self) -> View:
+        """The reproduced cells at the most telling profile."""
+        records = [r for p in self.profiles for r in self.records(p)]
+        return View(self.experiment.key, self.profiles[0], gather(records))
+
+    @cached_property
+    def _of_paper(self) -> ReproducedNumbers:
+        """The cells of the whole paper at the profiles to show: a claim may span its tables."""
+        known = all_experiments()
+        keys = [
+            k for k in load_catalog().of_paper(self.view.experiment.split("/")[0]) if k in known
+        ]
+        return gather(
+            record
+            for profile in self.profiles
+            for key in keys
+            if profile in known[key].profiles
+            for record in own_records(key, profile, self.store)
+        )
+
+    @cached_property
+    def _frame(self) -> "pd.DataFrame":
+        """The comparison at the most telling profile."""
+        return compare(self.view, own=self.experiment)
+
+    def answer(self, figure: "Figure | None" = None) -> Shown:
+        """Say in two or three sentences what came back, and show the one figure that shows it.
+
+        Args:
+            figure: that figure; ``None``: reported beside reproduced, system by system, in the
+                column of the page's main difference.
+        """
+        judge = Judge(self._of_paper)
+        condition = Condition(self.view.profile)
+        key = self.view.experiment
+        verdicts = [judge.judge(claim, condition) for claim in claims_of(key, judge)]
+        told = answer(
+            self.view, [v for v in verdicts if v is not None], self.records(self.view.profile)
+        )
+        if figure is None:
+            main = load_catalog().experiment(key).answer
+            column = main.column if main else (self.averages() or self.view.columns or [""])[0]
+            figure = reported_beside_reproduced(self._frame, column)
+        return Shown((Piece("", told), Piece("", figure)))
 
     def compare(self) -> Shown:
         """Set reported beside reproduced: an overview, then every cell, for each profile."""
         pieces: list[Piece] = []
-        numbers, profiles = self.numbers(), self.profiles()
-        for profile in profiles:
-            frame = compare(self.experiment.key, [profile], numbers=numbers, own=self.experiment)
-            folded = profile == "smoke" and profiles != ["smoke"]
-            pieces.append(Piece(MEANING[profile], comparison_table(frame, profile), folded))
-            if profile == profiles[0]:
+        for profile in self.profiles:
+            view = View(self.view.experiment, profile, self.view.numbers)
+            frame = compare(view, own=self.experiment)
+            folded = profile == "smoke" and self.profiles != ["smoke"]
+            pieces.append(Piece(MEANING[profile], comparison_table(frame), folded))
+            if profile == self.view.profile:
                 pieces.append(Piece(f"{profile}, cell by cell", cells_table(frame), folded=True))
         return Shown(tuple(pieces))
 
     def heat_map(self) -> "Figure":
         """Draw reproduced minus reported, systems by columns."""
-        return self._figure(figures.heat_map)
+        return figures.heat_map(self._frame)
 
     def gain_against_distance(self) -> "Figure":
         """Draw the gain over TRS against the word-order distance to English."""
-        return self._figure(figures.gain_against_distance)
+        return figures.gain_against_distance(self._frame)
 
     def bars(self, columns: Sequence[str] | None = None) -> "Figure":
         """Draw each system's columns as bars with their intervals; ``None``: all columns."""
-        return self._figure(partial(figures.bars, columns=columns))
-
-    def averages(self) -> list[str]:
-        """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""
-        ran = self.numbers().columns(self.experiment.key, self.profiles()[0])
-        return [column for column in ran if column.split("/")[-1] == AVERAGE]
+        return figures.bars(self._frame, columns=columns)
 
     def reported_against_reproduced(self) -> "Figure":
         """Draw reproduced against reported, a point per cell."""
-        return self._figure(figures.reported_against_reproduced)
+        return figures.reported_against_reproduced(self._frame)
+
+    def averages(self) -> list[str]:
+        """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""
+        return [column for column in self.view.columns if column.split("/")[-1] == AVERAGE]
 
     def draw(self, show: Callable[..., Any], **options: Any) -> Any:
         """Draw a figure, or say a sentence, that only this experiment has.
 
         Args:
-            show: called with the reproduced numbers, the experiment's key, the most telling
-                profile that was run, and ``options``.
-            **options: what ``show`` takes beside those.
+            show: called with the page's view, at the most telling profile, and with ``options``.
+            **options: what ``show`` takes beside it.
         """
-        return show(self.numbers(), self.experiment.key, self.profiles()[0], **options)
+        return show(self.view, **options)
 
     def draw_records(self, show: Callable[..., Any]) -> Any:
         """Draw a figure, or show a table, of what the records tell beside their cells.
@@ -223,21 +275,12 @@ class Page:
             show: called with the records of the most telling profile that was run, and with that
                 profile.
         """
-        best = self.profiles()[0]
-        return show(self.records(best), best)
+        return show(self.records(self.view.profile), self.view.profile)
 
     def complete_columns(self) -> list[str]:
         """Return the columns in which every system that was run has a number, in their order."""
-        numbers, best = self.numbers(), self.profiles()[0]
-        cells = numbers.cells(self.experiment.key, best)
-        filled = {(cell.system, cell.column) for cell in cells}
-        systems = numbers.systems(self.experiment.key, best)
-        return [c for c in self.experiment.columns if all((s, c) in filled for s in systems)]
-
-    def _figure(self, draw: Callable[..., "Figure"]) -> "Figure":
-        best = self.profiles()[0]
-        frame = compare(self.experiment.key, [best], numbers=self.numbers(), own=self.experiment)
-        return draw(frame, best)
+        found = self.view
+        return [c for c in self.experiment.columns if all(found.get(s, c) for s in found.systems)]
 
     def paired_differences(
         self, first: str = "ORT", columns: Sequence[str] = ("avg",), block: str | None = None
@@ -255,43 +298,27 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        numbers, best = self.numbers(), self.profiles()[0]
         pieces: list[Piece] = []
-        for one, other in _pairs(numbers.systems(self.experiment.key, best), first, block):
-            pairs = paired_differences(
-                self.experiment.key, best, one, other, columns, numbers=numbers
-            )
-            line = MEANING[best] if not pieces else ""
+        for one, other in _pairs(self.view.systems, first, block):
+            pairs = paired_differences(self.view, one, other, columns)
+            line = MEANING[self.view.profile] if not pieces else ""
             pieces.append(Piece(line, pairs_table(pairs, one, other)))
         return Shown(tuple(pieces))
 
     def claims(self) -> Shown:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
-        papers = load_catalog().of_paper(self.experiment.key.split("/", 1)[0])
-        built = [key for key in papers if key in all_experiments()]
-        records = [
-            record
-            for profile in self.profiles()
-            for key in built
-            if profile in find_experiment(key).profiles
-            for record in own_records(key, profile, self.store)
-        ]
-        table = claims_evidence.claims_table(
-            self.experiment.key, self.profiles(), numbers=gather(records)
+        return Shown(
+            (Piece("", claims_table(self.view.experiment, self.profiles, self._of_paper)),)
         )
-        return Shown((Piece("", table),))
 
     def deviations(self) -> Shown:
         """List where we knowingly differ from the paper."""
-        return Shown((Piece("", deviations_evidence.deviations_table(self.experiment.key)),))
+        return Shown((Piece("", deviations_table(self.view.experiment)),))
 
     def provenance(self) -> Shown:
         """List the records behind the page, and what they cost."""
         return Shown(
-            tuple(
-                Piece(MEANING[p], provenance_evidence.provenance_table(self.records(p)))
-                for p in self.profiles()
-            )
+            tuple(Piece(MEANING[p], provenance_table(self.records(p))) for p in self.profiles)
         )
 
 
@@ -300,7 +327,6 @@ def open_page(
     profile: str = "smoke",
     seeds: Sequence[int] = (),
     systems: Sequence[str] = (),
-    *,
     device: str = "auto",
     scheduler: str | None = None,
     jobs: int | None = None,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from xlrepro.errors import SettingsError
 
+MOST_SHOWN = 80  # characters of a path in an error
+
 
 def project_root() -> Path:
     """Return the folder that holds ``data/``, ``notebooks/`` and ``book/``.
@@ -17,19 +19,50 @@ def project_root() -> Path:
             not and there is none.
     """
     named = os.environ.get("XLREPRO_HOME")
-    candidates = [Path(named)] if named else [Path(__file__).resolve().parent.parent, Path.cwd()]
-    for folder in candidates:
-        if (folder / "data" / "reported").is_dir():
-            return folder.resolve()
     if named:
+        folder = as_path(named, "XLREPRO_HOME")
+        if _is_project(folder):
+            return folder
         raise SettingsError(
             f"XLREPRO_HOME={named} holds no data/reported folder: set it to a clone of xlrepro, "
             "or unset it"
         )
+    for folder in (Path(__file__).resolve().parent.parent, Path()):
+        if _is_project(folder):
+            return folder.resolve()
     raise SettingsError(
         "the project's data/ folder was not found: run inside a clone of xlrepro, or set "
         "XLREPRO_HOME to one"
     )
+
+
+def _is_project(folder: Path) -> bool:
+    try:
+        return (folder / "data" / "reported").is_dir()
+    except OSError:
+        return False
+
+
+def as_path(text: str, source: str) -> Path:
+    """Return the absolute path that a setting names, ``~`` and symbolic links followed.
+
+    Args:
+        text: as the user wrote it, ``"~/builds"``.
+        source: the setting, as an error calls it, ``"XLREPRO_BUILD"``.
+
+    Raises:
+        SettingsError: if it can be no path: a name of no user, links in a circle, too long.
+    """
+    try:
+        path = Path(text).expanduser().resolve()
+        path.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+        raise SettingsError(
+            f"{source}={shown} cannot be used ({reason}): name another folder, or unset it"
+        ) from None
+    return path
 
 
 def data_dir() -> Path:
@@ -44,7 +77,7 @@ def build_dir() -> Path:
         SettingsError: if something else than a folder is there, or it cannot be reached.
     """
     moved = os.environ.get("XLREPRO_BUILD")
-    folder = Path(moved).resolve() if moved else project_root() / "build"
+    folder = as_path(moved, "XLREPRO_BUILD") if moved else project_root() / "build"
     check_folder(folder)
     return folder
 
@@ -72,7 +105,7 @@ def cache_dir() -> Path:
     """Return the cache of downloaded and derived data: ``XLREPRO_DATA``, else the user's cache."""
     chosen = os.environ.get("XLREPRO_DATA")
     if chosen:
-        return Path(chosen).expanduser().resolve()
+        return as_path(chosen, "XLREPRO_DATA")
     import pooch
 
     return Path(pooch.os_cache("xlrepro"))
@@ -81,4 +114,4 @@ def cache_dir() -> Path:
 def supplied_dir() -> Path:
     """Return where users put what cannot be downloaded: ``XLREPRO_SUPPLIED``, else in the cache."""
     chosen = os.environ.get("XLREPRO_SUPPLIED")
-    return Path(chosen).expanduser() if chosen else cache_dir() / "supplied"
+    return as_path(chosen, "XLREPRO_SUPPLIED") if chosen else cache_dir() / "supplied"

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from xlrepro.experiments import all_experiments
+
 PARAMETERS = 'profile = "smoke"\nseeds = [0]\nfactor = 1.0\nscheduler = None'
 
 
@@ -35,6 +37,7 @@ WriteNotebook = Callable[..., Path]
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    all_experiments()  # read once, and this project has no catalog
     (tmp_path / "data" / "reported").mkdir(parents=True)
     monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))

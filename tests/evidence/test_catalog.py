@@ -6,10 +6,8 @@ from xlrepro.evidence.catalog import (
     CatalogEntry,
     ReportedTable,
     StandIn,
-    is_built,
     load_catalog,
     read_catalog,
-    read_yaml,
 )
 from xlrepro.paths import data_dir
 
@@ -43,12 +41,6 @@ def test_every_planned_experiment_is_listed():
 def test_every_experiment_asks_a_question():
     questions = [e.question for e in load_catalog().experiments.values()]
     assert [q for q in questions if not q.endswith("?")] == []
-
-
-def test_column_fields_are_those_of_the_tables():
-    catalog = load_catalog()
-    fields = {k: catalog.experiment(f"word_order/{k}").column_fields for k in ("table1", "table2")}
-    assert fields == {"table1": ("domain", "language"), "table2": ("language",)}
 
 
 def test_every_citation_stands_in_the_bibliography():
@@ -110,14 +102,6 @@ def test_direction_of_a_metric(metric, better):
     assert load_catalog().higher_is_better(metric) is better
 
 
-def test_an_experiment_is_built_where_the_registry_knows_it():
-    assert (is_built("a/b", {"a/b"}), is_built("a/c", {"a/b"}), is_built("a/b", None)) == (
-        True,
-        False,
-        False,
-    )
-
-
 def test_unknown_experiment_names_the_known_ones_of_the_paper():
     with pytest.raises(SettingsError, match=r"word_order/table9.*word_order/table2"):
         load_catalog().experiment("word_order/table9")
@@ -142,30 +126,6 @@ def test_an_experiment_of_no_paper_is_an_error(tmp_path):
     )
     with pytest.raises(DataError, match="a/b belongs to no paper"):
         read_catalog(path)
-
-
-def test_broken_yaml_names_the_line(tmp_path):
-    path = tmp_path / "x.yaml"
-    path.write_text("a: 1\nb: [1\n")
-    with pytest.raises(DataError, match=r"x\.yaml:3"):
-        read_yaml(path)
-
-
-def test_a_missing_file_says_so(tmp_path):
-    with pytest.raises(DataError, match="is missing"):
-        read_yaml(tmp_path / "none.yaml")
-
-
-def test_a_file_that_is_no_text_says_so(tmp_path):
-    path = tmp_path / "catalog.yaml"
-    path.write_bytes(b"title: \xff\xfe")
-    with pytest.raises(DataError, match=r"catalog\.yaml is not text in UTF-8: save it as such"):
-        read_yaml(path)
-
-
-def test_a_folder_in_the_place_of_a_file_says_so(tmp_path):
-    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
-        read_yaml(tmp_path)
 
 
 @pytest.mark.parametrize(

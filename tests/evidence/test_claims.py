@@ -1,14 +1,18 @@
+import math
 import re
 from collections import Counter
 
 import pytest
+from scipy import stats
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
 from xlrepro.evidence.claims import claims_of, claims_table, conditions_of, verdict_entry
-from xlrepro.evidence.judging import Condition, Judge, conditions, judge_all, status_counts
-from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.judging import Condition, Judge, judge_all, status_counts
+from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.reproduced import ReproducedNumbers, t_interval
+from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments
 
 # What was found by other code on the same numbers: 80 hold, 12 fail, 8 rest on figures.
@@ -52,23 +56,37 @@ def test_our_own_forms_name_the_claim_they_are_of():
     assert [c.id for c in ALL if c.kind in ("ours", "weak", "strict") and not c.variant_of] == []
 
 
-def on_other_data(judge, claim):
-    """Tell whether a claim reads cells that stand-in data, or weights, fill at open."""
-    cells = ((judge.catalog.experiment(key), s, c) for key, s, c in judge.reads(claim))
-    return any(
-        ("open" in e.stand_ins and e.stand_ins["open"].covers(column))
-        or e.other_weights("open", system)
-        for e, system, column in cells
-    )
+COUNTS = {"M03", "O05w", "O30", "A10", "A14", "A16"}  # of cells, or ratios: not by how much
+VALUES = {"A15", "M12"}  # sizes that no pattern finds: equal to a value, twice as much
+# What says that two things are alike has no form without a size; quoted rows are of one corpus.
+ALIKE = {
+    *("M06", "M07", "M15", "M19", "M21", "O04", "O11", "O11p", "O12", "O12p", "O17", "O17n"),
+    *("O22", "O23"),
+}
 
 
-def test_word_order_claims_that_name_points_on_other_data_are_about_magnitudes():
-    """O05w names no points: it counts languages."""
-    judge = Judge()
-    claims = [c for c in ALL if c.paper == "word_order" and c.predicate]
-    named = {c.id for c in claims if re.search(POINTS, c.predicate)}
-    expected = {c.id for c in claims if c.id in named and on_other_data(judge, c)}
-    assert {c.id for c in claims if c.magnitudes} == expected - {"O05w"}
+def test_claims_that_name_points_are_about_magnitudes():
+    built = {key.partition("/")[0] for key in all_experiments()} | {"ramen", "sense_alignment"}
+    claims = [c for c in ALL if c.paper in built and c.predicate]
+    named = {c.id for c in claims if re.search(POINTS, " ".join(c.predicate.split()))}
+    assert {c.id for c in claims if c.magnitudes} == (named - COUNTS) | VALUES
+
+
+def test_a_claim_about_magnitudes_has_a_form_without_them():
+    forms = {c.variant_of for c in ALL if c.kind in ("ours", "weak") and not c.magnitudes}
+    sizes = [c.id for c in ALL if c.magnitudes and c.kind != "strict"]
+    assert [i for i in sizes if i not in forms | ALIKE] == []
+
+
+@pytest.mark.parametrize(
+    ("profile", "status"),
+    [("smoke", "not evaluable"), ("open", "not evaluable"), ("paper", "holds")],
+)
+def test_a_magnitude_is_judged_at_paper_alone(numbers, profile, status):
+    size = claim(ABOVE.predicate, magnitudes=True)
+    cells = {("word:ORT", "avg"): {0: 2.0, 1: 2.1}, ("word:TRS", "avg"): {0: 1.0, 1: 1.1}}
+    verdict = Judge(numbers(cells, profile=profile)).judge(size, Condition(profile))
+    assert (verdict.status, verdict.note.startswith("not judged")) == (status, profile != "paper")
 
 
 def test_our_own_forms_hold_on_the_printed_numbers_where_their_claim_does():
@@ -143,19 +161,19 @@ def test_cells_of_different_seeds_have_no_seeds_in_common(numbers):
     assert "n = 2" in verdict_entry(verdict).detail
 
 
-def test_the_share_of_resamples_is_the_multinomials(numbers):
-    # Difference per seed +1 or -1: the mean is above 0 where seed 0 is drawn twice of two.
-    verdict = on(numbers, {0: 51.0, 1: 49.0}, {0: 50.0, 1: 50.0})
-    assert verdict.share == pytest.approx(0.25, abs=0.03)
+def test_the_share_of_draws_is_that_of_students_t(numbers):
+    # Differences 3 and 1: t = 2 / (1.414 / 1.414) = 2, one degree of freedom
+    verdict = on(numbers, {0: 53.0, 1: 51.0}, {0: 50.0, 1: 50.0})
+    assert verdict.share == pytest.approx(stats.t.cdf(2.0, 1), abs=0.01)
 
 
-def test_systems_with_the_same_seeds_are_resampled_together(numbers):
+def test_systems_with_the_same_seeds_are_drawn_together(numbers):
     # Seeds shift both by 40 points; the pairs differ by 0.1. Only pairing can see it.
     verdict = on(numbers, {0: 10.1, 1: 50.1, 2: 90.1}, {0: 10.0, 1: 50.0, 2: 90.0})
     assert (verdict.status, verdict.share) == ("holds", 1.0)
 
 
-def test_systems_with_other_seeds_are_resampled_apart(numbers):
+def test_systems_with_other_seeds_are_drawn_apart(numbers):
     verdict = on(numbers, {0: 10.1, 1: 50.1, 2: 90.1}, {3: 10.0, 4: 50.0, 5: 90.0})
     assert verdict.status == "undecided"
 
@@ -165,18 +183,83 @@ def test_the_verdict_does_not_change_from_call_to_call(numbers):
     assert on(numbers, *values) == on(numbers, *values)
 
 
-def test_one_seed_is_judged_without_resampling_and_says_so(numbers):
+def test_one_seed_decides_nothing_and_says_so(numbers):
     verdict = on(numbers, {0: 60.0}, {0: 50.0})
     assert (verdict.status, verdict.share, verdict.note) == (
-        "holds",
+        "undecided",
         None,
-        "one seed: no resampling",
+        "one seed decides nothing",
     )
+    assert [c.text for c in verdict.compared] == ["60.00 > 50.00"]
 
 
 def test_a_lone_system_among_others_is_named(numbers):
     verdict = on(numbers, {0: 60.0, 1: 61.0}, {0: 50.0})
-    assert (verdict.status, verdict.note) == ("holds", "one seed, not resampled: word:TRS")
+    assert (verdict.status, verdict.note) == ("undecided", "one seed decides nothing: word:TRS")
+
+
+# Three seeds; differences around a mean of 1 whose t is `t`, two degrees of freedom
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("t", [2.5, 2.95, 3.5, 4.2, 4.4, 6.0])
+def test_no_verdict_stands_against_an_interval_that_includes_zero(numbers, t, sign):
+    step = math.sqrt(3) / t  # the standard error is 1 / t
+    second = {0: 50.0, 1: 51.0, 2: 52.0}
+    first = {s: v + sign * (1 + step * (s - 1)) for s, v in second.items()}
+    found = numbers({("word:ORT", "avg"): first, ("word:TRS", "avg"): second})
+    pairs = paired_differences(View("word_order/table2", "open", found), "word:ORT", "word:TRS")
+    verdict = Judge(found).judge(ABOVE, OPEN)
+    told = {"0": "undecided", "+": "holds", "-": "fails"}
+    assert verdict.status == told[pairs["sign"].iloc[0]]
+
+
+def test_a_share_that_an_interval_contradicts_says_so(numbers):
+    # t = 3.5: the share is 0.96, but the interval of two degrees of freedom needs 4.30
+    step = math.sqrt(3) / 3.5
+    second = {0: 50.0, 1: 51.0, 2: 52.0}
+    verdict = on(numbers, {s: v + 1 + step * (s - 1) for s, v in second.items()}, second)
+    assert verdict.share > 0.95
+    assert (verdict.status, verdict.note) == (
+        "undecided",
+        "an interval that it compares includes 0",
+    )
+
+
+def test_an_ordering_of_several_fails_by_one_of_its_differences(numbers):
+    chain = claim(
+        'value("table2", "word:ORT", "avg") > value("table2", "word:RPT", "avg") '
+        '> value("table2", "word:TRS", "avg")'
+    )
+    cells = {"ORT": {0: 5.0, 1: 5.1}, "RPT": {0: 5.0, 1: 5.2}, "TRS": {0: 90.0, 1: 90.1}}
+    found = numbers({(f"word:{name}", "avg"): values for name, values in cells.items()})
+    assert Judge(found).judge(chain, OPEN).status == "fails"
+
+
+def test_a_verdict_says_what_these_seeds_could_have_decided(numbers):
+    verdict = on(numbers, {0: 60.0, 1: 50.0, 2: 61.0}, {0: 50.0, 1: 60.0, 2: 55.0})
+    half = t_interval([10.0, -10.0, 6.0]).high - 2.0
+    assert verdict.decidable == pytest.approx(half)
+    assert f"decidable from {half:.2f}" in verdict_entry(verdict).detail
+
+
+def test_what_is_decidable_of_a_largest_of_several_comes_from_the_draws(numbers):
+    best = claim(
+        'value("table2", "word:ORT", "avg") '
+        '> max(value("table2", s, "avg") for s in ["word:TRS", "word:RPT"])'
+    )
+    far = {0: 1.0, 1: 2.0, 2: 3.0}  # far below: TRS alone matters, and so does its interval
+    cells = {"ORT": {0: 60.0, 1: 50.0, 2: 61.0}, "TRS": {0: 50.0, 1: 60.0, 2: 55.0}, "RPT": far}
+    found = numbers({(f"word:{name}", "avg"): values for name, values in cells.items()})
+    both = [Judge(found).judge(one, OPEN).decidable for one in (best, ABOVE)]
+    assert both[0] == pytest.approx(both[1], rel=0.1)
+
+
+def test_no_interval_is_asked_for_where_a_cell_is_compared_with_itself(numbers):
+    worst = claim(
+        'value("table2", "word:ORT", "avg") '
+        '== min(value("table2", s, "avg") for s in ["word:ORT", "word:TRS"])'
+    )
+    verdict = on(numbers, {0: 1.0, 1: 1.1, 2: 1.2}, {0: 9.0, 1: 9.2, 2: 9.1}, worst)
+    assert (verdict.status, verdict.decidable) == ("holds", None)
 
 
 def test_missing_cells_are_named(numbers):
@@ -191,7 +274,9 @@ def test_another_profile_does_not_count(numbers):
 
 
 def test_a_block_of_ours_can_stand_for_the_papers(numbers):
-    found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0}})
+    found = numbers(
+        {("word-mapped:ORT", "avg"): {0: 1.0, 1: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0, 1: 2.0}}
+    )
     verdict = Judge(found).judge(ABOVE, Condition("open", {"word": "word-mapped"}))
     assert verdict.status == "fails"
 
@@ -267,12 +352,7 @@ def test_claims_of_an_experiment_are_those_that_read_it():
 
 
 def test_claims_of_a_figure_are_those_that_rest_on_it():
-    assert [c.id for c in claims_of("word_order/figure3", Judge())] == ["O29"]
-
-
-def test_conditions_start_with_the_printed_numbers():
-    labels = [c.label for c in conditions(["open"], [{"word": "word-mapped"}])]
-    assert labels == ["reported", "open", "open, word-mapped"]
+    assert [c.id for c in claims_of("word_order/figure3", Judge())] == ["O29", "O29s"]
 
 
 def test_a_block_of_ours_has_a_column_only_where_it_was_run(numbers):
@@ -291,8 +371,10 @@ def test_statuses_are_counted():
 
 
 def test_the_table_shows_each_claim_with_a_verdict_per_condition(numbers):
-    found = numbers({("word:ORT", "avg"): {0: 60.0}, ("word:TRS", "avg"): {0: 50.0}})
-    table = claims_table("word_order/table2", ["open"], numbers=found)
+    found = numbers(
+        {("word:ORT", "avg"): {0: 60.0, 1: 60.0}, ("word:TRS", "avg"): {0: 50.0, 1: 50.0}}
+    )
+    table = claims_table("word_order/table2", ["open"], found)
     row = next(r for r in table.rows if r[0].text == "O01w")
     assert [e.text for e in row[3:]] == ["holds", "holds"]
 
@@ -363,7 +445,7 @@ def test_a_page_has_no_column_for_a_block_that_only_other_tables_ran(numbers):
     found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0}})
 
     def columns(key: str) -> list[str]:
-        return [h.text for h in claims_table(key, numbers=found).headings[3:]]
+        return [h.text for h in claims_table(key, ["open"], found).headings[3:]]
 
     assert columns("word_order/table2") == ["reported", "open", "open, word-mapped"]
     assert columns("word_order/table1") == ["reported", "open"]

@@ -14,7 +14,7 @@ from xlrepro.evidence.deviations import (
 )
 from xlrepro.evidence.judging import Judge
 from xlrepro.experiments import all_experiments, experiment
-from xlrepro.papers.word_order.span_experiments import SHARES
+from xlrepro.papers.word_order.experiments.spans import SHARES
 
 FILE = """paper: word_order
 deviations:

@@ -1,21 +1,14 @@
 import time
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.expressions import (
-    FUNCTIONS,
-    MAX_ITEMS,
-    MAX_LENGTH,
-    argmax,
-    highest,
-    lowest,
-    parse,
-    spearman,
-)
+from xlrepro.evidence.expressions import MAX_ITEMS, MAX_LENGTH, parse
+from xlrepro.evidence.functions import FUNCTIONS, argmax, highest, lowest, spearman
 
 NAMES = {"L": ["de", "es", "zh"], "x": 2.5}
 VALUES = {"de": 3.0, "es": 1.0, "zh": 2.0}
@@ -214,3 +207,59 @@ def test_evaluation_leaves_the_callers_names_alone():
 
 def test_no_function_of_the_language_takes_text_to_run():
     assert {"eval", "exec", "open", "getattr", "compile"} & set(FUNCTIONS) == set()
+
+
+DRAWS = 60
+DRAWN = {name: np.random.default_rng(i).normal(size=DRAWS) for i, name in enumerate("abcd")}
+FOUR = "[v('a'), v('b'), v('c'), v('d')]"
+NAMED = "['x', 'y', 'z', 'w']"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v('a') < v('b') < v('c')",
+        "v('a') + 2 * v('b') - v('c') / 3 >= -v('d')",
+        "not v('a') > v('b') or v('c') > 0 and v('d') < 1",
+        f"sum(x > 0 for x in {FOUR}) >= 2",
+        f"v('a') == min({FOUR}) or v('a') == max({FOUR})",
+        "v('a') > max(v('b'), v('c'), 0.1)",
+        f"mean({FOUR}) > median({FOUR})",
+        f"all(x > -1 for x in {FOUR}) or any(x > 2 for x in {FOUR})",
+        "near(v('a'), v('b'), 0.5)",
+        f"rising({FOUR})",
+        f"rising(sorted({FOUR}))",
+        f"spearman([1, 2, 3, 4], {FOUR}) > 0",
+        f"argmax({FOUR}, {NAMED}) == 'x'",
+        f"argmin({FOUR}, {NAMED}) in ['x', 'y']",
+        f"argmin({FOUR}, {NAMED}) not in ['x', 'y']",
+        f"same_set(lowest(2, {FOUR}, {NAMED}), ['x', 'y'])",
+        f"same_set(highest(2, {FOUR}, {NAMED}), lowest(2, {FOUR}, {NAMED}))",
+        "all((v(a) > v(b)) == (a != 'd') for a, b in [('a', 'b'), ('d', 'c')])",
+        "abs(v('a')) > 0.5",
+        "1 - min(v('a'), v('b')) / 2 > 1",
+    ],
+)
+def test_arrays_of_draws_give_what_each_draw_gives_alone(text):
+    expression = parse(text, "claim T1")
+    together = expression.evaluate({}, {"v": DRAWN.__getitem__})
+    alone = [
+        expression.evaluate({}, {"v": lambda name, i=i: float(DRAWN[name][i])})
+        for i in range(DRAWS)
+    ]
+    assert list(np.broadcast_to(together, DRAWS)) == alone
+
+
+def test_a_condition_of_a_list_cannot_depend_on_draws():
+    expression = parse("len([x for x in [1, 2] if v('a') > 0]) == 2", "claim T1")
+    with pytest.raises(SettingsError, match="what stands after `if` must not depend on cells"):
+        expression.evaluate({}, {"v": DRAWN.__getitem__})
+
+
+def test_comparisons_of_draws_note_by_how_much_measured_values_differ():
+    made = []
+    text = f"v('a') < v('b') and sum(x > 0 for x in {FOUR}) >= 2 and v('a') == min({FOUR})"
+    parse(text, "claim T1").evaluate({}, {"v": DRAWN.__getitem__}, made)
+    gaps = [gap for comparison in made for gap in comparison.gaps]  # no count, no equality
+    assert len(gaps) == 1
+    assert gaps[0] == pytest.approx(DRAWN["b"] - DRAWN["a"])

@@ -16,6 +16,7 @@ from xlrepro.evidence.figures import (
 )
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 
 DRAWINGS = (heat_map, gain_against_distance, bars, reported_against_reproduced)
 
@@ -29,7 +30,8 @@ def frame(numbers):
         for c in load_reported().cells("word_order/table2")
         if c.system in ("word:ORT", "word:TRS") and c.column in columns
     }
-    return compare("word_order/table2", ["open"], numbers=numbers(cells), columns=columns)
+    compared = compare(View("word_order/table2", "open", numbers(cells)))
+    return compared[compared["column"].isin(columns)]
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
@@ -96,7 +98,7 @@ def test_the_alt_text_is_one_sentence_and_stands_in_the_html(draw, frame):
 
 @pytest.mark.parametrize("draw", DRAWINGS)
 def test_nothing_run_is_said_not_drawn(draw):
-    empty = compare("word_order/table2", ["open"], numbers=ReproducedNumbers([]))
+    empty = compare(View("word_order/table2", "open", ReproducedNumbers([])))
     assert any(word in draw(empty).alt for word in ("not both run", "nothing was run", "no cell"))
 
 
@@ -150,11 +152,11 @@ def test_panels_are_a_grid_without_a_panel_under_it():
 
 def test_the_axis_of_bars_ends_where_percents_do(numbers):
     found = numbers({("word:ORT", "de"): {0: 100.0, 1: 0.2, 2: 5.6}, ("word:TRS", "de"): {0: 40.0}})
-    axes = bars(compare("word_order/table2", ["open"], numbers=found)).drawing.axes[0]
+    axes = bars(compare(View("word_order/table2", "open", found))).drawing.axes[0]
     assert axes.get_ylim() == (0, 105)
 
 
 def test_the_axis_of_small_bars_is_not_stretched(numbers):
     found = numbers({("word:ORT", "de"): {0: 10.0, 1: 11.0}})
-    axes = bars(compare("word_order/table2", ["open"], numbers=found)).drawing.axes[0]
+    axes = bars(compare(View("word_order/table2", "open", found))).drawing.axes[0]
     assert 10 < axes.get_ylim()[1] < 40

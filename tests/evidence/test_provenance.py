@@ -29,20 +29,20 @@ def test_nothing_run_costs_nothing():
 
 def test_each_record_has_a_row_with_its_key_and_state(record):
     fresh, old = record(seed=0), record(seed=1, commit=None)
-    table = provenance_table([fresh, old], stale=lambda r: r.seed == 1)
+    table = provenance_table([fresh, old], standing=lambda r: ("witnessed", "stale")[r.seed])
     assert [row[0].text for row in table.rows] == [fresh.key[:10], old.key[:10]]
     assert [row[0].title for row in table.rows] == [fresh.key, old.key]
-    assert [row[4].text for row in table.rows] == ["fresh", "stale"]
+    assert [row[4].text for row in table.rows] == ["witnessed", "stale"]
     assert [row[3].text for row in table.rows] == ["a" * 10, "none"]
 
 
 def test_the_caption_states_the_cost(record):
-    table = provenance_table([record(wall_seconds=90.0)], stale=lambda r: False)
-    assert "1 trials, 2 min" in table.caption
+    table = provenance_table([record(wall_seconds=90.0)], standing=lambda r: "fresh")
+    assert "1 trial, 2 min" in table.caption
 
 
 def test_the_repr_is_stable(record):
-    assert repr(provenance_table([record()], stale=lambda r: False)) == "1 records"
+    assert repr(provenance_table([record()], standing=lambda r: "fresh")) == "1 records"
 
 
 def test_trainings_whose_last_epoch_was_the_best_are_counted(record):
@@ -57,9 +57,9 @@ def test_trainings_whose_last_epoch_was_the_best_are_counted(record):
         )
     ]
     assert best_was_last(records) == (2, 4)
-    caption = provenance_table(records, stale=lambda r: False).caption
+    caption = provenance_table(records, standing=lambda r: "fresh").caption
     assert caption.endswith("In 2 of 4 trainings the last epoch was the best on dev.")
 
 
 def test_pages_without_training_say_nothing_of_epochs(record):
-    assert "epoch" not in provenance_table([record()], stale=lambda r: False).caption
+    assert "epoch" not in provenance_table([record()], standing=lambda r: "fresh").caption

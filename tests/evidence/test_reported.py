@@ -8,7 +8,6 @@ from xlrepro.evidence.reported import (
     HEADER,
     ReportedNumbers,
     load_reported,
-    load_statements,
     parse_extra,
     parse_number,
     read_reported,
@@ -125,15 +124,6 @@ def test_remarks_in_extra_are_no_fields():
 def test_an_unusable_field_of_extra_is_an_error(text):
     with pytest.raises(DataError, match=r"a\.csv:3"):
         parse_extra(text, "a.csv:3")
-
-
-def test_the_numbered_statements_have_a_layout_of_their_own():
-    statements = load_statements("ramen")
-    assert (len(statements), statements[1].number) == (13, "3.3")
-
-
-def test_a_paper_without_statements_has_none():
-    assert load_statements("word_order") == []
 
 
 GOOD = "word_order,9,G,ORT,de,POS,test,accuracy,,53.1,percent,,yes,note"

@@ -8,6 +8,7 @@ from scipy import stats
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.reproduced import gather, t_interval
+from xlrepro.evidence.view import View
 
 
 def never(record):
@@ -82,11 +83,11 @@ def test_profiles_are_kept_apart(record):
 
 def test_an_average_over_columns_is_taken_seed_by_seed(numbers):
     found = numbers({("a:X", "de"): {0: 10.0, 1: 20.0, 2: 5.0}, ("a:X", "fr"): {0: 30.0, 1: 60.0}})
-    cell = found.averaged("word_order/table2", "open", "a:X", ("de", "fr"), "both")
+    cell = View("word_order/table2", "open", found).averaged("a:X", ("de", "fr"), "both")
     assert (cell.column, cell.seeds, cell.values) == ("both", (0, 1), (20.0, 40.0))
 
 
 def test_an_average_over_a_column_nobody_ran_is_an_error(numbers):
     found = numbers({("a:X", "de"): {0: 10.0}})
     with pytest.raises(SettingsError, match="not run: fr"):
-        found.averaged("word_order/table2", "open", "a:X", ("de", "fr"), "both")
+        View("word_order/table2", "open", found).averaged("a:X", ("de", "fr"), "both")

@@ -6,6 +6,7 @@ from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, experiment
 
 NOTHING = ReproducedNumbers([])
@@ -27,14 +28,14 @@ def one(frame, system, column):
     ],
 )
 def test_numbers_that_the_paper_quotes_are_not_called_not_run(key, system, column, verdict):
-    row = one(compare(key, ["open"], numbers=NOTHING), system, column)
+    row = one(compare(View(key, "open", NOTHING)), system, column)
     assert (row["verdict"], bool(row["note"])) == (verdict, system.startswith("with:"))
 
 
 @pytest.mark.parametrize(("profile", "says"), [("open", True), ("smoke", False)])
 def test_a_row_says_why_a_profile_does_not_run_it(profile, says):
     row = one(
-        compare("man_moe/table4", [profile], numbers=NOTHING), "without:MAN-MOE+CharCNN+UMWE", "de"
+        compare(View("man_moe/table4", profile, NOTHING)), "without:MAN-MOE+CharCNN+UMWE", "de"
     )
     assert row["verdict"] == "not run"
     assert ("collapse (man_moe/mappings)" in row["note"]) == says

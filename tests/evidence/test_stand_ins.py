@@ -47,7 +47,7 @@ def test_a_claim_about_magnitudes_is_not_judged_on_a_stand_in(numbers):
     cells = {("ablation:MAN-MoE", f"{c}/avg"): {0: 90.0, 1: 90.0} for c in ("en", "es", "th")}
     cells |= {("ablation:- MAN", column): {0: 1.0, 1: 1.0} for _, column in cells}
     verdict = Judge(numbers(cells, "man_moe/table3")).judge(CLAIMS["M12"], OPEN)
-    assert (verdict.status, verdict.share) == ("undecided", None)
+    assert (verdict.status, verdict.share) == ("not evaluable", None)
     assert verdict.note.startswith("not judged: it is about values on the paper's data; ours: ")
 
 
@@ -61,7 +61,7 @@ def test_a_verdict_says_whose_pre_trained_weights_it_rests_on(numbers):
 def test_quoted_numbers_are_not_set_beside_ours_of_another_corpus(numbers):
     cells = {("without:MAN-MOE+CharCNN", c): {0: 99.0, 1: 99.0} for c in ("de", "es", "nl", "avg")}
     verdict = Judge(numbers(cells, "man_moe/table4")).judge(CLAIMS["M14"], OPEN)
-    assert (verdict.status, verdict.share) == ("undecided", None)
+    assert (verdict.status, verdict.share) == ("not evaluable", None)
     assert "numbers of another corpus than ours (WikiANN)" in verdict.note
 
 

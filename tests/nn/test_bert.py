@@ -3,6 +3,8 @@ import torch
 
 from xlrepro.nn.bert import Bert, BertSizes, MaskedLanguageModel
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 SIZES = BertSizes(50, dim=24, layers=2, heads=3, ff_dim=40, positions=12, dropout=0.0)
 
 
@@ -53,7 +55,7 @@ def test_outputs_are_those_of_transformers():
     with torch.inference_mode():
         expected = other(input_ids=ids, attention_mask=mask.long()).last_hidden_state
         found = with_weights_of(other, SIZES)(ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(found[mask], expected[mask], rtol=1e-10, atol=1e-10)
 
 
 def test_padding_changes_nothing():

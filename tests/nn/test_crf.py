@@ -278,6 +278,7 @@ def test_cuda_equals_cpu():
     assert torch.equal(crf.decode(emissions, mask).cpu(), best)
 
 
+@pytest.mark.usefixtures("double_precision")
 @pytest.mark.parametrize("length", [17, 38, 120])
 def test_gradients_of_long_sentences_agree_with_pytorch_crf(length):
     torch.manual_seed(length)
@@ -292,5 +293,7 @@ def test_gradients_of_long_sentences_agree_with_pytorch_crf(length):
     mine, peer = (emissions.clone().requires_grad_() for _ in range(2))
     ours(mine, tags, mask, reduction="sum").backward()
     (-theirs(peer, tags, mask, reduction="sum")).backward()
-    torch.testing.assert_close(mine.grad, peer.grad, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(ours.transitions.grad, theirs.transitions.grad, atol=1e-3, rtol=1e-4)
+    torch.testing.assert_close(mine.grad, peer.grad, atol=1e-12, rtol=1e-9)
+    torch.testing.assert_close(
+        ours.transitions.grad, theirs.transitions.grad, atol=1e-10, rtol=1e-9
+    )

@@ -7,6 +7,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.nn.reversal import mirrored_steps
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 
 def random_batch(batch=4, length=7, dim=5):
     generator = torch.Generator().manual_seed(0)
@@ -36,7 +38,7 @@ def test_outputs_equal_torch_packed(layers):
     packed = pack_padded_sequence(x, mask.sum(1), batch_first=True, enforce_sorted=False)
     states, _ = torch_twin(encoder, 5, layers)(packed)
     expected, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
-    torch.testing.assert_close(encoder(x, mask), expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(encoder(x, mask), expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("garbage", [1e6, float("nan")])
@@ -48,7 +50,7 @@ def test_padding_does_not_change_outputs(garbage):
     for row, kept, sentence in zip(clean, mask, x, strict=True):
         n = int(kept.sum())
         alone = encoder(sentence[None, :n], kept[None, :n])[0]
-        torch.testing.assert_close(row[:n], alone, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(row[:n], alone, rtol=1e-10, atol=1e-12)
         assert row[n:].abs().sum() == 0
 
 

@@ -1,15 +1,28 @@
 """The Transformer encoders: parity, padding, order, gradients, seeds."""
 
 import itertools
+from functools import partial
 
 import pytest
 import torch
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.nn.positions import sinusoidal_table
+from xlrepro.nn.positions import (
+    LearnedPositions,
+    RelativePositions,
+    SinusoidalPositions,
+    sinusoidal_table,
+)
 from xlrepro.nn.transformer import TransformerEncoder, TransformerLayer
 
-POSITIONS = ("sinusoidal", "learned", "relative", "none")
+pytestmark = pytest.mark.usefixtures("double_precision")
+
+POSITIONS = {
+    "sinusoidal": SinusoidalPositions,
+    "learned": LearnedPositions,
+    "relative": partial(RelativePositions, max_distance=2),
+    "none": None,
+}
 KERNELS = (None, 1, 2, 3, 4, 5)
 
 
@@ -17,7 +30,7 @@ def build(positions="none", kernel_size=3, input_dim=5, dim=8, **options):
     torch.manual_seed(0)
     options = {"heads": 2, "layers": 2, "ff_dim": 16, "dropout": 0.0} | options
     encoder = TransformerEncoder(
-        input_dim, dim, kernel_size=kernel_size, positions=positions, **options
+        input_dim, dim, kernel_size=kernel_size, positions=POSITIONS[positions], **options
     )
     with torch.no_grad():  # biases and norms away from 0 and 1, so that no leak through them hides
         for parameter in encoder.parameters():
@@ -33,7 +46,7 @@ def random_batch(dim=5):
 
 @pytest.mark.parametrize(("positions", "kernel_size"), itertools.product(POSITIONS, KERNELS))
 def test_padding_does_not_change_outputs(positions, kernel_size):
-    encoder = build(positions, kernel_size, max_distance=2)
+    encoder = build(positions, kernel_size)
     x, mask = random_batch()
     clean = encoder(x, mask)
     garbage = x.masked_fill(~mask.unsqueeze(-1), float("nan"))
@@ -139,7 +152,7 @@ def test_weights_and_dropout_follow_the_seed(positions):
 
     def run(seed):
         torch.manual_seed(seed)
-        return TransformerEncoder(5, 8, 2, 1, 16, 3, positions, dropout=0.5)(x, mask)
+        return TransformerEncoder(5, 8, 2, 1, 16, 3, POSITIONS[positions], dropout=0.5)(x, mask)
 
     assert torch.equal(run(1), run(1))
     assert not torch.equal(run(1), run(2))
@@ -174,23 +187,22 @@ def test_sinusoidal_positions_have_no_longest_sentence():
 
 
 def test_learned_positions_refuse_a_longer_sentence():
-    encoder = build("learned", max_positions=6)
+    positions = LearnedPositions(5, max_positions=6)
     with pytest.raises(DataError, match="7 tokens is longer than the 6 learned positions"):
-        encoder(*random_batch())
+        positions(random_batch()[0])
 
 
 def test_learned_positions_begin_with_the_given_table():
     table = torch.randn(9, 8)
-    encoder = TransformerEncoder(8, 8, 2, 1, 16, positions="learned", position_table=table)
+    encoder = TransformerEncoder(8, 8, 2, 1, 16, positions=partial(LearnedPositions, table=table))
     assert torch.equal(encoder.positions(torch.zeros(1, 9, 8))[0], table)
     assert encoder.positions.table.requires_grad
 
 
 def test_frozen_positions_are_not_trained():
     table = torch.randn(9, 8)
-    encoder = TransformerEncoder(
-        8, 8, 2, 1, 16, positions="learned", position_table=table, freeze_positions=True
-    )
+    frozen = partial(LearnedPositions, table=table, frozen=True)
+    encoder = TransformerEncoder(8, 8, 2, 1, 16, positions=frozen)
     x, mask = random_batch(8)
     encoder(x, mask).square().sum().backward()
     assert encoder.positions.table.grad is None
@@ -198,22 +210,31 @@ def test_frozen_positions_are_not_trained():
     assert all(p.grad is not None for n, p in encoder.named_parameters() if "table" not in n)
 
 
+def test_a_table_of_another_width_is_refused():
+    with pytest.raises(SettingsError, match="the encoder is 8 wide"):
+        LearnedPositions(8, table=torch.zeros(9, 7))
+
+
+def test_a_negative_distance_is_refused():
+    with pytest.raises(ValueError, match="max_distance must be"):
+        TransformerEncoder(8, 8, 2, 1, 16, positions=partial(RelativePositions, max_distance=-1))
+
+
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "message"),
     [
-        ({"positions": "rotary"}, SettingsError, "positions must be"),
-        ({"position_table": torch.zeros(9, 8)}, SettingsError, "needs positions='learned'"),
-        ({"freeze_positions": True}, SettingsError, "needs positions='learned'"),
-        (
-            {"positions": "learned", "position_table": torch.zeros(9, 7)},
-            SettingsError,
-            "the encoder is 8 wide",
-        ),
-        ({"heads": 3}, ValueError, "3 heads do not divide a width of 8"),
-        ({"kernel_size": 0}, ValueError, "kernel_size must be 1 or more"),
-        ({"positions": "relative", "max_distance": -1}, ValueError, "max_distance must be"),
+        ({"heads": 3}, "3 heads do not divide a width of 8"),
+        ({"kernel_size": 0}, "kernel_size must be 1 or more"),
     ],
 )
-def test_impossible_settings_are_named(options, error, message):
-    with pytest.raises(error, match=message):
+def test_impossible_settings_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
         build(**options)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_dropout_falls_on_the_input_after_its_positions(positions):
+    encoder = build(positions, dropout=0.5, layers=0, input_dim=8).train()
+    torch.manual_seed(3)
+    states = encoder(*random_batch(8))
+    assert 0.3 < float((states[0] == 0).float().mean()) < 0.7

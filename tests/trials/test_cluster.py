@@ -1,11 +1,12 @@
 """How a cluster of this machine ends where its workers are late."""
 
+import signal
 import time
 from multiprocessing import get_context
 
 import pytest
 
-from xlrepro.trials.cluster import WORKER_NAME, _closing
+from xlrepro.trials.cluster import WORKER_NAME, _closing, _interrupts_held
 
 
 class Late:
@@ -44,3 +45,30 @@ def test_workers_that_stop_too_late_are_killed_and_nothing_is_raised(worker):
 def test_what_went_wrong_before_is_not_swallowed(error):
     with pytest.raises(error, match="the trial"), _closing(Late()):
         raise error("the trial")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_waits_until_the_cluster_is_whole(number):
+    came = []
+    before = signal.signal(number, lambda *_: came.append("interrupt"))
+    try:
+        with _interrupts_held() as let_through:
+            signal.raise_signal(number)
+            came.append("whole")
+            with let_through():
+                came.append("running")
+            signal.raise_signal(number)
+            came.append("closed")
+    finally:
+        signal.signal(number, before)
+    assert came == ["whole", "interrupt", "running", "closed", "interrupt"]
+
+
+def test_what_was_held_does_not_hide_an_error():
+    def fail_after_an_interrupt():
+        with _interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+            raise OSError("no port")
+
+    with pytest.raises(OSError, match="no port"):
+        fail_after_an_interrupt()

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from xlrepro import artefacts
 from xlrepro.errors import SettingsError
 from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, is_stale, stale_check
 
@@ -162,3 +163,15 @@ def test_a_check_of_many_records_looks_at_a_file_once_and_a_new_check_looks_agai
     edit(paper, "model.py", "x = 1", "x = 2")
     assert not check(record)
     assert stale_check()(record)
+
+
+def test_an_artefact_of_other_bytes_makes_a_record_stale(record_of, monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    folder = tmp_path / "vectors" / "dictionary-de-0123"
+    record = record_of().model_copy(update={"artefacts": {folder.name: "a" * 64}})
+    assert not is_stale(record)  # it is not here: nothing is built to look a record up
+    folder.mkdir(parents=True)
+    (folder / "words.txt").write_text("Haus\n")
+    assert is_stale(record)
+    same = record.model_copy(update={"artefacts": {folder.name: artefacts.content_of(folder.name)}})
+    assert not is_stale(same)

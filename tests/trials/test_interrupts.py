@@ -115,6 +115,23 @@ def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
     wait_for(lambda: not group_members(process.pid), "the last process to end")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_workers_start_has_no_traceback_and_leaves_no_process(
+    start, group_members, number
+):
+    process = start("--systems=ORT", "--seeds=0-1", "--set=sleep=60", "--jobs=2")
+    wait_for(lambda: len(group_members(process.pid)) >= 3, "the first worker's process")
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # what a terminal does
+    else:
+        process.send_signal(number)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert [line for line in errors.splitlines() if "Traceback" in line or "Error" in line] == []
+    assert "interrupted: 0 of 2 trials have their record" in errors
+    wait_for(lambda: not group_members(process.pid), "the last process to end")
+
+
 def test_two_runs_at_once_share_the_work(start, home, store, scheduler, group_members):
     process = start("--systems=ORT", "--seeds=0-7", "--set=sleep=0.3", "--jobs=1")
     wait_for((home / "ran").exists, "the first trial")

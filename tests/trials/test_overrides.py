@@ -9,16 +9,16 @@ from pydantic import BaseModel
 from xlrepro.errors import SettingsError
 from xlrepro.experiments import all_experiments
 from xlrepro.papers.man_moe import settings as man_moe
-from xlrepro.papers.word_order import mbert_data, nlu_settings, span_data
 from xlrepro.papers.word_order import settings as word_order
+from xlrepro.papers.word_order.mbert.settings import MbertSettings
+from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.trials.overrides import BOUNDS, check_overrides
 
 CLASSES: list[type[BaseModel]] = [
     word_order.EncoderSettings,
     word_order.TaggingSettings,
-    span_data.SpanSettings,
-    mbert_data.MbertSettings,
-    nlu_settings.NLUSettings,
+    MbertSettings,
+    NLUSettings,
     man_moe.ModelSettings,
     man_moe.TransferSettings,
 ]
@@ -54,6 +54,10 @@ def test_what_the_presets_use_is_within_the_bounds():
     [
         {"epochs": -3},
         {"epochs": 0},
+        {"epochs": 10**12},
+        {"dim": 10**9},
+        {"layers": 10**6},
+        {"warmup_steps": 1e300},
         {"epochs": True},
         {"epochs": "3"},
         {"words": {}},
@@ -106,6 +110,8 @@ def test_no_trial_is_made_of_an_impossible_setting():
     ("key", "profile", "overrides", "named"),
     [
         ("word_order/table2", "paper", {"source": "xx"}, "source=xx ('xx' is unknown)"),
+        ("word_order/table2", "smoke", {"heads": 3}, "3 heads do not divide a width of"),
+        ("word_order/table3", "smoke", {"heads": 3}, "3 heads do not divide a width of"),
         ("man_moe/mappings", "open", {"languages": ["en", "xx"]}, "languages=['en', 'xx']"),
         ("man_moe/mappings", "smoke", {"languages": 5}, "languages=5"),
     ],

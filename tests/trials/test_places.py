@@ -2,8 +2,9 @@
 
 import pytest
 
+from xlrepro.corpora import registry
 from xlrepro.errors import SettingsError, StoreError
-from xlrepro.paths import build_dir, project_root
+from xlrepro.paths import build_dir, cache_dir, project_root, supplied_dir
 from xlrepro.trials.engine import run_trials
 from xlrepro.trials.store import RecordStore
 
@@ -19,6 +20,32 @@ def test_a_build_folder_that_is_a_file_is_refused(tmp_path, monkeypatch, below):
 def test_a_build_folder_may_not_be_there_yet(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "new" / "build"))
     assert build_dir() == tmp_path / "new" / "build"
+
+
+def test_a_tilde_in_the_build_folder_is_the_users_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XLREPRO_BUILD", "~/builds")
+    assert build_dir() == tmp_path / "builds"
+
+
+PLACES = {
+    "XLREPRO_HOME": project_root,
+    "XLREPRO_BUILD": build_dir,
+    "XLREPRO_DATA": cache_dir,
+    "XLREPRO_SUPPLIED": supplied_dir,
+    "XLREPRO_MIRROR": lambda: registry.fetch("ud-r2.2", "en/train", progress=False),
+}
+
+
+@pytest.mark.parametrize("variable", PLACES)
+@pytest.mark.parametrize("named", ["LOOP", "LOOP/below", "~nosuchuser/x", "/tmp/" + "x" * 300])
+def test_a_path_that_cannot_be_one_is_refused_in_one_line(tmp_path, monkeypatch, variable, named):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    monkeypatch.setenv(variable, named.replace("LOOP", str(tmp_path / "loop")))
+    with pytest.raises(SettingsError, match=f"{variable}=.* cannot be used") as raised:
+        PLACES[variable]()
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_a_home_without_a_project_is_refused(tmp_path, monkeypatch):

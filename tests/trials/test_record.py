@@ -172,3 +172,38 @@ def test_the_order_of_settings_and_data_does_not_change_the_key(trial_of):
     one = trial_of(settings={"a": 1, "b": 2}, data={"x": "1", "y": "2"})
     other = trial_of(settings={"b": 2, "a": 1}, data={"y": "2", "x": "1"})
     assert one.key == other.key
+
+
+CELL = {"system": "word:ORT", "column": "en", "value": 1.0, "metric": "accuracy", "unit": "percent"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("cells", [], "fills no cell"),
+        ("cells", [CELL, CELL], "filled twice"),
+        ("cells", [{**CELL, "column": "fr"}], "not one of the trial's own"),
+        ("wall_seconds", -1.0, "wall_seconds"),
+        ("training_seconds", -0.5, "training_seconds"),
+        ("training_tokens", -1, "training_tokens"),
+        ("training_tokens_per_second", -1.0, "training_tokens_per_second"),
+        ("peak_memory_bytes", -1, "peak_memory_bytes"),
+        ("threads", 0, "threads"),
+        ("details", {"text": "word " * 100}, "numbers and names only"),
+    ],
+)
+def test_reading_refuses_what_writing_refuses(record_of, field, value, said):
+    with pytest.raises(StoreError, match=said):
+        Record.from_json(resealed(record_of().to_json(), **{field: value}), "x.json")
+
+
+@pytest.mark.parametrize("field", ["training_tokens", "training_seconds"])
+def test_negative_cost_makes_no_record(trial_of, field):
+    with pytest.raises(StoreError, match="0 or more"):
+        finish(trial_of(), **{field: -1})
+
+
+def test_a_deeply_nested_record_is_refused(record_of):
+    text = record_of().to_json().replace('"details": {', '"details": {"x": ' + "[" * 10**5, 1)
+    with pytest.raises(StoreError, match="nested too deeply"):
+        Record.from_json(text, "x.json")

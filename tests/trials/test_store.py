@@ -259,3 +259,30 @@ def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is
     store.put(later(record) if newer_is_local else record)
     assert store.get(record.key) == later(record)
     assert store.records() == [later(record)]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085", "\x1c"])
+def test_a_name_with_a_line_separator_is_published_and_read_again(store, record_of, separator):
+    store.put(record_of(settings={"name": f"a{separator}b"}))
+    store.publish()
+    (published,) = RecordStore(store.root.parent / "none", store.published).records()
+    assert published.settings == {"name": f"a{separator}b"}
+    (file,) = store.publish()
+    assert (file.added, file.total) == (0, 1)
+
+
+def test_half_a_character_is_refused_and_leaves_nothing(store, record_of):
+    with pytest.raises(StoreError, match=r"U\+D800"):
+        write_atomically(store.root / "x.json", "\ud800")
+    assert not list(store.root.parent.rglob("*.tmp"))
+    record = record_of(settings={"name": "a"}).model_copy(update={"settings": {"name": "\udfff"}})
+    with pytest.raises(StoreError, match=r"U\+DFFF"):
+        store.put(record)
+
+
+def test_a_deeply_nested_record_is_named_and_hides_no_other(store, record_of, caplog):
+    store.put(record_of(1))
+    store.path("f" * 64).write_text("[" * 10**5)
+    with caplog.at_level(logging.WARNING):
+        assert [r.seed for r in store.records()] == [1]
+    assert "nested too deeply" in caplog.text

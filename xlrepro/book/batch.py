@@ -29,7 +29,7 @@ from xlrepro.errors import SettingsError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, project_root
 from xlrepro.trials.cluster import cpu_slots, gpu_shares
-from xlrepro.trials.devices import visible_gpus
+from xlrepro.trials.devices import resolve, visible_gpus
 from xlrepro.trials.trial import PROFILES
 
 logger = logging.getLogger("xlrepro")
@@ -142,8 +142,9 @@ def plan(
             gets its share of the cores, or all of its share of the GPUs.
 
     Raises:
-        SettingsError: for an unknown profile, experiment or parameter, a value that no notebook
-            can be run with, or if no experiment has the profile.
+        SettingsError: for an unknown profile, experiment, parameter or system, a value that no
+            notebook can be run with, or if no experiment has the profile.
+        DeviceError: if CUDA is asked for on this machine and there is none.
     """
     given = _with_profile(profile, parameters or {})
     jobs = []
@@ -151,15 +152,25 @@ def plan(
         where = source.relative_to(project_root()).as_posix()
         try:
             notebook = json.loads(source.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
-            raise SettingsError(f"{where} is not a notebook: {error}") from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise SettingsError(f"{where} is not a notebook: {error}") from None
         known = declared(notebook, where)
         values = check(given, known, where)
+        _check_run(experiment, profile, {**known, **values})
         if workers > 1 and "jobs" in known and not _on_gpus({**known, **values}):
             values.setdefault("jobs", max(1, cpu_slots() // workers))
         target = executed_dir(profile) / f"{experiment}.ipynb"
         jobs.append(Job(experiment, source, target, values))
     return jobs
+
+
+def _check_run(experiment: str, profile: str, values: Mapping[str, Any]) -> None:
+    """Refuse a device that is not here and a system that the experiment lacks, before any run."""
+    if values.get("device") == "cuda" and not values.get("scheduler"):
+        resolve("cuda")
+    own = all_experiments().get(experiment)
+    if own is not None and values.get("systems"):
+        own.trials(profile, values["systems"], values.get("seeds"))
 
 
 def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from xlrepro.book.templating import render_file
 from xlrepro.book.verdicts import evidence
-from xlrepro.evidence.claims import Claim, claims_table, status_counts
+from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.claims import claims_table
 from xlrepro.evidence.html_table import Entry, Table, headings
-from xlrepro.evidence.judging import STATUSES
+from xlrepro.evidence.judging import STATUSES, status_counts
 from xlrepro.paths import project_root
 
 
@@ -29,7 +30,7 @@ def verdicts_html(key: str) -> str:
     if not found.claims(key):
         return ""
     profiles = found.profiles(key.split("/", 1)[0])
-    return claims_table(key, profiles, numbers=found.numbers, reported=found.reported).html
+    return claims_table(key, profiles, found.numbers, reported=found.reported).html
 
 
 def summary_table(paper: str) -> Table:

@@ -3,10 +3,11 @@
 from xlrepro.book.experiment_pages import BUILT, NOT_BUILT, state_of
 from xlrepro.book.toc import paper_order
 from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, evidence
-from xlrepro.evidence.claims import Claim, status_counts, verdict_entry
+from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.claims import verdict_entry
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
 from xlrepro.evidence.html_table import Entry, Table, headings
-from xlrepro.evidence.judging import FAILS, HOLDS, NOT_EVALUABLE, UNDECIDED
+from xlrepro.evidence.judging import FAILS, HOLDS, NOT_EVALUABLE, UNDECIDED, status_counts
 from xlrepro.evidence.provenance import duration, total_cost
 
 JUDGED = (HOLDS, FAILS, UNDECIDED)

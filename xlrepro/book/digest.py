@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xlrepro.evidence.claims import Judge, claims_of
+from xlrepro.evidence.claims import claims_of
+from xlrepro.evidence.judging import Judge
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
 from xlrepro.trials.trial import canonical_json

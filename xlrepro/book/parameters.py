@@ -7,11 +7,10 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from xlrepro.errors import SettingsError
 from xlrepro.trials.devices import DEVICES
 from xlrepro.trials.trial import PROFILES
+from xlrepro.yaml_files import parse_value
 
 
 def _is_count(value: Any, least: int) -> bool:
@@ -51,21 +50,27 @@ def declared(notebook: Mapping[str, Any], where: str) -> dict[str, Any]:
         where: how to call it in an error.
 
     Raises:
-        SettingsError: if there is no such cell, or a default is not a plain value.
+        SettingsError: if it is no notebook, there is no such cell or it is not Python, or a
+            default is not a plain value.
     """
-    tagged = [
-        cell
-        for cell in notebook.get("cells", [])
-        if "parameters" in cell.get("metadata", {}).get("tags", [])
-    ]
+    try:
+        cells = [
+            (cell["cell_type"], cell["metadata"].get("tags", []), "".join(cell["source"]))
+            for cell in notebook["cells"]
+        ]
+        tagged = [source for _, tags, source in cells if "parameters" in tags]
+    except (LookupError, TypeError, AttributeError):
+        raise SettingsError(f"{where} is not a notebook: restore it from the repository") from None
     if len(tagged) != 1:
         raise SettingsError(
             f"{where} has {len(tagged)} cells tagged 'parameters'; it needs exactly one"
         )
-    source = tagged[0]["source"]
-    text = source if isinstance(source, str) else "".join(source)
+    try:
+        statements = ast.parse(tagged[0]).body
+    except (SyntaxError, ValueError, RecursionError):
+        raise SettingsError(f"{where}: the cell tagged 'parameters' is not Python") from None
     found: dict[str, Any] = {}
-    for statement in ast.parse(text).body:
+    for statement in statements:
         if isinstance(statement, ast.Assign):
             names, value = statement.targets, statement.value
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
@@ -116,7 +121,10 @@ def check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dic
 def _fit(value: Any, default: Any, name: str, where: str) -> Any:
     if isinstance(default, list) and not isinstance(value, list):
         parts = value.split(",") if isinstance(value, str) else [value]
-        return [yaml.safe_load(part) if isinstance(part, str) else part for part in parts]
+        return [
+            _value(part, f"{where}: parameter {name!r}") if isinstance(part, str) else part
+            for part in parts
+        ]
     if default is None or isinstance(value, type(default)):
         return value
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -127,11 +135,18 @@ def _fit(value: Any, default: Any, name: str, where: str) -> Any:
     )
 
 
+def _value(text: str, where: str) -> Any:
+    try:
+        return parse_value(text)
+    except ValueError as error:
+        raise SettingsError(f"{where}: the value is not YAML ({error})") from None
+
+
 def parse_assignments(texts: Sequence[str]) -> dict[str, Any]:
     """Return the values of ``NAME=VALUE`` texts; a value is read as YAML.
 
     Raises:
-        SettingsError: for a text without ``=``.
+        SettingsError: for a text without ``=``, or a value that is not YAML.
 
     Example:
         >>> parse_assignments(["seeds=[0, 1]", "device=cpu"])
@@ -142,5 +157,5 @@ def parse_assignments(texts: Sequence[str]) -> dict[str, Any]:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise SettingsError(f"-p takes NAME=VALUE, not {text!r}")
-        values[name.strip()] = yaml.safe_load(value)
+        values[name.strip()] = _value(value, f"-p {name}")
     return values

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from xlrepro.evidence.catalog import read_yaml
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.paths import project_root
 from xlrepro.trials.trial import PROFILES, canonical_json
+from xlrepro.yaml_files import read_yaml
 
 
 def settings_table(paper: str, name: str) -> str:

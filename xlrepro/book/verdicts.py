@@ -5,18 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.claims import (
-    Claim,
-    ClaimVerdict,
-    Condition,
-    Judge,
-    claims_of,
-    conditions_of,
-    judge_all,
-)
+from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.claims import claims_of, conditions_of
 from xlrepro.evidence.compare import compare, verdict_counts
+from xlrepro.evidence.judging import ClaimVerdict, Condition, Judge, judge_all
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, all_own_records
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import PROFILES
@@ -88,7 +83,7 @@ class Evidence:
         if not self.runs[experiment, profile]:
             return {}
         own = all_experiments().get(experiment)
-        return verdict_counts(compare(experiment, (profile,), numbers=self.numbers, own=own))
+        return verdict_counts(compare(View(experiment, profile, self.numbers), own=own))
 
 
 @lru_cache(maxsize=1)

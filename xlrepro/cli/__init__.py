@@ -5,18 +5,27 @@ inside them, never at its top: ``xlrepro --help`` answers at once because nothin
 An error the user can act on is one line on stderr and exit status 2.
 """
 
+import errno
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated, NoReturn, cast
 
 import typer
 
 from xlrepro import __version__
-from xlrepro.cli import book, checks, data, evidence, golden, machine, runs
-from xlrepro.errors import XlreproError
+from xlrepro.cli import book, checks, data, evidence, golden, machine, runs, witness
+from xlrepro.errors import SettingsError, XlreproError
 
 # Newer typers bring their own click and name few of its errors: this is the one of a wrong call.
 UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
+
+FEWEST_COLUMNS = 20
+# What a write to a full disk or a closed terminal says.
+NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
 
 
 def _print_version(asked: bool) -> None:
@@ -44,7 +53,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for module in (runs, evidence, golden, book, checks, machine):
+    for module in (runs, witness, evidence, golden, book, checks, machine):
         module.register(app)
     app.add_typer(data.app, name="data", help="List, download, check and find the corpora.")
     return app
@@ -68,27 +77,85 @@ def _explain(error: typer.BadParameter) -> NoReturn:
 
 def _leave_quietly() -> NoReturn:
     """End after the reader of our output has gone (``xlrepro list | head -1``)."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     sys.exit(1)
+
+
+def _drop_output() -> None:
+    """Send what is still to be printed nowhere: Python prints it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _ready() -> Iterator[list[int]]:
+    """Make the process fit to run a command, whatever shell started it.
+
+    SIGTERM, as a queueing system or a shutdown sends it, ends a command as Ctrl-C does.
+
+    Yields:
+        a list that holds SIGTERM once it has come.
+
+    Raises:
+        SettingsError: if standard output is closed, and what would be printed would go into
+            whatever file is opened next; if the working folder has been deleted.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise SettingsError("standard output is closed: send it to a file, or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a test's own stream has not
+            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    try:
+        os.getcwd()
+    except FileNotFoundError:  # libraries of torch would end the process
+        raise SettingsError("the working folder is gone: change to one that is there") from None
+    columns = os.environ.get("COLUMNS", "")
+    if not columns.isdecimal() or len(columns) > 4 or int(columns) < FEWEST_COLUMNS:
+        os.environ.pop("COLUMNS", None)  # rich would print nothing, or a letter a line
+    terminated: list[int] = []
+
+    def terminate(number: int, frame: FrameType | None) -> NoReturn:
+        terminated.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield terminated
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def main() -> None:
     """Run the command line and exit.
 
     Exit status: 0 done; 1 something ran and failed; 2 a mistake in the call, the settings or the
-    data, explained in one line; 130 interrupted.
+    data, explained in one line; 130 interrupted; 143 terminated.
     """
     try:
-        try:
-            sys.exit(build_app()(prog_name="xlrepro", standalone_mode=False))
-        finally:
-            sys.stdout.flush()
+        with _ready() as terminated:
+            try:
+                status = build_app()(prog_name="xlrepro", standalone_mode=False)
+            except (KeyboardInterrupt, typer.Abort):
+                status = 130
+            finally:
+                sys.stdout.flush()
+            if terminated:
+                print("xlrepro: terminated", file=sys.stderr)
+                status = 143
+            sys.exit(status)
     except UsageError as error:
         _explain(error)
     except XlreproError as error:
         print(_one_line(str(error)), file=sys.stderr)
         sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         _leave_quietly()
+    except OSError as error:
+        if error.errno not in NOT_WRITTEN or error.filename is not None:
+            raise
+        print(f"xlrepro: the output cannot be written ({error.strerror})", file=sys.stderr)
+        _drop_output()
+        sys.exit(2)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -94,6 +95,32 @@ def _run_all(root: Path, jobs: int) -> bool:
     return all(passed for _, passed, _ in results)
 
 
+def _passed(file: Path, key: str) -> str:
+    """Return when the tests passed in this very state; empty where the file does not say so.
+
+    A process that is killed may leave the file empty, or half.
+    """
+    try:
+        found, _, when = file.read_text(encoding="utf-8", errors="replace").partition(" ")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read ({error.strerror}): remove it") from None
+    return when.strip() if found == key else ""
+
+
+@contextmanager
+def _kept_in(file: Path) -> Iterator[None]:
+    """Turn the operating system's complaints about the file's folder into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise SettingsError(
+            f"{file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder you can "
+            "write in"
+        ) from None
+
+
 def run_tests(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Processes that share the tests.")
@@ -107,18 +134,21 @@ def run_tests(
     root = project_root()
     passed_file = build_dir() / "tests-passed"
     key = state_key(root) if if_changed else ""
-    if if_changed and passed_file.is_file() and passed_file.read_text().split()[0] == key:
-        when = passed_file.read_text().split(maxsplit=1)[1].strip()
+    when = _passed(passed_file, key) if if_changed else ""
+    if when:
         typer.echo(
             f"all tests passed {when} and nothing changed since; xlrepro test runs them again"
         )
         return
-    passed_file.unlink(missing_ok=True)
+    with _kept_in(passed_file):
+        passed_file.unlink(missing_ok=True)
     if not _run_all(root, jobs):
         raise typer.Exit(1)
     if if_changed:
-        passed_file.parent.mkdir(parents=True, exist_ok=True)
-        passed_file.write_text(f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")
+        from xlrepro.trials.store import write_atomically
+
+        with _kept_in(passed_file):
+            write_atomically(passed_file, f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")
 
 
 def register(app: typer.Typer) -> None:

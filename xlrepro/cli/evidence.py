@@ -1,6 +1,7 @@
 """``xlrepro status`` and ``claims``: what the records say."""
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,16 +33,19 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare
-    from xlrepro.experiments import all_experiments, own_numbers
+    from xlrepro.evidence.reproduced import gather
+    from xlrepro.evidence.view import View
+    from xlrepro.experiments import all_experiments, records_by_experiment
+    from xlrepro.trials.fingerprint import STALE, standing_check
 
     catalog = load_catalog()
     keys = list(experiments or catalog.experiments)
     for key in keys:
         catalog.experiment(key)
-    built = all_experiments()
-    frames = {
-        k: compare(k, [profile], numbers=own_numbers([k], profile), own=built.get(k)) for k in keys
-    }
+    built, standing = all_experiments(), standing_check()
+    records = records_by_experiment(keys, profile)
+    numbers = {k: gather(of, stale=lambda r: standing(r) == STALE) for k, of in records.items()}
+    frames = {k: compare(View(k, profile, numbers[k]), own=built.get(k)) for k in keys}
     if as_json:
         content = {key: _cells(frame) for key, frame in frames.items()}
         typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
@@ -49,7 +53,8 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
         for frame in frames.values():
             _print(_cells_table(frame))
     else:
-        _print(_overview(frames, profile))
+        standings = {k: Counter(map(standing, of)) for k, of in records.items()}
+        _print(_overview(frames, standings, profile))
 
 
 def _cells(frame: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -69,21 +74,26 @@ def _print(table: "RichTable") -> None:
     console.print(table)
 
 
-def _overview(frames: "dict[str, pd.DataFrame]", profile: str) -> "RichTable":
+def _overview(
+    frames: "dict[str, pd.DataFrame]", standings: "dict[str, Counter[str]]", profile: str
+) -> "RichTable":
+    """Return a line per experiment: cells by verdict, records by what became of their code."""
     from rich import box
     from rich.table import Table
 
     from xlrepro.evidence.compare import VERDICTS, verdict_counts
     from xlrepro.experiments import all_experiments
+    from xlrepro.trials.fingerprint import STANDINGS
 
-    table = Table(title=f"Cells by verdict, profile {profile}", box=box.SIMPLE_HEAD)
+    title = f"Cells by verdict, records by their code, profile {profile}"
+    table = Table(title=title, box=box.SIMPLE_HEAD)
     table.add_column("experiment", no_wrap=True)
-    for name in ("built", "cells", *VERDICTS, "stale"):
+    for name in ("built", "cells", *VERDICTS, *STANDINGS):
         table.add_column(name, justify="right", min_width=5)
     for key, frame in frames.items():
         counts = verdict_counts(frame)
         built = "yes" if key in all_experiments() else "no"
-        numbers = [len(frame), *counts.values(), int(frame["stale"].sum())]
+        numbers = [len(frame), *counts.values(), *(standings[key][name] for name in STANDINGS)]
         table.add_row(key, built, *(str(n) if n else "·" for n in numbers))
     return table
 
@@ -118,7 +128,9 @@ def claims(
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
+    from xlrepro.evidence.claim_files import load_claims
+    from xlrepro.evidence.claims import conditions_of
+    from xlrepro.evidence.judging import Judge, judge_all
     from xlrepro.experiments import own_numbers
 
     catalog = load_catalog()
@@ -146,6 +158,7 @@ def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
         "share": verdict.share,
         "n": verdict.n,
         "seeds_true": verdict.alone,
+        "decidable": verdict.decidable,
         "compared": [{"text": c.text, "true": c.true} for c in verdict.compared],
         "missing": list(verdict.missing),
         "note": verdict.note,

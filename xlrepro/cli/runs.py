@@ -1,7 +1,6 @@
 """``xlrepro list``, ``run`` and ``publish``: what can be run, running it, keeping the numbers."""
 
 import json
-import re
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from xlrepro.trials.trial import Trial
 
 MOST_SEEDS = 10_000
-SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$")
+MOST_DIGITS = 20  # of the largest seed
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 
@@ -47,15 +46,19 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         digits = [first, last] if dash else [first]
-        if not all(piece.isascii() and piece.isdigit() for piece in digits):
+        if not all(p.isascii() and p.isdigit() and len(p) <= MOST_DIGITS for p in digits):
             raise SettingsError(
-                f"--seeds {text!r}: {part.strip()!r} is neither a seed (7) nor a range (0-4)"
+                f"--seeds: {_shortened(part.strip())!r} is neither a seed (7) nor a range (0-4)"
             )
         low, high = int(digits[0]), int(digits[-1])
         if not 0 <= high - low < MOST_SEEDS:
             raise SettingsError(f"--seeds {text!r}: {part.strip()!r} is no usable range")
         seeds |= dict.fromkeys(range(low, high + 1))
     return tuple(seeds)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
@@ -82,7 +85,7 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
         >>> parse_overrides(["epochs=3", "kernel=null"])
         {'epochs': 3, 'kernel': None}
     """
-    import yaml
+    from xlrepro.yaml_files import parse_value
 
     found: dict[str, Any] = {}
     for pair in pairs:
@@ -92,10 +95,9 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
         if name.strip() in found:
             raise SettingsError(f"--set {name.strip()} is given twice")
         try:
-            # YAML 1.1 reads 1e-3 as text, which nobody means.
-            found[name.strip()] = float(value) if SCIENTIFIC.match(value) else yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise SettingsError(f"--set {pair!r}: the value is not YAML") from error
+            found[name.strip()] = parse_value(value)
+        except ValueError as error:
+            raise SettingsError(f"--set {name}: the value is not YAML ({error})") from None
     return found
 
 
@@ -208,7 +210,7 @@ def run(
 
 
 def _moved(before: "Record", now: "Record") -> str:
-    """Return how far the numbers of a repeated trial are from those it had."""
+    """Return how far the numbers of a repeated trial are from those it had, and what changed."""
     old = {(cell.system, cell.column): cell.value for cell in before.cells}
     new = {(cell.system, cell.column): cell.value for cell in now.cells}
     moves = {place: abs(value - old[place]) for place, value in new.items() if place in old}
@@ -223,8 +225,36 @@ def _moved(before: "Record", now: "Record") -> str:
     place = max(moves, key=lambda each: moves[each])
     return (
         f"{count} of {len(moves)} numbers moved, most of all {' / '.join(place)}: "
-        f"{old[place]:.4g} before, {new[place]:.4g} now"
+        f"{old[place]:.4g} before, {new[place]:.4g} now ({_suspects(before, now)})"
     )
+
+
+def _suspects(before: "Record", now: "Record") -> str:
+    """Return what may have moved the numbers of a trial: its code, its artefacts, the machine.
+
+    Two machines of one numerical class give equal bits; of one whose class was not noted only its
+    name is known, and a name does not tell.
+    """
+    shared = before.artefacts.keys() & now.artefacts.keys()
+    packages = [
+        name
+        for name in sorted(before.versions.keys() & now.versions.keys() - {"xlrepro"})
+        if before.versions[name] != now.versions[name]
+    ]
+    found = []
+    if before.fingerprint != now.fingerprint:
+        found.append("other code: xlrepro witness tells whether it moves a number")
+    if any(before.artefacts[name] != now.artefacts[name] for name in shared):
+        found.append("other vectors or pretrained models")
+    if packages:
+        found.append(f"other versions of {', '.join(packages)}")
+    if before.device != now.device and None in (before.numerical_class, now.numerical_class):
+        found.append(f"another machine, {before.device} before")
+    elif before.numerical_class is None or now.numerical_class is None:
+        found.append("perhaps another machine: the earlier record names no numerical class")
+    elif before.numerical_class != now.numerical_class:
+        found.append("another numerical class: this machine rounds otherwise")
+    return "; ".join(found) or "the same code on a machine of the same class: it does not repeat"
 
 
 def _print_plan(plan: "Plan", as_json: bool) -> None:

@@ -30,7 +30,7 @@ from filelock import FileLock
 
 from xlrepro.corpora import checksums, pip
 from xlrepro.errors import DataError
-from xlrepro.paths import cache_dir, project_root
+from xlrepro.paths import as_path, cache_dir, project_root
 
 _CHUNK = 1 << 20
 _ATTEMPTS = 3
@@ -208,6 +208,7 @@ def _candidates(remote: RemoteFile) -> list[str]:
 
 def _mirror_folder(setting: str) -> Path:
     """The folder that ``XLREPRO_MIRROR`` names; a relative one may be meant from the project."""
+    as_path(setting, "XLREPRO_MIRROR")
     given = Path(setting).expanduser()
     for folder in (given, project_root() / given):
         if folder.is_dir():
@@ -244,16 +245,22 @@ def _download(remote: RemoteFile, url: str, packed: bool, progress: bool) -> boo
     """
     import pooch
     import requests
+    import urllib3
 
+    # What a server may say wrongly (a length that is no number, a redirect to no address) comes
+    # as a ValueError or as urllib3's own.
+    wrong_answers = (requests.RequestException, urllib3.exceptions.HTTPError, ValueError)
     logging.getLogger("pooch").setLevel(logging.ERROR)
     downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT_SECONDS)
     with _temporary(remote, ".part-download") as part:
         for attempt in range(_ATTEMPTS):
             try:
-                downloader(url, str(part), None)
+                with part.open("wb") as stream:
+                    downloader(url, _Bounded(stream, remote, url), None)
                 break
-            except requests.RequestException as error:
-                code = error.response.status_code if error.response is not None else None
+            except wrong_answers as error:
+                response = getattr(error, "response", None)
+                code = None if response is None else response.status_code
                 if code in (404, 410):
                     return False
                 if attempt + 1 == _ATTEMPTS or code in _FINAL_STATUS:
@@ -261,6 +268,32 @@ def _download(remote: RemoteFile, url: str, packed: bool, progress: bool) -> boo
                 time.sleep(2**attempt)
         _install(remote, part, packed=packed, origin=url)
     return True
+
+
+class _Bounded:
+    """A file that takes what a download of this size may hold, packed or not, and no more."""
+
+    def __init__(self, stream: BinaryIO, remote: RemoteFile, url: str) -> None:
+        self._stream, self._remote, self._url = stream, remote, url
+        self._room = remote.bytes + remote.bytes // 8 + _CHUNK  # packing adds less, if it adds
+
+    def write(self, chunk: bytes) -> None:
+        """Write a chunk; a DataError says that it is too much."""
+        self._room -= len(chunk)
+        if self._room < 0:
+            raise _too_large(self._remote, self._url)
+        self._stream.write(chunk)
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        self._stream.flush()
+
+
+def _too_large(remote: RemoteFile, origin: str) -> DataError:
+    return DataError(
+        f"{remote.label}: the content of {origin} is larger than the {remote.bytes:,} bytes that "
+        "the registry states: replace it, or change XLREPRO_MIRROR; nothing was kept"
+    )
 
 
 def _unreachable(remote: RemoteFile, url: str, error: Exception) -> str:
@@ -300,12 +333,14 @@ def _install_content(remote: RemoteFile, content: BinaryIO, origin: str) -> None
     """Write ``content`` beside the target, check it, and rename it to the target."""
     with _temporary(remote, ".part") as part:
         try:
-            found = _copy_and_hash(content, part)
+            found = _copy_and_hash(content, part, most=remote.bytes)
         except (lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DataError(
                 f"{remote.label}: {origin} is truncated or damaged ({error}): replace it, or "
                 "change XLREPRO_MIRROR; nothing was kept"
             ) from error
+        if found is None:
+            raise _too_large(remote, origin)
         if found != remote.sha256:
             raise DataError(
                 f"{remote.label}: the content of {origin} has SHA-256 {found[:12]}… where the "
@@ -329,11 +364,17 @@ def _open_content(source: Path, packed: bool) -> contextlib.AbstractContextManag
     return stream  # type: ignore[return-value]
 
 
-def _copy_and_hash(content: BinaryIO, target: Path) -> str:
-    """Copy to ``target``, flush it to the disk, and return the SHA-256 of what was written."""
+def _copy_and_hash(content: BinaryIO, target: Path, most: int) -> str | None:
+    """Copy to ``target``, flush it to the disk, and return the SHA-256 of what was written.
+
+    ``None`` if there are more than ``most`` bytes: no more are read or written.
+    """
     digest = hashlib.sha256()
     with target.open("wb") as stream:
         while chunk := content.read(_CHUNK):
+            most -= len(chunk)
+            if most < 0:
+                return None
             digest.update(chunk)
             stream.write(chunk)
         stream.flush()

@@ -6,14 +6,13 @@ an xz copy in a mirror and the plain file upstream check against the same hash.
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from xlrepro.corpora.download import Member, RemoteFile, Wheel, fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir
+from xlrepro.yaml_files import read_model
 
 
 class PackageEntry(BaseModel):
@@ -167,28 +166,12 @@ class Dataset(BaseModel):
 
 @cache
 def _load_yaml(path: Path) -> Dataset:
-    try:
-        content: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=_yaml_loader())
-        entry = Dataset.model_validate(content)
-    except (OSError, yaml.YAMLError) as error:
-        first = str(error).splitlines()[0]
-        raise DataError(f"the registry file {path} cannot be read: {first}") from error
-    except ValidationError as error:
-        first_error = error.errors()[0]
-        where = ".".join(str(part) for part in first_error["loc"])
-        raise DataError(
-            f"the registry file {path} is wrong at {where}: {first_error['msg']}"
-        ) from error
+    entry = read_model(path, Dataset)
     if entry.name != path.stem:
         raise DataError(
             f"the registry file {path} is named {path.stem} but says name: {entry.name}"
         )
     return entry
-
-
-def _yaml_loader() -> Any:
-    """The C loader where PyYAML has one: the registry has some 600 files."""
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _registry_files() -> dict[str, Path]:

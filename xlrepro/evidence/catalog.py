@@ -1,15 +1,14 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
+from xlrepro.yaml_files import read_model
 
 LITERATURE = "quoted by the paper from elsewhere"  # why a quoted row is not run, unless told
 
@@ -102,6 +101,14 @@ class StandIn(_Entry):
         return any(part in self.columns and part not in ours for part in printed.split("/"))
 
 
+class Difference(_Entry):
+    """Two systems whose difference in a column answers a page's question most directly."""
+
+    first: str
+    second: str
+    column: str
+
+
 class CatalogEntry(_Entry):
     """One experiment: what it asks, where its reported numbers lie, how they are compared.
 
@@ -115,6 +122,7 @@ class CatalogEntry(_Entry):
         stand_ins: profile -> what stands in there for the paper's data.
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
+        answer: the difference that the page's answer names first; none where no pair says it.
     """
 
     title: str
@@ -129,6 +137,7 @@ class CatalogEntry(_Entry):
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)
     not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
+    answer: Difference | None = None
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -143,11 +152,6 @@ class CatalogEntry(_Entry):
     def other_weights(self, profile: str, system: str) -> str:
         """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
         return self.weights.get(profile, {}).get(system.partition(":")[0], "")
-
-    @property
-    def column_fields(self) -> tuple[str, ...]:
-        """The fields that make a column in its first table; ``()`` where nothing was printed."""
-        return self.reported[0].column if self.reported else ()
 
     def is_context(self, block: str) -> bool:
         """Tell whether ``block`` describes the data, so that no system fills it."""
@@ -213,39 +217,9 @@ class Catalog(_Entry):
         return self.metrics[metric].higher_is_better if metric in self.metrics else None
 
 
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file of the project.
-
-    Raises:
-        DataError: if the file is missing, unreadable or not YAML; names file and line.
-    """
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing: restore it from the repository") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): restore it") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not text in UTF-8: save it as such, or restore it") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}" if mark else str(path)
-        raise DataError(f"{where}: not valid YAML ({getattr(error, 'problem', error)})") from None
-
-
-def describe(error: ValidationError) -> str:
-    """Return the first complaint of a pydantic error as ``place: what`` on one line."""
-    first = error.errors()[0]
-    return f"{'.'.join(str(p) for p in first['loc']) or 'top level'}: {first['msg']}"
-
-
 def read_catalog(path: Path) -> Catalog:
     """Read a catalog file; a DataError names the entry that is wrong."""
-    raw = read_yaml(path)
-    try:
-        catalog = Catalog.model_validate(raw)
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
+    catalog = read_model(path, Catalog)
     for key in catalog.experiments:
         if key.split("/", 1)[0] not in catalog.papers:
             raise DataError(f"{path}: experiment {key} belongs to no paper of the catalog")
@@ -261,8 +235,3 @@ def load_catalog() -> Catalog:
     """Return the project's catalog, read once per change of the file."""
     path = data_dir() / "catalog.yaml"
     return _cached(path, path.stat().st_mtime_ns if path.is_file() else 0)
-
-
-def is_built(key: str, built: Mapping[str, Any] | set[str] | frozenset[str] | None) -> bool:
-    """Tell whether experiment ``key`` can be run: whether the caller's registry knows it."""
-    return built is not None and key in built

@@ -4,12 +4,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from xlrepro.errors import DataError
-from xlrepro.evidence.catalog import Catalog, describe, load_catalog, read_yaml
+from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.expressions import Expression, parse
 from xlrepro.paths import data_dir
+from xlrepro.yaml_files import read_model
 
 
 class Claim(BaseModel):
@@ -60,10 +61,7 @@ def read_claims(path: Path) -> list[Claim]:
             or another claim has no predicate.
         SettingsError: if a predicate is not in the language; names claim and column.
     """
-    try:
-        content = _ClaimFile.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
+    content = read_model(path, _ClaimFile)
     known = [c.id for c in content.claims]
     for claim in content.claims:
         if known.count(claim.id) > 1:

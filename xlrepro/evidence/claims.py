@@ -4,40 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
-from xlrepro.evidence.compare import records_of
-from xlrepro.evidence.comparisons import told
+from xlrepro.evidence.comparisons import shown, told
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import (
     NOT_RUN,
+    REPORTED,
     ClaimVerdict,
     Condition,
     Judge,
-    conditions,
     judge_all,
-    status_counts,
 )
 from xlrepro.evidence.reported import ReportedNumbers
-from xlrepro.evidence.reproduced import ReproducedNumbers, gather
-
-__all__ = [
-    "Claim",
-    "ClaimVerdict",
-    "Condition",
-    "Judge",
-    "claims_of",
-    "claims_table",
-    "conditions",
-    "conditions_of",
-    "judge_all",
-    "load_claims",
-    "paper_numbers",
-    "status_counts",
-]
-
-
-def paper_numbers(paper: str, profiles: Sequence[str]) -> ReproducedNumbers:
-    """Gather the records of all experiments of a paper: a claim may span several tables."""
-    return gather(records_of(list(load_catalog().of_paper(paper)), profiles))
+from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 
 
 def claims_of(key: str, judge: Judge) -> list[Claim]:
@@ -66,11 +45,11 @@ def conditions_of(
     """Return the conditions worth a column: the printed numbers, each profile, and each profile
     with a block of ours in the place of the paper's, if that block was run at it.
     """
-    found = conditions(profiles)
+    found = [REPORTED, *map(Condition, profiles)]
     for key, entry in catalog.of_paper(paper).items():
         for ours, theirs in entry.reference_blocks.items():
             for profile in profiles:
-                ran = any(s.startswith(f"{ours}:") for s in numbers.systems(key, profile))
+                ran = any(s.startswith(f"{ours}:") for s in View(key, profile, numbers).systems)
                 condition = Condition(profile, {theirs: ours})
                 if ran and condition not in found:
                     found.insert(found.index(Condition(profile)) + 1, condition)
@@ -83,7 +62,9 @@ def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
         return Entry("–", title="does not depend on this block")
     parts = [told(verdict.compared)]
     if verdict.share is not None:
-        parts.append(f"{100 * verdict.share:.0f} % of resamples")
+        parts.append(f"{100 * verdict.share:.0f} % of draws")
+    if verdict.decidable is not None:
+        parts.append(f"decidable from {shown(verdict.decidable)}")
     if verdict.n > 1 and verdict.alone is not None:
         parts.append(f"in {verdict.alone} of {verdict.n} seeds")
     elif verdict.n:
@@ -102,9 +83,9 @@ def _says_something(
 
 def claims_table(
     key: str,
-    profiles: Sequence[str] = ("open",),
+    profiles: Sequence[str],
+    numbers: ReproducedNumbers,
     *,
-    numbers: ReproducedNumbers | None = None,
     reported: ReportedNumbers | None = None,
     catalog: Catalog | None = None,
 ) -> Table:
@@ -113,14 +94,12 @@ def claims_table(
     Args:
         key: ``"word_order"`` or ``"word_order/table2"``.
         profiles: a column for each, beside the one for the printed numbers.
-        numbers: reproduced cells; ``None``: gathered from the project's records of the paper.
+        numbers: reproduced cells of the paper.
         reported: replaces the project's own.
         catalog: replaces the project's own.
     """
     catalog = catalog or load_catalog()
     paper = key.split("/", 1)[0]
-    if numbers is None:
-        numbers = paper_numbers(paper, profiles)
     judge = Judge(numbers, reported, catalog)
     claims = claims_of(key, judge)
     wanted = conditions_of(paper, profiles, numbers, catalog)
@@ -138,7 +117,9 @@ def claims_table(
     names = headings("id", "kind", "claim", *(w.label for w in wanted))
     caption = (
         f"Claims, {key}: the verdict on the printed numbers and on ours. Ours: holds where the "
-        "predicate is true in at least 95 % of the resamples over seeds, fails at 5 % or less. The "
-        "numbers are the means that it compares; ✗ is one that is not so."
+        "predicate is true in at least 95 % of the draws of the means over seeds, fails at 5 % or "
+        "less, and an interval that includes 0 leaves it undecided. The numbers are the means that "
+        "it compares; ✗ is one that is not so. Decidable: the smallest difference that these seeds "
+        "could have decided, half of the widest 95 % interval among those compared."
     )
     return Table(caption, names, rows, f"{key}: {len(rows)} claims judged")

@@ -1,18 +1,14 @@
 """Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, StandIn, load_catalog
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
-from xlrepro.evidence.reproduced import (
-    ReproducedCell,
-    ReproducedNumbers,
-    gather,
-)
-from xlrepro.trials.record import Record
+from xlrepro.evidence.reproduced import ReproducedCell
+from xlrepro.evidence.view import View
 from xlrepro.trials.trial import PROFILES
 
 if TYPE_CHECKING:
@@ -95,8 +91,13 @@ def _note(sides: "_Sides", entry: CatalogEntry, judged: str) -> str:
     return f"{entry.stand_ins[sides.profile].column(sides.column)} stands in"
 
 
-def _factor(ours: str, theirs: str) -> float:
-    """Return what turns our unit into the paper's; 1 where neither is a share."""
+def unit_factor(ours: str, theirs: str) -> float:
+    """Return what turns our unit into the paper's; 1 where neither is a share.
+
+    Example:
+        >>> unit_factor("percent", "fraction")
+        0.01
+    """
     shares = {"percent": 100.0, "fraction": 1.0}
     first, second = ours.split(" ")[0], theirs.split(" ")[0]
     return shares[second] / shares[first] if first in shares and second in shares else 1.0
@@ -112,17 +113,17 @@ class _Sides:
     reproduced: ReproducedCell | None
 
 
-def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, object]:
+def _row(sides: _Sides, catalog: Catalog) -> dict[str, object]:
     theirs, ours = sides.reported, sides.reproduced
     metric = theirs.metric if theirs else ours.metric if ours else ""
     unit = theirs.unit if theirs else ours.unit if ours else ""
-    factor = _factor(ours.unit, unit) if ours else 1.0
+    factor = unit_factor(ours.unit, unit) if ours else 1.0
     printed = theirs.value if theirs else None
     mean = ours.mean * factor if ours else None
     interval = ours.interval if ours else None
     low = interval.low * factor if interval else mean
     high = interval.high * factor if interval else mean
-    allowed = catalog.tolerance(sides.experiment, metric) if tolerance is None else tolerance
+    allowed = catalog.tolerance(sides.experiment, metric)
     allowed += theirs.rounding if theirs else 0.0
     entry = catalog.experiment(sides.experiment)
     judged = verdict(printed, mean, low or 0.0, high or 0.0, allowed)
@@ -161,115 +162,77 @@ def _row(sides: _Sides, catalog: Catalog, tolerance: float | None) -> dict[str, 
 
 
 def _average(
-    experiment: str,
-    profile: str,
-    system: str,
-    numbers: ReproducedNumbers,
-    reported: ReportedNumbers,
-    entry: CatalogEntry,
+    view: View, system: str, reported: ReportedNumbers, entry: CatalogEntry
 ) -> ReproducedCell | None:
     """Return the mean over the paper's target columns, if all of them were run."""
     reference = entry.reference(system)
     left_out = {*entry.source_columns, *entry.average_columns}
     targets = [
         cell.column
-        for cell in reported.cells(experiment)
+        for cell in reported.cells(view.experiment)
         if cell.system == reference and cell.printed and cell.column not in left_out
     ]
-    if not targets or any(
-        numbers.get(experiment, profile, system, column) is None for column in targets
-    ):
+    if not targets or any(view.get(system, column) is None for column in targets):
         return None
-    return numbers.averaged(experiment, profile, system, targets, AVERAGE)
+    return view.averaged(system, targets, AVERAGE)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which cells to show: those of the rows and columns that are reported, run or asked for."""
+    """Which cells to show: those of the rows and columns that are reported or run, and gaps."""
 
     systems: Sequence[str]
     columns: Sequence[str]
-    asked_for: Callable[[str, str], bool]
+    missing: set[tuple[str, str]]
 
 
-def _layout(
-    experiment: str,
-    profile: str,
-    numbers: ReproducedNumbers,
-    reported: ReportedNumbers,
-    own: "Experiment | None",
-) -> _Layout:
+def _layout(view: View, reported: ReportedNumbers, own: "Experiment | None") -> _Layout:
     """Return the paper's rows and columns, then ours; where it prints none, those of ``own``."""
-    rows, across = reported.systems(experiment), reported.columns(experiment)
-    ran = numbers.systems(experiment, profile), numbers.columns(experiment, profile)
+    rows, across = reported.systems(view.experiment), reported.columns(view.experiment)
+    ran = view.systems, view.columns
     missing: set[tuple[str, str]] = set()
     if own is not None and not across:
-        missing = _not_run(own, profile, numbers)
+        missing = _not_run(own, view)
         named = {s for s, _ in missing}.union(ran[0]), {c for _, c in missing}.union(ran[1])
         rows = [s.identifier for s in own.systems if s.identifier in named[0]]
         across = [c for c in own.columns if c in named[1]]
-    return _Layout(_merged(rows, ran[0]), _merged(across, ran[1]), lambda s, c: (s, c) in missing)
+    return _Layout(_merged(rows, ran[0]), _merged(across, ran[1]), missing)
 
 
-def _not_run(own: "Experiment", profile: str, numbers: ReproducedNumbers) -> set[tuple[str, str]]:
+def _not_run(own: "Experiment", view: View) -> set[tuple[str, str]]:
     """Return the cells of the trials that filled none; what a trial left out does not exist."""
-    if profile not in own.profiles:
+    if view.profile not in own.profiles:
         return set()
-    filled = {(c.system, c.column) for c in numbers.cells(own.key, profile)}
+    filled = {(c.system, c.column) for c in view.cells}
     try:
-        announced = own.announced(profile)
+        announced = own.announced(view.profile)
     except DataError:  # files that name the trials must be supplied, and are not here
         return set()
     return {cell for cells in announced if filled.isdisjoint(cells) for cell in cells}
 
 
 def _sides(
-    experiment: str,
-    profile: str,
-    numbers: ReproducedNumbers,
-    reported: ReportedNumbers,
-    entry: CatalogEntry,
-    layout: _Layout,
+    view: View, reported: ReportedNumbers, entry: CatalogEntry, layout: _Layout
 ) -> Iterator[_Sides]:
     """Yield the cells to show; a gap of the paper's table that nobody ran is none."""
     for system in layout.systems:
         for column in layout.columns:
-            theirs = reported.get(experiment, entry.reference(system), column)
-            ours = numbers.get(experiment, profile, system, column)
+            theirs = reported.get(view.experiment, entry.reference(system), column)
+            ours = view.get(system, column)
             if ours is None and column == AVERAGE and column in entry.average_columns:
-                ours = _average(experiment, profile, system, numbers, reported, entry)
-            asked = layout.asked_for(system, column) if theirs is None else theirs.printed != ""
+                ours = _average(view, system, reported, entry)
+            asked = (system, column) in layout.missing if theirs is None else theirs.printed != ""
             if ours is not None or asked:
-                yield _Sides(experiment, profile, system, column, theirs, ours)
+                yield _Sides(view.experiment, view.profile, system, column, theirs, ours)
 
 
 def _merged(first: Iterable[str], second: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *second]))
 
 
-def records_of(
-    experiments: Sequence[str] | None = None, profiles: Sequence[str] | None = None
-) -> list[Record]:
-    """Return the project's own and published records of some experiments and profiles."""
-    from xlrepro.trials.store import RecordStore
-
-    store = RecordStore()
-    if experiments is None:
-        found = list(store.records())
-    else:
-        found = [r for key in experiments for r in store.records(experiment=key)]
-    return [r for r in found if profiles is None or r.profile in profiles]
-
-
 def compare(
-    experiment: str,
-    profiles: Sequence[str] = ("open",),
+    view: View,
     *,
-    numbers: ReproducedNumbers | None = None,
-    systems: Sequence[str] | None = None,
-    columns: Sequence[str] | None = None,
-    tolerance: float | None = None,
-    keys: Collection[str] | None = None,
     reported: ReportedNumbers | None = None,
     catalog: Catalog | None = None,
     own: "Experiment | None" = None,
@@ -280,25 +243,19 @@ def compare(
     catalog's ``reference_blocks`` names (``word:ORT``).
 
     Args:
-        experiment: ``"word_order/table2"``.
-        profiles: a row per cell for each of them.
-        numbers: reproduced cells; ``None``: gathered from the project's records.
-        systems: identifiers to show, in this order; ``None``: all reported, then all run.
-        columns: columns to show, in this order; ``None``: all reported, then all run.
-        tolerance: replaces the catalog's, in the metric's unit.
-        keys: count only records of these keys (when ``numbers`` is ``None``).
+        view: the reproduced cells of an experiment at a profile.
         reported: replaces the project's own.
         catalog: replaces the project's own.
         own: the experiment as it is built. Where the paper prints no number of it, its rows and
             columns give the order, and cells of trials that nobody ran are there as "not run".
 
     Returns:
-        A table with the columns ``COLUMNS``: one row per (profile, system, column).
-        ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference`` is reproduced
-        minus reported; ``allowed`` is rounding plus tolerance. At a profile with a stand-in for
-        the paper's data or pre-trained weights ``verdict`` is ``"other data"`` where both numbers
-        are there, and ``"not in this corpus"`` for a column that the stand-in lacks. ``"quoted"``
-        is what the paper itself quotes from elsewhere.
+        A table with the columns ``COLUMNS``: one row per (system, column), all reported, then all
+        that were run. ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference``
+        is reproduced minus reported; ``allowed`` is rounding plus tolerance. At a profile with a
+        stand-in for the paper's data or pre-trained weights ``verdict`` is ``"other data"`` where
+        both numbers are there, and ``"not in this corpus"`` for a column that the stand-in lacks.
+        ``"quoted"`` is what the paper itself quotes from elsewhere.
 
     Raises:
         SettingsError: for an unknown experiment or profile.
@@ -307,20 +264,11 @@ def compare(
 
     catalog = catalog or load_catalog()
     reported = reported or load_reported()
-    entry = catalog.experiment(experiment)
-    for profile in profiles:
-        if profile not in PROFILES:
-            raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    if numbers is None:
-        numbers = gather(records_of([experiment], profiles), keys=keys)
-    rows = []
-    for profile in profiles:
-        layout = _layout(experiment, profile, numbers, reported, own)
-        if systems or columns:
-            layout = _Layout(systems or layout.systems, columns or layout.columns, lambda *_: True)
-        shown = _sides(experiment, profile, numbers, reported, entry, layout)
-        rows += [_row(sides, catalog, tolerance) for sides in shown]
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    entry = catalog.experiment(view.experiment)
+    if view.profile not in PROFILES:
+        raise SettingsError(f"unknown profile {view.profile!r}; known: {', '.join(PROFILES)}")
+    shown = _sides(view, reported, entry, _layout(view, reported, own))
+    frame = pd.DataFrame([_row(sides, catalog) for sides in shown], columns=list(COLUMNS))
     for name in ("reported", "reproduced", "low", "high", "difference", "allowed"):
         frame[name] = frame[name].astype(float)
     return frame

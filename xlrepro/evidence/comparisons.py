@@ -14,10 +14,18 @@ SIGNS: Mapping[type[ast.cmpop], str] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison that an evaluation made: its values, ``"67.91 > 67.75"``, and its truth."""
+    """One comparison that an evaluation made.
+
+    Attributes:
+        text: its values, ``"67.91 > 67.75"``; empty where they are draws.
+        true: whether it is so; an array of truth values where they are draws.
+        gaps: by how much neighbouring sides differ, where values that are measured are ordered;
+            ``(draws,)`` each where they are draws.
+    """
 
     text: str
-    true: bool
+    true: Any
+    gaps: tuple[Any, ...] = ()
 
 
 def shown(value: Any, decimals: int = 2) -> str:

@@ -9,7 +9,8 @@ from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_dra
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.panels import line_with_intervals
-from xlrepro.evidence.reproduced import Interval, ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.reproduced import Interval, ReproducedCell
+from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,23 +21,19 @@ APART = 0.012  # of the axis: how far the points of two systems at one value sta
 
 
 @styled
-def scores_along(
-    numbers: ReproducedNumbers, experiment: str, profile: str, *, along: str
-) -> Figure:
+def scores_along(view: View, *, along: str) -> Figure:
     """Draw each system's score along a setting, with 95 % intervals: a panel per target.
 
     Args:
-        numbers: reproduced cells; a column is ``target/value``.
-        experiment: ``"word_order/figure2"``.
-        profile: which profile.
+        view: reproduced cells; a column is ``target/value``.
         along: what the values are, the label of the axis.
     """
-    cells = numbers.cells(experiment, profile)
+    cells = view.cells
     targets = sorted({target_of(cell.column) for cell in cells})
     if not targets:
         return nothing_to_draw(f"Score along the {along}", "nothing was run")
-    drawing, panels = _panels(targets, cells[0].metric, profile, along, sharey=False)
-    systems = sorted(numbers.systems(experiment, profile))
+    drawing, panels = _panels(targets, cells[0].metric, view.profile, along, sharey=False)
+    systems = sorted(view.systems)
     sentences = []
     for target, axes in zip(targets, panels, strict=True):
         here = [cell for cell in cells if target_of(cell.column) == target]
@@ -61,9 +58,7 @@ def scores_along(
 
 @styled
 def gain_along(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     *,
     along: str,
     first: str = "word:ORT",
@@ -72,24 +67,22 @@ def gain_along(
     """Draw ``first`` minus ``second`` along a setting, paired by seed, with 95 % intervals.
 
     Args:
-        numbers: reproduced cells; a column is ``target/value``.
-        experiment: ``"word_order/figure2"``.
-        profile: which profile.
+        view: reproduced cells; a column is ``target/value``.
         along: what the values are, the label of the axis.
         first: identifier of the system that may gain.
         second: of the system it is compared with.
     """
     what = f"{first.partition(':')[2]} − {second.partition(':')[2]}"
     title = f"{what}, paired by seed"
-    columns = _shared(numbers, experiment, profile, first, second)
+    columns = _shared(view, first, second)
     if not columns:
         return nothing_to_draw(title, f"{first} and {second} share no seed")
     targets = sorted({target_of(column) for column in columns})
-    drawing, panels = _panels(targets, title, profile, along, sharey=True)
+    drawing, panels = _panels(targets, title, view.profile, along, sharey=True)
     sentences = []
     for target, axes in zip(targets, panels, strict=True):
         own = sorted((c for c in columns if target_of(c) == target), key=value_of)
-        pairs = paired_differences(experiment, profile, first, second, own, numbers=numbers)
+        pairs = paired_differences(view, first, second, own)
         found = [(float(r["mean"]), _interval(r["low"], r["high"])) for _, r in pairs.iterrows()]
         x = [value_of(column) for column in own]
         line_with_intervals(axes, x, found)
@@ -119,14 +112,12 @@ def value_of(column: str) -> float:
     return float(column.partition("/")[2])
 
 
-def _shared(
-    numbers: ReproducedNumbers, experiment: str, profile: str, first: str, second: str
-) -> list[str]:
+def _shared(view: View, first: str, second: str) -> list[str]:
     """Return the columns in which both systems have a seed in common."""
     found = []
-    for column in numbers.columns(experiment, profile):
-        a = numbers.get(experiment, profile, first, column)
-        b = numbers.get(experiment, profile, second, column)
+    for column in view.columns:
+        a = view.get(first, column)
+        b = view.get(second, column)
         if a and b and set(a.seeds) & set(b.seeds):
             found.append(column)
     return found

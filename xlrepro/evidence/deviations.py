@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from xlrepro.errors import DataError
-from xlrepro.evidence.catalog import Catalog, describe, load_catalog, read_yaml
+from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import load_claims
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.paths import data_dir
 from xlrepro.trials.trial import PROFILES
+from xlrepro.yaml_files import read_model
 
 
 class Deviation(BaseModel):
@@ -68,10 +69,7 @@ def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
     Raises:
         DataError: if it is malformed or names an experiment that the catalog lacks.
     """
-    try:
-        content = _DeviationFile.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
+    content = read_model(path, _DeviationFile)
     _only_once([d.id for d in content.deviations], path)
     full = []
     for deviation in content.deviations:
@@ -98,10 +96,7 @@ def load_deviations(
 
 def read_errata(path: Path) -> list[Erratum]:
     """Read an errata file; a DataError names what is malformed."""
-    try:
-        content = _ErrataFile.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
+    content = read_model(path, _ErrataFile)
     _only_once([e.id for e in content.errata], path)
     return content.errata
 

@@ -12,18 +12,25 @@ comparisons, which an evaluation can note down.
 """
 
 import ast
-import itertools
-import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.comparisons import COMPARERS, SIGNS, Comparison, shown_apart
+from xlrepro.evidence.functions import (
+    FUNCTIONS,
+    all_true,
+    among,
+    any_true,
+    are_drawn,
+    flat,
+    negated,
+)
 
 MAX_LENGTH = 2_000  # characters of source
 MAX_NODES = 500
@@ -46,106 +53,14 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
-    ast.In: lambda item, items: item in items,
-    ast.NotIn: lambda item, items: item not in items,
+    ast.In: among,
+    ast.NotIn: lambda item, items: negated(among(item, items)),
 }
 _ALLOWED = (
     ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Name, ast.Load, ast.Store, ast.BoolOp,
     ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Compare, ast.Call,
     ast.GeneratorExp, ast.ListComp, ast.comprehension, *_BINARY, *_COMPARE,
 )  # fmt: skip
-
-
-def _flat(values: Any) -> Any:
-    """Return ``values`` if it is no list of lists: comparing those could take for ever."""
-    if isinstance(values, list) and any(isinstance(v, list) for v in values):
-        raise TypeError("a list of lists cannot be compared or ordered")
-    return values
-
-
-def total(values: Sequence[float]) -> float:
-    """Return the sum of numbers; of truth values: how many are true."""
-    if not all(isinstance(v, int | float) for v in values):
-        raise TypeError("sum wants a list of numbers or truth values")
-    return sum(values)
-
-
-def largest(*values: Any) -> Any:
-    """Return the largest of a list, or of several values."""
-    return max(*(_flat(v) for v in values))
-
-
-def smallest(*values: Any) -> Any:
-    """Return the smallest of a list, or of several values."""
-    return min(*(_flat(v) for v in values))
-
-
-def in_order(values: Sequence[Any]) -> list[Any]:
-    """Return the values, rising."""
-    return sorted(_flat(values))
-
-
-def near(first: float, second: float, tolerance: float) -> bool:
-    """Tell whether two numbers differ by at most ``tolerance``."""
-    return abs(first - second) <= tolerance
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation; ties share their mean rank; NaN where one is constant.
-
-    Example:
-        >>> spearman([1, 2, 3], [10, 30, 20])
-        0.5
-    """
-    from scipy.stats import rankdata
-
-    if len(first) != len(second) or len(first) < 2:
-        raise ValueError("spearman wants two lists of the same length, 2 or more")
-    a, b = rankdata(first), rankdata(second)
-    a, b = a - a.mean(), b - b.mean()
-    scale = math.sqrt(float(np.sum(a * a) * np.sum(b * b)))
-    return float(np.sum(a * b)) / scale if scale else math.nan
-
-
-def argmax(values: Sequence[float], labels: Sequence[Any]) -> Any:
-    """Return the label of the largest value, the first of equals."""
-    return highest(1, values, labels)[0]
-
-
-def argmin(values: Sequence[float], labels: Sequence[Any]) -> Any:
-    """Return the label of the smallest value, the first of equals."""
-    return lowest(1, values, labels)[0]
-
-
-def lowest(count: int, values: Sequence[float], labels: Sequence[Any]) -> list[Any]:
-    """Return the labels of the ``count`` smallest values, rising."""
-    if len(values) != len(labels) or len(values) < count:
-        raise ValueError("values and labels must be of the same length")
-    ranked = sorted(range(len(values)), key=lambda i: values[i])
-    return [labels[i] for i in ranked[:count]]
-
-
-def highest(count: int, values: Sequence[float], labels: Sequence[Any]) -> list[Any]:
-    """Return the labels of the ``count`` largest values, falling."""
-    return lowest(count, [-v for v in values], labels)
-
-
-def rising(values: Sequence[float]) -> bool:
-    """Tell whether no value is smaller than the one before it."""
-    return all(a <= b for a, b in itertools.pairwise(values))
-
-
-def same_set(first: Iterable[Any], second: Iterable[Any]) -> bool:
-    """Tell whether two lists hold the same things, in whatever order and number."""
-    return set(first) == set(second)
-
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "all": all, "any": any, "sum": total, "min": smallest, "max": largest, "len": len, "abs": abs,
-    "sorted": in_order, "mean": fmean, "median": median, "near": near, "spearman": spearman,
-    "argmax": argmax, "argmin": argmin, "lowest": lowest, "highest": highest, "rising": rising,
-    "same_set": same_set,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,7 +77,7 @@ class Expression:
         functions: Mapping[str, Callable[..., Any]] | None = None,
         made: list[Comparison] | None = None,
     ) -> Any:
-        """Return the expression's value.
+        """Return the expression's value; an array where what it reads are arrays of draws.
 
         Args:
             names: constants it may use.
@@ -175,7 +90,8 @@ class Expression:
                 the column.
         """
         run = _Run(self, {**FUNCTIONS, **(functions or {})}, [] if made is None else made)
-        return run.visit(self.tree, dict(names or {}))
+        with np.errstate(divide="raise", invalid="raise"):
+            return run.visit(self.tree, dict(names or {}))
 
 
 def parse(text: str, where: str) -> Expression:
@@ -252,6 +168,18 @@ def _check_call(expression: Expression, node: ast.Call) -> None:
         raise _fail(expression, node, f"{node.func.id} takes no keyword arguments here")
 
 
+def _gaps(ops: Sequence[ast.cmpop], terms: Sequence[Any]) -> tuple[Any, ...]:
+    """Return by how much neighbours differ where measured values (not counts) are ordered."""
+    return tuple(
+        b - a
+        for op, (a, b) in zip(ops, pairwise(terms))
+        if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+        and not isinstance(a, str | list)
+        and not isinstance(b, str | list)
+        and np.result_type(a, b).kind == "f"
+    )
+
+
 class _Run:
     """One evaluation: the functions it may call, what it compared, the steps it has left."""
 
@@ -294,17 +222,17 @@ class _Run:
             case ast.List() | ast.Tuple():
                 return [self.visit(part, names) for part in node.elts]
             case ast.BoolOp():
-                truths = [bool(self.visit(part, names)) for part in node.values]
-                return all(truths) if isinstance(node.op, ast.And) else any(truths)
+                truths = [self.visit(part, names) for part in node.values]
+                return all_true(truths) if isinstance(node.op, ast.And) else any_true(truths)
             case ast.UnaryOp():
                 before = len(self.made)
                 operand = self.visit(node.operand, names)
                 if not isinstance(node.op, ast.Not):
                     return -operand
                 self.made[before:] = [
-                    Comparison(f"not {c.text}", not c.true) for c in self.made[before:]
+                    Comparison(f"not {c.text}", negated(c.true), c.gaps) for c in self.made[before:]
                 ]
-                return not operand
+                return negated(operand)
             case ast.BinOp():
                 return self.binary(node, names)
             case ast.Compare():
@@ -323,32 +251,36 @@ class _Run:
         self.steps += sum(len(a) for a in arguments if isinstance(a, list))
         value = self.functions[name](*arguments)
         if name in COMPARERS:
-            self.made[before:] = [Comparison(COMPARERS[name](*arguments), bool(value))]
+            drawn = isinstance(value, np.ndarray)
+            text = "" if drawn else COMPARERS[name](*arguments)
+            self.made[before:] = [Comparison(text, value if drawn else bool(value))]
         return value
 
     def binary(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.visit(node.left, names), self.visit(node.right, names)
-        numbers = isinstance(left, int | float) and isinstance(right, int | float)
+        numbers = all(isinstance(side, int | float | np.ndarray) for side in (left, right))
         alike = (isinstance(left, str) and isinstance(right, str)) or (
             isinstance(left, list) and isinstance(right, list)
         )
         if not numbers and not (alike and isinstance(node.op, ast.Add)):
             raise self.fail(node, "numbers, or two strings or lists joined by +, are expected")
         value = _BINARY[type(node.op)](left, right)
-        if numbers and abs(value) > MAX_NUMBER:
+        if numbers and np.any(np.abs(value) > MAX_NUMBER):
             raise self.fail(node, "the number is too large")
         return value
 
-    def comparison(self, node: ast.Compare, names: dict[str, Any]) -> bool:
+    def comparison(self, node: ast.Compare, names: dict[str, Any]) -> Any:
         before = len(self.made)
-        terms = [self.visit(term, names) for term in (node.left, *node.comparators)]
-        pairs = zip(node.ops, terms, terms[1:])
-        for term in terms:
-            _flat(term)
-        true = all(_COMPARE[type(op)](left, right) for op, left, right in pairs)
-        first, *others = shown_apart(terms)
-        signs = (f" {SIGNS[type(op)]} {side}" for op, side in zip(node.ops, others))
-        self.made[before:] = [Comparison(first + "".join(signs), bool(true))]
+        terms = [flat(self.visit(term, names)) for term in (node.left, *node.comparators)]
+        true = all_true(
+            _COMPARE[type(op)](left, right) for op, left, right in zip(node.ops, terms, terms[1:])
+        )
+        text = ""
+        if not are_drawn(terms):
+            first, *others = shown_apart(terms)
+            signs = (f" {SIGNS[type(op)]} {side}" for op, side in zip(node.ops, others))
+            text, true = first + "".join(signs), bool(true)
+        self.made[before:] = [Comparison(text, true, _gaps(node.ops, terms))]
         return true
 
     def comprehension(
@@ -362,6 +294,8 @@ class _Run:
                     self.steps += 1
                     bound = {**scope, **self.bind(part.target, item)}
                     tests = [self.visit(test, bound) for test in part.ifs]
+                    if are_drawn(tests):
+                        raise self.fail(node, "what stands after `if` must not depend on cells")
                     if all(tests):
                         inner.append(bound)
                     if len(inner) > MAX_ITEMS:

@@ -15,9 +15,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import CatalogEntry, load_catalog
-from xlrepro.evidence.expressions import spearman
+from xlrepro.evidence.functions import spearman
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reported import load_reported
 
@@ -94,15 +93,6 @@ class Figure:
         return f"Figure: {self.drawing.get_suptitle() or first}"  # of all panels, or of the one
 
 
-def _one_profile(frame: "pd.DataFrame", profile: str | None) -> "pd.DataFrame":
-    found = list(dict.fromkeys(frame["profile"]))
-    if profile is None and len(found) <= 1:
-        return frame
-    if profile not in found:
-        raise SettingsError(f"the comparison holds the profiles {found}; name one of them")
-    return frame[frame["profile"] == profile]
-
-
 def new_drawing(width: float, height: float) -> tuple["Drawing", "Axes"]:
     """Return an empty drawing of ``width`` × ``height`` inches, and its axes."""
     import matplotlib as mpl
@@ -163,7 +153,8 @@ def printed_distances(experiment: str, columns: Sequence[str]) -> dict[str, floa
     return {c: known[c] for c in columns if c in known}
 
 
-def _title(frame: "pd.DataFrame") -> str:
+def title_of(frame: "pd.DataFrame") -> str:
+    """Return the experiment's title and the profile of a comparison."""
     key, profile = str(frame["experiment"].iloc[0]), str(frame["profile"].iloc[0])
     return f"{load_catalog().experiment(key).title} ({profile})"
 
@@ -173,17 +164,15 @@ def _entry(frame: "pd.DataFrame") -> CatalogEntry:
 
 
 @styled
-def heat_map(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
+def heat_map(frame: "pd.DataFrame") -> Figure:
     """Draw reproduced minus reported: systems × columns, columns by distance where there is one.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        profile: which profile, if the frame holds several.
     """
     import seaborn as sns
 
-    shown = _one_profile(frame, profile)
-    shown = shown[shown["difference"].notna()]
+    shown = frame[frame["difference"].notna()]
     if shown.empty:
         return nothing_to_draw("Reproduced minus reported", "no cell is both reported and run")
     columns = list(dict.fromkeys(shown["column"]))
@@ -209,7 +198,7 @@ def heat_map(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
         linewidths=0.5,
         cbar_kws={"label": f"reproduced − reported ({shown['unit'].iloc[0]})"},
     )
-    axes.set(xlabel="", ylabel="", title=_title(shown))
+    axes.set(xlabel="", ylabel="", title=title_of(shown))
     axes.set_facecolor("#e6e6e6")
     axes.tick_params(axis="x", rotation=0 if len(columns) > 12 else 45)
     axes.tick_params(axis="y", rotation=0)
@@ -231,7 +220,6 @@ def _heat_map_text(shown: "pd.DataFrame", grid: "pd.DataFrame") -> str:
 @styled
 def gain_against_distance(
     frame: "pd.DataFrame",
-    profile: str | None = None,
     *,
     first: str = "ORT",
     second: str = "TRS",
@@ -243,11 +231,10 @@ def gain_against_distance(
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        profile: which profile, if the frame holds several.
         first: name of the system that may gain, in each block.
         second: name of the system it is compared with.
     """
-    shown = _one_profile(frame, profile)
+    shown = frame
     title = f"Gain of {first} over {second} against word-order distance"
     if shown.empty:
         return nothing_to_draw(title, "there are no cells")
@@ -321,18 +308,14 @@ def _gain_drawing(
 
 
 @styled
-def bars(
-    frame: "pd.DataFrame", profile: str | None = None, *, columns: Sequence[str] | None = None
-) -> Figure:
+def bars(frame: "pd.DataFrame", *, columns: Sequence[str] | None = None) -> Figure:
     """Draw each system's reproduced means as bars with their 95 % intervals.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        profile: which profile, if the frame holds several.
         columns: which columns; by default all.
     """
-    shown = _one_profile(frame, profile)
-    shown = shown[shown["reproduced"].notna()]
+    shown = frame[frame["reproduced"].notna()]
     if columns is not None:
         shown = shown[shown["column"].isin(list(columns))]
     if shown.empty:
@@ -351,7 +334,7 @@ def bars(
             middle, own["reproduced"], np.nan_to_num(spread), fmt="none", ecolor="#333333", lw=0.8
         )
     axes.set_xticks(range(len(across)), across, rotation=90 if len(across) > 8 else 0, fontsize=7)
-    axes.set(ylabel=str(shown["unit"].iloc[0]), title=_title(shown))
+    axes.set(ylabel=str(shown["unit"].iloc[0]), title=title_of(shown))
     if set(shown["unit"]) == {"percent"}:  # intervals of three seeds may reach beyond what there is
         axes.set_ylim(0, min(axes.get_ylim()[1], 105))
     axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
@@ -364,15 +347,13 @@ def bars(
 
 
 @styled
-def reported_against_reproduced(frame: "pd.DataFrame", profile: str | None = None) -> Figure:
+def reported_against_reproduced(frame: "pd.DataFrame") -> Figure:
     """Draw reproduced against reported, a point per cell; on the line they agree.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        profile: which profile, if the frame holds several.
     """
-    shown = _one_profile(frame, profile)
-    shown = shown[shown["difference"].notna()]
+    shown = frame[frame["difference"].notna()]
     if shown.empty:
         return nothing_to_draw("Reproduced against reported", "no cell is both reported and run")
     drawing, axes = new_drawing(4.8, 4.6)
@@ -388,7 +369,7 @@ def reported_against_reproduced(frame: "pd.DataFrame", profile: str | None = Non
     both = shown[["reported", "reproduced"]].to_numpy()
     ends = [float(both.min()), float(both.max())]
     axes.plot(ends, ends, color="#777777", linewidth=0.8, zorder=0)
-    axes.set(xlabel="reported", ylabel="reproduced", title=_title(shown))
+    axes.set(xlabel="reported", ylabel="reproduced", title=title_of(shown))
     axes.legend(frameon=False, fontsize=8)
     within = int((shown["verdict"] == "within").sum())
     alt = (

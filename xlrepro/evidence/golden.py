@@ -15,11 +15,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from xlrepro.errors import DataError
-from xlrepro.evidence.catalog import describe
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.paths import project_root
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import write_atomically
+from xlrepro.yaml_files import describe
 
 PROFILE = "smoke"
 # How far a smoke number may move between machines, in the metric's unit: trials compute in double

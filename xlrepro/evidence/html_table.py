@@ -42,7 +42,7 @@ class Entry:
             inner += f'<span class="xl-hidden"> ({escape(self.verdict)})</span>'
         if self.detail:
             inner += f'<span class="xl-detail">{escape(self.detail)}</span>'
-        names = f' class="xl-{self.verdict.replace(" ", "-")}"' if self.verdict else ""
+        names = f' class="xl-{escape("-".join(self.verdict.split()))}"' if self.verdict else ""
         sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
         title = f' title="{escape(self.title)}"' if self.title else ""
         tag, scope = ("th", ' scope="row"') if header else ("td", "")

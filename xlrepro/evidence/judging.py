@@ -1,8 +1,8 @@
 """The verdict on a claim, computed from reported or from reproduced numbers.
 
-On reproduced numbers the verdict is the share of 2,000 bootstrap resamples over seeds in which
-the predicate is true. Cells with the same seeds are resampled together, so that what a seed does
-to two systems stays paired.
+On reproduced numbers the verdict is the share of draws (`xlrepro.evidence.draws`) in which the
+predicate is true. Cells with the same seeds are drawn together, so that what a seed does to two
+systems stays paired. One seed decides nothing, and no verdict stands against an interval.
 """
 
 import math
@@ -17,15 +17,22 @@ from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
 from xlrepro.evidence.claim_files import Claim
 from xlrepro.evidence.comparisons import Comparison
+from xlrepro.evidence.draws import draw
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.reproduced import (
+    LEVEL,
+    Interval,
+    ReproducedCell,
+    ReproducedNumbers,
+    t_interval,
+)
 from xlrepro.evidence.stand_ins import reading
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 NOT_RUN, NOT_EVALUABLE = "not run", "not evaluable"
 STATUSES = (HOLDS, FAILS, UNDECIDED, NOT_RUN, NOT_EVALUABLE)
-RESAMPLES = 2_000
-CERTAIN = 0.95  # share of resamples from which a claim holds; below 1 - CERTAIN it fails
+CERTAIN = 0.95  # share of draws from which a claim holds; up to 1 - CERTAIN it fails
+ENDS = (0.5 - LEVEL / 2, 0.5 + LEVEL / 2)  # of an interval
 UNPRINTED = "rests on a figure without printed numbers"
 
 Address = tuple[str, str, str]  # experiment, system, column
@@ -37,10 +44,12 @@ class ClaimVerdict:
 
     Attributes:
         status: one of ``STATUSES``.
-        share: share of resamples in which the predicate is true; ``None`` where none was drawn.
+        share: share of draws in which the predicate is true; ``None`` where none was drawn.
         n: the smallest number of seeds of a cell it reads; 0 for reported numbers.
         alone: in how many single seeds it is true; ``None`` where cells have different seeds.
         compared: what its predicate compares, in the means over seeds.
+        decidable: the smallest difference that these seeds could have decided, of all that it
+            compares: half of the widest 95 % interval; ``None`` where none was drawn.
         missing: cells it reads that nobody ran.
         note: what a reader must know.
     """
@@ -50,6 +59,7 @@ class ClaimVerdict:
     n: int = 0
     alone: int | None = None
     compared: tuple[Comparison, ...] = ()
+    decidable: float | None = None
     missing: tuple[str, ...] = ()
     note: str = ""
 
@@ -144,12 +154,15 @@ class Judge:
     def _evaluate(
         self,
         claim: Claim,
-        look_up: Callable[[Address], float],
+        look_up: Callable[[Address], Any],
         made: list[Comparison] | None = None,
-    ) -> bool:
+    ) -> Any:
+        """Return whether the predicate is true; an array where cells are arrays of draws."""
         expression = claim.expression
         assert expression is not None
         result = expression.evaluate(claim.names, self._functions(claim.paper, look_up), made)
+        if isinstance(result, np.ndarray) and result.dtype == bool:
+            return result
         if not isinstance(result, bool | np.bool_):
             raise SettingsError(f"claim {claim.id}: its predicate is {result!r}, not true or false")
         return bool(result)
@@ -228,33 +241,57 @@ class Judge:
                 missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
         if missing:
             return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=_abridged(missing))
-        refusal = how.refusal(claim, (system for _, system, _ in fixed))
+        refusal = how.refusal(claim, condition.profile, (system for _, system, _ in fixed))
         if refusal:
-            return ClaimVerdict(UNDECIDED, note=refusal)
-        share, single = self._resample(claim, cells, fixed)
-        verdict = _verdict(share, single, cells, fixed, self._is_random)
+            return ClaimVerdict(NOT_EVALUABLE, note=refusal)
         made: list[Comparison] = []
-        means = {a: c.mean for a, c in cells.items()}
-        self._evaluate(claim, {**fixed, **means}.__getitem__, made)
-        return replace(
-            verdict,
-            alone=self._true_alone(claim, cells, fixed),
-            compared=tuple(made),
-            note="; ".join(filter(None, (how.note, verdict.note))),
-        )
+        means = fixed | {a: c.mean for a, c in cells.items()}
+        true = self._evaluate(claim, means.__getitem__, made)
+        random = {a: c for a, c in cells.items() if self._is_random(c)}
+        verdict = ClaimVerdict(HOLDS if true else FAILS)
+        if random:
+            verdict = self._drawn(claim, random, means, made)
+        remarks = _remarks(verdict, cells, random, fixed)
+        note = "; ".join(filter(None, (how.note, *remarks)))
+        return replace(verdict, compared=tuple(made), note=note)
 
-    def _true_alone(
-        self, claim: Claim, cells: Mapping[Address, ReproducedCell], fixed: Mapping[Address, float]
-    ) -> int | None:
-        """Return in how many single seeds the predicate is true, if the cells share their seeds."""
-        groups = {c.seeds for c in cells.values() if self._is_random(c)}
-        if len(groups) != 1:
-            return None
-        drawn = [
-            {a: c.values[i if self._is_random(c) else 0] for a, c in cells.items()}
-            for i in range(len(next(iter(groups))))
-        ]
-        return sum(self._evaluate(claim, {**fixed, **own}.__getitem__) for own in drawn)
+    def _drawn(
+        self,
+        claim: Claim,
+        random: Mapping[Address, ReproducedCell],
+        means: Mapping[Address, float],
+        made: Sequence[Comparison],
+    ) -> ClaimVerdict:
+        """Judge by draws of the random cells; the others keep their value.
+
+        Args:
+            claim: the claim.
+            random: the cells that differ from seed to seed.
+            means: all values.
+            made: what the predicate compared in them.
+        """
+        n = min(cell.n for cell in random.values())
+        seeds = {cell.seeds for cell in random.values()}
+        single: list[Comparison] = []
+        alone = None
+        if len(seeds) == 1:  # then the predicate has a value in each seed alone
+            of_seed = {a: np.array(cell.values) for a, cell in random.items()}
+            alone = int(np.sum(self._evaluate(claim, {**means, **of_seed}.__getitem__, single)))
+        if n == 1:
+            return ClaimVerdict(UNDECIDED, n=n, alone=alone)
+        drawn: list[Comparison] = []
+        true = self._evaluate(claim, {**means, **draw(random)}.__getitem__, drawn)
+        found = _intervals(made, single, drawn)
+        share, contradicted = float(np.mean(true)), [i.low < 0 < i.high for i in found]
+        status = UNDECIDED
+        if share >= CERTAIN and not any(contradicted):
+            status = HOLDS
+        elif share <= 1 - CERTAIN and contradicted != [
+            True
+        ]:  # of one difference: no verdict against it
+            status = FAILS
+        widest = max(((i.high - i.low) / 2 for i in found), default=None)
+        return ClaimVerdict(status, share, n, alone, decidable=widest)
 
     def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
         """Quoted rows and distances keep their printed value where nobody ran them."""
@@ -263,71 +300,58 @@ class Judge:
     def _is_random(self, cell: ReproducedCell) -> bool:
         return not self.catalog.experiment(cell.experiment).deterministic
 
-    def _resample(
-        self, claim: Claim, cells: Mapping[Address, ReproducedCell], fixed: Mapping[Address, float]
-    ) -> tuple[float, bool]:
-        """Return (share of resamples in which the predicate is true, whether none was needed)."""
-        groups = sorted({c.seeds for c in cells.values()})
-        single = all(len(seeds) == 1 for seeds in groups)
-        rng = np.random.default_rng(0)
-        known: dict[tuple[tuple[int, ...], ...], bool] = {}
-        true = 0
-        rounds = 1 if single else RESAMPLES
-        for _ in range(rounds):
-            drawn = {s: tuple(sorted(rng.integers(len(s), size=len(s)).tolist())) for s in groups}
-            key = tuple(drawn.values())
-            if key not in known:
-                means = {a: _mean_of(c, drawn[c.seeds]) for a, c in cells.items()}
-                known[key] = self._evaluate(claim, {**fixed, **means}.__getitem__)
-            true += known[key]
-        return true / rounds, single
-
-
-def _mean_of(cell: ReproducedCell, drawn: Sequence[int]) -> float:
-    return math.fsum(cell.values[i] for i in drawn) / len(drawn)
-
 
 def _abridged(names: Sequence[str], most: int = 3) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"not run: {'; '.join(names[:most])}{more}"
 
 
-def _verdict(
-    share: float,
-    single: bool,
+def _intervals(
+    made: Sequence[Comparison], single: Sequence[Comparison], drawn: Sequence[Comparison]
+) -> list[Interval]:
+    """Return the 95 % intervals of the differences that a predicate compares.
+
+    The t-interval itself where a difference is one of means, so that no verdict disagrees with a
+    table; else (a largest of several, a rank correlation) that of the draws.
+
+    Args:
+        made: what was compared in the means.
+        single: in the seeds alone; empty where cells have different seeds.
+        drawn: in the draws.
+    """
+    of_means, of_draws = ([g for c in found for g in c.gaps] for found in (made, drawn))
+    of_seeds: list[Any] = [g for c in single for g in c.gaps] or [None] * len(of_means)
+    intervals = []
+    for mean, by_seed, draws in zip(of_means, of_seeds, of_draws, strict=True):
+        if by_seed is not None and math.isclose(mean, np.mean(by_seed), abs_tol=1e-9):
+            exact = t_interval(list(by_seed))
+            intervals += [exact] if exact else []
+        else:
+            intervals.append(Interval(*map(float, np.quantile(draws, ENDS))))
+    return intervals
+
+
+def _remarks(
+    verdict: ClaimVerdict,
     cells: Mapping[Address, ReproducedCell],
+    random: Mapping[Address, ReproducedCell],
     fixed: Mapping[Address, float],
-    is_random: Callable[[ReproducedCell], bool],
-) -> ClaimVerdict:
-    status = UNDECIDED
-    if share >= CERTAIN:
-        status = HOLDS
-    elif share <= 1 - CERTAIN:
-        status = FAILS
-    counts = [c.n for c in cells.values() if is_random(c)]
+) -> list[str]:
+    """Return what a reader must know of the verdict."""
     remarks = []
-    if single and counts:
-        remarks.append("one seed: no resampling")
-    elif 1 in counts:
-        alone = sorted({c.system for c in cells.values() if is_random(c) and c.n == 1})
-        remarks.append(f"one seed, not resampled: {', '.join(alone)}")
+    lone = sorted({c.system for c in random.values() if c.n == 1})
+    if lone and all(c.n == 1 for c in random.values()):
+        remarks.append("one seed decides nothing")
+    elif lone:
+        remarks.append(f"one seed decides nothing: {', '.join(lone)}")
+    elif verdict.status == UNDECIDED and not 1 - CERTAIN < (verdict.share or 0.0) < CERTAIN:
+        remarks.append("an interval that it compares includes 0")
     if fixed:
         rows = sorted({system for _, system, _ in fixed})
         remarks.append(f"printed values for {', '.join(rows)}")
     remarks += ["stale records"] * any(c.stale for c in cells.values())
     remarks += ["records of different settings"] * any(c.mixed for c in cells.values())
-    drawn = None if single else share
-    return ClaimVerdict(status, drawn, min(counts, default=0), note="; ".join(remarks))
-
-
-def conditions(
-    profiles: Sequence[str], blocks: Sequence[Mapping[str, str]] = ()
-) -> list[Condition]:
-    """Return the printed numbers, then each profile plain and with each of ``blocks``."""
-    found = [REPORTED]
-    for profile in profiles:
-        found += [Condition(profile), *(Condition(profile, b) for b in blocks)]
-    return found
+    return remarks
 
 
 def judge_all(

@@ -4,33 +4,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.compare import records_of
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, gather, t_interval
+from xlrepro.evidence.reproduced import ReproducedCell, t_interval
+from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def paired_differences(
-    experiment: str,
-    profile: str,
-    first: str,
-    second: str,
-    columns: Sequence[str] | None = None,
-    *,
-    numbers: ReproducedNumbers | None = None,
+    view: View, first: str, second: str, columns: Sequence[str] | None = None
 ) -> "pd.DataFrame":
     """Compare two systems seed by seed: ``first`` minus ``second``, with a t interval.
 
     Pairing takes out what the two runs of a seed share; only seeds that both have count.
 
     Args:
-        experiment: ``"word_order/table2"``.
-        profile: ``"open"``.
+        view: reproduced cells.
         first: identifier of the one system, ``"word:ORT"``.
         second: of the other, ``"word:TRS"``.
         columns: which columns; ``None``: all that both have.
-        numbers: reproduced cells; ``None``: gathered from the project's records.
 
     Returns:
         Per column: ``column``, ``mean``, ``low``, ``high`` (missing for one seed), ``n``,
@@ -43,23 +35,17 @@ def paired_differences(
     """
     import pandas as pd
 
-    if numbers is None:
-        numbers = gather(records_of([experiment], [profile]))
-    shared = {c.column for c in numbers.cells(experiment, profile) if c.system == second}
-    wanted = columns or [
-        c.column
-        for c in numbers.cells(experiment, profile)
-        if c.system == first and c.column in shared
-    ]
+    shared = {cell.column for cell in view.of(second)}
+    wanted = columns or [c.column for c in view.of(first) if c.column in shared]
     rows = []
     for column in wanted:
-        a = numbers.get(experiment, profile, first, column)
-        b = numbers.get(experiment, profile, second, column)
+        a = view.get(first, column)
+        b = view.get(second, column)
         seeds = sorted(set(a.seeds) & set(b.seeds)) if a and b else []
         if a is None or b is None or not seeds:
             raise SettingsError(
-                f"{experiment} {profile}: {first} and {second} share no seed in column {column}; "
-                "run both with the same seeds"
+                f"{view.experiment} {view.profile}: {first} and {second} share no seed in column "
+                f"{column}; run both with the same seeds"
             )
         rows.append(_pair(column, a, b, seeds))
     return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))

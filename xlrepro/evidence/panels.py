@@ -7,29 +7,28 @@ import numpy as np
 
 from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
-from xlrepro.evidence.reproduced import Interval, ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.reproduced import Interval, ReproducedCell
+from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @styled
-def lines_over_values(numbers: ReproducedNumbers, experiment: str, profile: str) -> Figure:
+def lines_over_values(view: View) -> Figure:
     """Draw the score over the values of each swept setting, with 95 % intervals.
 
     Args:
-        numbers: reproduced cells; a system is a setting (``sweep:k``), a column one of its values.
-        experiment: ``"man_moe/table6"``.
-        profile: which profile.
+        view: reproduced cells; a system is a setting (``sweep:k``), a column one of its values.
     """
-    title = f"Scores over the values of a setting ({profile})"
-    systems = numbers.systems(experiment, profile)
+    title = f"Scores over the values of a setting ({view.profile})"
+    systems = view.systems
     if not systems:
         return nothing_to_draw(title, "nothing was run")
     drawing, (panels,) = new_panels(1, len(systems), 2.6 * len(systems) + 0.6, 3.0, sharey=True)
     sentences = []
     for axes, system in zip(panels, systems, strict=True):
-        own = [c for c in numbers.cells(experiment, profile) if c.system == system]
+        own = view.of(system)
         own.sort(key=lambda cell: float(cell.column))
         name = system.partition(":")[2]
         _line(axes, own)
@@ -79,20 +78,18 @@ def line_with_intervals(
 
 
 @styled
-def map_of_weights(numbers: ReproducedNumbers, experiment: str, profile: str) -> Figure:
+def map_of_weights(view: View) -> Figure:
     """Draw a map per system: a row per target, a column per source, the average weight inside.
 
     Args:
-        numbers: reproduced cells, fractions; a column is ``"target/source"``.
-        experiment: ``"man_moe/figure4"``.
-        profile: which profile.
+        view: reproduced cells, fractions; a column is ``"target/source"``.
     """
-    title = f"Average weight of each source's expert ({profile})"
-    systems = numbers.systems(experiment, profile)
+    title = f"Average weight of each source's expert ({view.profile})"
+    systems = view.systems
     if not systems:
         return nothing_to_draw(title, "nothing was run")
     drawing, (panels,) = new_panels(1, len(systems), 3.1 * len(systems) + 0.8, 2.9)
-    found = {s: _weights(numbers, experiment, profile, s) for s in systems}
+    found = {s: _weights(view, s) for s in systems}
     highest = max(max(weights.values()) for weights in found.values())
     sentences = []
     for axes, (system, weights) in zip(panels, found.items(), strict=True):
@@ -109,11 +106,9 @@ def map_of_weights(numbers: ReproducedNumbers, experiment: str, profile: str) ->
     return Figure(f"Heat maps of gate weights, target by source. {'; '.join(sentences)}.", drawing)
 
 
-def _weights(
-    numbers: ReproducedNumbers, experiment: str, profile: str, system: str
-) -> dict[tuple[str, str], float]:
+def _weights(view: View, system: str) -> dict[tuple[str, str], float]:
     """Return (target, source) -> mean weight."""
-    own = [c for c in numbers.cells(experiment, profile) if c.system == system]
+    own = view.of(system)
     found = {}
     for cell in own:
         target, _, source = cell.column.partition("/")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlrepro.evidence.html_table import Entry, Table, headings, number
-from xlrepro.trials.fingerprint import stale_check
+from xlrepro.trials.fingerprint import standing_check
 from xlrepro.trials.record import Record
 
 KEY_LENGTH = 10  # characters of a key that are shown
@@ -30,7 +30,8 @@ class Cost:
     def __str__(self) -> str:
         hours = duration(self.wall_seconds)
         tokens = f"{self.training_tokens / 1e6:.1f} million training tokens"
-        return f"{self.trials} trials, {hours}, {tokens}, on {' and '.join(self.devices) or '–'}"
+        trials = f"{self.trials} trial{'s' * (self.trials != 1)}"
+        return f"{trials}, {hours}, {tokens}, on {' and '.join(self.devices) or '–'}"
 
 
 def duration(seconds: float) -> str:
@@ -77,10 +78,10 @@ def _each(experiments: Any) -> list[dict[str, Any]]:
 
 
 def provenance_table(
-    records: Sequence[Record], *, stale: Callable[[Record], bool] | None = None
+    records: Sequence[Record], *, standing: Callable[[Record], str] | None = None
 ) -> Table:
     """Render the records behind a page, with their total cost in the caption."""
-    stale = stale or stale_check()
+    standing = standing or standing_check()
     rows = []
     for record in records:
         rate = record.training_tokens_per_second
@@ -92,7 +93,7 @@ def provenance_table(
                 Entry(", ".join(record.systems)),
                 Entry(str(record.seed), sort=record.seed),
                 Entry(commit, state, title=record.git.commit or "", code=True),
-                Entry("stale" if stale(record) else "fresh"),
+                Entry(standing(record)),
                 Entry(record.device, f"{record.threads} threads"),
                 Entry(duration(record.wall_seconds), sort=record.wall_seconds),
                 Entry(number(rate, 0), sort=rate),

@@ -15,9 +15,6 @@ HEADER = (
     "paper", "table", "row_group", "system", "language", "domain", "split", "metric", "extra",
     "value", "unit", "marks", "is_proposed", "source_note",
 )  # fmt: skip
-CLAIMS_HEADER = (
-    "id", "seed_line_korean_gist", "english", "number", "unit", "verified_against", "result",
-)  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\Z")
 
 
@@ -60,19 +57,6 @@ class ReportedCell:
     def name(self) -> str:
         """The system's name without its block."""
         return self.system.split(":", 1)[1]
-
-
-@dataclass(frozen=True)
-class PrintedStatement:
-    """A sentence with a number in it, listed beside a paper's tables (``ramen/claims.csv``)."""
-
-    paper: str
-    identifier: str
-    text: str
-    number: str
-    unit: str
-    checked_against: str
-    result: str
 
 
 def read_rows(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -280,22 +264,3 @@ def load_reported() -> ReportedNumbers:
     folder = data_dir() / "reported"
     files = [data_dir() / "catalog.yaml", *sorted(folder.glob("*/*.csv"))]
     return _cached(folder, tuple(f.stat().st_mtime_ns for f in files if f.is_file()))
-
-
-def load_statements(paper: str = "ramen") -> list[PrintedStatement]:
-    """Return the numbered sentences of ``data/reported/<paper>/claims.csv``; [] where none is."""
-    path = data_dir() / "reported" / paper / "claims.csv"
-    if not path.is_file():
-        return []
-    return [
-        PrintedStatement(
-            paper=paper,
-            identifier=row["id"],
-            text=row["english"],
-            number=row["number"],
-            unit=row["unit"],
-            checked_against=row["verified_against"],
-            result=row["result"],
-        )
-        for _, row in read_rows(path, CLAIMS_HEADER)
-    ]

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xlrepro.errors import SettingsError
 from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, canonical_json
@@ -40,14 +39,14 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None
         >>> t_interval([1.0]) is None
         True
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit  # a second less to import than scipy.stats
 
     n = len(values)
     if n < 2:
         return None
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(t.ppf(0.5 + level / 2, n - 1)) * spread / math.sqrt(n)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * spread / math.sqrt(n)
     return Interval(mean - half, mean + half, level)
 
 
@@ -102,6 +101,9 @@ class ReproducedNumbers:
 
     def __init__(self, cells: Iterable[ReproducedCell]) -> None:
         self._cells = {(c.experiment, c.profile, c.system, c.column): c for c in cells}
+        self._by_place: dict[tuple[str, str], list[ReproducedCell]] = {}
+        for cell in self._cells.values():
+            self._by_place.setdefault((cell.experiment, cell.profile), []).append(cell)
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -115,48 +117,7 @@ class ReproducedNumbers:
 
     def cells(self, experiment: str, profile: str) -> list[ReproducedCell]:
         """Return the cells of an experiment at a profile, in the order of the records."""
-        return [c for c in self if (c.experiment, c.profile) == (experiment, profile)]
-
-    def systems(self, experiment: str, profile: str) -> list[str]:
-        """Return the systems that have a cell."""
-        return list(dict.fromkeys(c.system for c in self.cells(experiment, profile)))
-
-    def columns(self, experiment: str, profile: str) -> list[str]:
-        """Return the columns that have a cell."""
-        return list(dict.fromkeys(c.column for c in self.cells(experiment, profile)))
-
-    def averaged(
-        self, experiment: str, profile: str, system: str, columns: Sequence[str], name: str
-    ) -> ReproducedCell:
-        """Return the mean over ``columns`` as a cell of its own, seed by seed.
-
-        Only seeds that have every column count.
-
-        Raises:
-            SettingsError: if a column was not run, or no seed has them all.
-        """
-        found = {c: self.get(experiment, profile, system, c) for c in columns}
-        missing = [c for c, cell in found.items() if cell is None]
-        cells = [cell for cell in found.values() if cell is not None]
-        seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
-        if missing or not seeds:
-            lacking = ", ".join(missing) or "a common seed"
-            raise SettingsError(f"{experiment} {profile} {system}: not run: {lacking}")
-        by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
-        keys = dict(zip(cells[0].seeds, cells[0].keys))
-        return ReproducedCell(
-            experiment=experiment,
-            profile=profile,
-            system=system,
-            column=name,
-            metric=cells[0].metric,
-            unit=cells[0].unit,
-            seeds=tuple(seeds),
-            values=tuple(math.fsum(v[s] for v in by_seed) / len(by_seed) for s in seeds),
-            keys=tuple(keys[s] for s in seeds),
-            stale=any(c.stale for c in cells),
-            mixed=any(c.mixed for c in cells),
-        )
+        return self._by_place.get((experiment, profile), [])
 
 
 def gather(

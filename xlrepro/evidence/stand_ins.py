@@ -1,7 +1,8 @@
 """Judging a claim on other data than the paper's: what may be read on a stand-in, and what not.
 
 A claim about an ordering is read on the columns that stand in, and says so. A claim about
-magnitudes is not judged there, nor one that sets our numbers beside quoted ones of another corpus.
+magnitudes is judged at ``paper`` alone, and not on stand-ins, nor is one that sets our numbers
+beside quoted ones of another corpus.
 """
 
 from collections.abc import Iterable
@@ -9,6 +10,8 @@ from dataclasses import dataclass, field
 
 from xlrepro.evidence.catalog import Catalog, StandIn
 from xlrepro.evidence.claim_files import Claim
+
+SIZES_AT = "paper"  # the profile whose data and hyperparameters are the paper's
 
 
 @dataclass
@@ -39,11 +42,12 @@ class Reading:
         self.fields |= {part: known[part] for part in printed.split("/") if part in known}
         return stand_in.column(printed)
 
-    def refusal(self, claim: Claim, quoted: Iterable[str]) -> str:
-        """Return why the claim is not judged on the stand-ins; empty if it is.
+    def refusal(self, claim: Claim, profile: str, quoted: Iterable[str]) -> str:
+        """Return why the claim is not judged on these numbers; empty if it is.
 
         Args:
             claim: the claim.
+            profile: of the numbers.
             quoted: systems it reads whose numbers are the paper's own quotations.
         """
         ours = "; ".join(dict.fromkeys(self.data.values()))
@@ -53,6 +57,8 @@ class Reading:
         ours = "; ".join(filter(None, (ours, *self.weights)))
         if ours and claim.magnitudes:
             return f"not judged: it is about values on the paper's data; ours: {ours}"
+        if claim.magnitudes and profile != SIZES_AT:
+            return f"not judged: it is about the size of an effect, which {profile} says little of"
         return ""
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
 from xlrepro.evidence.compare import (
     ABOVE,
@@ -86,15 +85,6 @@ def _context_column(
     return name, entry
 
 
-def _only_profile(frame: "pd.DataFrame", profile: str | None) -> tuple["pd.DataFrame", str]:
-    found = list(dict.fromkeys(frame["profile"]))
-    if profile is None and len(found) == 1:
-        profile = found[0]
-    if profile not in found:
-        raise SettingsError(f"the comparison holds the profiles {found}; name one of them")
-    return frame[frame["profile"] == profile], str(profile)
-
-
 def run_summary(frame: "pd.DataFrame") -> str:
     """Return one line that says how much was run; no measured number in it."""
     ran = int((frame["n"] > 0).sum())
@@ -125,7 +115,6 @@ def _other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
 
 def comparison_table(
     frame: "pd.DataFrame",
-    profile: str | None = None,
     *,
     by: str = "auto",
     reported: ReportedNumbers | None = None,
@@ -135,22 +124,20 @@ def comparison_table(
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        profile: which profile, if the frame holds several.
         by: ``"column"``: a row per column (31 languages), a column per system; ``"system"``: the
             other way round; ``"auto"``: whichever there are more of become the rows.
         reported: replaces the project's own (for the row of distances).
         catalog: replaces the project's own.
     """
-    shown, profile = _only_profile(frame, profile)
-    experiment = str(shown["experiment"].iloc[0])
-    systems = list(dict.fromkeys(shown["system"]))
-    columns = list(dict.fromkeys(shown["column"]))
+    experiment, profile = str(frame["experiment"].iloc[0]), str(frame["profile"].iloc[0])
+    systems = list(dict.fromkeys(frame["system"]))
+    columns = list(dict.fromkeys(frame["column"]))
     as_rows = "column" if len(columns) > len(systems) else "system"
     rows_are = as_rows if by == "auto" else by
     rows, across = (columns, systems) if rows_are == "column" else (systems, columns)
     cells = {
         (r["column"], r["system"]) if rows_are == "column" else (r["system"], r["column"]): r
-        for r in shown.to_dict("records")
+        for r in frame.to_dict("records")
     }
     context = None
     if rows_are == "column":
@@ -168,7 +155,7 @@ def comparison_table(
         body.append(tuple(line))
     entry = (catalog or load_catalog()).experiment(experiment)
     caption = f"{entry.title}: reproduced ({profile}) with half of the 95 % interval over seeds"
-    if any(shown["printed"]):
+    if any(frame["printed"]):
         legend = [_other_data(entry, [profile])]
         if entry.is_judged(profile):
             legend.append("= within, ▲ above, ▼ below the paper.")
@@ -176,7 +163,7 @@ def comparison_table(
         caption += " ".join(filter(None, legend))
     else:
         caption += "."
-    return Table(caption, tuple(head), tuple(body), run_summary(shown))
+    return Table(caption, tuple(head), tuple(body), run_summary(frame))
 
 
 def _cell_row(row: Mapping[str, Any]) -> tuple[Entry, ...]:

@@ -5,16 +5,15 @@ part), Shaw et al. 2018 (relative positions) and the word order paper, Eq. 1 and
 convolution as feed-forward).
 """
 
-from typing import Literal
+from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from xlrepro.errors import SettingsError
 from xlrepro.nn.attention import RelativeSelfAttention, SelfAttention
 from xlrepro.nn.feed_forward import FeedForward
-from xlrepro.nn.positions import LearnedPositions, SinusoidalPositions
+from xlrepro.nn.positions import RelativePositions
 
-Positions = Literal["sinusoidal", "learned", "relative", "none"]
+Positions = Callable[[int], nn.Module]
 
 
 class TransformerEncoder(nn.Module):
@@ -27,19 +26,13 @@ class TransformerEncoder(nn.Module):
         layers: number of layers.
         ff_dim: width inside the feed-forward layers.
         kernel_size: window of the convolution in the feed-forward layers; None: linear ones.
-        positions: ``"sinusoidal"``, ``"learned"``, ``"relative"`` or ``"none"``.
-        max_distance: relative positions: where distances are clipped.
+        positions: makes the module of ``positions.py`` that the input goes through, given ``dim``;
+            None: no positions. It is called after the linear map is drawn.
         dropout: probability of zeroing an entry of the input and of each part's output.
-        max_positions: learned positions: rows of the table.
-        position_table: learned positions: initial values, ``(positions, dim)``.
-        freeze_positions: learned positions: whether the table stays as it is.
-
-    Raises:
-        SettingsError: for unknown ``positions``, or a table without learned positions.
 
     Example:
         >>> import torch
-        >>> ort = TransformerEncoder(4, 8, 2, 1, 16, kernel_size=3, positions="none")
+        >>> ort = TransformerEncoder(4, 8, heads=2, layers=1, ff_dim=16, positions=None)
         >>> ort(torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)).shape
         torch.Size([2, 5, 8])
     """
@@ -52,28 +45,15 @@ class TransformerEncoder(nn.Module):
         layers: int,
         ff_dim: int,
         kernel_size: int | None = 3,
-        positions: Positions = "sinusoidal",
-        max_distance: int = 10,
+        positions: Positions | None = None,
         dropout: float = 0.1,
-        max_positions: int = 512,
-        position_table: Tensor | None = None,
-        freeze_positions: bool = False,
     ) -> None:
         super().__init__()
-        if positions not in ("sinusoidal", "learned", "relative", "none"):
-            raise SettingsError(
-                f"positions must be sinusoidal, learned, relative or none, not {positions!r}"
-            )
-        if positions != "learned" and (position_table is not None or freeze_positions):
-            raise SettingsError(f"a position table needs positions='learned', not {positions!r}")
         self.output_dim = dim
         self.project = nn.Linear(input_dim, dim) if input_dim != dim else nn.Identity()
-        self.positions: nn.Module = nn.Identity()
-        if positions == "sinusoidal":
-            self.positions = SinusoidalPositions(dim)
-        elif positions == "learned":
-            self.positions = LearnedPositions(dim, max_positions, position_table, freeze_positions)
-        distance = max_distance if positions == "relative" else None
+        self.positions = positions(dim) if positions else nn.Identity()
+        relative = isinstance(self.positions, RelativePositions)
+        distance = self.positions.max_distance if relative else None
         self.layers = nn.ModuleList(
             TransformerLayer(dim, heads, ff_dim, kernel_size, distance, dropout)
             for _ in range(layers)
@@ -90,7 +70,9 @@ class TransformerEncoder(nn.Module):
         Returns:
             ``(batch, length, dim)``, zero at padding.
         """
+        # shape: (batch, length, input_dim) -> (batch, length, dim)
         x = self.project(x.masked_fill(~mask.unsqueeze(-1), 0))
+        # shape from here on: (batch, length, dim)
         x = self.dropout(self.positions(x))
         for layer in self.layers:
             x = layer(x, mask)
@@ -99,6 +81,8 @@ class TransformerEncoder(nn.Module):
 
 class TransformerLayer(nn.Module):
     """Self-attention and feed-forward, each with residual and layer normalisation after it.
+
+    Eq. 1 and 2 of the word order paper; a convolution keeps the length.
 
     Args:
         dim: width of the model.
@@ -130,6 +114,7 @@ class TransformerLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return ``(batch, length, dim)``: Eq. 1 and 2 of the word order paper."""
+        """Return ``(batch, length, dim)`` for ``x`` of that shape; ``mask`` is True at tokens."""
+        # shape: (batch, length, dim)
         x = self.attention_norm(x + self.dropout(self.attention(x, mask)))
         return self.feed_forward_norm(x + self.dropout(self.feed_forward(x, mask)))

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from xlrepro.embeddings.open.recipes import TextFile, text_files
 from xlrepro.embeddings.open.registered import file_hash, local_path, registered_paths
 from xlrepro.embeddings.open.settings import open_settings
-from xlrepro.embeddings.open.text import TextFile, text_files
 from xlrepro.embeddings.open.tokenise import tokenise
 from xlrepro.embeddings.vectors.normalise import normalise, simplified
 from xlrepro.pretraining.settings import LANGUAGES, SOURCE, PretrainingSettings

@@ -3,10 +3,12 @@
 import logging
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from multiprocessing import active_children, resource_tracker, spawn
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError, XlreproError
@@ -124,6 +126,7 @@ def local_client(
         _environment(WORKER_ENVIRONMENT),
         dask.config.set(SETTINGS),
         _workers_without_main(),
+        _interrupts_held() as let_through,
         _loop_deaf_to_interrupts() as loop,
         _closing(
             SpecCluster(
@@ -135,6 +138,7 @@ def local_client(
             )
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
+        let_through(),
     ):
         yield client
 
@@ -202,6 +206,55 @@ def _check_workers(client: "Client", address: str, device: str) -> None:
         raise SettingsError(
             f"the workers of {address} lack a package ({error}): install xlrepro there"
         ) from error
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Keep Ctrl-C and SIGTERM until the cluster is whole, and again while it is closed.
+
+    Dask, interrupted while it starts or stops workers, leaves some behind and prints tracebacks.
+
+    Yields:
+        a context in which they are let through, those that have come meanwhile at its start.
+    """
+    caught: list[tuple[Any, int, FrameType | None]] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread():  # where signals never come
+        yield nullcontext
+        return
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        caught.append((before[number], number, frame))
+
+    def pass_on() -> None:
+        for number in signals:
+            signal.signal(number, before[number])
+        for handler, number, frame in caught[:1]:
+            caught.clear()
+            if callable(handler):
+                handler(number, frame)
+            elif handler == signal.SIG_DFL:
+                signal.raise_signal(number)
+
+    @contextmanager
+    def let_through() -> Iterator[None]:
+        try:
+            pass_on()
+            yield
+        finally:
+            for number in signals:
+                signal.signal(number, hold)
+
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in signals}
+    for number in signals:
+        signal.signal(number, hold)
+    try:
+        yield let_through
+    except BaseException:
+        caught.clear()  # something else ends the run already
+        raise
+    finally:
+        pass_on()
 
 
 @contextmanager

@@ -1,26 +1,32 @@
-"""Which source files a trial runs on, and one hash over what they do.
+"""Which source files a trial runs on, one hash over what they do, and what became of it since.
 
 The imports are followed in the source text (nothing is imported), inside ``xlrepro`` and inside
-the task's own package. A module counts by its syntax tree without docstrings, so a change of
-prose, comments or layout leaves records fresh, and any change of code makes them stale.
+the task's own package; `xlrepro.trials.sources` says what of a file counts. A record covers those
+of the modules that its process had really loaded: what a function imports only for another profile
+cannot have moved a number.
 
-A record covers those of the modules that its process had really loaded: what a function imports
-only for another profile cannot have moved a number.
+A module called ``building`` makes artefacts (vectors, pretrained models) that are kept in the
+cache. It does not count, nor what it alone imports: the record names the content of each artefact
+instead. An artefact of the same bytes leaves a record as it is, whatever became of its builder; one
+of other bytes makes it stale. An artefact that is not in this machine's cache is taken to be as it
+was: nothing is built to look a record up.
 """
 
-import ast
 import hashlib
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import cache
 
+from xlrepro import artefacts
 from xlrepro.errors import SettingsError
+from xlrepro.trials import sources
 from xlrepro.trials.record import Record
+from xlrepro.trials.sources import Module
 from xlrepro.trials.tasks import function_name
+from xlrepro.trials.witness.lines import load_witnesses
 
-OWN = (str(Path(__file__).resolve().parents[2]),)  # the folder that holds the package
+BUILDER = "building"
+FRESH, WITNESSED, STALE = STANDINGS = "fresh", "witnessed", "stale"
 
 # They name, run, keep and show trials; they do not decide a trial's numbers.
 EXCLUDED = (
@@ -32,14 +38,6 @@ EXCLUDED = (
     "xlrepro.notebook",
     "xlrepro.book",
 )
-
-
-@dataclass(frozen=True)
-class Module:
-    """One source file: the hash of its code, and the names it may import."""
-
-    digest: str
-    imports: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -106,112 +104,71 @@ class SourceTree:
     def _module(self, name: str) -> Module | None:
         if self._frozen and name in self._known:
             return self._known[name]
-        path = module_file(name)
-        module = None
-        if path is not None:
-            status = path.stat()
-            module = _read_module(name, path, status.st_mtime_ns, status.st_size)
+        module = sources.read_module(name)
         if self._frozen:
             self._known[name] = module
         return module
 
 
 def is_stale(record: Record) -> bool:
-    """Tell whether the code that made ``record`` differs from today's."""
+    """Tell whether the code that made ``record`` differs from today's, and no witness speaks."""
     return stale_check()(record)
 
 
 def stale_check() -> Callable[[Record], bool]:
     """Return `is_stale` for many records: it looks at each source file once, and not again."""
-    tree = SourceTree(frozen=True)
+    standing = standing_check()
+    return lambda record: standing(record) == STALE
 
-    @cache
-    def today(task: str, sources: tuple[str, ...]) -> str | None:
+
+def standing_check() -> Callable[[Record], str]:
+    """Return a function that tells whether a record is fresh, witnessed or stale.
+
+    It looks at each source file, artefact and witness once, and not again.
+    """
+    code = CodeOfToday()
+    witnesses = load_witnesses()
+
+    def standing(record: Record) -> str:
+        if not code.has_artefacts(record.artefacts):
+            return STALE
+        if code.runs(record.task) and code.digest(tuple(record.sources)) == record.fingerprint:
+            return FRESH
+        return WITNESSED if witnesses.speak_for(record, code.digest) else STALE
+
+    return standing
+
+
+class CodeOfToday:
+    """Today's sources and artefacts, each looked at once."""
+
+    def __init__(self) -> None:
+        self._tree = SourceTree(frozen=True)
+        self.digest = cache(self._digest)
+        self.runs = cache(self._runs)
+        self._content = cache(artefacts.content_of)
+
+    def _runs(self, task: str) -> bool:
+        """Tell whether the task is there and all its sources parse."""
         try:
-            tree.fingerprint(function_name(task))
-            return tree.covering(sources).digest
-        except SettingsError:  # one of them is gone or broken: today's code cannot make it again
+            self._tree.fingerprint(function_name(task))
+        except SettingsError:
+            return False
+        return True
+
+    def _digest(self, sources: tuple[str, ...]) -> str | None:
+        """Return the fingerprint of these modules; ``None`` if one of them is gone or broken."""
+        try:
+            return self._tree.covering(sources).digest
+        except SettingsError:
             return None
 
-    return lambda record: today(record.task, tuple(record.sources)) != record.fingerprint
-
-
-def module_file(name: str) -> Path | None:
-    """Return the source file of a module, without importing it; ``None`` where there is none."""
-    inner = Path(*name.split("."))
-    for base in OWN if name.partition(".")[0] == "xlrepro" else sys.path:
-        for path in (Path(base or ".", inner) / "__init__.py", Path(base or ".", f"{inner}.py")):
-            if path.is_file():
-                return path
-    return None
+    def has_artefacts(self, contents: Mapping[str, str]) -> bool:
+        """Tell whether none of these artefacts lies here with another content."""
+        return all(self._content(name) in (None, digest) for name, digest in contents.items())
 
 
 def _is_excluded(name: str) -> bool:
+    if name.rpartition(".")[2] == BUILDER:
+        return True
     return any(name == part or name.startswith(part + ".") for part in EXCLUDED)
-
-
-@lru_cache(maxsize=4096)
-def _read_module(name: str, path: Path, mtime_ns: int, size: int) -> Module:
-    """Parse one file; cached as long as its time and size stay the same."""
-    try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
-    except SyntaxError as error:
-        raise SettingsError(f"{path}, line {error.lineno}: {error.msg}") from error
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    imports = tuple(sorted(set(_imported_names(tree, package))))
-    text = "".join(_code_text(tree))
-    return Module(hashlib.sha256(text.encode()).hexdigest(), imports)
-
-
-def _imported_names(node: ast.AST, package: str) -> Iterator[str]:
-    """Yield every name that may be an imported module, imports inside functions included."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        # `from ..x import y` in package a.b.c means a.b.x
-        parts = package.split(".") if node.level else []
-        parts = parts[: len(parts) - max(node.level - 1, 0)]
-        base = ".".join(parts + ([node.module] if node.module else []))
-        yield base
-        yield from (f"{base}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-        for branch in node.orelse:
-            yield from _imported_names(branch, package)
-    else:
-        for inner in ast.iter_child_nodes(node):
-            yield from _imported_names(inner, package)
-
-
-def _code_text(node: object) -> Iterator[str]:
-    """Yield a text of the syntax tree that is the same in every Python from 3.11 on.
-
-    Positions, comments, docstrings and empty fields leave no trace (``ast.dump`` prints empty
-    fields in some versions of Python and not in others).
-    """
-    if isinstance(node, ast.AST):
-        yield type(node).__name__ + "("
-        for field, value in ast.iter_fields(node):
-            if value is None and not (isinstance(node, ast.Constant) and field == "value"):
-                continue
-            if value == [] or field == "kind":
-                continue
-            yield field + "="
-            yield from _code_text(value)
-        yield ")"
-    elif isinstance(node, list):
-        yield "["
-        for inner in node:
-            if not _is_bare_string(inner):
-                yield from _code_text(inner)
-                yield ","
-        yield "]"
-    else:
-        yield repr(node)
-
-
-def _is_bare_string(node: object) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )

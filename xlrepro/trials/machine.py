@@ -8,8 +8,8 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
-from xlrepro.trials.fingerprint import module_file
 from xlrepro.trials.record import GitState
+from xlrepro.trials.sources import files_of
 
 # What can move a number; only those installed are named.
 PACKAGES = (
@@ -52,6 +52,18 @@ def device_name(device: str) -> str:
 
         return torch.cuda.get_device_name()
     return _cpu_name()
+
+
+def numerical_class(device: str) -> str | None:
+    """Return the digest of what this process's arithmetic gives.
+
+    ``None`` on a GPU, and where torch was not loaded: then nothing was computed with it.
+    """
+    if device != "cpu" or "torch" not in sys.modules:
+        return None
+    from xlrepro.trials import numerics
+
+    return numerics.digest()
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +115,7 @@ class PeakMemory:
 
 
 def git_state(sources: tuple[str, ...]) -> GitState:
-    """Return the commit, and whether one of these modules differs from it.
+    """Return the commit, and whether one of these modules, or of their data, differs from it.
 
     Other changed files of the checkout (notebooks, published results) cannot move a number and
     do not count. Without git, or where the package is not in a git checkout: ``None``.
@@ -112,7 +124,7 @@ def git_state(sources: tuple[str, ...]) -> GitState:
     if _git(root, "ls-files", "--error-unmatch", "xlrepro/__init__.py") is None:
         return GitState(commit=None, dirty=None)
     commit = _git(root, "rev-parse", "HEAD")
-    files = [str(path) for name in sources if (path := module_file(name)) is not None]
+    files = [file for name in sources for file in files_of(name)]
     inside = [file for file in files if Path(file).resolve().is_relative_to(root)]
     changed = _git(root, "status", "--porcelain", "--untracked-files=all", "--", *inside)
     if commit is None or changed is None:

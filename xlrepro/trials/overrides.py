@@ -12,18 +12,24 @@ from xlrepro.errors import SettingsError
 
 Bound = tuple[Callable[[float], bool], str]  # which numbers are meant, and how to say it
 
-OTHER: Bound = (lambda number: number >= 0, "0 or more")
-COUNT: Bound = (lambda number: number >= 1, "1 or more")
-RATE: Bound = (lambda number: number > 0, "more than 0")
-DROPPED: Bound = (lambda number: 0 <= number < 1, "0 or more and less than 1")
+LARGEST = 1e9
+OTHER: Bound = (lambda number: 0 <= number <= LARGEST, "from 0 to 1e9")
+COUNT: Bound = (lambda number: 1 <= number <= LARGEST, "from 1 to 1e9")
+EPOCHS: Bound = (lambda number: 1 <= number <= 10_000, "from 1 to 10,000")
+SIZE: Bound = (lambda number: 1 <= number <= 65_536, "from 1 to 65,536")
+LAYERS: Bound = (lambda number: 1 <= number <= 1_000, "from 1 to 1,000")
+RATE: Bound = (lambda number: 0 < number <= 1_000, "above 0 and at most 1,000")
+DROPPED: Bound = (lambda number: 0 <= number < 1, "of 0 or more and less than 1")
 SHARE: Bound = (lambda number: 0 <= number <= 1, "from 0 to 1")
 
 COUNTS = (
-    "epochs", "batch_size", "train_sentences", "test_sentences", "shuffle_copies",
-    "layers", "heads", "dim", "hidden_dim", "ff_dim", "latent_dim", "kernel_size", "kernel_sizes",
-    "transformer_heads", "extractor_dim", "extractor_layers", "expert_dim", "predictor_dim",
+    "batch_size", "train_sentences", "test_sentences", "shuffle_copies", "words", "test_words",
+)  # fmt: skip
+SIZES = (
+    "heads", "dim", "hidden_dim", "ff_dim", "latent_dim", "kernel_size", "kernel_sizes",
+    "transformer_heads", "extractor_dim", "expert_dim", "predictor_dim",
     "character_embedding", "character_filters", "character_dim",
-    "discriminator_filters", "discriminator_dim", "words", "test_words",
+    "discriminator_filters", "discriminator_dim",
 )  # fmt: skip
 # 0 has a meaning here: no warm-up, no patience, no move, no weight.
 FROM_ZERO = (
@@ -32,6 +38,9 @@ FROM_ZERO = (
 )  # fmt: skip
 BOUNDS: dict[str, Bound] = {
     **dict.fromkeys(COUNTS, COUNT),
+    **dict.fromkeys(SIZES, SIZE),
+    **dict.fromkeys(("layers", "extractor_layers"), LAYERS),
+    "epochs": EPOCHS,
     **dict.fromkeys(FROM_ZERO, OTHER),
     **dict.fromkeys(("learning_rate", "clip_norm"), RATE),
     **dict.fromkeys(("dropout", "word_dropout", "transformer_dropout", "input_dropout"), DROPPED),
@@ -43,8 +52,8 @@ MAY_BE_EMPTY = ("test_shuffles",)  # no disturbed test set beside the plain one
 def check_overrides(overrides: Mapping[str, Any]) -> None:
     """Refuse values that no experiment can mean.
 
-    A number that no bound is known for must be finite and 0 or more. Unknown names, and types, are
-    the matter of the experiment's own settings.
+    A number that no bound is known for must be finite, 0 or more and at most 1e9. Unknown names,
+    and types, are the matter of the experiment's own settings.
 
     Args:
         overrides: settings by name, as ``--set`` gave them.
@@ -55,7 +64,7 @@ def check_overrides(overrides: Mapping[str, Any]) -> None:
     Example:
         >>> check_overrides({"epochs": 0})
         Traceback (most recent call last):
-        xlrepro.errors.SettingsError: setting epochs must be a finite number, 1 or more, not 0
+        xlrepro.errors.SettingsError: setting epochs must be a number from 1 to 10,000, not 0
     """
     for name, value in _values(overrides):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -63,7 +72,7 @@ def check_overrides(overrides: Mapping[str, Any]) -> None:
             continue
         holds, words = BOUNDS.get(name, OTHER)
         if not is_number or not math.isfinite(value) or not holds(value):
-            raise SettingsError(f"setting {name} must be a finite number, {words}, not {value!r}")
+            raise SettingsError(f"setting {name} must be a number {words}, not {value!r}")
 
 
 def _values(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

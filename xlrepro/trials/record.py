@@ -3,14 +3,15 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from xlrepro.errors import StoreError
 from xlrepro.trials.trial import Cell, Trial, TrialResult
 
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be negative
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 
 
@@ -77,21 +78,22 @@ class Record(BaseModel):
     numerical_class: str | None = None
     versions: dict[str, str]
     device: str
-    threads: int
-    wall_seconds: float
-    training_seconds: float
-    training_tokens: int
-    training_tokens_per_second: float | None
-    peak_memory_bytes: int
-    peak_gpu_memory_bytes: int | None = None
+    threads: int = Field(ge=1)
+    wall_seconds: Amount
+    training_seconds: Amount
+    training_tokens: int = Field(ge=0)
+    training_tokens_per_second: Amount | None
+    peak_memory_bytes: int = Field(ge=0)
+    peak_gpu_memory_bytes: int | None = Field(default=None, ge=0)
     started: str
     signatures: dict[str, str]
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Record":
-        for cell in self.cells:
-            if not math.isfinite(cell.value):
-                raise ValueError(f"cell ({cell.system}, {cell.column}) is {cell.value}")
+        if flaw := _flaw_of_cells(self.cells, self.systems, self.columns) or _flaw_of_details(
+            self.details
+        ):
+            raise ValueError(flaw)
         if self.trial.key != self.key:
             raise ValueError("its key does not belong to its experiment, settings, seed and data")
         return self
@@ -132,6 +134,8 @@ class Record(BaseModel):
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "record"
             wrong = f"{field}: {first['msg'].removeprefix('Value error, ')}"
+        except RecursionError:
+            wrong = "it is nested too deeply"
         except ValueError as error:
             wrong = str(error)
         raise StoreError(f"{where} is not a whole record ({wrong}): remove it and run again")
@@ -180,10 +184,15 @@ def make_record(
     """Join a trial, its result, and the facts about when, where and on what it ran.
 
     Raises:
-        StoreError: if a cell is not finite, lies outside the trial's systems and columns, is
-            filled twice, or if the details hold something other than short names and numbers.
+        StoreError: if there is no cell, or one is not finite, lies outside the trial's systems
+            and columns, or is filled twice; if the details hold something other than short names
+            and numbers; if time or tokens are negative.
     """
-    _check_cells(trial, result)
+    if flaw := _flaw_of_cells(result.cells, trial.systems, trial.columns):
+        raise StoreError(f"{trial.label}: {flaw}")
+    for name, amount in (("tokens", result.training_tokens), ("time", result.training_seconds)):
+        if not (math.isfinite(amount) and amount >= 0):
+            raise StoreError(f"{trial.label}: {name} of training: {amount}; must be 0 or more")
     rate = result.training_tokens / result.training_seconds if result.training_seconds else None
     return Record(
         schema=2,
@@ -219,17 +228,31 @@ def make_record(
     )
 
 
-def _check_cells(trial: Trial, result: TrialResult) -> None:
+def _flaw_of_cells(
+    cells: Iterable[Cell], systems: Collection[str], columns: Collection[str]
+) -> str | None:
+    """Say what is wrong with the cells of a trial; ``None`` where nothing is."""
     seen: set[tuple[str, str]] = set()
-    for cell in result.cells:
+    for cell in cells:
         address = (cell.system, cell.column)
-        if cell.system not in trial.systems or cell.column not in trial.columns:
-            raise StoreError(f"{trial.label}: cell {address} is not one of the trial's own")
+        if cell.system not in systems or cell.column not in columns:
+            return f"cell {address} is not one of the trial's own"
         if address in seen:
-            raise StoreError(f"{trial.label}: cell {address} is filled twice")
+            return f"cell {address} is filled twice"
         if not math.isfinite(cell.value):
-            raise StoreError(f"{trial.label}: cell {address} is {cell.value}, not a number")
+            return f"cell {address} is {cell.value}, not a number"
         seen.add(address)
+    return None if seen else "it fills no cell"
+
+
+def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
+    for name in _strings(details):
+        if len(name) > LONGEST_DETAIL:
+            return (
+                f"details hold a text of {len(name)} characters; a record holds numbers and "
+                "names only"
+            )
+    return None
 
 
 def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
@@ -239,12 +262,8 @@ def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
     plain: dict[str, Any] = json.loads(text)
-    for name in _strings(plain):
-        if len(name) > LONGEST_DETAIL:
-            raise StoreError(
-                f"{trial.label}: details hold a text of {len(name)} characters; "
-                "a record holds numbers and names only"
-            )
+    if flaw := _flaw_of_details(plain):
+        raise StoreError(f"{trial.label}: {flaw}")
     return plain
 
 

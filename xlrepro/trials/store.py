@@ -266,9 +266,17 @@ def write_atomically(path: Path, text: str) -> None:
     name = f".{path.name[:80]}~{socket.gethostname()}~{os.getpid()}~{uuid.uuid4().hex}~.tmp"
     temporary = path.parent / name
     try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise StoreError(
+            f"{path} cannot be written: a text in it holds {half}, half a character: correct the "
+            "name that it comes from"
+        ) from error
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
+        with temporary.open("wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
@@ -313,7 +321,8 @@ def _read_lines(
 ) -> Iterator[tuple[str, Record]]:
     """Yield (key, record) per line; a broken line or file goes to ``on_error``, else is raised."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # not splitlines(): U+2028, U+2029 and U+0085 may stand inside a line of JSON
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         if on_error is None:
             raise _unreadable(path, error) from error

@@ -35,6 +35,18 @@ def function_name(task: str) -> str:
     return known[name]
 
 
+def package_of(task: str) -> str:
+    """Return the package that names the task in its ``TASKS``.
+
+    Raises:
+        SettingsError: if there is no such task.
+    """
+    function_name(task)
+    paper, _, name = task.partition("/")
+    ours = f"{PAPERS}.{paper}"
+    return ours if name in _tasks_of(ours) else paper
+
+
 def load_task(task: str) -> "Callable[[Trial, TrialContext], TrialResult]":
     """Import the function of a task.
 

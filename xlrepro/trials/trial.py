@@ -125,7 +125,8 @@ class TrialResult:
         signatures: metric name to full signature.
         training_tokens: tokens seen in training, all epochs; 0 where nothing was trained.
         training_seconds: wall time of training alone.
-        artefacts: name to content hash of each artefact it used: vectors, pretrained models.
+        artefacts: name to content hash of each artefact it used: vectors, pretrained models. The
+            worker adds those that `xlrepro.artefacts` has built or found.
     """
 
     cells: list[Cell]

@@ -14,6 +14,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from xlrepro import artefacts
 from xlrepro.errors import XlreproError
 from xlrepro.trials import machine
 from xlrepro.trials.devices import resolve
@@ -94,6 +95,8 @@ def measure_trial(
     ):
         result = function(trial, TrialContext(device, Path(scratch), progress))
     wall_seconds = time.perf_counter() - clock
+    # Like the modules below: what the process has used so far, for another trial perhaps.
+    result.artefacts = {**artefacts.used(), **result.artefacts}
     fingerprint, git = _code_of(tuple(name for name in reachable if name in sys.modules))
     return make_record(
         trial,
@@ -108,6 +111,7 @@ def measure_trial(
         git=git,
         fingerprint=fingerprint.digest,
         sources=fingerprint.sources,
+        numerical_class=machine.numerical_class(device),
     )
 
 

@@ -3,10 +3,8 @@
 import pytest
 
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
-from xlrepro import paths
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError
-from xlrepro.papers.word_order import data
 
 
 @pytest.fixture
@@ -49,9 +47,3 @@ def test_every_missing_file_is_named_in_one_line(supplied):
     with pytest.raises(DataError, match=r"^no es/dev, fr/test below .*XLREPRO_SUPPLIED") as raised:
         conll_ner.files(wanted)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("chosen", ["", "~/supplies"])
-def test_both_functions_name_the_same_folder(monkeypatch, chosen):
-    monkeypatch.setenv("XLREPRO_SUPPLIED", chosen)
-    assert paths.supplied_dir() == data.supplied_dir()

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from xlrepro.embeddings.open import lexicon as open_lexicon
-from xlrepro.embeddings.open import text as open_text
+from xlrepro.embeddings.open import recipes
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.open.settings import OpenSettings, language_sources, open_settings
 from xlrepro.errors import SettingsError
@@ -41,7 +41,7 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
             open_vectors.monolingual_recipe,
             open_vectors.dictionary_recipe,
             open_vectors.mapped_recipe,
-            open_lexicon.lexicon_recipe,
+            recipes.lexicon_recipe,
         ):
             recipe.cache_clear()
 
@@ -49,14 +49,14 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
     before = open_vectors.recipe_hash("dictionary")
     with monkeypatch.context() as patch:
         forget()
-        patch.setattr(open_lexicon, "file_hash", lambda path: "0" * 64)
+        patch.setattr(recipes, "file_hash", lambda path: "0" * 64)
         assert open_vectors.recipe_hash("dictionary") != before
     with monkeypatch.context() as patch:
         forget()
         changed = open_settings().model_copy(
             update={"lexicon": open_settings().lexicon.model_copy(update={"trust": 6.0})}
         )
-        patch.setattr(open_lexicon, "open_settings", lambda: changed)
+        patch.setattr(recipes, "open_settings", lambda: changed)
         assert open_vectors.recipe_hash("dictionary") != before
     forget()
     assert open_vectors.recipe_hash("dictionary") == before
@@ -64,7 +64,7 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
 
 def test_no_test_set_is_among_the_text():
     for language in open_settings().languages:
-        for path in [file.path for file in open_text.text_files(language)]:
+        for path in [file.path for file in recipes.text_files(language)]:
             assert not any(name in path for name in TEST_SETS), path
 
 

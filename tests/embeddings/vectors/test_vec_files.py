@@ -1,5 +1,7 @@
+import contextlib
 import gzip
 import lzma
+import random
 import tracemalloc
 
 import numpy as np
@@ -56,6 +58,12 @@ def test_word_with_a_space_in_it_is_one_word(tmp_path):
     assert vector.tolist() == [0.5, 1.0]
 
 
+def test_word_with_a_carriage_return_in_it_is_one_word(tmp_path):
+    path = tmp_path / "en.vec"
+    path.write_bytes(b"1 1\nnew\ryork 0.5\n")
+    assert list(load_vec({"en": path}, cache=tmp_path / "cache").words("en")) == ["new york"]
+
+
 def test_second_occurrence_of_a_word_is_left_out(tmp_path):
     path = tmp_path / "en.vec"
     path.write_text("3 1\na 1\na 2\nb 3\n")
@@ -72,6 +80,10 @@ def test_second_occurrence_of_a_word_is_left_out(tmp_path):
         ("2 3\na 1 2 3\nb 1 2\n", 3),
         ("2 3\na 1 2 x\n", 2),
         ("1 1\na 1\nb 2\n", 1),
+        ("0 300\n", 1),
+        ("1 0\na\n", 1),
+        ("9" * 5000 + " 2\n", 1),
+        ("1 " + "9" * 12 + "\n", 1),
     ],
 )
 def test_malformed_line_is_named_by_file_and_number(tmp_path, content, line):
@@ -103,6 +115,43 @@ def test_truncated_archive_is_one_line(example):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DataError, match=r"en\.vec\.gz cannot be read"):
         load_vec({"en": path}, cache=folder / "cache")
+
+
+@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open)])
+def test_no_damage_of_an_archive_gives_another_error(example, suffix, opener):
+    words, matrix, folder = example
+    content = write(folder / f"en.vec{suffix}", words, matrix, opener).read_bytes()
+    chance = random.Random(0)
+    for number in range(100):
+        path = folder / f"{number}.vec{suffix}"
+        start = chance.randrange(len(content))
+        odd = chance.randbytes(chance.choice([0, 1, 20]))
+        path.write_bytes(content[:start] + odd + (content[start + 20 :] if number % 2 else b""))
+        with contextlib.suppress(DataError):
+            load_vec({"en": path}, cache=folder / "cache")
+
+
+def test_plain_file_cut_at_a_line_end_is_refused(example):
+    words, matrix, folder = example
+    path = write(folder / "en.vec", words, matrix)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:31]))
+    with pytest.raises(DataError, match=r"en\.vec ends after 30 of the 50 words"):
+        load_vec({"en": path}, cache=folder / "cache")
+
+
+def test_a_file_cut_below_the_limit_is_whole_for_it(example):
+    words, matrix, folder = example
+    path = write(folder / "en.vec", words, matrix)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:31]))
+    assert len(list(read_vec(path, limit=30))) == 30
+
+
+@pytest.mark.parametrize("value", ["inf", "-Infinity", "nan", "1e39"])
+def test_a_value_that_is_not_finite_is_named_by_file_and_number(tmp_path, value):
+    path = tmp_path / "bad.vec"
+    path.write_text(f"2 2\na 1 2\nb 1 {value}\n")
+    with pytest.raises(DataError, match=r"bad\.vec:3: expected finite numbers"):
+        list(read_vec(path))
 
 
 def test_missing_file_is_named(tmp_path):

@@ -9,6 +9,8 @@ from xlrepro.papers.man_moe.encoding import collate
 from xlrepro.papers.man_moe.model import language_mean
 from xlrepro.papers.man_moe.systems import ABLATION_ROWS, NER_ROWS, SLOT_ROWS
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 
 @pytest.fixture
 def batch(texts):
@@ -69,7 +71,7 @@ def test_without_positions_far_words_may_change_places(texts, extractor, sees_or
     swapped[[4, 6, 8]] = x[4] = x[6] = x[8] = 0.0
     packing = Packing(torch.tensor([9]))
     found, moved = (model.shared(tokens, packing)[0] for tokens in (x, swapped))
-    assert torch.allclose(found, moved, atol=1e-5) != sees_order
+    assert torch.allclose(found, moved, atol=1e-10) != sees_order
 
 
 @pytest.mark.parametrize("extractor", ["TRS", "ORT"])

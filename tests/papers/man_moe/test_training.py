@@ -17,6 +17,8 @@ from xlrepro.papers.man_moe.training import (
     train,
 )
 
+pytestmark = pytest.mark.usefixtures("double_precision")
+
 
 def draw(texts, settings, seed=0):
     return next(step_batches(texts, settings, np.random.default_rng(seed)))
@@ -45,7 +47,7 @@ def test_iterations_equal_a_plain_loop_over_languages_and_experts(texts):
         parts = ours.step(batches)
         expected = loop.step(batches)
         total = parts["task"] + 0.2 * parts["gates"] - 0.3 * parts["language"]
-        assert total == pytest.approx(expected, abs=1e-5)
+        assert total == pytest.approx(expected, abs=1e-12)
 
 
 def test_gradients_equal_those_of_the_plain_loop(texts):
@@ -72,7 +74,7 @@ def test_gradients_equal_those_of_the_plain_loop(texts):
         ),
     }
     for name, (own, theirs) in pairs.items():
-        torch.testing.assert_close(own.grad, theirs.grad, atol=1e-5, rtol=1e-4, msg=name)
+        torch.testing.assert_close(own.grad, theirs.grad, atol=1e-12, rtol=1e-9, msg=name)
     for i in range(3):
         torch.testing.assert_close(
             model.predictor.experts.outer.grad[i], plain.experts[i][4].weight.grad
@@ -144,7 +146,9 @@ def test_features_are_pushed_against_the_discriminator(texts):
     words = model.words(unlabelled.flat, texts.table)
     shared = model.shared(words, unlabelled.packing)
     expected = torch.autograd.grad(trainer.language_loss(shared, unlabelled), weight)[0]
-    torch.testing.assert_close(gradient(0.5) - gradient(0.0), -0.5 * expected, atol=1e-5, rtol=1e-3)
+    torch.testing.assert_close(
+        gradient(0.5) - gradient(0.0), -0.5 * expected, atol=1e-12, rtol=1e-9
+    )
 
 
 def test_gate_loss_is_that_of_the_expert_of_the_texts_language(texts):
@@ -196,7 +200,7 @@ def test_the_task_loss_is_averaged_as_the_settings_say(texts, token_loss):
         own = [i for i, n in enumerate(batch.languages.tolist()) if n == language]
         size = sum(len(gold[i]) for i in own) if token_loss == "mean" else len(own)
         expected += sum(sums[i] for i in own) / size
-    assert parts["task"] == pytest.approx(expected, abs=1e-4)
+    assert parts["task"] == pytest.approx(expected, abs=1e-10)
 
 
 def test_a_step_sees_every_language_in_every_part(texts):

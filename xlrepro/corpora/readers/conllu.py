@@ -39,7 +39,8 @@ def read_conllu(path: Path) -> list[Sentence]:
     # is guaranteed above.
     while start < len(lines):
         end = lines.index("", start)
-        sentences.append(_sentence(path, start, lines[start:end]))
+        if end > start:  # blank lines in a row separate as one does
+            sentences.append(_sentence(path, start, lines[start:end]))
         start = end + 1
     return sentences
 

@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from xlrepro.artefacts import built
 from xlrepro.embeddings.open.ibm1 import translation_counts
-from xlrepro.embeddings.open.registered import file_hash, local_path
+from xlrepro.embeddings.open.recipes import (
+    aligned_recipe,
+    frequency_path,
+    muse_path,
+    parallel_files,
+    wiktionary_path,
+)
+from xlrepro.embeddings.open.registered import local_path
 from xlrepro.embeddings.open.settings import language_sources, open_settings
-from xlrepro.embeddings.open.text import parallel_files
 from xlrepro.embeddings.open.tokenise import words_of
 from xlrepro.embeddings.open.translation_tables import (
     TranslationTable,
@@ -25,59 +30,12 @@ from xlrepro.embeddings.vectors.normalise import fold, word_form
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
-def _muse_path(language: str) -> str | None:
-    code = language_sources(language).muse
-    return f"dictionaries/muse-full/en-{code}.txt.xz" if code else None
-
-
-def _wiktionary_path(language: str) -> str | None:
-    code = language_sources(language).wiktionary
-    return f"dictionaries/wiktionary/en-{code}.tsv.xz" if code else None
-
-
-def _frequency_path(language: str) -> str:
-    return f"frequency-words/{language_sources(language).frequency}_50k.txt.xz"
-
-
-def aligned_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's word counts from aligned text."""
-    settings = open_settings()
-    files = parallel_files(language)
-    return {
-        "version": settings.version,
-        "language": language,
-        "iterations": settings.lexicon.iterations,
-        "articles": language_sources(language).articles,
-        "files": [[path, file_hash(path)] for path in files],
-    }
-
-
-@cache
-def lexicon_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's translation table, its relatives' sources among it."""
-    settings = open_settings()
-    sources = {}
-    for code in (language, *language_sources(language).relatives):
-        paths = [_muse_path(code), _wiktionary_path(code), _frequency_path(code)]
-        sources[code] = {
-            "files": [[path, file_hash(path)] for path in paths if path],
-            "aligned": aligned_recipe(code),
-        }
-    return {
-        "version": settings.version,
-        "language": language,
-        "clitics": settings.clitics.get(language, {}),
-        "mixing": settings.lexicon.model_dump(exclude={"seed_share", "seed_words"}),
-        "sources": sources,
-    }
-
-
 def muse(language: str) -> tuple[list, list, list]:
     """Return the MUSE pairs (English, foreign) of a language: train, test and rest by rank.
 
     Three empty lists where MUSE has no dictionary.
     """
-    path = _muse_path(language)
+    path = muse_path(language)
     if path is None:
         return [], [], []
     return split_by_rank(read_pairs(local_path(path), language))
@@ -93,7 +51,7 @@ def dictionary_pairs(language: str) -> list[tuple[str, str]]:
     """Return all dictionary pairs of a language but those of its tested source words."""
     train, _, rest = muse(language)
     pairs = train + rest
-    path = _wiktionary_path(language)
+    path = wiktionary_path(language)
     if path is not None:
         pairs += read_wiktionary(local_path(path), language)
     # The same word form may stand at a train and at a test rank: out with it everywhere.
@@ -135,7 +93,7 @@ def _content(words: list[str], dropped: frozenset[str] = frozenset()) -> list[st
 
 def frequent_words(language: str) -> list[str]:
     """Return the words of a language's frequency list in stored form, most frequent first."""
-    with open(local_path(_frequency_path(language)), encoding="utf-8") as lines:
+    with open(local_path(frequency_path(language)), encoding="utf-8") as lines:
         words = (word_form(line.split(" ")[0], language) for line in lines)
         return [word for word in dict.fromkeys(words) if word and " " not in word]
 

@@ -1,71 +1,14 @@
-"""Which registered files the open word vectors read, and their lines as words."""
+"""The lines of the registered files that the open word vectors read, as words."""
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from xlrepro.embeddings.open.registered import file_hash, local_path, registered_paths
-from xlrepro.embeddings.open.settings import OpenSettings, open_settings
+from xlrepro.embeddings.open.recipes import TextFile, text_files
+from xlrepro.embeddings.open.registered import local_path
+from xlrepro.embeddings.open.settings import OpenSettings
 from xlrepro.embeddings.open.tokenise import words_of
 from xlrepro.embeddings.vectors.normalise import word_form
-
-
-@dataclass(frozen=True)
-class TextFile:
-    """A file of running text.
-
-    Attributes:
-        path: as the registry names it, below the mirror.
-        repeat: how often each of its lines is read.
-        column: of a tab-separated file the column that holds the text; None for plain lines.
-        treebank: whether it is CoNLL-U, of which the word forms are read.
-    """
-
-    path: str
-    repeat: int = 1
-    column: int | None = None
-    treebank: bool = False
-
-
-def parallel_files(language: str, settings: OpenSettings | None = None) -> list[str]:
-    """Return the English-foreign sentence pairs of a language; for English those of all languages.
-
-    Tatoeba and TICO-19 only: FLORES devtest, XNLI and the IWSLT tests are test sets.
-    """
-    settings = settings or open_settings()
-    codes = settings.languages[language].parallel
-    files = []
-    for path in registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/"):
-        code = path.rsplit("/", 1)[1].removeprefix("eng-").removesuffix(".tsv.xz")
-        if code in codes or language == settings.source:
-            files.append(path)
-    return files
-
-
-def text_files(language: str, settings: OpenSettings | None = None) -> list[TextFile]:
-    """Return all running text of a language: monolingual, its side of the parallel text, and for
-    English the training treebank.
-    """
-    settings = settings or open_settings()
-    files = []
-    for path in registered_paths(f"mono-text/{language}/"):
-        source = path.rsplit("/", 1)[1].removesuffix(".txt.xz")
-        files.append(TextFile(path, settings.repeats.get(source, 1)))
-    column = 0 if language == settings.source else 1
-    repeat = settings.repeats["parallel"]
-    files += [TextFile(path, repeat, column) for path in parallel_files(language, settings)]
-    if language in settings.treebanks:
-        path = settings.treebanks[language]
-        files.append(TextFile(path, settings.repeats["treebank"], treebank=True))
-    return files
-
-
-def text_recipe(language: str, settings: OpenSettings | None = None) -> list[list[str | int]]:
-    """Return what decides a language's text: path, content hash and repeats of every file."""
-    return [
-        [file.path, file_hash(file.path), file.repeat] for file in text_files(language, settings)
-    ]
 
 
 def sentences(file: TextFile, language: str) -> Iterator[list[str]]:

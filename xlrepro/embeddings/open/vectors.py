@@ -10,20 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from xlrepro.artefacts import built, hash_of
-from xlrepro.embeddings.mappings.seeded import map_with_seed
-from xlrepro.embeddings.open import lexicon as open_lexicon
-from xlrepro.embeddings.open.dictionary import (
-    centred_unit_rows,
-    dictionary_vectors,
-    shared_strings,
-)
+from xlrepro.embeddings.open.recipes import lexicon_recipe, text_recipe
 from xlrepro.embeddings.open.settings import language_sources, open_settings
-from xlrepro.embeddings.open.skipgram import train
-from xlrepro.embeddings.open.text import text_recipe, write_text
-from xlrepro.embeddings.vectors.tables import VectorSet, load_language, save_language
+from xlrepro.embeddings.vectors.tables import VectorSet, load_language
 from xlrepro.errors import SettingsError
 
 NAMES = ("dictionary", "mapped")
@@ -77,8 +67,8 @@ def _language_folder(name: str, language: str) -> Path:
     if language == open_settings().source:
         return monolingual_folder(language)
     if name == "dictionary":
-        return built("dictionary", language, dictionary_recipe(language), _Dictionary(language))
-    return built("mapped", language, mapped_recipe(language), _Mapped(language))
+        return _folder("dictionary", language, dictionary_recipe(language))
+    return _folder("mapped", language, mapped_recipe(language))
 
 
 @cache
@@ -103,7 +93,7 @@ def dictionary_recipe(language: str) -> dict[str, Any]:
     return {
         "version": settings.version,
         "source": hash_of(monolingual_recipe(settings.source)),
-        "lexicon": open_lexicon.lexicon_recipe(language),
+        "lexicon": lexicon_recipe(language),
     }
 
 
@@ -117,7 +107,7 @@ def mapped_recipe(language: str) -> dict[str, Any]:
         "version": settings.version,
         "source": hash_of(monolingual_recipe(settings.source)),
         "monolingual": hash_of(monolingual_recipe(language)),
-        "lexicon": open_lexicon.lexicon_recipe(language),
+        "lexicon": lexicon_recipe(language),
         "seed": settings.lexicon.model_dump(include={"seed_share", "seed_words"}),
         "refinements": settings.refinements,
     }
@@ -125,61 +115,13 @@ def mapped_recipe(language: str) -> dict[str, Any]:
 
 def monolingual_folder(language: str) -> Path:
     """Return the folder of a language's own skip-gram vectors, centred and of length 1."""
+    return _folder("monolingual", language, monolingual_recipe(language))
 
+
+def _folder(kind: str, language: str, recipe: dict[str, Any]) -> Path:
     def build(folder: Path) -> None:
-        settings = open_settings()
-        training = settings.english if language == settings.source else settings.others
-        text = folder / "text.tmp"
-        write_text(language, text)
-        words, counts, matrix = train(text, training)
-        text.unlink()
-        save_language(folder, words, centred_unit_rows(matrix))
-        np.save(folder / "counts.npy", counts)
+        from xlrepro.embeddings.open import building  # only here: to build is not to use
 
-    return built("monolingual", language, monolingual_recipe(language), build)
+        building.BUILDERS[kind](language, folder)
 
-
-class _Dictionary:
-    """Builds the dictionary vectors of one language into a folder."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-
-    def __call__(self, folder: Path) -> None:
-        source_words, source_matrix = load_language(monolingual_folder(open_settings().source))
-        table = open_lexicon.table(self.language, frozenset(source_words))
-        frequent = open_lexicon.frequent_words(self.language)
-        table.translations.update(shared_strings(frequent, table, source_words))
-        rows = {word: row for row, word in enumerate(source_words)}
-        words, matrix = dictionary_vectors(table, rows, np.asarray(source_matrix))
-        order = _by_frequency(words, frequent)
-        save_language(folder, [words[row] for row in order], matrix[order])
-
-
-class _Mapped:
-    """Builds the mapped vectors of one language into a folder."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-
-    def __call__(self, folder: Path) -> None:
-        settings = open_settings()
-        source_words, source_matrix = load_language(monolingual_folder(settings.source))
-        words, matrix = load_language(monolingual_folder(self.language))
-        rows = {word: row for row, word in enumerate(words)}
-        source_rows = {word: row for row, word in enumerate(source_words)}
-        pairs = open_lexicon.seed_pairs(self.language, frozenset(source_words), words)
-        seed = [
-            (rows[foreign], source_rows[english])
-            for english, foreign in pairs
-            if foreign in rows and english in source_rows
-        ]
-        w = map_with_seed(
-            np.asarray(matrix), np.asarray(source_matrix), seed, refinements=settings.refinements
-        )
-        save_language(folder, words, np.asarray(matrix) @ w)
-
-
-def _by_frequency(words: Sequence[str], frequent: Sequence[str]) -> list[int]:
-    ranks = {word: rank for rank, word in enumerate(frequent)}
-    return sorted(range(len(words)), key=lambda row: (ranks.get(words[row], len(ranks)), row))
+    return built(kind, language, recipe, build)

@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
 from gzip import open as open_gzip
 from hashlib import sha256
@@ -21,6 +22,9 @@ from numpy.lib.format import open_memmap
 from xlrepro.embeddings.vectors.tables import VectorSet, load_language
 from xlrepro.errors import DataError
 from xlrepro.paths import cache_dir
+
+MOST_DIGITS = 12
+MOST_DIMENSIONS = 100_000
 
 
 def load_vec(
@@ -60,20 +64,41 @@ def read_vec(path: Path, limit: int = 200_000) -> Iterator[tuple[str, np.ndarray
     few do, is left out: the first is the more frequent.
 
     Raises:
-        DataError: for a malformed line, with file and line number.
+        DataError: for a malformed line or a value that is not finite, with file and line number;
+            if there are fewer words than the first line says, or more.
     """
+    count, dim, rows = _rows(path)
+    seen: set[str] = set()
+    number = 1
+    for number, line in enumerate(rows, start=2):
+        if len(seen) >= limit:
+            return
+        if number > count + 1:
+            raise DataError(f"{path}:1: says {count} words but has more: get the file again")
+        word, vector = _row(path, number, line, dim)
+        if word not in seen:
+            seen.add(word)
+            yield word, vector
+    if len(seen) < limit and number < count + 1:
+        raise DataError(
+            f"{path} ends after {number - 1} of the {count} words that its first line states: get "
+            "the file again"
+        )
+
+
+def _rows(path: Path) -> tuple[int, int, Iterator[bytes]]:
+    """Return the numbers of words and dimensions that a file states, and its other lines."""
+    lines = _lines(path)
+    count, dim = _header(path, next(lines, b""))
+    return count, dim, lines
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, unpacked; whatever is wrong with the packing is a DataError."""
     try:
-        with _opened(path) as lines:
-            _, dim = _header(path, next(lines, b""))
-            seen: set[str] = set()
-            for number, line in enumerate(lines, start=2):
-                if len(seen) >= limit:
-                    return
-                word, vector = _row(path, number, line, dim)
-                if word not in seen:
-                    seen.add(word)
-                    yield word, vector
-    except (OSError, EOFError, lzma.LZMAError) as error:
+        with _opened(path) as stream:
+            yield from stream
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{path} cannot be read as word vectors: {error}") from None
 
 
@@ -87,9 +112,12 @@ def _opened(path: Path) -> IO[bytes]:
 
 def _header(path: Path, line: bytes) -> tuple[int, int]:
     fields = line.split()
-    if len(fields) != 2 or not all(field.isdigit() for field in fields):
+    if len(fields) != 2 or not all(f.isdigit() and len(f) <= MOST_DIGITS for f in fields):
         raise DataError(f"{path}:1: expected the number of words and the number of dimensions")
-    return int(fields[0]), int(fields[1])
+    count, dim = int(fields[0]), int(fields[1])
+    if not (count and 0 < dim <= MOST_DIMENSIONS):
+        raise DataError(f"{path}:1: says {count} words of {dim} dimensions: get the file again")
+    return count, dim
 
 
 def _row(path: Path, number: int, line: bytes, dim: int) -> tuple[str, np.ndarray]:
@@ -98,11 +126,15 @@ def _row(path: Path, number: int, line: bytes, dim: int) -> tuple[str, np.ndarra
     if len(fields) != dim + 1:
         raise DataError(f"{path}:{number}: expected a word and {dim} numbers")
     try:
-        return fields[0].decode("utf-8"), np.array(fields[1:], dtype=np.float32)
+        with np.errstate(over="ignore"):  # 1e39 becomes infinite, and is refused as such
+            word, vector = fields[0].decode("utf-8"), np.array(fields[1:], dtype=np.float32)
     except ValueError:
         raise DataError(
             f"{path}:{number}: expected a word in UTF-8 and {dim} numbers separated by spaces"
         ) from None
+    if not np.isfinite(vector).all():
+        raise DataError(f"{path}:{number}: expected finite numbers: get the file again")
+    return word, vector
 
 
 def _converted(path: Path, limit: int, root: Path) -> Path:
@@ -129,18 +161,15 @@ def _converted(path: Path, limit: int, root: Path) -> Path:
 
 
 def _convert(path: Path, limit: int, folder: Path) -> None:
-    with _opened(path) as lines:
-        count, dim = _header(path, next(lines, b""))
+    count, dim, _ = _rows(path)
     matrix = open_memmap(
         folder / "wide.npy", mode="w+", dtype=np.float32, shape=(min(count, limit), dim)
     )
     written = 0
     with open(folder / "words.txt", "w", encoding="utf-8") as words:
         for word, vector in read_vec(path, limit):
-            if written == len(matrix):
-                raise DataError(f"{path}:1: says {count} words but has more")
             matrix[written] = vector
-            words.write(word.replace("\n", " ") + "\n")
+            words.write(word.replace("\r", " ") + "\n")
             written += 1
     # Words that came twice leave rows at the end free.
     narrow = open_memmap(folder / "vectors.npy", mode="w+", dtype=np.float32, shape=(written, dim))

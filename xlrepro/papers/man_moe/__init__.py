@@ -9,3 +9,18 @@ TASKS = {
     "mappings": f"{HERE}.mappings:run",
     "mappings_control": f"{HERE}.mappings_control:run",
 }
+# How a witness shrinks a task's trials: path of a setting to the most it may be.
+SHRINK = {
+    task: {"epochs": 2, "min_iterations": 50, "train_sentences": 200, "test_sentences": 50}
+    for task in ("transfer", "sweep", "statistics")
+} | {
+    "mappings": {
+        "languages": 1,
+        "words": 5000,
+        "test_words": 200,
+        "method.epochs": 1,
+        "method.epoch_steps": 50,
+        "method.frequent": 2000,
+    },
+    "mappings_control": {"words": 5000, "method.frequent": 2000, "method.start_words": 2000},
+}

@@ -17,6 +17,7 @@ from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_prob
 from xlrepro.nn.packed_lstm import PackedBiLSTM
 from xlrepro.nn.packing import Packing, inverse
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
+from xlrepro.nn.positions import SinusoidalPositions
 from xlrepro.nn.transformer import TransformerEncoder
 from xlrepro.papers.man_moe.encoding import WordTable
 from xlrepro.papers.man_moe.settings import ModelSettings
@@ -127,7 +128,7 @@ class TransformerExtractor(nn.Module):
             layers=settings.extractor_layers,
             ff_dim=4 * self.output_dim,  # Vaswani et al. 2017: 2048 for 512
             kernel_size=3,
-            positions="sinusoidal" if settings.extractor == "TRS" else "none",
+            positions=SinusoidalPositions if settings.extractor == "TRS" else None,
             dropout=settings.transformer_dropout,
         )
 

@@ -7,10 +7,10 @@ what the spec recommends, and ``data/deviations/man_moe.yaml`` says which side t
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError
 from xlrepro.training.precision import SINGLE, Precision
@@ -74,6 +74,14 @@ class ModelSettings(BaseModel):
     gate_bias: bool = True
     detach_gate: bool = True
     train_character_vectors: bool = False
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Self:
+        width = 2 * self.extractor_dim
+        if self.extractor != "BiLSTM" and width % max(self.transformer_heads, 1):
+            raise ValueError(f"{self.transformer_heads} heads do not divide a width of {width}")
+        return self
+
     discriminator_windows: Literal["tokens", "batch"] = "tokens"
 
 

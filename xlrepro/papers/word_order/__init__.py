@@ -1,18 +1,50 @@
-"""On the importance of word order in cross-lingual sequence labeling: tables, figures, tasks."""
+"""On the importance of word order in cross-lingual sequence labeling: which module computes what.
+
+Liu, Winata, Cahyawijaya, Madotto, Lin, Fung, AAAI 2021 (arXiv 2001.11164).
+
+| in the paper | trained and tested by | rows and columns |
+|---|---|---|
+| Eq. 1, Eq. 2, the encoders | ``model.py``, ``xlrepro/nn`` | |
+| shuffled training data | ``shuffling.py``, ``data.py`` | |
+| Table 1 (entities, slots), word level | ``tagging.py`` | ``experiments/spans.py`` |
+| Table 2 (parts of speech), word level | ``tagging.py`` | ``experiments/table2.py`` |
+| Tables 1 and 2, rows on M-BERT | ``mbert/`` | ``experiments/mbert.py`` |
+| Tables 1 and 2, distances | ``measures/distances.py`` | ``experiments/measures.py`` |
+| Table 3 (NLU model) | ``nlu/`` | ``experiments/table3.py`` |
+| Table 4 (MAN-MoE) | ``papers/man_moe`` | ``experiments/table4.py`` |
+| Tables 5 and 6, Figures 2 and 3 | ``tagging.py`` | ``experiments/spans.py`` |
+| Figure 1 (by part of speech) | Table 2's trials | ``experiments/figure1.py`` |
+| open vectors, learning rates (ours) | ``measures/``, ``tagging.py`` | ``experiments/`` |
+| alignment quality (ours) | ``alignment/`` | ``experiments/alignment.py`` |
+| pretraining (ours) | ``mbert/pretraining.py`` | ``experiments/mbert.py`` |
+
+Settings are typed in ``settings.py``, their values per profile in ``presets/``; ``figures/`` draws
+what the pages show besides tables.
+"""
 
 HERE = "xlrepro.papers.word_order"
 # The functions of the tasks. Code may move; the names on the left stand in records and do not.
 TASKS = {
-    "pos": f"{HERE}.pos_tagging:run",
-    "spans": f"{HERE}.span_labelling:run",
-    "spans_supplied": f"{HERE}.official_labelling:run",
-    "mbert": f"{HERE}.mbert_labelling:run",
-    "mbert_supplied": f"{HERE}.official_mbert:run",
-    "pretraining": f"{HERE}.mbert_pretraining:run",
-    "nlu": f"{HERE}.nlu_runner:run",
-    "alignment": f"{HERE}.alignment_quality:run",
-    "alignment_measure": f"{HERE}.alignment_quality:measure",
-    "alignment_distances": f"{HERE}.alignment_quality:distances",
-    "distances": f"{HERE}.distances:run",
-    "vector_quality": f"{HERE}.vector_quality:run",
+    "pos": f"{HERE}.tagging:run",
+    "spans": f"{HERE}.tagging:run",
+    "mbert": f"{HERE}.mbert.tagging:run",
+    "pretraining": f"{HERE}.mbert.pretraining:run",
+    "nlu": f"{HERE}.nlu.training:run",
+    "alignment": f"{HERE}.alignment.tagging:run",
+    "alignment_measure": f"{HERE}.alignment.tagging:measure",
+    "alignment_distances": f"{HERE}.alignment.tagging:distances",
+    "distances": f"{HERE}.measures.distances:run",
+    "vector_quality": f"{HERE}.measures.vectors:run",
+}
+# How a witness shrinks a task's trials: path of a setting to the most it may be.
+SHRINK = {
+    task: {"epochs": 2, "train_sentences": 500, "test_sentences": 50}
+    for task in ("pos", "spans", "spans_supplied", "mbert", "mbert_supplied", "nlu")
+} | {
+    "alignment": {
+        "training.epochs": 2,
+        "training.train_sentences": 500,
+        "training.test_sentences": 50,
+    },
+    "vector_quality": {"languages": 2},
 }

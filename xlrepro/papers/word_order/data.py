@@ -1,215 +1,82 @@
-"""Sentences and vectors of the POS task, by the names that the settings use.
+"""What a trial of the word-order paper reads, and its hashes."""
 
-What only one profile needs is imported where it is used, so that a change of the artificial
-languages does not make the records of real data stale.
-"""
+import numpy as np
+import torch
 
-import os
-from collections.abc import Sequence
-from importlib import resources
-from pathlib import Path
-
-import yaml
-
-from xlrepro import paths
-from xlrepro.corpora import loading, registry
-from xlrepro.corpora.readers.conllu import read_conllu
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.open import vectors as open_vectors
-from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.papers.word_order.settings import TaggingSettings
-from xlrepro.precision import cached_per_precision
-
-FAMILY_SEED = 0
-CORPORA = ("artificial", "ud-r2.2", "ud-release")
-VECTORS = ("dictionary", "mapped", "fasttext-aligned")
-# The 17 universal tags; X and SYM among them though some treebanks never use them.
-UPOS = TagSet(
-    [
-        "ADJ",
-        "ADP",
-        "ADV",
-        "AUX",
-        "CCONJ",
-        "DET",
-        "INTJ",
-        "NOUN",
-        "NUM",
-        "PART",
-        "PRON",
-        "PROPN",
-        "PUNCT",
-        "SCONJ",
-        "SYM",
-        "VERB",
-        "X",
-    ]
-)
+from xlrepro.papers.word_order.shuffling import shuffle_order
+from xlrepro.tasks.source import Source
+from xlrepro.tasks.tagging import encoded, joined, labels, split_of, tag_set
 
 
-def sentences(settings: TaggingSettings, language: str, split: str) -> list[Sentence]:
-    """Return a split of the settings' corpus, cut to the settings' limit.
-
-    ``artificial`` languages, ``ud-r2.2`` (the open mirror), or ``ud-release`` (the official
-    release, which the user supplies).
-
-    Raises:
-        DataError: if a file is missing or malformed.
-        SettingsError: for an unknown corpus.
-    """
-    limit = settings.train_sentences if split == "train" else settings.test_sentences
-    if settings.corpus == "artificial":
-        if limit is None:
-            raise SettingsError(
-                "artificial corpora have no end: set train_sentences and test_sentences"
-            )
-        from xlrepro.corpora.artificial import family_of
-
-        return family_of(FAMILY_SEED).corpus(language, limit, split=split)
-    if settings.corpus == "ud-r2.2":
-        return loading.load("ud-r2.2", f"{language}/{split}")[:limit]
-    if settings.corpus == "ud-release":
-        return _release(language, split)[:limit]
-    raise SettingsError(f"unknown corpus {settings.corpus!r}; known: {', '.join(CORPORA)}")
-
-
-# The same as paths.supplied_dir, which came later: to import it here would make records stale. Do
-# so with the next change of this module; until then a test compares the two.
-def supplied_dir() -> Path:
-    """Return where users put what cannot be downloaded: ``XLREPRO_SUPPLIED``, else in the cache."""
-    chosen = os.environ.get("XLREPRO_SUPPLIED")
-    return Path(chosen).expanduser() if chosen else paths.cache_dir() / "supplied"
-
-
-def release_files(language: str, split: str) -> list[Path]:
-    """Return the files of a language in the official UD v2.2 release, in the paper's order.
-
-    Raises:
-        DataError: if the release is not there, or has no such split of the language.
-    """
-    root = supplied_dir() / "ud-treebanks-v2.2"
-    names = treebanks()[language]
-    found = [
-        root / f"UD_{name}" / f"{language}_{name.split('-')[-1].lower()}-ud-{split}.conllu"
-        for name in names
-    ]
-    present = [path for path in found if path.is_file()]
-    if not present:
-        raise DataError(
-            f"no {split} file of {language} below {root}: unpack the UD 2.2 release "
-            "(hdl.handle.net/11234/1-2837) there, or set XLREPRO_SUPPLIED to the folder above it"
-        )
-    return present
-
-
-def treebanks() -> dict[str, list[str]]:
-    """Return the treebanks of each language, as Ahmad et al. (2019) list them."""
-    folder = resources.files("xlrepro.papers.word_order") / "presets"
-    with (folder / "treebanks.yaml").open(encoding="utf-8") as file:
-        return dict(yaml.safe_load(file))
-
-
-def _release(language: str, split: str) -> list[Sentence]:
-    return [s for path in release_files(language, split) for s in read_conllu(path)]
-
-
-@cached_per_precision(maxsize=4)
-def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
-    """Return the word vectors ``name`` for ``languages`` (cached in the process).
-
-    Raises:
-        DataError: if the files of ``fasttext-aligned``, which the user supplies, are missing.
-        SettingsError: for unknown vectors.
-    """
-    if name not in VECTORS:
-        raise SettingsError(f"unknown vectors {name!r}; known: {', '.join(VECTORS)}")
-    if corpus == "artificial":
-        from xlrepro.corpora.artificial import family_of
-        from xlrepro.embeddings.vectors import artificial as artificial_vectors
-
-        return artificial_vectors.load(family_of(FAMILY_SEED), languages, name=name)
-    if name == "fasttext-aligned":
-        from xlrepro.embeddings.vectors import vec_files
-
-        folder = supplied_dir() / "fasttext-aligned"
-        files = {code: folder / f"wiki.{code}.align.vec" for code in languages}
-        for code, file in files.items():
-            if not file.is_file():
-                raise DataError(
-                    f"{file} is missing: put the aligned fastText (RCSLS) vectors of {code} there, "
-                    "or set XLREPRO_SUPPLIED to the folder that holds fasttext-aligned/"
-                )
-        return vec_files.load_vec(files)
-    return open_vectors.load(name, languages)
-
-
-def data_hashes(settings: TaggingSettings) -> dict[str, str]:
+def data_hashes(settings: TaggingSettings, source: Source | None = None) -> dict[str, str]:
     """Return the content hash of every data set that a trial with these settings reads.
 
-    Data that the user supplies is named by its path and size: hashing gigabytes at every
-    ``--dry-run`` would make planning slow.
+    Args:
+        settings: of the trial.
+        source: where from, if not what the settings name.
+
+    Raises:
+        DataError: naming the supplied files that are missing.
+        SettingsError: for an unknown corpus or unknown vectors.
     """
-    if settings.corpus == "artificial":
-        return {"artificial": f"family {FAMILY_SEED}"}
-    languages = (settings.source, *settings.targets)
-    if settings.corpus not in CORPORA or settings.vectors not in VECTORS:
-        raise SettingsError(
-            f"unknown corpus {settings.corpus!r} or vectors {settings.vectors!r}; "
-            f"known: {', '.join(CORPORA)}; {', '.join(VECTORS)}"
-        )
-    wanted = [(settings.source, "train"), (settings.source, "dev")]
+    parts = [(settings.source, "train"), (settings.source, "dev")]
     if settings.evaluate_targets:
-        wanted += [(code, "test") for code in languages]
-    hashes: dict[str, str] = {}
-    for code, split in wanted:
-        if settings.corpus == "ud-r2.2":
-            hashes[f"ud-r2.2/{code}/{split}"] = registry.content_hash("ud-r2.2", f"{code}/{split}")
-        else:
-            for path in release_files(code, split):
-                hashes[f"supplied/{path.name}"] = f"{path.stat().st_size} bytes"
-    if settings.vectors == "fasttext-aligned":
-        hashes["vectors/fasttext-aligned"] = "supplied by the user"
-    else:
-        hashes[f"vectors/{settings.vectors}"] = open_vectors.recipe_hash(settings.vectors)
-    return hashes
+        parts += [(code, "test") for code in (settings.source, *settings.targets)]
+    if settings.few_shot_language is not None:
+        parts.append((settings.few_shot_language, "train"))
+    return (source or Source.of(settings, settings.task)).hashes(parts)
 
 
-@cached_per_precision(maxsize=80)
-def encoded(settings: TaggingSettings, language: str, split: str) -> EncodedSplit:
-    """Return a split as rows of vectors and tag numbers (cached in the process).
+def training_split(settings: TaggingSettings, source: Source) -> EncodedSplit:
+    """Return the source language's training sentences, and few-shot ones where there are any."""
+    split = split_of(source, settings.source, "train").encoded
+    language = settings.few_shot_language
+    sentences = few_shot(settings, source)
+    if not sentences or language is None:
+        return split
+    vectors, tags = source.vectors, tag_set(source)
+    return joined(split, encoded(sentences, language, source.task, tags, vectors).encoded)
 
-    Call it with settings reduced by :func:`data_settings`, so that trials that differ in their
-    model share what they read.
+
+def few_shot(settings: TaggingSettings, source: Source) -> list[Sentence]:
+    """Return the first ``few_shot_share`` of the few-shot language's training sentences."""
+    if settings.few_shot_language is None or settings.few_shot_share == 0:
+        return []
+    sentences = source.sentences(settings.few_shot_language, "train")
+    return sentences[: round(settings.few_shot_share * len(sentences))]
+
+
+def shuffled_copy(
+    split: EncodedSplit, tags: TagSet, settings: TaggingSettings, epoch: int, seed: int
+) -> EncodedSplit:
+    """Return copy ``epoch mod shuffle_copies`` of the training sentences, each in a new order.
+
+    A trial that trains as many epochs as there are copies sees each copy once. Spans of BIO tags
+    stay whole; where tags are no BIO tags, every token is a unit. Copies depend on the seed, so
+    that seeds differ in them too.
     """
-    languages = (settings.source, *settings.targets)
-    found = sentences(settings, language, split)
-    return encode(
-        language,
-        [s.tokens for s in found],
-        [_upos(s, language, split) for s in found],
-        UPOS,
-        vectors(settings.corpus, settings.vectors, languages),
-    )
+    draw = np.random.default_rng([seed, epoch % settings.shuffle_copies])
+    rows, numbers = [], []
+    for sentence_rows, sentence_tags in zip(split.rows, split.tags, strict=True):
+        names = [tags.names[t] if t >= 0 else "O" for t in sentence_tags.tolist()]
+        # shape: (length,); the old place of each token
+        order = torch.tensor(shuffle_order(len(sentence_rows), settings.shuffle_k, draw, names))
+        rows.append(sentence_rows[order])
+        numbers.append(sentence_tags[order])
+    return EncodedSplit(split.language, split.table, rows, numbers)
 
 
-def _upos(sentence: Sentence, language: str, split: str) -> Sequence[str]:
-    if sentence.upos is None:
-        raise DataError(f"{language}/{split} has a sentence without UPOS tags: use a UD treebank")
-    return sentence.upos
-
-
-def data_settings(settings: TaggingSettings) -> TaggingSettings:
-    """Return ``settings`` with everything that does not decide the data set to fixed values."""
-    return TaggingSettings(
-        corpus=settings.corpus,
-        vectors=settings.vectors,
-        source=settings.source,
-        targets=settings.targets,
-        encoder={"kind": "bilstm"},  # type: ignore[arg-type]
-        learning_rate=0.0,
-        epochs=0,
-        patience=0,
-        train_sentences=settings.train_sentences,
-        test_sentences=settings.test_sentences,
-    )
+def disturbed(sentences: list[Sentence], k: int, task: str, seed: int) -> list[Sentence]:
+    """Return the sentences with units moved by at most ``k`` places, spans whole (Table 5)."""
+    draw = np.random.default_rng([seed, k])
+    layer = {"NER": "entities", "SF": "slots"}[task]
+    moved = []
+    for sentence in sentences:
+        bio = labels(sentence, task)
+        order = shuffle_order(len(sentence), k, draw, bio)
+        tokens = tuple(sentence.tokens[i] for i in order)
+        moved.append(Sentence(tokens, **{layer: tuple(bio[i] for i in order)}))  # type: ignore[arg-type]
+    return moved

@@ -16,12 +16,16 @@ and differs in its encoder alone:
 All Transformers use the convolution (paper, "Our Models and Baselines").
 """
 
-import torch
-from torch import nn
+from functools import partial
 
+import torch
+from torch import Tensor, nn
+
+from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.nn.crf import LinearChainCRF
+from xlrepro.nn.positions import LearnedPositions, RelativePositions, SinusoidalPositions
 from xlrepro.nn.recurrent import BiLSTM
-from xlrepro.nn.transformer import TransformerEncoder
+from xlrepro.nn.transformer import Positions, TransformerEncoder
 from xlrepro.papers.word_order.settings import EncoderSettings
 
 
@@ -39,6 +43,12 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> tuple[nn.Module,
     if settings.kind == "bilstm":
         lstm = BiLSTM(input_dim, settings.hidden_dim, settings.layers, settings.dropout)
         return lstm, 2 * settings.hidden_dim
+    positions: dict[str, Positions | None] = {
+        "sinusoidal": SinusoidalPositions,
+        "learned": LearnedPositions,
+        "relative": partial(RelativePositions, max_distance=settings.max_distance),
+        "none": None,
+    }
     transformer = TransformerEncoder(
         input_dim=input_dim,
         dim=settings.dim,
@@ -46,8 +56,7 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> tuple[nn.Module,
         layers=settings.layers,
         ff_dim=settings.ff_dim,
         kernel_size=settings.kernel_size,
-        positions=settings.positions,
-        max_distance=settings.max_distance,
+        positions=positions[settings.positions],
         dropout=settings.dropout,
     )
     return transformer, settings.dim
@@ -66,8 +75,8 @@ class SequenceTagger(nn.Module):
         >>> from xlrepro.papers.word_order.settings import EncoderSettings
         >>> tagger = SequenceTagger(EncoderSettings(kind="bilstm", hidden_dim=4), 8, 3)
         >>> x, mask = torch.zeros(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)
-        >>> tagger.predict(x, mask).shape
-        torch.Size([2, 5])
+        >>> tagger.emissions(x, mask).shape
+        torch.Size([2, 5, 3])
     """
 
     def __init__(
@@ -79,7 +88,7 @@ class SequenceTagger(nn.Module):
         self.linear = nn.Linear(width, n_tags)
         self.crf = LinearChainCRF(n_tags) if head == "crf" else None
 
-    def emissions(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def emissions(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return a score per token and tag.
 
         Args:
@@ -89,25 +98,28 @@ class SequenceTagger(nn.Module):
         Returns:
             (batch, length, tags)
         """
+        # shape: (batch, length, width) -> (batch, length, tags)
         return self.linear(self.dropout(self.encoder(x, mask)))
 
-    def loss(self, x: torch.Tensor, tags: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def loss(self, batch: Batch, table: Tensor) -> Tensor:
         """Return the mean negative log-likelihood per sentence (CRF) or per token (softmax).
 
         Args:
-            x: word vectors. (batch, length, input_dim)
-            tags: gold tag numbers. (batch, length)
-            mask: True on tokens, right-padded. (batch, length)
+            batch: rows of ``table`` and gold tags of each token.
+            table: word vectors. (types + 1, input_dim)
         """
-        emissions = self.emissions(x, mask)
+        # shape: (batch, length, tags)
+        emissions = self.emissions(table[batch.rows], batch.mask)
         if self.crf is not None:
-            return self.crf(emissions, tags, mask, reduction="mean")
-        return nn.functional.cross_entropy(emissions[mask], tags[mask])
+            return self.crf(emissions, batch.tags, batch.mask, reduction="mean")
+        # shape: (tokens, tags) and (tokens,)
+        return nn.functional.cross_entropy(emissions[batch.mask], batch.tags[batch.mask])
 
     @torch.no_grad()
-    def predict(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return the best tags (batch, length), -1 where padded."""
-        emissions = self.emissions(x, mask)
+    def predict(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the best tags (batch, length), -1 where padded; arguments as in :meth:`loss`."""
+        # shape: (batch, length, tags)
+        emissions = self.emissions(table[batch.rows], batch.mask)
         if self.crf is not None:
-            return self.crf.decode(emissions, mask)
-        return emissions.argmax(-1).masked_fill(~mask, -1)
+            return self.crf.decode(emissions, batch.mask)
+        return emissions.argmax(-1).masked_fill(~batch.mask, -1)

@@ -1,19 +1,31 @@
-"""What decides a tagging trial of the word-order paper, typed; and the presets of its profiles.
+"""What decides a trial of the word-order paper, typed; and the presets of its profiles.
 
 A profile is a YAML file of ``presets/``. Each setting is a plain value; which of them the paper
 gives, and which the spec recommends because the paper is silent, stands in the YAML's comments and
 in ``data/deviations/word_order.yaml``.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError
-from xlrepro.training.precision import SINGLE, Precision
+from xlrepro.training.settings import Count, Dropped, FitSettings, FromZero, Share
+
+# The encoders of the paper's word-level rows. Sizes come from the presets; "w/ shuffled data"
+# changes the data alone.
+ENCODERS: dict[str, dict[str, Any]] = {
+    "BiLSTM": {"kind": "bilstm"},
+    "TRS": {"kind": "transformer", "positions": "sinusoidal"},
+    "RPT": {"kind": "transformer", "positions": "relative"},
+    "ORT": {"kind": "transformer", "positions": "none"},
+}
+SHUFFLED = " w/ shuffled data"
+WORD_ROWS = ("BiLSTM", f"BiLSTM{SHUFFLED}", "TRS", f"TRS{SHUFFLED}", "RPT", "ORT")
 
 
 class EncoderSettings(BaseModel):
@@ -36,22 +48,29 @@ class EncoderSettings(BaseModel):
 
     kind: Literal["bilstm", "transformer"]
     positions: Literal["sinusoidal", "learned", "relative", "none"] = "none"
-    kernel_size: int | None = 3
-    dim: int = 256
-    heads: int = 4
-    ff_dim: int = 1024
-    hidden_dim: int = 250
-    layers: int = 2
-    max_distance: int = 10
-    dropout: float = 0.1
+    kernel_size: Count | None = 3
+    dim: Count = 256
+    heads: Count = 4
+    ff_dim: Count = 1024
+    hidden_dim: Count = 250
+    layers: Count = 2
+    max_distance: FromZero = 10
+    dropout: Dropped = 0.1
+
+    @model_validator(mode="after")
+    def _heads_divide_dim(self) -> Self:
+        if self.kind == "transformer" and (self.heads < 1 or self.dim % self.heads):
+            raise ValueError(f"{self.heads} heads do not divide a width of {self.dim}")
+        return self
 
 
-class TaggingSettings(BaseModel):
+class TaggingSettings(FitSettings):
     """Everything that decides the numbers of one tagging trial, besides its seed and data.
 
     Attributes:
-        corpus: name of the corpus; which names there are is the task's matter (``data.py``).
-        vectors: name of the word vectors, likewise.
+        task: which layer is labelled: parts of speech, named entities or slots.
+        corpus: name of the corpus, see ``xlrepro/corpora/named.py``.
+        vectors: name of the word vectors, see ``xlrepro/tasks/source.py``.
         source: language of training and model selection.
         targets: languages of zero-shot evaluation.
         encoder: the encoder and its sizes.
@@ -59,21 +78,16 @@ class TaggingSettings(BaseModel):
         shuffle: train on order-shuffled sentences: one new permutation per sentence and epoch.
         shuffle_copies: number of shuffled copies of a sentence; epoch e reads copy e mod copies.
         shuffle_k: largest move of a unit; ``None`` is ∞.
-        learning_rate: Adam's.
-        batch_size: sentences a step.
-        epochs: passes over the training sentences at most.
-        patience: stop after so many epochs without a better source dev score.
-        warmup_steps: steps of linear warm-up; linear decay to 0 follows over all epochs.
-        clip_norm: largest gradient norm.
         word_dropout: share of training tokens whose vector is replaced by zero.
         train_sentences: use the first so many; ``None`` is all.
         test_sentences: the same, for dev and each test set.
         evaluate_targets: False for a trial that only tunes on the source dev set.
-        precision: of all floats, single or double.
+        test_shuffles: also score the source test set with its order disturbed by each k (Table 5).
+        few_shot_language: target language whose training sentences are added (Figure 2).
+        few_shot_share: share of its training sentences, 0 to 1.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+    task: Literal["POS", "NER", "SF"] = "POS"
     corpus: str
     vectors: str
     source: str = "en"
@@ -81,19 +95,15 @@ class TaggingSettings(BaseModel):
     encoder: EncoderSettings
     head: Literal["crf", "linear"] = "crf"
     shuffle: bool = False
-    shuffle_copies: int = 10
-    shuffle_k: int | None = None
-    learning_rate: float
-    batch_size: int = 32
-    epochs: int
-    patience: int
-    warmup_steps: int = 200
-    clip_norm: float = 5.0
-    word_dropout: float = 0.05
-    train_sentences: int | None = None
-    test_sentences: int | None = None
+    shuffle_copies: Count = 10
+    shuffle_k: FromZero | None = None
+    word_dropout: Dropped = 0.05
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
     evaluate_targets: bool = True
-    precision: Precision = SINGLE
+    test_shuffles: tuple[FromZero, ...] = ()
+    few_shot_language: str | None = None
+    few_shot_share: Share = 0.0
 
 
 @cache
@@ -108,10 +118,10 @@ def presets(experiment: str) -> dict[str, Any]:
         return dict(yaml.safe_load(file))
 
 
-S = TypeVar("S", bound=TaggingSettings)
+S = TypeVar("S", bound=BaseModel)
 
 
-def validated(values: dict[str, Any], where: str, kind: type[S] = TaggingSettings) -> S:  # type: ignore[assignment]
+def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
     """Return ``values`` as settings of the given kind.
 
     Raises:
@@ -124,3 +134,54 @@ def validated(values: dict[str, Any], where: str, kind: type[S] = TaggingSetting
             f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
         )
         raise SettingsError(f"settings of {where}: {problems}") from None
+
+
+def with_encoder(
+    kind: type[S],
+    where: str,
+    values: Mapping[str, Any],
+    encoder: Mapping[str, Any],
+    *changes: Mapping[str, Any],
+) -> S:
+    """Return the settings of a row of a table.
+
+    Args:
+        kind: of the settings.
+        where: names the row in errors.
+        values: the row's, as its preset has them.
+        encoder: the row's encoder and its sizes.
+        changes: what else is changed; names of encoder settings go to the encoder, later ones win.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    values, encoder = dict(values), dict(encoder)
+    for name, value in (pair for each in changes for pair in each.items()):
+        (encoder if name in EncoderSettings.model_fields else values)[name] = value
+    return validated({**values, "encoder": encoder}, where, kind)
+
+
+def row_settings(
+    preset: Mapping[str, Any], task: str, row: str, *changes: Mapping[str, Any]
+) -> TaggingSettings:
+    """Return the settings of a word-level row in one task.
+
+    Args:
+        preset: of the profile: ``sizes`` of the encoders, ``learning_rate`` of each, the rest.
+        task: ``"POS"``, ``"NER"`` or ``"SF"``.
+        row: a name of ``WORD_ROWS``: it decides encoder and learning rate.
+        changes: as in :func:`with_encoder`.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    values = {**preset, **preset.get("both", {}), **preset.get(task, {}), "task": task}
+    for name in ("both", "NER", "SF", "sizes"):
+        values.pop(name, None)
+    encoder = row.removesuffix(SHUFFLED)
+    values |= {
+        "learning_rate": preset["learning_rate"][encoder],
+        "shuffle": row.endswith(SHUFFLED),
+    }
+    sizes = {**preset["sizes"], **ENCODERS[encoder]}
+    return with_encoder(TaggingSettings, f"{task} {row}", values, sizes, *changes)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from xlrepro.evidence.view import View
 from xlrepro.papers.man_moe.figures.corpus_sizes import sizes_table
 
 COUNTS = {
@@ -14,7 +15,7 @@ COUNTS = {
 @pytest.fixture
 def table(numbers):
     found = numbers(COUNTS, "man_moe/table2", metric="samples", unit="count")
-    return sizes_table(found, "man_moe/table2", "open")
+    return sizes_table(View("man_moe/table2", "open", found))
 
 
 def lines(table, corpus):
@@ -44,4 +45,4 @@ def test_the_caption_says_what_is_counted(table):
 
 def test_scores_are_not_sizes(numbers):
     found = numbers({("without:MAN-MoE", "en/alarm"): {0: 70.0}}, "man_moe/table2", metric="F1")
-    assert lines(sizes_table(found, "man_moe/table2", "open"), "here (open)") == []
+    assert lines(sizes_table(View("man_moe/table2", "open", found)), "here (open)") == []

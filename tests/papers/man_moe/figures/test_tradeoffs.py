@@ -2,6 +2,7 @@
 
 import pytest
 
+from xlrepro.evidence.view import View
 from xlrepro.papers.man_moe.figures.tradeoffs import score_against_seconds
 
 KEY = "man_moe/mappings"
@@ -19,7 +20,7 @@ CELLS = {
 
 @pytest.fixture
 def figure(numbers):
-    return score_against_seconds(numbers(CELLS, KEY), KEY, "open")
+    return score_against_seconds(View(KEY, "open", numbers(CELLS, KEY)))
 
 
 def test_a_point_stands_at_the_means_over_seeds(figure):
@@ -38,4 +39,4 @@ def test_the_sentence_names_what_collapsed(figure):
 
 
 def test_nothing_run_is_said(numbers):
-    assert "nothing was run" in score_against_seconds(numbers({}, KEY), KEY, "open").alt
+    assert "nothing was run" in score_against_seconds(View(KEY, "open", numbers({}, KEY))).alt

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     Gain,
     extent,
@@ -51,19 +52,19 @@ def planted(numbers, gain=lambda *place: 0.0, blocks=("artificial", "word"), see
 
 def cell(found, place, other):
     """The table's entry of a place, ``"POS, order1"``, and another encoder."""
-    table = table_of_places(found, KEY, "open")
+    table = table_of_places(View(KEY, "open", found))
     column = [h.text for h in table.headings].index(f"ORT above {other}")
     (row,) = [row for row in table.rows if row[0].text == place]
     return row[column].text, row[column].detail
 
 
 def sentence(found, start):
-    (one,) = [s for s in where_ort_is_ahead(found, KEY, "open").sentences if start in s]
+    (one,) = [s for s in where_ort_is_ahead(View(KEY, "open", found)).sentences if start in s]
     return one
 
 
 def test_levels_stand_by_their_measured_alignment(numbers):
-    found = gains(planted(numbers), KEY, "open", "POS")
+    found = gains(View(KEY, "open", planted(numbers)), "POS")
     assert [(g.level, g.p_at_1) for g in found] == [
         ("dictionary", 31.0),
         ("noise 3", 8.0),
@@ -73,7 +74,7 @@ def test_levels_stand_by_their_measured_alignment(numbers):
 
 def test_differences_are_paired_by_seed(numbers):
     found = planted(numbers, lambda *place: 2.0)
-    (first, *_) = gains(found, KEY, "open", "POS")
+    (first, *_) = gains(View(KEY, "open", found), "POS")
     half = 4.303 * 0.1 / 3**0.5  # Student's t with two degrees of freedom
     assert (first.mean, first.low, first.sign) == (
         pytest.approx(2.0),
@@ -98,7 +99,7 @@ def test_a_planted_advantage_is_found_at_its_levels_and_nowhere_else(numbers):
         ("SF, order0", "RPT"): "from P@1 60 up",
         ("POS, de", "BiLSTM"): "from P@1 8 down",
     }
-    table = table_of_places(found, KEY, "open")
+    table = table_of_places(View(KEY, "open", found))
     heads = [h.text.removeprefix("ORT above ") for h in table.headings]
     shown = {
         (row[0].text, heads[i]): row[i].text
@@ -112,10 +113,10 @@ def test_a_planted_advantage_is_found_at_its_levels_and_nowhere_else(numbers):
 
 def test_without_a_difference_every_place_says_nowhere(numbers):
     found = planted(numbers)
-    table = table_of_places(found, KEY, "open")
+    table = table_of_places(View(KEY, "open", found))
     assert {e.text for row in table.rows for e in row[3:]} == {"nowhere"}
     assert {e.detail for row in table.rows for e in row[3:]} == {""}
-    for said in where_ort_is_ahead(found, KEY, "open").sentences:
+    for said in where_ort_is_ahead(View(KEY, "open", found)).sentences:
         assert "ORT is not shown to differ from" in said
         assert "above zero nowhere, below zero nowhere" in said
 
@@ -125,7 +126,7 @@ def test_ahead_of_one_and_behind_another_is_said(numbers):
     found = planted(numbers, lambda *place: leads[place[-1]])
     for where in ("POS, artificial", "SF, artificial", "POS, the paper's", "SF, the paper's"):
         said = " ".join(
-            s for s in where_ort_is_ahead(found, KEY, "open").sentences if s.startswith(where)
+            s for s in where_ort_is_ahead(View(KEY, "open", found)).sentences if s.startswith(where)
         )
         assert "ORT is ahead of TRS: mean over 6 places +2.00" in said
         assert "ORT is behind BiLSTM: mean over 6 places −4.00" in said
@@ -141,10 +142,10 @@ def test_ahead_of_one_and_behind_another_is_said(numbers):
 )
 def test_a_missing_half_is_said_and_the_other_one_stands(numbers, ran, missing):
     found = planted(numbers, lambda *place: 2.0, blocks=(ran,))
-    said = where_ort_is_ahead(found, KEY, "open").sentences
+    said = where_ort_is_ahead(View(KEY, "open", found)).sentences
     assert [s for s in said if missing in s] == [f"{t}, {missing} (open): not run." for t in TASKS]
     assert sum("ahead of" in s for s in said) == 6
-    assert len(table_of_places(found, KEY, "open").rows) == 6
+    assert len(table_of_places(View(KEY, "open", found)).rows) == 6
 
 
 TASKS = ("POS", "SF")
@@ -167,7 +168,7 @@ def test_seeds_that_the_two_do_not_share_are_not_compared(numbers):
 
 def test_one_seed_has_no_interval_and_says_so(numbers):
     found = planted(numbers, lambda *place: 2.0, seeds=(0,))
-    assert all("one seed" in s for s in where_ort_is_ahead(found, KEY, "open").sentences)
+    assert all("one seed" in s for s in where_ort_is_ahead(View(KEY, "open", found)).sentences)
     assert cell(found, "POS, de", "TRS")[0] == "one seed"
 
 
@@ -229,7 +230,7 @@ def test_languages_stand_by_their_distance_those_without_one_last(numbers):
     found = numbers(
         {("word:ORT", f"POS/dictionary/{c}"): {0: 1.0} for c in ("hi", "th", "fr", "avg")}, KEY
     )
-    far = languages_of(found, KEY, "open", "POS", "word")
+    far = languages_of(View(KEY, "open", found), "POS", "word")
     assert list(far) == ["fr", "hi", "th"]
     assert (far["fr"], far["hi"]) == (0.09, 0.4)  # as printed in Table 2
 
@@ -247,7 +248,7 @@ def english(numbers, **scores):
 
 def test_english_scores_below_bilstms_are_said(numbers):
     found = english(numbers, BiLSTM=97.9, TRS=92.9, RPT=97.9, ORT=94.9)
-    (said,) = scores_in_english(found, KEY, "open").sentences
+    (said,) = scores_in_english(View(KEY, "open", found)).sentences
     assert "BiLSTM 97.9, TRS 92.9 (−5.0; " in said
     assert "RPT 97.9 (0.0; " in said
     assert "Already in English the interval lies below zero for TRS, ORT:" in said
@@ -255,12 +256,12 @@ def test_english_scores_below_bilstms_are_said(numbers):
 
 def test_equal_english_scores_are_no_reason_to_doubt(numbers):
     found = english(numbers, BiLSTM=90.0, TRS=90.0, RPT=90.0, ORT=95.0)
-    (said,) = scores_in_english(found, KEY, "open").sentences
+    (said,) = scores_in_english(View(KEY, "open", found)).sentences
     assert "Already" not in said
 
 
 def test_a_row_gives_the_measured_or_the_printed_distance(numbers):
-    table = table_of_places(planted(numbers), KEY, "open")
+    table = table_of_places(View(KEY, "open", planted(numbers)))
     far = {row[0].text: row[2].text for row in table.rows if row[0].text.startswith("POS")}
     assert far == {
         "POS, order0": "0.00",
@@ -273,18 +274,20 @@ def test_a_row_gives_the_measured_or_the_printed_distance(numbers):
 
 def test_nothing_run_gives_no_rows_and_says_so(numbers):
     nothing = numbers({}, KEY)
-    assert table_of_places(nothing, KEY, "open").rows == ()
-    assert all(s.endswith("not run.") for s in where_ort_is_ahead(nothing, KEY, "open").sentences)
-    assert scores_in_english(nothing, KEY, "open").sentences == ()
+    assert table_of_places(View(KEY, "open", nothing)).rows == ()
+    assert all(
+        s.endswith("not run.") for s in where_ort_is_ahead(View(KEY, "open", nothing)).sentences
+    )
+    assert scores_in_english(View(KEY, "open", nothing)).sentences == ()
 
 
 def test_as_text_a_statement_has_no_measured_number(numbers):
-    text = repr(where_ort_is_ahead(planted(numbers), KEY, "open"))
+    text = repr(where_ort_is_ahead(View(KEY, "open", planted(numbers))))
     assert text == "Where ORT is ahead of TRS, BiLSTM, RPT: 12 sentences computed from records"
 
 
 def order_sentences(found):
-    return what_order_adds(found, KEY, "open").sentences
+    return what_order_adds(View(KEY, "open", found)).sentences
 
 
 def test_what_the_farthest_language_gains_more_is_what_order_adds(numbers):

@@ -3,6 +3,7 @@
 import pytest
 
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.alignment import (
     gain_against_p_at_1,
     gain_by_alignment_and_distance,
@@ -51,28 +52,28 @@ def artificial():
 
 @pytest.mark.parametrize("draw", DRAWINGS)
 def test_figures_of_nothing_say_so(draw):
-    figure = draw(ReproducedNumbers([]), KEY, "open")
+    figure = draw(View(KEY, "open", ReproducedNumbers([])))
     assert "run" in figure.drawing.axes[0].texts[0].get_text()
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
 def test_a_half_that_was_not_run_changes_no_figure_of_the_other(draw, numbers):
-    halves = [draw(numbers(half, KEY), KEY, "open") for half in (real(), artificial())]
-    both = draw(numbers({**real(), **artificial()}, KEY), KEY, "open")
+    halves = [draw(View(KEY, "open", numbers(half, KEY))) for half in (real(), artificial())]
+    both = draw(View(KEY, "open", numbers({**real(), **artificial()}, KEY)))
     own, other = halves if draw in (scores_against_p_at_1, gain_against_p_at_1) else halves[::-1]
     assert both.svg() == own.svg()
     assert len(other.drawing.axes) == 1  # it says that nothing was run
 
 
 def test_the_figures_name_every_level(numbers):
-    alt = gain_against_p_at_1(numbers(real(), KEY), KEY, "open").alt
+    alt = gain_against_p_at_1(View(KEY, "open", numbers(real(), KEY))).alt
     assert all(f"P@1 {p:.1f}" in alt for p in P_AT_1.values())
     assert "POS, ORT − TRS, P@1 3.0: +3.00" in alt
     assert "POS, ORT − BiLSTM, P@1 31.0: −4.00" in alt
 
 
 def test_gains_stand_over_their_alignment_a_panel_per_encoder(numbers):
-    figure = gain_against_p_at_1(numbers(real(), KEY), KEY, "open")
+    figure = gain_against_p_at_1(View(KEY, "open", numbers(real(), KEY)))
     drawn = [
         dict(zip(axis.lines[0].get_xdata(), axis.lines[0].get_ydata(), strict=True))
         for axis in figure.drawing.axes[:3]
@@ -85,7 +86,7 @@ def test_gains_stand_over_their_alignment_a_panel_per_encoder(numbers):
 
 
 def test_the_heat_map_frames_the_cells_whose_interval_leaves_out_zero(numbers):
-    figure = gain_by_alignment_and_distance(numbers(artificial(), KEY), KEY, "open")
+    figure = gain_by_alignment_and_distance(View(KEY, "open", numbers(artificial(), KEY)))
     frames = [
         [(p.get_x() + 0.48, p.get_y() + 0.48) for p in axis.patches] for axis in figure.drawing.axes
     ]
@@ -95,7 +96,7 @@ def test_the_heat_map_frames_the_cells_whose_interval_leaves_out_zero(numbers):
 
 
 def test_all_encoders_are_drawn_over_alignment_a_panel_per_distance(numbers):
-    figure = scores_on_artificial_languages(numbers(artificial(), KEY), KEY, "open")
+    figure = scores_on_artificial_languages(View(KEY, "open", numbers(artificial(), KEY)))
     panels = figure.drawing.axes
     assert [axis.get_title() for axis in panels] == [
         "POS, distance 0.00",
@@ -116,5 +117,5 @@ def test_all_encoders_are_drawn_over_alignment_a_panel_per_distance(numbers):
 
 def test_an_encoder_has_the_same_colour_whatever_the_order_of_the_records(numbers):
     one, two = numbers(real(), KEY), numbers(dict(reversed(real().items())), KEY)
-    drawn = [scores_against_p_at_1(found, KEY, "open").svg() for found in (one, two)]
+    drawn = [scores_against_p_at_1(View(KEY, "open", found)).svg() for found in (one, two)]
     assert drawn[0] == drawn[1]

@@ -1,6 +1,7 @@
 import pytest
 
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.breakdown import gains_by_tag
 
 KEY = "word_order/figure1"
@@ -17,7 +18,7 @@ def drawn(numbers):
         values["word:TRS", column] = {0: base, 1: base + 10}
         # The seeds move both systems by 10 points; the pairs by 0.2 alone.
         values["word:ORT", column] = {0: base + gain - 0.1, 1: base + 10 + gain + 0.1}
-    return gains_by_tag(numbers(values, KEY), KEY, "open")
+    return gains_by_tag(View(KEY, "open", numbers(values, KEY)))
 
 
 def test_the_sentence_says_the_mean_gain_on_each_tag(drawn):
@@ -45,7 +46,7 @@ def test_a_language_without_a_drawn_tag_is_left_out(numbers):
         for c in BASE
         if (s, c) != ("word:ORT", "no/VERB")
     }
-    figure = gains_by_tag(numbers(values, KEY), KEY, "open")
+    figure = gains_by_tag(View(KEY, "open", numbers(values, KEY)))
     assert [t.get_text() for t in figure.drawing.axes[-1].get_xticklabels()] == ["hi"]
 
 
@@ -57,7 +58,7 @@ def test_a_block_that_lacks_a_language_takes_it_from_no_other(numbers):
         for column, base in BASE.items()
         if (block, column.partition("/")[0]) != ("word", "no")
     }
-    figure = gains_by_tag(numbers(values, KEY), KEY, "open")
+    figure = gains_by_tag(View(KEY, "open", numbers(values, KEY)))
     assert "mbert:ORT − mbert:TRS in 2 languages" in figure.alt
     assert "word:ORT − word:TRS in 1 languages" in figure.alt
     places = [axis.containers[0].lines[0].get_xdata() for axis in figure.drawing.axes]
@@ -66,5 +67,5 @@ def test_a_block_that_lacks_a_language_takes_it_from_no_other(numbers):
 
 
 def test_nothing_run_is_said_in_words():
-    figure = gains_by_tag(ReproducedNumbers([]), KEY, "open")
+    figure = gains_by_tag(View(KEY, "open", ReproducedNumbers([])))
     assert "not both run" in figure.alt

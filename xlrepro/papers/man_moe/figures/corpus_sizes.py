@@ -3,45 +3,43 @@
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
-from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 
 COUNT = "count"  # the unit of such cells
 Row = tuple[str, str, str]  # whose corpus, language, domain
 
 
 def sizes_table(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     reported: ReportedNumbers | None = None,
 ) -> Table:
     """Render the printed counts and ours: a row per language and domain, a column per split.
 
     Args:
-        numbers: reproduced cells; those with the unit ``count`` are shown. A system is a language
+        view: reproduced cells; those with the unit ``count`` are shown. A system is a language
             (``corpus:th``), a column ``domain/split`` or ``domain/slot types``.
-        experiment: ``"man_moe/table2"``; its printed counts are context (``statistics:de``).
-        profile: which profile.
         reported: replaces the project's own printed numbers.
     """
     rows: dict[Row, dict[str, Entry]] = {}
-    for cell in (reported or load_reported()).cells(experiment, context=True):
+    for cell in (reported or load_reported()).cells(view.experiment, context=True):
         if cell.unit == COUNT:
             domain, kind = cell.column.split("/")[:2]  # a split, or what has no split
             entry = Entry(cell.printed, sort=cell.value, title=cell.source)
             rows.setdefault(("paper", cell.name, domain), {})[kind] = entry
-    for own in numbers.cells(experiment, profile):
+    for own in view.cells:
         if own.unit == COUNT:
             domain, kind = own.column.split("/")
-            whose = (f"here ({profile})", own.system.partition(":")[2], domain)
+            whose = (f"here ({view.profile})", own.system.partition(":")[2], domain)
             rows.setdefault(whose, {})[kind] = Entry(f"{own.mean:.0f}", sort=own.mean)
     kinds = list(dict.fromkeys(kind for found in rows.values() for kind in found))
     body = tuple(
         (*map(Entry, row), *(found.get(kind, Entry("–")) for kind in kinds))
         for row, found in rows.items()
     )
-    stand_in = load_catalog().experiment(experiment).stand_ins.get(profile)
+    stand_in = load_catalog().experiment(view.experiment).stand_ins.get(view.profile)
     caption = "Sizes of the corpora: the paper's as printed, ours as they are"
     caption += f"{f' ({stand_in.data})' if stand_in else ''}; a trial may read less of them."
     head = headings("corpus", "language", "domain", *kinds, numeric=kinds)
-    return Table(caption, head, body, f"{experiment}, {profile}: sizes of {len(body)} corpora")
+    return Table(
+        caption, head, body, f"{view.experiment}, {view.profile}: sizes of {len(body)} corpora"
+    )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
-from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,22 +15,18 @@ Point = tuple[float, float, bool]
 
 
 @styled
-def score_against_seconds(
-    numbers: ReproducedNumbers, experiment: str, profile: str, *, score: str = "P@1"
-) -> Figure:
+def score_against_seconds(view: View, *, score: str = "P@1") -> Figure:
     """Draw means over seeds of ``language/score`` against ``language/seconds``.
 
     A point is hollow where at least half of the runs collapsed (``language/collapsed``).
 
     Args:
-        numbers: reproduced cells; a column is ``"language/measure"``.
-        experiment: ``"man_moe/mappings"``.
-        profile: which profile.
+        view: reproduced cells; a column is ``"language/measure"``.
         score: the measure.
     """
-    title = f"{score} against seconds of learning ({profile})"
-    points = {s: found for s in numbers.systems(experiment, profile)
-              if (found := _points(numbers, experiment, profile, s, score))}  # fmt: skip
+    title = f"{score} against seconds of learning ({view.profile})"
+    points = {s: found for s in view.systems
+              if (found := _points(view, s, score))}  # fmt: skip
     if not points:
         return nothing_to_draw(title, "nothing was run")
     drawing, axes = new_drawing(6.4, 3.8)
@@ -44,11 +40,9 @@ def score_against_seconds(
     return Figure(f"Scatter plot. {_sentence(points, score)}", drawing)
 
 
-def _points(
-    numbers: ReproducedNumbers, experiment: str, profile: str, system: str, score: str
-) -> dict[str, Point]:
+def _points(view: View, system: str, score: str) -> dict[str, Point]:
     """Return language -> (seconds, score, whether it mostly collapsed)."""
-    own = {c.column: c.mean for c in numbers.cells(experiment, profile) if c.system == system}
+    own = {c.column: c.mean for c in view.of(system)}
     languages = [column.partition("/")[0] for column in own if column.endswith(f"/{score}")]
     return {
         code: (

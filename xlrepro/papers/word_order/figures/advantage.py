@@ -8,13 +8,14 @@ distance of the artificial languages.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from xlrepro.evidence.figures import printed_distances
 from xlrepro.evidence.html_table import Entry, Heading, Table, number
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.reproduced import LEVEL, Interval, ReproducedNumbers, t_interval
+from xlrepro.evidence.reproduced import LEVEL, Interval, t_interval
+from xlrepro.evidence.statement import Statement
+from xlrepro.evidence.view import View
 
 TASKS = ("POS", "SF")
 BLOCKS = {"artificial": "artificial languages", "word": "the paper's languages"}
@@ -48,39 +49,14 @@ class Gain:
     sign: str
 
 
-@dataclass(frozen=True)
-class Statement:
-    """Sentences computed from records; as text a line without their numbers."""
-
-    title: str
-    sentences: tuple[str, ...]
-
-    def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
-
-    def __repr__(self) -> str:
-        """Return the title and the number of sentences."""
-        return f"{self.title}: {len(self.sentences)} sentences computed from records"
-
-
-def mean_of(
-    numbers: ReproducedNumbers, experiment: str, profile: str, system: str, column: str
-) -> float:
-    """Return a cell's mean over seeds; NaN where it was not run."""
-    cell = numbers.get(experiment, profile, system, column)
-    return cell.mean if cell else math.nan
-
-
 def columns_of(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     systems: Sequence[str],
     task: str,
     language: str,
 ) -> list[str]:
     """Return the ``task/level/language`` columns that all systems and the induction have."""
-    cells = numbers.cells(experiment, profile)
+    cells = view.cells
     filled = [{c.column for c in cells if c.system == s} for s in (*systems, INDUCTION)]
     shared = set.intersection(*filled)
     return [
@@ -91,9 +67,7 @@ def columns_of(
 
 
 def gains(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     task: str,
     block: str = "word",
     language: str = MEAN,
@@ -101,61 +75,53 @@ def gains(
 ) -> list[Gain]:
     """Return ORT − ``other`` per level, best alignment first; [] where one of them was not run."""
     systems = (f"{block}:{FIRST}", f"{block}:{other}")
-    columns = columns_of(numbers, experiment, profile, systems, task, language)
+    columns = columns_of(view, systems, task, language)
     found = [
         Gain(
             row["column"].split("/")[1],
-            mean_of(numbers, experiment, profile, INDUCTION, row["column"]),
+            view.mean(INDUCTION, row["column"]),
             dict(zip(row["seeds"], row["values"], strict=True)),
             row["mean"],
             row["low"],
             row["high"],
             row["sign"],
         )
-        for row in _paired(numbers, experiment, profile, systems, columns)
+        for row in _paired(view, systems, columns)
     ]
     return sorted(found, key=lambda gain: -gain.p_at_1)
 
 
 def _paired(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     systems: tuple[str, str],
     columns: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return the rows of `paired_differences` in the columns where both share a seed."""
     shared = []
     for column in columns:
-        cells = [numbers.get(experiment, profile, s, column) for s in systems]
+        cells = [view.get(s, column) for s in systems]
         if set.intersection(*(set(cell.seeds) if cell else set() for cell in cells)):
             shared.append(column)
     if not shared:
         return []
-    found = paired_differences(experiment, profile, *systems, shared, numbers=numbers)
+    found = paired_differences(view, *systems, shared)
     return [{str(k): v for k, v in row.items()} for row in found.to_dict("records")]
 
 
-def distances(numbers: ReproducedNumbers, experiment: str, profile: str) -> dict[str, float]:
+def distances(view: View) -> dict[str, float]:
     """Return the measured word-order distance to English of each artificial language."""
-    return {
-        c.column.split("/")[1]: c.mean
-        for c in numbers.cells(experiment, profile)
-        if c.system == DISTANCE
-    }
+    return {c.column.split("/")[1]: c.mean for c in view.cells if c.system == DISTANCE}
 
 
-def languages_of(
-    numbers: ReproducedNumbers, experiment: str, profile: str, task: str, block: str
-) -> dict[str, float]:
+def languages_of(view: View, task: str, block: str) -> dict[str, float]:
     """Return language -> distance to English (NaN if not known), the nearest first.
 
     Artificial languages have the measured distance, others the one printed in Table 2.
     """
-    columns = [c.column.split("/") for c in numbers.cells(experiment, profile)
+    columns = [c.column.split("/") for c in view.cells
                if c.system == f"{block}:{FIRST}"]  # fmt: skip
     codes = list(dict.fromkeys(c[2] for c in columns if len(c) == 3 and c[0] == task))
-    known = printed_distances(PRINTED, codes) | distances(numbers, experiment, profile)
+    known = printed_distances(PRINTED, codes) | distances(view)
     far = {code: known.get(code, math.nan) for code in codes if code != MEAN}
     return dict(sorted(far.items(), key=lambda item: (math.isnan(item[1]), item[1])))
 
@@ -180,17 +146,14 @@ def extent(found: Sequence[Gain], sign: str) -> str:
     return f"only at P@1 {', '.join(p for p, is_there in zip(at, there, strict=True) if is_there)}"
 
 
-def table_of_places(numbers: ReproducedNumbers, experiment: str, profile: str) -> Table:
+def table_of_places(view: View) -> Table:
     """Show from which alignment on ORT is above each other encoder, language by language."""
     rows = []
     for block, name in BLOCKS.items():
         for task in TASKS:
-            far = languages_of(numbers, experiment, profile, task, block)
+            far = languages_of(view, task, block)
             for code, distance in (*far.items(), (MEAN, math.nan)) if far else ():
-                cells = [
-                    _place(gains(numbers, experiment, profile, task, block, code, other))
-                    for other in OTHERS
-                ]
+                cells = [_place(gains(view, task, block, code, other)) for other in OTHERS]
                 label = "mean of languages" if code == MEAN else code
                 where = Entry(number(distance), sort=None if math.isnan(distance) else distance)
                 rows.append((Entry(f"{task}, {label}"), Entry(name), where, *cells))
@@ -198,7 +161,7 @@ def table_of_places(numbers: ReproducedNumbers, experiment: str, profile: str) -
     heads += [Heading(f"{FIRST} above {other}") for other in OTHERS]
     caption = (
         f"Levels of alignment at which the 95 % interval of {FIRST} minus the other, paired by "
-        f"seed, lies above zero ({profile}); under it where it lies below zero, if anywhere."
+        f"seed, lies above zero ({view.profile}); under it where it lies below zero, if anywhere."
     )
     return Table(caption, tuple(heads), tuple(rows))
 
@@ -212,17 +175,17 @@ def _place(found: Sequence[Gain]) -> Entry:
     return Entry(extent(found, "+"), "" if below == "nowhere" else f"below {below}")
 
 
-def where_ort_is_ahead(numbers: ReproducedNumbers, experiment: str, profile: str) -> Statement:
+def where_ort_is_ahead(view: View) -> Statement:
     """Say of which encoders ORT is ahead, and how many intervals chance alone would put there."""
     sentences = []
     for block, name in BLOCKS.items():
         for task in TASKS:
-            where = f"{task}, {name} ({profile})"
-            codes = languages_of(numbers, experiment, profile, task, block)
+            where = f"{task}, {name} ({view.profile})"
+            codes = languages_of(view, task, block)
             if not codes:
                 sentences.append(f"{where}: not run.")
             for other in OTHERS if codes else ():
-                asked = (numbers, experiment, profile, task, block)
+                asked = (view, task, block)
                 places = [gain for code in codes for gain in gains(*asked, code, other)]
                 sentences.append(_sentence(where, other, places, gains(*asked, MEAN, other)))
     return Statement(f"Where {FIRST} is ahead of {', '.join(OTHERS)}", tuple(sentences))
@@ -274,26 +237,23 @@ def ends_of(low: float, high: float, decimals: int) -> str:
     return f"{number(low, decimals, True)} to {number(high, decimals, True)}"
 
 
-def scores_in_english(numbers: ReproducedNumbers, experiment: str, profile: str) -> Statement:
+def scores_in_english(view: View) -> Statement:
     """Hold each encoder's English score, which no level changes, against BiLSTM's."""
     sentences = [
-        f"{task} in English, {name} ({profile}): "
-        + _english(numbers, experiment, profile, block, f"{task}/en")
+        f"{task} in English, {name} ({view.profile}): " + _english(view, block, f"{task}/en")
         for block, name in BLOCKS.items()
         for task in TASKS
-        if numbers.get(experiment, profile, f"{block}:{STRONGEST}", f"{task}/en")
+        if view.get(f"{block}:{STRONGEST}", f"{task}/en")
     ]
     return Statement(f"Scores in English beside {STRONGEST}'s", tuple(sentences))
 
 
-def _english(
-    numbers: ReproducedNumbers, experiment: str, profile: str, block: str, column: str
-) -> str:
+def _english(view: View, block: str, column: str) -> str:
     base, lower = f"{block}:{STRONGEST}", []
-    parts = [f"{STRONGEST} {number(mean_of(numbers, experiment, profile, base, column), 1)}"]
+    parts = [f"{STRONGEST} {number(view.mean(base, column), 1)}"]
     for system in TRANSFORMERS:
         pair = (f"{block}:{system}", base)
-        for row in _paired(numbers, experiment, profile, pair, [column]):
+        for row in _paired(view, pair, [column]):
             span = "" if math.isnan(row["low"]) else f"; {ends_of(row['low'], row['high'], 1)}"
             gap = number(row["mean"], 1, True)
             parts.append(f"{system} {number(row['first'], 1)} ({gap}{span})")

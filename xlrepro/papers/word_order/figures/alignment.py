@@ -8,7 +8,7 @@ import numpy as np
 
 from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
-from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,
     INDUCTION,
@@ -20,7 +20,6 @@ from xlrepro.papers.word_order.figures.advantage import (
     columns_of,
     distances,
     gains,
-    mean_of,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ MAPPED = "mapped"
 
 
 @styled
-def scores_against_p_at_1(numbers: ReproducedNumbers, experiment: str, profile: str) -> Figure:
+def scores_against_p_at_1(view: View) -> Figure:
     """Draw each encoder's mean target score against dictionary-induction P@1, task by task.
 
     Lines join the dictionary vectors with more and more noise; mapped vectors are hollow.
@@ -43,46 +42,44 @@ def scores_against_p_at_1(numbers: ReproducedNumbers, experiment: str, profile: 
         axis.set_xlabel(P_AT_1)
     sentences = []
     for task, axis in zip(TASKS, axes, strict=True):
-        for i, system in enumerate(_encoders(numbers, experiment, profile, "word")):
-            columns = columns_of(numbers, experiment, profile, (system,), task, "avg")
-            _score_series(axis, numbers, experiment, profile, system, columns, i)
+        for i, system in enumerate(_encoders(view, "word")):
+            columns = columns_of(view, (system,), task, "avg")
+            _score_series(axis, view, system, columns, i)
             for end, pick in (("best", max), ("worst", min)):
                 if columns:
                     column = pick(
                         columns,
-                        key=lambda c: mean_of(numbers, experiment, profile, INDUCTION, c),
+                        key=lambda c: view.mean(INDUCTION, c),
                     )
-                    score = number(mean_of(numbers, experiment, profile, system, column), 1)
+                    score = number(view.mean(system, column), 1)
                     sentences.append(f"{task}, {system}, {end} alignment: {score}")
-        axis.set(title=f"{task} ({profile})", ylabel=f"{UNITS[task]}, mean of targets")
+        axis.set(title=f"{task} ({view.profile})", ylabel=f"{UNITS[task]}, mean of targets")
     if not sentences:
         return nothing_to_draw(title, "no encoder and no P@1 was run")
     axes[0].legend(frameon=False, fontsize=8)
     return Figure(f"{title}, two panels. {'; '.join(sentences)}.", drawing)
 
 
-def _encoders(numbers: ReproducedNumbers, experiment: str, profile: str, block: str) -> list[str]:
+def _encoders(view: View, block: str) -> list[str]:
     """Return the encoders of a block that were run, always in the same order."""
-    ran = numbers.systems(experiment, profile)
+    ran = view.systems
     return [s for e in (STRONGEST, *TRANSFORMERS) if (s := f"{block}:{e}") in ran]
 
 
 def _score_series(
     axis: "Axes",
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     system: str,
     columns: Sequence[str],
     place: int,
 ) -> None:
     """Draw one encoder; mapped vectors, worse in another way than by noise, stand apart."""
-    ranked = sorted(columns, key=lambda c: mean_of(numbers, experiment, profile, INDUCTION, c))
+    ranked = sorted(columns, key=lambda c: view.mean(INDUCTION, c))
     mapped = [c for c in ranked if c.split("/")[1] == MAPPED]
     for shown, line in (([c for c in ranked if c not in mapped], "-"), (mapped, "none")):
-        cells = [cell for c in shown if (cell := numbers.get(experiment, profile, system, c))]
+        cells = [cell for c in shown if (cell := view.get(system, c))]
         axis.errorbar(
-            [mean_of(numbers, experiment, profile, INDUCTION, c) for c in shown],
+            [view.mean(INDUCTION, c) for c in shown],
             [c.mean for c in cells],
             [(c.interval.high - c.interval.low) / 2 if c.interval else 0.0 for c in cells],
             linestyle=line,
@@ -97,26 +94,24 @@ def _score_series(
 
 
 @styled
-def scores_on_artificial_languages(
-    numbers: ReproducedNumbers, experiment: str, profile: str
-) -> Figure:
+def scores_on_artificial_languages(view: View) -> Figure:
     """Draw each encoder's score against P@1: a panel per task (rows) and order distance."""
     title = "Score against alignment, artificial languages"
-    far = distances(numbers, experiment, profile)
-    systems = _encoders(numbers, experiment, profile, "artificial")
-    if not far or not systems or INDUCTION not in numbers.systems(experiment, profile):
+    far = distances(view)
+    systems = _encoders(view, "artificial")
+    if not far or not systems or INDUCTION not in view.systems:
         return nothing_to_draw(title, "no encoder, no P@1 or no distance was run")
     drawing, grid = new_panels(len(TASKS), len(far), 2.2 * len(far), 5.2, sharey="row")
     sentences = []
     for (row, task), (column, code) in product(enumerate(TASKS), enumerate(far)):
         axis = grid[row, column]
         for i, system in enumerate(systems):
-            shown = columns_of(numbers, experiment, profile, (system,), task, code)
-            _score_series(axis, numbers, experiment, profile, system, shown, i)
+            shown = columns_of(view, (system,), task, code)
+            _score_series(axis, view, system, shown, i)
         axis.set_title(f"{task}, distance {number(far[code])}", fontsize=9)
-        sentences += _highest(numbers, experiment, profile, systems, task, code, far[code])
+        sentences += _highest(view, systems, task, code, far[code])
     for row, task in enumerate(TASKS):
-        grid[row, 0].set_ylabel(f"{UNITS[task]} ({profile})")
+        grid[row, 0].set_ylabel(f"{UNITS[task]} ({view.profile})")
     for axis in grid[-1]:
         axis.set_xlabel("P@1 (%)")
     grid[0, 0].legend(frameon=False, fontsize=7)
@@ -124,22 +119,20 @@ def scores_on_artificial_languages(
 
 
 def _highest(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     systems: Sequence[str],
     task: str,
     code: str,
     distance: float,
 ) -> list[str]:
     """Say which encoder has the highest score at the best and at the worst alignment."""
-    columns = columns_of(numbers, experiment, profile, systems, task, code)
-    columns.sort(key=lambda c: mean_of(numbers, experiment, profile, INDUCTION, c))
+    columns = columns_of(view, systems, task, code)
+    columns.sort(key=lambda c: view.mean(INDUCTION, c))
     said = []
     for column in dict.fromkeys((*columns[-1:], *columns[:1])):
-        scores = {s: mean_of(numbers, experiment, profile, s, column) for s in systems}
+        scores = {s: view.mean(s, column) for s in systems}
         best = max(scores, key=lambda s: scores[s])
-        p = number(mean_of(numbers, experiment, profile, INDUCTION, column), 0)
+        p = number(view.mean(INDUCTION, column), 0)
         said.append(
             f"{task}, distance {number(distance)}, P@1 {p}: highest {best.partition(':')[2]} "
             f"with {number(scores[best], 1)}"
@@ -148,15 +141,15 @@ def _highest(
 
 
 @styled
-def gain_against_p_at_1(numbers: ReproducedNumbers, experiment: str, profile: str) -> Figure:
+def gain_against_p_at_1(view: View) -> Figure:
     """Draw ORT − each other encoder, paired by seed, against P@1; bars are 95 % intervals."""
     title = f"{FIRST} minus the other encoders against alignment"
     drawing, grid = new_panels(len(TASKS), len(OTHERS), 10.2, 5.8, sharey="row")
     sentences = []
     for (row, task), (column, other) in product(enumerate(TASKS), enumerate(OTHERS)):
-        found = gains(numbers, experiment, profile, task, other=other)
+        found = gains(view, task, other=other)
         _gain_series(grid[row, column], found)
-        grid[row, column].set_title(f"{task}, {FIRST} − {other} ({profile})", fontsize=9)
+        grid[row, column].set_title(f"{task}, {FIRST} − {other} ({view.profile})", fontsize=9)
         sentences += [
             f"{task}, {FIRST} − {other}, P@1 {number(g.p_at_1, 1)}: {number(g.mean, 2, True)}"
             for g in found
@@ -184,20 +177,16 @@ def _gain_series(axis: "Axes", found: Sequence[Gain]) -> None:
 
 
 @styled
-def gain_by_alignment_and_distance(
-    numbers: ReproducedNumbers, experiment: str, profile: str
-) -> Figure:
+def gain_by_alignment_and_distance(view: View) -> Figure:
     """Draw ORT − each other encoder on the artificial languages: alignment × order distance.
 
     A cell with a frame has a 95 % interval, paired by seed, that leaves out 0. A row of maps has
     one scale of colours.
     """
     title = f"{FIRST} minus the other encoders by alignment and order distance"
-    far = distances(numbers, experiment, profile)
+    far = distances(view)
     grids = {
-        (task, other): [
-            gains(numbers, experiment, profile, task, "artificial", code, other) for code in far
-        ]
+        (task, other): [gains(view, task, "artificial", code, other) for code in far]
         for task in TASKS
         for other in OTHERS
     }
@@ -207,7 +196,7 @@ def gain_by_alignment_and_distance(
     sentences = []
     for ((task, other), grid), axis in zip(grids.items(), panels.flat, strict=True):
         _heat_map(axis, grid, list(far.values()), _widest(grids, task))
-        axis.set_title(f"{task}, {FIRST} − {other} ({profile})", fontsize=9)
+        axis.set_title(f"{task}, {FIRST} − {other} ({view.profile})", fontsize=9)
         flat = [g for column in grid for g in column]
         best = max(flat, key=lambda g: g.mean)
         sentences.append(

@@ -16,7 +16,7 @@ from xlrepro.evidence.figures import (
 )
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +28,7 @@ BASE = "TRS"
 
 @styled
 def gains_by_tag(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     tags: Sequence[str] = ("NOUN", "VERB"),
 ) -> Figure:
     """Draw each system's gain over TRS on the tokens of each tag, languages by distance.
@@ -39,16 +37,14 @@ def gains_by_tag(
     95 % interval of the difference paired by seed.
 
     Args:
-        numbers: reproduced cells; columns are ``language/TAG``.
-        experiment: ``"word_order/figure1"``.
-        profile: which profile.
+        view: reproduced cells; columns are ``language/TAG``.
         tags: which parts of speech.
     """
     title = "Gain over TRS by part of speech"
-    panels = _pairs(numbers.systems(experiment, profile))
+    panels = _pairs(view.systems)
     if not panels:
         return nothing_to_draw(title, "TRS and another system were not both run")
-    own = [_by_distance(numbers, experiment, profile, tags, pair) for pair in panels]
+    own = [_by_distance(view, tags, pair) for pair in panels]
     far = printed_distances(DISTANCES, [code for codes in own for code in codes])
     languages = sorted(far, key=lambda code: far[code])  # a block may lack some of another's
     drawing, grid = new_panels(len(panels), 1, 7.2, 0.6 + 2.3 * len(panels), sharex=True)
@@ -58,12 +54,12 @@ def gains_by_tag(
         means = []
         for i, tag in enumerate(tags):
             columns = [f"{code}/{tag}" for code in codes]
-            pairs = paired_differences(experiment, profile, system, base, columns, numbers=numbers)
+            pairs = paired_differences(view, system, base, columns)
             at = np.array([languages.index(code) for code in codes], dtype=float)
             _series(axis, pairs, at, tag, i, len(tags))
             means.append(f"{number(float(pairs['mean'].mean()), 2, True)} on {tag}")
         axis.axhline(0, color="#777777", linewidth=0.8)
-        axis.set(title=f"{system} − {base} ({profile})", ylabel="points")
+        axis.set(title=f"{system} − {base} ({view.profile})", ylabel="points")
         axis.legend(frameon=False, fontsize=8, ncols=len(tags))
         gains = " and ".join(means)
         sentences.append(f"{system} − {base} in {len(codes)} languages: mean gain {gains}")
@@ -80,14 +76,12 @@ def _pairs(systems: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _by_distance(
-    numbers: ReproducedNumbers,
-    experiment: str,
-    profile: str,
+    view: View,
     tags: Sequence[str],
     systems: Sequence[str],
 ) -> list[str]:
     """Return the languages that ``systems`` have all tags of, nearest to English first."""
-    cells = numbers.cells(experiment, profile)
+    cells = view.cells
     filled = {(c.system, c.column) for c in cells}
     codes = list(dict.fromkeys(c.column.split("/")[0] for c in cells))
     far = printed_distances(DISTANCES, codes)

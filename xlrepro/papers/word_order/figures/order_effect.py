@@ -9,13 +9,14 @@ import math
 from collections.abc import Sequence
 
 from xlrepro.evidence.html_table import number
-from xlrepro.evidence.reproduced import LEVEL, ReproducedNumbers, t_interval
+from xlrepro.evidence.reproduced import LEVEL, t_interval
+from xlrepro.evidence.statement import Statement
+from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,
     OTHERS,
     TASKS,
     Gain,
-    Statement,
     ends_of,
     gains,
     languages_of,
@@ -30,20 +31,20 @@ VERDICTS = {
 }
 
 
-def what_order_adds(numbers: ReproducedNumbers, experiment: str, profile: str) -> Statement:
+def what_order_adds(view: View) -> Statement:
     """Say how ORT's gain differs between the farthest and the nearest artificial language."""
     sentences = []
     for task in TASKS:
-        far = languages_of(numbers, experiment, profile, task, BLOCK)
+        far = languages_of(view, task, BLOCK)
         known = [code for code, distance in far.items() if not math.isnan(distance)]
         if len(known) < 2:
             continue
         way = f"from distance {number(far[known[0]])} to {number(far[known[-1]])}"
         for other in OTHERS:
-            asked = (numbers, experiment, profile, task, BLOCK)
+            asked = (view, task, BLOCK)
             near, distant = (gains(*asked, known[i], other) for i in (0, -1))
             sentences.append(
-                f"{task} ({profile}), {FIRST} − {other} {way}: {_sentence(near, distant)}"
+                f"{task} ({view.profile}), {FIRST} − {other} {way}: {_sentence(near, distant)}"
             )
     count = sum("95 % interval" in sentence for sentence in sentences)
     if count > 1:

@@ -1,0 +1,352 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.corpora.named import UTTERANCES
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.reported import load_reported
+from xlrepro.experiments import experiment
+from xlrepro.papers.word_order.experiments.table3 import ROWS
+from xlrepro.papers.word_order.nlu import data, training
+from xlrepro.papers.word_order.nlu.delexicalisation import WithMarks, delexicalised
+from xlrepro.papers.word_order.nlu.model import LatentVariable, NLUModel, SlotHead
+from xlrepro.papers.word_order.nlu.settings import nlu_settings
+from xlrepro.papers.word_order.settings import ENCODERS
+from xlrepro.tasks.source import Source
+from xlrepro.trials.trial import TrialContext
+
+KEY = "word_order/table3"
+SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
+DIM, INTENTS, TAGS = 6, 3, 5
+
+
+def settings(row="ORT", **overrides):
+    return nlu_settings("smoke", ENCODERS[row], overrides)
+
+
+def small_model(row="ORT", **overrides):
+    torch.manual_seed(0)
+    return NLUModel(settings(row, **overrides), DIM, INTENTS, TAGS)
+
+
+def batch(lengths=(5, 3, 2)):
+    """Return word vectors, intents, tags and mask; the padding holds noise."""
+    draw = torch.Generator().manual_seed(1)
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    x = torch.randn(*mask.shape, DIM, generator=draw)
+    tags = torch.randint(TAGS, mask.shape, generator=draw)
+    return x, torch.arange(len(lengths)) % INTENTS, tags, mask
+
+
+def moved(before, after):
+    return {name.split(".")[0] for name in before if not torch.equal(before[name], after[name])}
+
+
+def copied(model):
+    return {name: p.detach().clone() for name, p in model.named_parameters()}
+
+
+# The model
+
+
+@pytest.mark.parametrize("row", ["BiLSTM", "TRS", "ORT"])
+def test_two_evaluations_are_equal_and_two_training_passes_are_not(row):
+    model, (x, intents, tags, mask) = small_model(row), batch()
+    model.eval()
+    first, second = (model.losses(x, intents, tags, mask) for _ in range(2))
+    assert first == second
+    model.train()
+    first, second = (model.losses(x, intents, tags, mask) for _ in range(2))
+    assert first[0] != second[0]
+    assert first[1] != second[1]
+
+
+def test_noise_has_its_standard_deviation_in_training_only():
+    model = small_model(input_dropout=0.0)
+    seen = []
+    model.encoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    x, mask = torch.zeros(50, 20, DIM), torch.ones(50, 20, dtype=torch.bool)
+    model.train().encode(x, mask)
+    model.eval().encode(x, mask)
+    assert float(seen[0].std()) == pytest.approx(0.05, rel=0.05)
+    assert float(seen[1].abs().max()) == 0
+
+
+def test_latent_variable_has_half_the_deviation_of_its_variance():
+    latent = LatentVariable(1, 1, scale=0.5).train()
+    with torch.no_grad():
+        for layer, value in ((latent.mean, 3.0), (latent.log_variance, math.log(16.0))):
+            layer.weight.zero_()
+            layer.bias.fill_(value)
+        torch.manual_seed(0)
+        z = latent(torch.zeros(40_000, 1))
+    assert float(z.mean()) == pytest.approx(3.0, abs=0.05)
+    assert float(z.std()) == pytest.approx(0.5 * 4.0, rel=0.02)
+    assert latent.eval()(torch.zeros(1, 1)).item() == 3.0
+
+
+@pytest.mark.parametrize("row", ["BiLSTM", "TRS", "ORT"])
+def test_a_padded_sentence_has_the_intent_and_slot_scores_it_has_alone(row):
+    model, (x, _, _, mask) = small_model(row).eval(), batch()
+    states = model.encode(x, mask)
+    together, slots = model.intent(states, mask), model.slots(states)
+    for i, length in enumerate(mask.sum(1).tolist()):
+        alone = x[i : i + 1, :length], mask[i : i + 1, :length]
+        states = model.encode(*alone)
+        torch.testing.assert_close(model.intent(states, alone[1])[0], together[i])
+        torch.testing.assert_close(model.slots(states)[0], slots[i, :length])
+
+
+def test_slot_loss_is_a_sum_over_sentences_of_means_over_tokens():
+    head = SlotHead(DIM, TAGS, settings())
+    _, _, tags, mask = batch()
+    scores = torch.randn(*mask.shape, TAGS)
+    by_hand = sum(
+        torch.nn.functional.cross_entropy(scores[i, :n], tags[i, :n])
+        for i, n in enumerate(mask.sum(1).tolist())
+    )
+    torch.testing.assert_close(head.loss(scores, tags, mask), by_hand)
+
+
+def test_a_crf_is_a_setting():
+    model, (x, intents, tags, mask) = small_model(slot_head="crf"), batch()
+    assert model.slots.crf is not None
+    assert model.losses(x, intents, tags, mask)[1] > 0
+    assert model.predict(x, mask)[1].shape == mask.shape
+
+
+# Training
+
+
+class Watched(torch.optim.Adam):
+    """Adam that notes the parameters after each step."""
+
+    def __init__(self, model, lr):
+        super().__init__(model.parameters(), lr=lr)
+        self.model, self.seen = model, [copied(model)]
+
+    def step(self, closure=None):
+        super().step(closure)
+        self.seen.append(copied(self.model))
+
+
+@pytest.mark.parametrize("row", ["BiLSTM", "ORT"])
+def test_the_intent_step_leaves_the_slot_head_and_the_slot_step_the_intent_head(row):
+    model, (x, intents, tags, mask) = small_model(row).train(), batch()
+    optimizer = Watched(model, 0.01)
+    for _ in range(2):  # the second batch has moments of the first
+        training.two_steps(model, model.losses(x, intents, tags, mask), optimizer)
+    start, intent_1, slots_1, intent_2, slots_2 = optimizer.seen
+    assert moved(start, intent_1) == moved(slots_1, intent_2) == {"encoder", "intent"}
+    assert moved(intent_1, slots_1) == moved(intent_2, slots_2) == {"encoder", "slots"}
+
+
+def test_both_gradients_are_those_of_the_same_forward_pass():
+    model, (x, intents, tags, mask) = small_model().train(), batch()
+    losses = model.losses(x, intents, tags, mask)
+    parameter = model.encoder.project.weight
+    wanted = [torch.autograd.grad(loss, parameter, retain_graph=True)[0] for loss in losses]
+    start = parameter.detach().clone()
+    training.two_steps(model, losses, torch.optim.SGD(model.parameters(), lr=0.1))
+    torch.testing.assert_close(parameter.detach(), start - 0.1 * (wanted[0] + wanted[1]))
+
+
+def test_predictions_are_in_the_order_of_the_split():
+    model = small_model().eval()
+    lengths = (2, 5, 3, 1)
+    starts = np.cumsum((1, *lengths[:-1]))
+    rows = [torch.arange(s, s + n) for s, n in zip(starts.tolist(), lengths, strict=True)]
+    table = torch.cat([torch.zeros(1, DIM), torch.randn(sum(lengths), DIM)])
+    encoded = EncodedSplit("en", table, rows, [torch.zeros_like(r) for r in rows])
+    split = data.NLUSplit(encoded, torch.zeros(4), [], [])
+    predicted = training.predictions(model, split, "cpu")
+    for row, (number, numbers) in zip(rows, predicted, strict=True):
+        mask = torch.ones(1, len(row), dtype=torch.bool)
+        intent, tag = model.predict(table[row].unsqueeze(0), mask)
+        assert number == int(intent)
+        assert numbers.tolist() == tag[0].tolist()
+
+
+def cells(row="Liu et al. (2019) using ORT", seed=0, **overrides):
+    (trial,) = experiment(KEY).trials("smoke", [row], [seed], {**SMALL, **overrides})
+    result = training.run(trial, TrialContext())
+    assert {c.column for c in result.cells} == set(trial.columns)
+    assert {c.metric for c in result.cells} == set(result.signatures)
+    return {c.column: c.value for c in result.cells}
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
+    long = {"epochs": 4, "train_sentences": 200, "test_sentences": 60}
+    first = cells(**long)
+    assert cells(**long) == first
+    assert cells(seed=1, **long) != first
+
+
+def test_no_target_sentence_is_read_before_training_is_over(monkeypatch):
+    read = []
+    original, train = Source.sentences, training.trained
+
+    def spy(source, language, split):
+        read.append((language, split))
+        return original(source, language, split)
+
+    def spied_train(*args):
+        result = train(*args)
+        read.append("trained")
+        return result
+
+    monkeypatch.setattr(Source, "sentences", spy)
+    monkeypatch.setattr(training, "trained", spied_train)
+    cells()
+    before, after = read[: read.index("trained")], read[read.index("trained") + 1 :]
+    assert set(before) == {("en", "train"), ("en", "dev")}
+    assert after == [("en", "test"), ("es", "test"), ("th", "test")]
+
+
+def test_training_keeps_the_epoch_of_the_best_dev_slot_f1(monkeypatch):
+    scores = iter([10.0, 30.0, 20.0, 25.0])
+    states = []
+
+    def scripted(model, *_):
+        states.append({k: v.clone() for k, v in model.state_dict().items()})
+        return {"slot F1": next(scores), "intent accuracy": 0.0}
+
+    monkeypatch.setattr(training, "evaluated", scripted)
+    chosen = settings(**{**SMALL, "epochs": 9, "patience": 2})
+    model, _, fit = training.trained(chosen, 0, TrialContext())
+    assert fit.dev_scores == [10.0, 30.0, 20.0, 25.0]
+    assert fit.best_epoch == 1
+    assert all(torch.equal(v, states[1][k]) for k, v in model.state_dict().items())
+
+
+def test_labels_that_only_a_target_has_are_counted_as_missed():
+    known = data.known_labels([Sentence(("a", "b"), slots=("B-x", "O"), intent="i")])
+    split = data.encoded(
+        settings(), "es", [Sentence(("c",), slots=("B-new",), intent="new")], known
+    )
+    assert split.intents.tolist() == [-1]
+    assert split.encoded.tags[0].tolist() == [-1]
+    model = NLUModel(settings(), split.encoded.table.shape[1], 1, len(known.tags))
+    scores = training.evaluated(model, split, known, "cpu")
+    assert scores == {"intent accuracy": 0.0, "slot F1": 0.0}
+
+
+def test_a_corpus_without_intents_is_refused():
+    with pytest.raises(DataError, match="no intent"):
+        data.known_labels([Sentence(("a",), slots=("O",))])
+
+
+# Delexicalisation
+
+
+@pytest.mark.parametrize(
+    ("language", "token", "wanted"),
+    [
+        ("en", "7pm", "<TIME>"),
+        ("en", "7.30", "<TIME>"),
+        ("en", "a.m.", "<TIME>"),
+        ("es", "730", "<TIME>"),
+        ("en", "20min", "<LAST>"),
+        ("es", "20min", "20min"),
+        ("en", "3rd", "<DATE>"),
+        ("en", "94305", "<LOCATION>"),
+        ("th", "94305", "<NUMBER>"),
+        ("en", "1234", "<NUMBER>"),
+        ("th", "730", "<NUMBER>"),
+        ("th", "7.30", "<TIME>"),
+        ("th", "\u0e01\u0e012", "<TIME>"),
+        ("th", "2\u0e01", "<TIME>"),
+        ("en", "zorpn't", "not"),
+        ("en", "zorp's", "zorp"),
+        ("es", "zorp's", "zorp's"),
+        ("en", "zorp", "zorp"),
+    ],
+)
+def test_marks(language, token, wanted):
+    assert delexicalised([token], language) == (wanted,)
+
+
+class Ones:
+    dim = 4
+
+    def lookup(self, language, words):
+        assert not {"", "<TIME>"} & set(words)
+        return np.ones((len(words), 4), dtype=np.float32), np.ones(len(words), dtype=np.int8)
+
+
+def test_a_mark_has_one_vector_in_all_languages_and_an_empty_token_has_none():
+    vectors = WithMarks(Ones())
+    first, kind = vectors.lookup("en", ["zorp", "<TIME>", "", "<NUMBER>"])
+    second, _ = vectors.lookup("th", ["<NUMBER>", "<TIME>"])
+    assert kind.tolist() == [1, 1, 0, 1]
+    assert first[0].tolist() == [1, 1, 1, 1]
+    assert first[2].tolist() == [0, 0, 0, 0]
+    np.testing.assert_array_equal(first[[3, 1]], second)
+    assert not np.array_equal(first[1], first[3])
+
+
+# Presets and experiment
+
+
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_rows_differ_in_their_encoder_alone(profile):
+    trials = experiment(KEY).trials(profile, seeds=[0])
+    rest = [{k: v for k, v in t.settings.items() if k != "encoder"} for t in trials]
+    encoders = [t.settings["encoder"] for t in trials]
+    assert rest[0] == rest[1] == rest[2]
+    assert encoders[0]["kind"] == "bilstm"
+    assert encoders[1].pop("positions") == "sinusoidal"
+    assert encoders[1] == encoders[2]
+    assert len({t.key for t in trials}) == 3
+
+
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_trials_fill_every_printed_cell_once(profile):
+    shown, reported = experiment(KEY), load_reported()
+    filled = Counter(
+        (s, c) for t in shown.trials(profile, seeds=[0]) for s in t.systems for c in t.columns
+    )
+    printed = {(s, c) for s in reported.systems(KEY) for c in reported.columns(KEY)}
+    assert filled == Counter(printed)
+    assert {s.name for s in shown.systems} == set(ROWS)
+
+
+def test_the_paper_preset_has_the_sizes_of_the_authors_code():
+    paper = nlu_settings("paper", ENCODERS["BiLSTM"], {})
+    assert (paper.encoder.hidden_dim, paper.encoder.layers, paper.encoder.dropout) == (250, 2, 0.1)
+    assert (paper.latent_dim, paper.latent_scale, paper.noise) == (100, 0.5, 0.05)
+    assert (paper.learning_rate, paper.batch_size, paper.slot_head) == (0.0005, 32, "linear")
+
+
+def test_an_unknown_setting_is_refused_by_name():
+    with pytest.raises(SettingsError, match="shuffle"):
+        experiment(KEY).trials("smoke", seeds=[0], overrides={"shuffle": True})
+
+
+def test_the_paper_profile_says_which_file_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    with pytest.raises(DataError, match=r"no train-en\.conllu in "):
+        experiment(KEY).trials("paper", seeds=[0])
+
+
+def test_the_supplied_training_file_is_read_with_intents_and_slots(monkeypatch, tmp_path):
+    file = tmp_path / UTTERANCES / "train-en.conllu"
+    file.parent.mkdir()
+    file.write_text("1\tzorp\tsay/zorp\tB-x\n2\tblip\tsay/zorp\tNoLabel\n\n", encoding="utf-8")
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    paper = nlu_settings("paper", ENCODERS["ORT"], {})
+    (found,) = data.source_of(paper).sentences("en", "train")
+    assert (found.tokens, found.slots, found.intent) == (("zorp", "blip"), ("B-x", "O"), "say/zorp")
+
+
+@pytest.mark.mirror
+def test_open_english_has_the_twelve_intents():
+    found = data.source_of(nlu_settings("open", ENCODERS["ORT"], {})).sentences("en", "train")
+    assert len(found) == 10_000
+    assert len(data.known_labels(found).intents) == 12
+    assert isinstance(data.known_labels(found).tags, TagSet)

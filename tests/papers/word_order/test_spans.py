@@ -1,0 +1,206 @@
+from collections import Counter
+
+import pytest
+
+from xlrepro.corpora import loading
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.deviations import load_deviations
+from xlrepro.evidence.reported import load_reported
+from xlrepro.experiments import experiment
+from xlrepro.papers.word_order import data, tagging
+from xlrepro.papers.word_order.experiments.spans import (
+    ABLATION,
+    ABLATION_IN_TABLE1,
+    SPAN_EXPERIMENTS,
+    WIDTH,
+    span_settings,
+)
+from xlrepro.papers.word_order.settings import TaggingSettings, validated
+from xlrepro.tasks.source import Source
+from xlrepro.tasks.tagging import split_of, tag_set
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import TrialContext
+
+SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
+
+
+def cells(key, system, seed=0, **overrides):
+    trials = experiment(key).trials("smoke", [system], [seed], {**SMALL, **overrides})
+    found = {}
+    for trial in trials:
+        result = tagging.run(trial, TrialContext())
+        assert {c.column for c in result.cells} == set(trial.columns)
+        found |= {c.column: c.value for c in result.cells}
+    return found
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
+    long = {"epochs": 8, "train_sentences": 400, "test_sentences": 60}
+    system = "ablation:ORT + CRF (PE -, FF Linear, k -)"
+    first = cells("word_order/table6", system, **long)
+    assert cells("word_order/table6", system, **long) == first
+    assert cells("word_order/table6", system, seed=1, **long) != first
+    assert all(value > 0 for value in first.values())
+
+
+@pytest.mark.parametrize("name", ["table1", "table5", "table6"])
+def test_rows_and_columns_have_the_names_that_the_paper_prints(name):
+    shown, reported = experiment(f"word_order/{name}"), load_reported()
+    assert {s.identifier for s in shown.systems} <= set(reported.systems(shown.key))
+    assert set(shown.columns) <= set(reported.columns(shown.key))
+
+
+SCORES = {"avg": 50.0, "k=0": 3.0, "k=1": 2.0, "k=2": 1.0, "en": 3.0, "es": 40.0, "th": 60.0}
+
+
+def addresses(shown, trial):
+    """Return the (system, column) pairs that a trial fills in an experiment."""
+    if trial.experiment == shown.key:
+        return [(s, c) for s in trial.systems for c in trial.columns]
+    record = Record.model_construct(
+        experiment=trial.experiment, systems=trial.systems, details={"scores": SCORES}
+    )
+    return [(cell.system, cell.column) for cell in shown.view(record).cells]
+
+
+@pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
+@pytest.mark.parametrize("profile", ["smoke", "open"])
+def test_trials_fill_every_column_of_every_row_once(shown, profile):
+    trials = shown.trials(profile, seeds=[0])
+    filled = Counter(address for t in trials for address in addresses(shown, t))
+    assert filled == Counter((s.identifier, c) for s in shown.systems for c in shown.columns)
+    assert {t.experiment for t in trials} <= set(shown.trained_in)
+
+
+def test_rows_that_other_experiments_take_from_table_1_have_the_settings_of_their_own():
+    for name, row in ABLATION_IN_TABLE1.items():
+        ((_, positions, width, k, head),) = (r for r in ABLATION if f"ablation:{r[0]}" == name)
+        (trial,) = experiment("word_order/table6").trials("open", [name], [0])
+        found = validated(trial.settings, "", TaggingSettings)
+        assert trial.systems == (row,)
+        assert (found.encoder.positions, found.encoder.kernel_size) == (positions, width)
+        assert (found.head, found.shuffle, found.shuffle_k) == (head, k is not None, None)
+        assert width == WIDTH
+
+
+def test_table_5_reads_its_cells_from_the_disturbed_tests_of_table_1():
+    shown = experiment("word_order/table5")
+    record = Record.model_construct(
+        experiment="word_order/table1", systems=("word:ORT",), details={"scores": SCORES}
+    )
+    seen = {(c.system, c.column): c.value for c in shown.view(record).cells}
+    assert seen == {("noisy:ORT", "k=0"): 3.0, ("noisy:ORT", "k=1"): 2.0, ("noisy:ORT", "k=2"): 1.0}
+
+
+def source_of(settings):
+    return Source.of(settings, settings.task)
+
+
+def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
+    read = []
+    original = Source.sentences
+
+    def spy(source, language, split):
+        read.append((language, split))
+        return original(source, language, split)
+
+    monkeypatch.setattr(Source, "sentences", spy)
+    split_of.cache_clear()
+    settings = span_settings("smoke", "SF", "ORT", SMALL)
+    tagging.trained(settings, source_of(settings), 0, TrialContext())
+    assert {language for language, _ in read} == {"en"}
+    assert {split for _, split in read} == {"train", "dev"}
+
+
+def test_few_shot_adds_the_share_that_was_asked_for():
+    shot = {"few_shot_language": "es", "few_shot_share": 0.1, "train_sentences": 400}
+    settings = span_settings("smoke", "SF", "ORT", {**shot, "targets": ("es",)})
+    plain = settings.model_copy(update={"few_shot_language": None})
+    source = source_of(settings)
+    assert len(data.few_shot(settings, source)) == 40
+    assert data.few_shot(plain, source) == []
+    added = len(data.training_split(settings, source)) - len(data.training_split(plain, source))
+    assert added == 40
+
+
+SENTENCES = [
+    Sentence(("a", "b", "c", "d", "e"), slots=("O", "B-x", "I-x", "O", "B-y")),
+    Sentence(("f", "g"), slots=("O", "O")),
+]
+
+
+def test_no_disturbance_at_k_0():
+    moved = data.disturbed(SENTENCES, 0, "SF", seed=0)
+    assert [(s.tokens, s.slots) for s in moved] == [(s.tokens, s.slots) for s in SENTENCES]
+
+
+def test_disturbance_keeps_tags_with_tokens_and_spans_whole():
+    for seed in range(30):
+        moved = data.disturbed(SENTENCES, 2, "SF", seed)[0]
+        assert set(zip(moved.tokens, moved.slots, strict=True)) == set(
+            zip(SENTENCES[0].tokens, SENTENCES[0].slots, strict=True)
+        )
+        assert moved.tokens.index("c") == moved.tokens.index("b") + 1
+
+
+def test_tags_are_those_of_english_training_whatever_the_targets_have():
+    settings = span_settings("smoke", "SF", "ORT", SMALL)
+    source = source_of(settings)
+    kinds = {t[2:] for s in source.sentences("en", "train") for t in s.slots if t != "O"}
+    assert {name[2:] for name in tag_set(source).names if name != "O"} == kinds
+
+
+def test_table_5_at_k_is_scored_on_the_sentences_disturbed_by_k(monkeypatch):
+    """At k = 2 scored with k = 1 would be seen."""
+    settings = span_settings("smoke", "SF", "ORT", {**SMALL, "test_shuffles": (0, 1, 2)})
+    source, seen = source_of(settings), []
+    tagger, _ = tagging.trained(settings, source, 0, TrialContext())
+    monkeypatch.setattr(tagging, "score", lambda task, gold, *_: seen.append(gold) or 0.0)
+    tagging.evaluated(tagger, settings, source, 7, "cpu")
+    test = source.sentences("en", "test")
+    wanted = [[s.slots for s in data.disturbed(test, k, "SF", 7)] for k in (0, 1, 2)]
+    assert seen[-3:] == wanted
+    assert wanted[1] != wanted[2]
+
+
+def test_figure_3_refuses_a_kernel_size_from_outside():
+    with pytest.raises(SettingsError, match="kernel_size"):
+        experiment("word_order/figure3").trials("smoke", ["ORT"], [0], {"kernel_size": 3})
+
+
+@pytest.fixture
+def re_split():
+    source = source_of(span_settings("open", "SF", "ORT"))
+    return {s: source.sentences("en", s) for s in ("train", "dev", "test")}
+
+
+@pytest.mark.mirror
+def test_the_english_re_split_is_the_two_official_files_each_utterance_once(re_split):
+    sizes = {name: len(found) for name, found in re_split.items()}
+    assert sizes == {"train": 10_000, "dev": 1_400, "test": 1_402}
+    official = [
+        s for part in ("dev", "test") for s in loading.load("fb-multilingual-nlu", f"en/{part}")
+    ]
+    ours = [s for found in re_split.values() for s in found]
+    assert Counter((s.tokens, s.slots) for s in ours) == Counter(
+        (s.tokens, s.slots) for s in official
+    )
+
+
+@pytest.mark.mirror
+def test_the_deviation_tells_how_many_utterances_training_has_seen(re_split):
+    """The corpus repeats itself: the same words stand in several of its utterances."""
+
+    def seen(found, before):
+        known = {s.tokens for s in before}
+        return f"{100 * sum(s.tokens in known for s in found) / len(found):.1f} %"
+
+    official = {p: loading.load("fb-multilingual-nlu", f"en/{p}") for p in ("dev", "test")}
+    shares = (
+        seen(re_split["test"], re_split["train"]),
+        seen(re_split["dev"], re_split["train"]),
+        seen(official["test"], official["dev"]),
+    )
+    (told,) = (d for d in load_deviations("word_order/table1") if d.id == "W21")
+    assert [share for share in shares if share not in told.here] == []

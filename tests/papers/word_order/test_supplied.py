@@ -1,0 +1,258 @@
+"""The `paper` profile of the span tasks: corpora and vectors that the user supplies."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from tests.papers.word_order.made_up_supplies import supply
+from xlrepro.cli import main
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.experiments import experiment
+from xlrepro.nn.bert import Bert, BertSizes
+from xlrepro.papers.word_order import tagging
+from xlrepro.papers.word_order.experiments import EXPERIMENTS
+from xlrepro.papers.word_order.experiments.spans import SPAN_EXPERIMENTS, span_settings
+from xlrepro.papers.word_order.mbert import encoders, pieces
+from xlrepro.papers.word_order.mbert import tagging as mbert_tagging
+from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
+from xlrepro.tasks.source import Source, word_vectors
+from xlrepro.tasks.tagging import split_of, tag_set
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import TrialContext
+
+TINY = {"dim": 8, "heads": 2, "ff_dim": 8, "hidden_dim": 4, "layers": 1, "epochs": 1}
+SCORES = dict.fromkeys(("avg", "k=0", "k=1", "k=2", "en", "es", "th"), 1.0)
+
+
+@pytest.fixture
+def supplied(tmp_path, monkeypatch):
+    supply(tmp_path, monkeypatch)
+    forget()
+    yield tmp_path
+    forget()
+
+
+@pytest.fixture
+def nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    return tmp_path
+
+
+def forget():
+    """Forget what was read: files of one name differ from test to test."""
+    for cached in (split_of, tag_set, word_vectors, pieces.frozen_bert, pieces.features):
+        cached.cache_clear()
+
+
+def tiny_bert(checkpoint):
+    torch.manual_seed(3)
+    network = Bert(BertSizes(200, dim=8, layers=1, heads=2, ff_dim=16, positions=60, dropout=0))
+
+    def spelt(words, language):
+        return [[10 + ord(letter) % 100 for letter in word] for word in words]
+
+    return MultilingualBert(network.eval(), network.positions.weight, spelt, 2, 3)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Replace every checkpoint by the tiny BERT."""
+    monkeypatch.setattr(encoders, "load_bert", tiny_bert)
+
+
+def paper_trial(key, system, task=None, **overrides):
+    """Return the first paper trial of a row that runs on supplied data."""
+    found = experiment(f"word_order/{key}").trials("paper", [system], [0], overrides)
+    return next(t for t in found if task in (None, t.settings["task"]))
+
+
+def paper_source(task, *changes):
+    return Source.of(span_settings("paper", task, "ORT", *changes), task)
+
+
+# What the files hold
+
+
+def test_limits_cut_training_and_test_sentences_apart(supplied):
+    limits = {"train_sentences": 1, "test_sentences": 2}
+    source = paper_source("NER", limits)
+    counts = {s: len(source.sentences("en", s)) for s in ("train", "test")}
+    assert counts == {"train": 1, "test": 2}
+
+
+def test_the_official_split_of_the_slots_is_used(supplied):
+    source = paper_source("SF")
+    assert [s.slots for s in source.sentences("en", "train")] == [("B-x", "O"), ("B-y", "I-y", "O")]
+    assert len(source.sentences("en", "test")) == 20
+
+
+def test_tags_are_those_of_english_training_each_with_its_continuation(supplied):
+    assert tag_set(paper_source("NER")).names == ("B-LOC", "B-PER", "I-LOC", "I-PER", "O")
+
+
+# What is missing
+
+
+@pytest.mark.parametrize(
+    "shown", [e for e in EXPERIMENTS if "paper" in e.profiles], ids=lambda e: e.key
+)
+def test_without_the_data_every_experiment_says_in_one_line_what_to_supply(nothing, shown):
+    with pytest.raises(DataError, match="XLREPRO_SUPPLIED") as caught:
+        shown.trials("paper")
+    assert str(nothing) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_exits_with_2_and_that_line(nothing, monkeypatch, capsys):
+    call = ["xlrepro", "run", "word_order/table1", "--profile", "paper", "--dry-run"]
+    monkeypatch.setattr("sys.argv", call)
+    with pytest.raises(SystemExit) as left:
+        main()
+    shown = capsys.readouterr()
+    assert left.value.code == 2
+    assert shown.err.count("\n") == 1
+    assert "CoNLL-2003" in shown.err
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("system", ["word:ORT", "mbert:ORT", "finetune:Fine-tune M-BERT"])
+def test_the_line_names_just_the_files_that_a_trial_reads(supplied, system):
+    for file in ("en/dev", "de/test", "de/train"):
+        (supplied / "conll-ner" / file).unlink()
+    with pytest.raises(DataError, match=r"^no en/dev, de/test below .*conll-ner: .*testa"):
+        paper_trial("table1", system)
+
+
+def test_missing_word_vectors_are_named_before_anything_runs(supplied):
+    (supplied / "fasttext-aligned" / "wiki.nl.align.vec").unlink()
+    with pytest.raises(DataError, match=r"no wiki\.nl\.align\.vec in .*fasttext-aligned"):
+        paper_trial("table1", "word:ORT")
+    assert paper_trial("table1", "mbert:ORT").data  # reads no word vectors
+
+
+def test_another_supplied_file_is_another_trial(supplied):
+    before = paper_trial("table1", "word:ORT", "NER")
+    with (supplied / "conll-ner" / "es" / "test").open("a") as file:
+        file.write("voo O\n\n")
+    assert paper_trial("table1", "word:ORT", "NER").key != before.key
+
+
+def test_every_supplied_file_is_part_of_the_key(supplied):
+    data = dict(paper_trial("table1", "word:ORT", "NER").data)
+    assert set(data) == {
+        *(f"supplied/conll-ner/en/{split}" for split in ("train", "dev", "test")),
+        *(f"supplied/conll-ner/{code}/test" for code in ("es", "nl", "de")),
+        *(f"supplied/wiki.{code}.align.vec" for code in ("en", "es", "nl", "de")),
+    }
+    trials = experiment("word_order/figure2").trials("paper", ["ORT"], [0])
+    (shot,) = (t for t in trials if t.columns == ("th/0.05",))
+    assert {"supplied/train-en.conllu", "fb-multilingual-nlu/th/train"} < set(dict(shot.data))
+    assert "vectors/fasttext-aligned" not in dict(shot.data)
+
+
+# Trials
+
+
+def addresses(shown, trial):
+    if trial.experiment == shown.key:
+        return [(s, c) for s in trial.systems for c in trial.columns]
+    record = Record.model_construct(
+        experiment=trial.experiment, systems=trial.systems, details={"scores": SCORES}
+    )
+    return [(cell.system, cell.column) for cell in shown.view(record).cells]
+
+
+@pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
+def test_paper_trials_fill_every_column_of_every_row_once(supplied, shown):
+    trials = shown.trials("paper", seeds=[0])
+    filled = Counter(address for t in trials for address in addresses(shown, t))
+    assert filled == Counter((s.identifier, c) for s in shown.systems for c in shown.columns)
+    assert {t.task for t in trials} <= {"word_order/spans", "word_order/mbert"}
+
+
+def test_figure_3_has_every_width_from_1_to_10_at_paper(supplied):
+    """The paper's Figure 3 draws these."""
+    trials = experiment("word_order/figure3").trials("paper", ["ORT"], [0])
+    widths = [t.settings["encoder"].get("kernel_size", 3) for t in trials]
+    assert sorted(widths) == list(range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("key", "system", "task"),
+    [
+        ("table1", "word:BiLSTM w/ shuffled data", "NER"),
+        ("table1", "word:RPT", "NER"),
+        ("table5", "noisy:TRS", "SF"),
+        ("table6", "ablation:ORT + Linear (PE -, FF Linear, k -)", "SF"),
+    ],
+)
+def test_a_made_up_corpus_trains_for_an_epoch(supplied, key, system, task):
+    trial = paper_trial(key, system, task, **TINY)
+    result = tagging.run(trial, TrialContext())
+    assert {c.column for c in result.cells} == set(trial.columns)
+    assert len(result.details["train_loss"]) == 1
+    assert tagging.run(trial, TrialContext()).cells == result.cells
+
+
+def test_enough_epochs_learn_the_made_up_names(supplied):
+    long = {**TINY, "epochs": 60, "patience": 60, "learning_rate": 0.02, "warmup_steps": 1}
+    trial = paper_trial("table1", "word:ORT", "NER", **long, dropout=0.0)
+    result = tagging.run(trial, TrialContext())
+    values = {c.column: c.value for c in result.cells}
+    assert values["NER/en"] == 100
+    assert values["NER/avg"] == pytest.approx(
+        sum(values[f"NER/{code}"] for code in ("es", "nl", "de")) / 3
+    )
+
+
+@pytest.mark.parametrize(
+    "row", ["mbert:RPT", "mbert:TRS w/ M-BERT PE", "finetune:Fine-tune M-BERT w/ frozen PE"]
+)
+@pytest.mark.parametrize("task", ["NER", "SF"])
+def test_rows_with_mbert_train_on_a_made_up_corpus(supplied, tiny, row, task):
+    trial = paper_trial("table1", row, task, **{**TINY, "hidden_dim": 250})
+    assert trial.settings["checkpoint"] == "bert-base-multilingual-cased"
+    result = mbert_tagging.run(trial, TrialContext())
+    assert {c.column for c in result.cells} == set(trial.columns)
+    assert set(result.details["cut_sentences"]) == {"en", *trial.settings["targets"]}
+
+
+def test_no_target_sentence_is_read_before_training_is_over(supplied, monkeypatch):
+    read = []
+    original = Source.sentences
+    monkeypatch.setattr(
+        Source,
+        "sentences",
+        lambda s, code, split: read.append((code, split)) or original(s, code, split),
+    )
+    settings = span_settings("paper", "NER", "ORT", TINY)
+    tagging.trained(settings, Source.of(settings, "NER"), 0, TrialContext())
+    assert set(read) == {("en", "train"), ("en", "dev")}
+
+
+# The checkpoint
+
+
+@pytest.mark.parametrize("key", ["table1", "table2", "figure1"])
+def test_a_checkpoint_goes_to_the_rows_with_mbert_alone(key):
+    trials = experiment(f"word_order/{key}").trials("smoke", None, [0], {"checkpoint": "self:cpu"})
+    named = {s: t.settings.get("checkpoint") for t in trials for s in t.systems}
+    assert {v for s, v in named.items() if s.startswith("word")} == {None}
+    assert {v for s, v in named.items() if not s.startswith("word")} == {"self:cpu"}
+
+
+@pytest.mark.parametrize("key", ["table1", "table2"])
+def test_a_checkpoint_is_refused_where_no_row_has_one(key):
+    with pytest.raises(SettingsError, match="checkpoint"):
+        experiment(f"word_order/{key}").trials("smoke", ["word:*"], [0], {"checkpoint": "x"})
+
+
+def test_a_released_checkpoint_without_a_network_is_one_clear_line(monkeypatch, tmp_path):
+    pytest.importorskip("transformers")
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(DataError, match=r"bert-base-multilingual-cased .*checkpoint=FOLDER") as e:
+        encoders.load_bert("bert-base-multilingual-cased")
+    assert "\n" not in str(e.value)

@@ -1,0 +1,176 @@
+from collections import Counter
+
+import pytest
+import torch
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.experiments import experiment
+from xlrepro.papers.word_order import data, tagging
+from xlrepro.papers.word_order.experiments.table2 import pos_settings
+from xlrepro.papers.word_order.settings import ENCODERS
+from xlrepro.tasks.source import Source
+from xlrepro.tasks.tagging import UPOS, score, split_of
+from xlrepro.training.prediction import predicted_tags
+from xlrepro.trials.trial import TrialContext
+
+SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}
+
+
+def small_trial(row="word:ORT", seed=0, **overrides):
+    (trial,) = experiment("word_order/table2").trials(
+        "smoke", [row], [seed], {**SMALL, **overrides}
+    )
+    return trial
+
+
+def cells(trial):
+    result = tagging.run(trial, TrialContext())
+    return {(c.system, c.column): c.value for c in result.cells}
+
+
+@pytest.fixture(scope="module")
+def ort_cells():
+    return cells(small_trial())
+
+
+def test_the_same_seed_gives_the_same_numbers(ort_cells):
+    assert cells(small_trial()) == ort_cells
+
+
+def test_another_seed_gives_other_numbers(ort_cells):
+    assert cells(small_trial(seed=1)) != ort_cells
+
+
+def test_every_announced_cell_is_filled(ort_cells):
+    trial = small_trial()
+    assert set(ort_cells) == {(s, c) for s in trial.systems for c in trial.columns}
+
+
+def test_avg_is_the_mean_over_targets_without_the_source(ort_cells):
+    targets = [ort_cells["word:ORT", code] for code in ("de", "hi")]
+    assert ort_cells["word:ORT", "avg"] == pytest.approx(sum(targets) / 2)
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Note what is read."""
+    original, parts = Source.sentences, []
+
+    def spy(source, language, split):
+        parts.append((language, split))
+        return original(source, language, split)
+
+    monkeypatch.setattr(Source, "sentences", spy)
+    split_of.cache_clear()
+    yield parts
+    split_of.cache_clear()
+
+
+def settings_of(row, **overrides):
+    return pos_settings("smoke", row, {**SMALL, **overrides})
+
+
+def trained(settings, seed=0):
+    return tagging.trained(settings, Source.of(settings, "POS"), seed, TrialContext())
+
+
+def test_training_and_selection_read_source_train_and_dev_only(read):
+    trained(settings_of("BiLSTM"))
+    assert set(read) == {("en", "train"), ("en", "dev")}
+
+
+def test_evaluation_reads_the_test_split_of_each_language_once(read):
+    settings = settings_of("BiLSTM")
+    tagger, _ = trained(settings)
+    read.clear()
+    tagging.evaluated(tagger, settings, Source.of(settings, "POS"), 0, "cpu")
+    assert read == [(code, "test") for code in ("en", "de", "hi")]
+
+
+def test_each_language_is_scored_on_its_own_test_set(read, monkeypatch):
+    """German and Hindi swapped would be seen."""
+    settings = settings_of("BiLSTM")
+    source, seen = Source.of(settings, "POS"), []
+    gold = {code: split_of(source, code, "test").gold for code in ("en", "de", "hi")}
+    monkeypatch.setattr(tagging, "score", lambda task, gold, *_: seen.append(gold) or 0.0)
+    _, by_tag = tagging.evaluated(trained(settings)[0], settings, source, 0, "cpu")
+    *_, english, german, hindi = seen
+    assert [english, german, hindi] == list(gold.values())
+    for code in ("de", "hi"):
+        counts = Counter(tag for sentence in gold[code] for tag in sentence)
+        assert {tag: total for tag, (_, total) in by_tag[code].items()} == counts
+
+
+def test_training_lowers_the_loss():
+    _, fit = trained(settings_of("ORT", epochs=5))
+    assert fit.losses[-1] < 0.8 * fit.losses[0]
+
+
+def test_the_tagger_has_the_score_of_its_best_epoch():
+    settings = settings_of("TRS", epochs=4)
+    tagger, fit = trained(settings)
+    dev = split_of(Source.of(settings, "POS"), "en", "dev")
+    predicted = predicted_tags(tagger, dev.encoded, "cpu")
+    assert score("POS", dev.gold, predicted, UPOS) == max(fit.dev_scores)
+
+
+def test_by_tag_counts_add_up_to_the_accuracy():
+    result = tagging.run(small_trial(), TrialContext())
+    by_tag = result.details["by_tag"]["de"]
+    right, total = (sum(n) for n in zip(*by_tag.values(), strict=True))
+    (cell,) = [c for c in result.cells if c.column == "de"]
+    assert cell.value == pytest.approx(100 * right / total)
+
+
+def shuffled(epoch, seed=0, **overrides):
+    settings = settings_of("TRS w/ shuffled data", **overrides)
+    split = split_of(Source.of(settings, "POS"), "en", "train").encoded
+    return split, data.shuffled_copy(split, UPOS, settings, epoch, seed)
+
+
+def test_shuffling_moves_tags_with_their_tokens():
+    split, copy = shuffled(0)
+    for i in range(len(split)):
+        before = Counter(zip(split.rows[i].tolist(), split.tags[i].tolist(), strict=True))
+        after = Counter(zip(copy.rows[i].tolist(), copy.tags[i].tolist(), strict=True))
+        assert before == after
+    assert any(not torch.equal(a, b) for a, b in zip(split.rows, copy.rows, strict=True))
+
+
+def test_ten_copies_are_ten_and_then_repeat():
+    orders = [tuple(map(tuple, (r.tolist() for r in shuffled(e)[1].rows))) for e in range(12)]
+    assert len(set(orders)) == 10
+    assert orders[10] == orders[0]
+
+
+def test_copies_differ_between_seeds():
+    assert any(
+        not torch.equal(a, b)
+        for a, b in zip(shuffled(0, seed=1)[1].rows, shuffled(0, seed=2)[1].rows, strict=True)
+    )
+
+
+def test_only_the_shuffled_rows_shuffle():
+    for row in ENCODERS:
+        assert not pos_settings("smoke", row).shuffle
+    assert pos_settings("smoke", "TRS w/ shuffled data").shuffle
+
+
+def test_an_unknown_override_is_one_clear_line():
+    with pytest.raises(SettingsError, match="kernel_sizes"):
+        small_trial(kernel_sizes=3)
+
+
+def test_an_encoder_size_can_be_overridden():
+    assert small_trial(kernel_size=5).settings["encoder"]["kernel_size"] == 5
+
+
+def test_a_setting_at_its_default_leaves_the_key_alone():
+    assert small_trial(max_distance=10).key == small_trial().key
+    assert small_trial(max_distance=11).key != small_trial().key
+
+
+def test_missing_release_names_the_folder_and_the_way_out(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    with pytest.raises(DataError, match=r"ud-treebanks-v2\.2.*XLREPRO_SUPPLIED"):
+        experiment("word_order/table2").trials("paper", ["word:ORT"], [0])

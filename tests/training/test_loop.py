@@ -1,0 +1,91 @@
+"""The loop, on a model of one number whose dev scores are scripted."""
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.training.checkpoints import Checkpoints
+from xlrepro.training.loop import Step, fit, mean_loss
+from xlrepro.training.optimiser import ScheduledAdam, warmup_then_linear
+
+
+class Learner:
+    """Three noisy steps a round; both generators draw."""
+
+    def __init__(self, scores, cut_off=None):
+        torch.manual_seed(0)
+        self.model, self.scores, self.cut_off = torch.nn.Linear(3, 1), scores, cut_off
+        self.weights = []
+        self.generator = np.random.default_rng(0)
+        self.adam = ScheduledAdam(self.model, 0.1, lambda s: warmup_then_linear(s, 2, 12), 1.0)
+
+    def batches(self, round_):
+        if round_ == self.cut_off:
+            raise KeyboardInterrupt
+        for _ in range(3):
+            yield torch.from_numpy(self.generator.normal(size=(4, 3))).float()
+
+    def step(self, batch):
+        noisy = torch.nn.functional.dropout(batch, 0.5)
+        return Step(self.adam.step((self.model(noisy) - 1).square().mean()), tokens=4)
+
+    def dev_score(self):
+        self.weights.append(self.model.weight.detach().clone())
+        return self.scores[len(self.weights) - 1]
+
+    def state(self):
+        return {"adam": self.adam.state(), "draws": self.generator.bit_generator.state}
+
+    def restore(self, state):
+        self.adam.restore(state["adam"])
+        self.generator.bit_generator.state = state["draws"]
+        self.weights = [None] * 2  # what was scored before the cut
+
+
+def test_the_best_round_is_kept_and_not_the_last():
+    learner = Learner([10.0, 30.0, 20.0, 30.0])
+    result = fit(learner, rounds=4)
+    assert (result.best_epoch, result.stopped, len(result.dev_scores)) == (1, False, 4)
+    assert torch.equal(learner.model.weight, learner.weights[1])
+    assert not torch.equal(learner.model.weight, learner.weights[3])
+
+
+@pytest.mark.parametrize(("patience", "done"), [(1, 3), (2, 6), (None, 6)])
+def test_patience_counts_rounds_without_a_better_score(patience, done):
+    result = fit(Learner([1.0, 3.0, 2.0, 4.0, 4.0, 0.0]), 6, patience)
+    assert len(result.dev_scores) == done
+    assert result.stopped == (patience is not None)
+
+
+def test_steps_and_tokens_are_counted():
+    result = fit(Learner([1.0] * 2), 2)
+    assert (result.iterations, result.tokens, len(result.losses)) == (6, 24, 2)
+
+
+def test_a_cut_off_fit_goes_on_to_the_same_bits(tmp_path):
+    scores = [1.0, 3.0, 2.0, 4.0]
+    whole = Learner(scores)
+    wanted = fit(whole, 4)
+    kept = Checkpoints(tmp_path / "state.pt")
+    with pytest.raises(KeyboardInterrupt):
+        fit(Learner(scores, cut_off=2), 4, checkpoints=kept)
+    rest = Learner(scores)
+    torch.rand(5)  # another process has drawn other numbers
+    result = fit(rest, 4, checkpoints=kept)
+    assert (result.losses, result.dev_scores) == (wanted.losses, wanted.dev_scores)
+    assert torch.equal(rest.model.weight, whole.model.weight)
+    assert result.tokens == wanted.tokens
+
+
+def test_a_kept_fit_that_is_over_is_not_trained_further(tmp_path):
+    kept = Checkpoints(tmp_path / "state.pt")
+    scores = [3.0, 2.0, 1.0]
+    first = Learner(scores)
+    fit(first, 3, patience=1, checkpoints=kept)
+    again = Learner(scores)
+    assert len(fit(again, 3, patience=1, checkpoints=kept).dev_scores) == 2
+    assert torch.equal(again.model.weight, first.model.weight)
+
+
+def test_a_mean_over_items_weighs_batches_by_their_items():
+    assert mean_loss([Step(6.0, count=3), Step(1.0, count=1)]) == 1.75

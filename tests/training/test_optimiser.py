@@ -1,0 +1,37 @@
+import itertools
+
+import pytest
+import torch
+
+from xlrepro.training.optimiser import ScheduledAdam, schedule, warmup_then_linear
+
+
+def test_warm_up_rises_to_one_and_decays_to_zero():
+    factors = [warmup_then_linear(s, 4, 20) for s in range(21)]
+    assert factors[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert factors[4] == 1.0
+    assert factors[20] == 0.0
+    assert all(a >= b for a, b in itertools.pairwise(factors[4:]))
+
+
+@pytest.mark.parametrize("name", ["constant", "root"])
+def test_a_schedule_without_an_end_rises_to_one_and_never_reaches_zero(name):
+    factor = schedule(name, warmup=4, total=0)
+    assert [factor(step) for step in range(4)] == [0.25, 0.5, 0.75, 1.0]
+    after = [factor(step) for step in range(4, 400)]
+    assert all(a >= b > 0 for a, b in itertools.pairwise(after))
+
+
+def test_the_root_schedule_halves_where_the_steps_are_four_times_the_warm_up():
+    assert schedule("root", warmup=10, total=0)(39) == pytest.approx(0.5)
+
+
+def test_a_frozen_parameter_stays():
+    model = torch.nn.Linear(2, 1)
+    model.bias.requires_grad_(False)
+    before = [p.detach().clone() for p in model.parameters()]
+    adam = ScheduledAdam(model, 0.1, lambda step: 1.0, clip_norm=1.0)
+    adam.step(model(torch.ones(1, 2)).sum())
+    weight, bias = model.parameters()
+    assert not torch.equal(weight, before[0])
+    assert torch.equal(bias, before[1])

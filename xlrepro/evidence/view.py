@@ -1,0 +1,83 @@
+"""What is looked at: one experiment at one profile, among all the reproduced numbers."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An experiment's reproduced cells at a profile: what figures, tables and sentences take.
+
+    Attributes:
+        experiment: ``"word_order/table2"``.
+        profile: ``"open"``.
+        numbers: the reproduced cells, others' among them.
+    """
+
+    experiment: str
+    profile: str
+    numbers: ReproducedNumbers
+
+    def get(self, system: str, column: str) -> ReproducedCell | None:
+        """Return a cell, or ``None`` where nobody ran it."""
+        return self.numbers.get(self.experiment, self.profile, system, column)
+
+    def mean(self, system: str, column: str) -> float:
+        """Return a cell's mean over seeds; NaN where nobody ran it."""
+        cell = self.get(system, column)
+        return cell.mean if cell else math.nan
+
+    @cached_property
+    def cells(self) -> list[ReproducedCell]:
+        """Its cells, in the order of the records."""
+        return self.numbers.cells(self.experiment, self.profile)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The systems that have a cell."""
+        return list(dict.fromkeys(cell.system for cell in self.cells))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns that have a cell."""
+        return list(dict.fromkeys(cell.column for cell in self.cells))
+
+    def of(self, system: str) -> list[ReproducedCell]:
+        """Return the cells of one system."""
+        return [cell for cell in self.cells if cell.system == system]
+
+    def averaged(self, system: str, columns: Sequence[str], name: str) -> ReproducedCell:
+        """Return the mean over ``columns`` as a cell of its own, seed by seed.
+
+        Only seeds that have every column count.
+
+        Raises:
+            SettingsError: if a column was not run, or no seed has them all.
+        """
+        found = {column: self.get(system, column) for column in columns}
+        cells = [cell for cell in found.values() if cell is not None]
+        seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
+        missing = [column for column, cell in found.items() if cell is None]
+        if missing or not seeds:
+            lacking = ", ".join(missing) or "a common seed"
+            raise SettingsError(f"{self.experiment} {self.profile} {system}: not run: {lacking}")
+        by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
+        keys = dict(zip(cells[0].seeds, cells[0].keys))
+        return ReproducedCell(
+            experiment=self.experiment,
+            profile=self.profile,
+            system=system,
+            column=name,
+            metric=cells[0].metric,
+            unit=cells[0].unit,
+            seeds=tuple(seeds),
+            values=tuple(math.fsum(v[s] for v in by_seed) / len(by_seed) for s in seeds),
+            keys=tuple(keys[s] for s in seeds),
+            stale=any(c.stale for c in cells),
+            mixed=any(c.mixed for c in cells),
+        )

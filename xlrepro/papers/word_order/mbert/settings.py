@@ -1,0 +1,24 @@
+"""What decides a trial with M-BERT, typed."""
+
+from typing import Literal
+
+from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings
+
+
+class MbertSettings(TaggingSettings):
+    """Settings of a trial with M-BERT.
+
+    Attributes:
+        task: part-of-speech tags, entities or slots.
+        checkpoint: ``"self:cpu"``, ``"released:NAME@LAYER"``, a name that transformers knows, or a
+            folder.
+        fine_tune: train M-BERT itself with a linear layer, instead of an encoder on its outputs.
+        freeze_positions: fine-tuning: leave its position table as it is.
+    """
+
+    task: Literal["POS", "NER", "SF"]
+    vectors: str = "M-BERT"
+    encoder: EncoderSettings = EncoderSettings(kind="transformer")
+    checkpoint: str
+    fine_tune: bool = False
+    freeze_positions: bool = False

@@ -1,0 +1,1 @@
+"""What is measured without training: word-order distances, coverage and alignment of vectors."""

@@ -1,0 +1,194 @@
+"""Zero-shot intents and slots with the NLU model of Liu et al. (2019): the trials of Table 3.
+
+A trial trains once on the source language and scores every target. No sentence of a target
+language is read before training and model selection are over.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from xlrepro import metrics
+from xlrepro.embeddings.vectors.encoding import Batch, ordered_batches, shuffled_batches
+from xlrepro.papers.word_order.nlu.data import Labels, NLUSplit, encoded, known_labels, source_of
+from xlrepro.papers.word_order.nlu.model import NLUModel
+from xlrepro.papers.word_order.nlu.settings import NLUSettings
+from xlrepro.papers.word_order.settings import validated
+from xlrepro.papers.word_order.tagging import learning
+from xlrepro.training.loop import Fit, Step, fit
+from xlrepro.training.precision import in_its_precision
+from xlrepro.training.prediction import EVALUATION_TOKENS, in_order
+from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+
+INTENT, SLOTS = "intent accuracy", "slot F1"
+
+
+@in_its_precision
+def run(trial: Trial, context: TrialContext) -> TrialResult:
+    """Run one trial.
+
+    Cells: ``"es/intent accuracy"`` and ``"es/slot F1"`` (percent) per target; ``details`` holds
+    the source's test scores too, the learning curve and the full settings.
+    """
+    settings = validated(trial.settings, trial.label, NLUSettings)
+    (system,) = trial.systems
+    model, known, curve = trained(settings, trial.seed, context)
+    source, scores = source_of(settings), {}
+    for language in (settings.source, *settings.targets):
+        test = encoded(settings, language, source.sentences(language, "test"), known)
+        scores[language] = evaluated(model, test, known, context.device)
+    addresses = [(column, *column.split("/", 1)) for column in trial.columns]
+    return TrialResult(
+        cells=[
+            Cell(system, column, scores[language][metric], metric)
+            for column, language, metric in addresses
+        ],
+        details={
+            **learning(settings, model, curve, "dev_f1"),
+            "scores": scores,
+            "intents": len(known.intents),
+            "tags": len(known.tags),
+        },
+        signatures={
+            INTENT: metrics.accuracy_signature().replace("level:token", "level:sentence"),
+            SLOTS: metrics.span_f1_signature(),
+        },
+        training_tokens=curve.tokens,
+        training_seconds=curve.seconds,
+    )
+
+
+def trained(
+    settings: NLUSettings, seed: int, context: TrialContext
+) -> tuple[NLUModel, Labels, Fit]:
+    """Train on the source language and keep the epoch of the best source dev slot F1."""
+    source, language = source_of(settings), settings.source
+    sentences = source.sentences(language, "train")
+    known = known_labels(sentences)
+    train = encoded(settings, language, sentences, known)
+    dev = encoded(settings, language, source.sentences(language, "dev"), known)
+    compute_repeatably(context.device)
+    torch.manual_seed(seed)
+    dim = train.encoded.table.shape[1]
+    model = NLUModel(settings, dim, len(known.intents), len(known.tags)).to(context.device)
+    learner = NLULearner(model, train, dev, known, settings, seed, context.device)
+    return model, known, fit(learner, settings.epochs, settings.patience, context.progress)
+
+
+class NLULearner:
+    """The NLU model and its training; see :class:`xlrepro.training.loop.Learner`.
+
+    Args:
+        model: what is trained, on ``device``.
+        train: the source language's training sentences.
+        dev: its dev sentences.
+        known: labels of the source language.
+        settings: rate and batch size.
+        seed: of the batches' order.
+        device: where the model is.
+    """
+
+    def __init__(
+        self,
+        model: NLUModel,
+        train: NLUSplit,
+        dev: NLUSplit,
+        known: Labels,
+        settings: NLUSettings,
+        seed: int,
+        device: str,
+    ) -> None:
+        self.model, self.train, self.dev, self.known = model, train, dev, known
+        self.batch_size, self.device = settings.batch_size, device
+        self.table = train.encoded.table.to(device)
+        self.generator = np.random.default_rng(seed)
+        self.adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
+
+    def batches(self, round_: int) -> Iterator[Batch]:
+        """Yield every training sentence once, similar lengths together."""
+        return shuffled_batches(self.train.encoded, self.batch_size, self.generator)
+
+    def step(self, batch: Batch) -> Step:
+        """Take the batch's two steps; its loss is intent loss plus slot loss, per sentence."""
+        intents = self.train.intents[batch.indices].to(self.device)
+        on_device = batch.to(self.device)
+        # shape: (batch, length, dim)
+        x = self.table[on_device.rows]
+        losses = self.model.losses(x, intents, on_device.tags, on_device.mask)
+        two_steps(self.model, losses, self.adam)
+        sentences = len(batch.indices)
+        intent_loss, slot_loss = (float(loss.detach()) for loss in losses)
+        # a mean over sentences and a sum over them
+        total = intent_loss * sentences + slot_loss
+        return Step(total, count=sentences, tokens=int(batch.mask.sum()))
+
+    def dev_score(self) -> float:
+        """Return slot F1 on dev."""
+        return evaluated(self.model, self.dev, self.known, self.device)[SLOTS]
+
+    def state(self) -> dict[str, Any]:
+        """Return optimiser and generator."""
+        return {"adam": self.adam.state_dict(), "draws": self.generator.bit_generator.state}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        self.adam.load_state_dict(state["adam"])
+        self.generator.bit_generator.state = state["draws"]
+
+
+def two_steps(
+    model: NLUModel, losses: tuple[Tensor, Tensor], optimizer: torch.optim.Optimizer
+) -> None:
+    """Take one optimiser step on the intent loss, then one on the slot loss.
+
+    Both gradients are those of the same forward pass, as in the authors' code. A head whose loss
+    it is not stays where it is; the encoder moves twice.
+
+    Args:
+        model: whose parameters move.
+        losses: intent loss and slot loss of one forward pass.
+        optimizer: over all parameters of ``model``.
+    """
+    parameters = list(model.parameters())
+    intent_loss, slot_loss = losses
+    both = [
+        torch.autograd.grad(intent_loss, parameters, retain_graph=True, allow_unused=True),
+        torch.autograd.grad(slot_loss, parameters, allow_unused=True),
+    ]
+    for gradients in both:
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
+def evaluated(model: NLUModel, split: NLUSplit, known: Labels, device: str) -> dict[str, float]:
+    """Return intent accuracy and slot F1 (percent, conlleval's rules).
+
+    An intent or slot that the source language does not have counts as missed.
+    """
+    predicted = predictions(model, split, device)
+    intents = [known.intents.names[number] for number, _ in predicted]
+    slots = [[known.tags.names[n] for n in row.tolist()] for _, row in predicted]
+    return {
+        INTENT: metrics.accuracy(split.gold_intents, intents),
+        SLOTS: metrics.span_f1(split.gold_slots, slots),
+    }
+
+
+def predictions(model: NLUModel, split: NLUSplit, device: str) -> list[tuple[int, Tensor]]:
+    """Return the predicted intent number and tag numbers (length,) of each sentence, in order."""
+    table, rows = split.encoded.table.to(device), split.encoded.rows
+
+    def predict(batch: Batch) -> list[tuple[int, Tensor]]:
+        on_device = batch.to(device)
+        # shape: (batch,) and (batch, length)
+        intents, tags = model.predict(table[on_device.rows], on_device.mask)
+        cut = [row[: len(rows[i])] for i, row in zip(batch.indices, tags.cpu(), strict=True)]
+        return list(zip(intents.tolist(), cut, strict=True))
+
+    return in_order(model, ordered_batches(split.encoded, EVALUATION_TOKENS), predict)

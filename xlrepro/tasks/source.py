@@ -1,0 +1,117 @@
+"""Where a trial's data come from: sentences, word vectors and the hashes of both, by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xlrepro.corpora import named, supplied
+from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED, Part
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.vectors.encoding import Lookup
+from xlrepro.precision import cached_per_precision
+
+
+@dataclass(frozen=True)
+class Source:
+    """The data of one trial. Equal sources read the same, whatever is trained on them.
+
+    Attributes:
+        corpus: name of the corpus.
+        task: what its sentences are annotated for: ``"POS"``, ``"NER"`` or ``"SF"``.
+        languages: codes, that of training first.
+        vectors_name: of the word vectors; None: words have none.
+        train_sentences: read the first so many for training; None is all.
+        test_sentences: the same, for dev and test.
+        kind: of artificial sentences.
+
+    Example:
+        >>> source = Source("artificial", "POS", ("en", "de"), "dictionary", 20, 10)
+        >>> len(source.sentences("de", "test"))
+        10
+    """
+
+    corpus: str
+    task: str
+    languages: tuple[str, ...]
+    vectors_name: str | None = None
+    train_sentences: int | None = None
+    test_sentences: int | None = None
+    kind: named.Kind = "mixed"
+
+    @classmethod
+    def of(cls, settings: Any, task: str, **changes: Any) -> "Source":
+        """Return what the settings of a trial read.
+
+        Args:
+            settings: with ``corpus``, ``vectors``, ``source``, ``targets`` and both limits.
+            task: what is labelled.
+            changes: attributes to set otherwise.
+        """
+        values = {
+            "corpus": settings.corpus,
+            "task": task,
+            "languages": tuple(dict.fromkeys((settings.source, *settings.targets))),
+            "vectors_name": settings.vectors,
+            "train_sentences": settings.train_sentences,
+            "test_sentences": settings.test_sentences,
+        }
+        return cls(**{**values, **changes})
+
+    def sentences(self, language: str, split: str) -> list[Sentence]:
+        """Return the sentences of ``"train"``, ``"dev"`` or ``"test"``, as many as asked for.
+
+        Raises:
+            DataError: if a file is missing or malformed.
+            SettingsError: for an unknown corpus.
+        """
+        limit = self.train_sentences if split == "train" else self.test_sentences
+        return self._corpus.sentences(language, split, limit)
+
+    @property
+    def vectors(self) -> Lookup:
+        """The word vectors of the languages (cached in the process).
+
+        Raises:
+            DataError: if supplied files are missing.
+            SettingsError: for unknown vectors.
+        """
+        return word_vectors(self.corpus == ARTIFICIAL, self.vectors_name or "", self.languages)
+
+    def hashes(self, parts: Sequence[Part]) -> dict[str, str]:
+        """Return the content hash of everything that is read for some splits, vectors too.
+
+        Args:
+            parts: (language, split) of each.
+
+        Raises:
+            DataError: naming the supplied files that are missing.
+            SettingsError: for an unknown corpus or unknown vectors.
+        """
+        hashes = self._corpus.hashes(list(dict.fromkeys(parts)))
+        if self.vectors_name is None or self.corpus == ARTIFICIAL:
+            return hashes
+        if self.vectors_name != supplied.ALIGNED:
+            recipe = open_vectors.recipe_hash(self.vectors_name)
+            return hashes | {f"vectors/{self.vectors_name}": recipe}
+        files = supplied.aligned_vectors(self.languages).values()
+        return hashes | {f"supplied/{file.name}": supplied.size(file) for file in files}
+
+    @property
+    def _corpus(self) -> named.Corpus:
+        return named.corpus(self.corpus, self.task, self.kind)
+
+
+@cached_per_precision(maxsize=4)
+def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Lookup:
+    """Return word vectors by name: of artificial languages, supplied, or open."""
+    if artificial:
+        from xlrepro.corpora.artificial import family_of
+        from xlrepro.embeddings.vectors import artificial as artificial_vectors
+
+        return artificial_vectors.load(family_of(FAMILY_SEED), languages, name=name)
+    if name == supplied.ALIGNED:
+        from xlrepro.embeddings.vectors import vec_files
+
+        return vec_files.load_vec(supplied.aligned_vectors(languages))
+    return open_vectors.load(name, languages)

@@ -1,0 +1,212 @@
+"""Sequence tagging: parts of speech, named entities and slots, trained on one language.
+
+A tagger is any module with ``loss(batch, table)``, a scalar, and ``predict(batch, table)``, tag
+numbers ``(batch, length)``; ``table`` holds the vectors that ``batch.rows`` names.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from xlrepro import metrics
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.embeddings.vectors.encoding import (
+    Batch,
+    EncodedSplit,
+    Lookup,
+    TagSet,
+    encode,
+    shuffled_batches,
+)
+from xlrepro.errors import DataError
+from xlrepro.precision import cached_per_precision
+from xlrepro.tasks.source import Source
+from xlrepro.training.loop import Step
+from xlrepro.training.optimiser import ScheduledAdam, schedule
+from xlrepro.training.settings import FitSettings
+
+NO_LABEL = -100  # in place of a tag number: neither trained nor counted
+# The 17 universal tags; X and SYM among them though some treebanks never use them.
+UPOS = TagSet(
+    ["ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
+     "PUNCT", "SCONJ", "SYM", "VERB", "X"]
+)  # fmt: skip
+_LAYERS = {"POS": "upos", "NER": "entities", "SF": "slots"}
+
+
+def labels(sentence: Sentence, task: str) -> tuple[str, ...]:
+    """Return the tags of a sentence, one per token; those of spans are BIO.
+
+    Args:
+        sentence: the sentence.
+        task: ``"POS"``, ``"NER"`` or ``"SF"``.
+
+    Raises:
+        DataError: if the sentence has no such layer.
+    """
+    layer: Sequence[str] | None = getattr(sentence, _LAYERS[task])
+    if layer is None:
+        raise DataError(f"a sentence has no {task} tags: use a corpus with that layer")
+    return tuple(layer)
+
+
+def span_tags(sentences: Sequence[Sentence], task: str) -> TagSet:
+    """Return ``O`` and the span tags of some sentences, each B- with its I-."""
+    kinds = {tag[2:] for s in sentences for tag in labels(s, task) if tag != "O"}
+    return TagSet(["O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")])
+
+
+@lru_cache(maxsize=16)
+def tag_set(source: Source) -> TagSet:
+    """Return all universal tags, or the span tags of the training language's train split."""
+    if source.task == "POS":
+        return UPOS
+    return span_tags(source.sentences(source.languages[0], "train"), source.task)
+
+
+@dataclass(frozen=True)
+class TaggedSplit:
+    """Sentences as a tagger reads them, with their tags as the corpus has them.
+
+    Attributes:
+        encoded: rows of vectors and tag numbers.
+        gold: tags of each sentence, also those that the training language lacks.
+    """
+
+    encoded: EncodedSplit
+    gold: list[tuple[str, ...]]
+
+
+def encoded(
+    sentences: Sequence[Sentence], language: str, task: str, tags: TagSet, vectors: Lookup
+) -> TaggedSplit:
+    """Return sentences of one language as rows of vectors and tag numbers."""
+    gold = [labels(s, task) for s in sentences]
+    return TaggedSplit(encode(language, [s.tokens for s in sentences], gold, tags, vectors), gold)
+
+
+@cached_per_precision(maxsize=80)
+def split_of(source: Source, language: str, split: str) -> TaggedSplit:
+    """Return a split of a source, encoded (cached in the process: trials share what they read)."""
+    sentences = source.sentences(language, split)
+    return encoded(sentences, language, source.task, tag_set(source), source.vectors)
+
+
+def joined(first: EncodedSplit, second: EncodedSplit) -> EncodedSplit:
+    """Return the sentences of both splits over one table; row 0 stays the zero vector."""
+    offset = len(first.table) - 1
+    return EncodedSplit(
+        f"{first.language}+{second.language}",
+        # shape: (types of both + 1, dim)
+        torch.cat([first.table, second.table[1:]]),
+        first.rows + [rows + offset for rows in second.rows],
+        first.tags + second.tags,
+    )
+
+
+def score(
+    task: str, gold: Sequence[Sequence[str]], predicted: Sequence[Tensor], tags: TagSet
+) -> float:
+    """Return accuracy over all tokens (POS) or span F1 by conlleval's rules, percent.
+
+    Args:
+        task: ``"POS"``, ``"NER"`` or ``"SF"``.
+        gold: tags of each sentence.
+        predicted: tag numbers of each sentence. each (length,)
+        tags: names of the numbers.
+    """
+    names = [[tags.names[n] for n in row.tolist()] for row in predicted]
+    if task != "POS":
+        return metrics.span_f1(gold, names)
+    return metrics.accuracy([t for row in gold for t in row], [t for row in names for t in row])
+
+
+def metric(task: str) -> tuple[str, str]:
+    """Return name and signature of what :func:`score` returns."""
+    if task == "POS":
+        return "accuracy", metrics.accuracy_signature()
+    return "slot F1", metrics.span_f1_signature()
+
+
+def tag_counts(
+    gold: Sequence[Tensor], predicted: Sequence[Tensor], tags: TagSet
+) -> dict[str, list[int]]:
+    """Return per tag that occurs ``[right, total]``.
+
+    Args:
+        gold: tag numbers of each sentence. each (length,)
+        predicted: likewise.
+        tags: names of the numbers.
+    """
+    # shape of both: (tokens,)
+    true, guessed = torch.cat(list(gold)), torch.cat(list(predicted))
+    return {
+        name: [int(((true == n) & (guessed == n)).sum()), int((true == n).sum())]
+        for n, name in enumerate(tags.names)
+        if bool((true == n).any())
+    }
+
+
+class TaggerLearner:
+    """A tagger trained on one split by Adam; see :class:`xlrepro.training.loop.Learner`.
+
+    Args:
+        model: the tagger.
+        split: the training sentences.
+        dev_score: scores the tagger as it is on dev.
+        settings: of the training.
+        seed: of the batches' order and of dropped words.
+        device: where the tagger is.
+        word_dropout: share of tokens whose row becomes 0, the zero vector; None where rows are no
+            words.
+        in_round: the training sentences of a round, where they are not the same in all.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        split: EncodedSplit,
+        dev_score: Callable[[], float],
+        settings: FitSettings,
+        seed: int,
+        device: str,
+        word_dropout: float | None = None,
+        in_round: Callable[[int], EncodedSplit] | None = None,
+    ) -> None:
+        self.model, self.device, self.dev_score = model, device, dev_score
+        self.batch_size, self.word_dropout = settings.batch_size, word_dropout
+        self.in_round = in_round or (lambda round_: split)
+        self.table = split.table.to(device)
+        self.generator = np.random.default_rng(seed)
+        steps = settings.epochs * math.ceil(len(split) / settings.batch_size)
+        factor = schedule(settings.schedule, settings.warmup_steps, steps)
+        self.adam = ScheduledAdam(model, settings.learning_rate, factor, settings.clip_norm)
+
+    def batches(self, round_: int) -> Iterator[Batch]:
+        """Yield the training sentences, similar lengths together."""
+        return shuffled_batches(self.in_round(round_), self.batch_size, self.generator)
+
+    def step(self, batch: Batch) -> Step:
+        """Take one step on a batch, without some of its words."""
+        tokens = int((batch.mask & (batch.tags != NO_LABEL)).sum())
+        if self.word_dropout is not None:
+            # shape: (batch, length)
+            dropped = self.generator.random(batch.rows.shape) < self.word_dropout
+            batch = replace(batch, rows=batch.rows.masked_fill(torch.from_numpy(dropped), 0))
+        loss: Tensor = self.model.loss(batch.to(self.device), self.table)  # type: ignore[operator]
+        return Step(self.adam.step(loss), tokens=tokens)
+
+    def state(self) -> dict[str, Any]:
+        """Return optimiser and generator."""
+        return {"adam": self.adam.state(), "draws": self.generator.bit_generator.state}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        self.adam.restore(state["adam"])
+        self.generator.bit_generator.state = state["draws"]

@@ -1,0 +1,174 @@
+"""One training loop for every paper: rounds of steps, a look at dev after each, the best kept.
+
+A round is an epoch, or so many iterations of a stream without end. What differs between models,
+how batches are drawn and what a step does, is a :class:`Learner`'s matter.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from torch import nn
+
+from xlrepro.training.checkpoints import Checkpoints, random_state, restore_random_state
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What came of one step.
+
+    Attributes:
+        loss: of its batch, or of each named part of the loss.
+        count: what the round's mean divides the sum of losses by, all steps together: 1 where
+            ``loss`` is a mean over the batch, the number of items where it is a sum.
+        tokens: number of tokens it saw.
+    """
+
+    loss: float | Mapping[str, float]
+    count: int = 1
+    tokens: int = 0
+
+
+class Learner(Protocol):
+    """What is trained: a model, its data, its optimiser, and its score on dev."""
+
+    @property
+    def model(self) -> nn.Module:
+        """The model, on its device."""
+        ...
+
+    def batches(self, round_: int) -> Iterable[Any]:
+        """Yield the batches of a round, counted from 0."""
+        ...
+
+    def step(self, batch: Any) -> Step:
+        """Change the model by one batch."""
+        ...
+
+    def dev_score(self) -> float:
+        """Return the score of the model as it is on the source's dev set; higher is better."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Return what the next batch and step depend on, besides model and torch's generator."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        ...
+
+
+@dataclass
+class Fit:
+    """What training leaves behind besides the weights.
+
+    Attributes:
+        dev_scores: source dev score after each round, in the score's unit.
+        losses: mean training loss of each round, or the mean of each of its named parts.
+        best_epoch: 0-based round whose weights were kept.
+        iterations: steps done.
+        tokens: training tokens seen.
+        seconds: wall time of training, without evaluation.
+        stopped: whether patience ended it, and not the last round.
+    """
+
+    dev_scores: list[float] = field(default_factory=list)
+    losses: list[Any] = field(default_factory=list)
+    best_epoch: int = -1
+    iterations: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    stopped: bool = False
+
+    def improved(self) -> bool:
+        """Tell whether the last round is the best so far, and remember it if so."""
+        last = len(self.dev_scores) - 1
+        if self.best_epoch < 0 or self.dev_scores[last] > self.dev_scores[self.best_epoch]:
+            self.best_epoch = last
+        return self.best_epoch == last
+
+
+def fit(
+    learner: Learner,
+    rounds: int,
+    patience: int | None = None,
+    progress: Progress = lambda fraction, text: None,
+    checkpoints: Checkpoints | None = None,
+) -> Fit:
+    """Train in place; the model ends with the weights of its best round on source dev.
+
+    Args:
+        learner: what is trained.
+        rounds: at most so many.
+        patience: stop after so many rounds without a better dev score; None: never.
+        progress: called with the fraction done and a short text.
+        checkpoints: where the state is kept after each round; a fit that was cut off goes on from
+            there, to the same bits.
+    """
+    model, result = learner.model, Fit()
+    best = copy.deepcopy(model.state_dict())
+    if checkpoints is not None and (kept := checkpoints.load()) is not None:
+        best = _resume(learner, result, kept)
+    while len(result.dev_scores) < rounds and not result.stopped:
+        _one_round(learner, result)
+        if result.improved():
+            best = copy.deepcopy(model.state_dict())
+        done = len(result.dev_scores)
+        result.stopped = patience is not None and done - 1 - result.best_epoch >= patience
+        if checkpoints is not None:
+            checkpoints.save(_resumable(learner, result, best))
+        progress(done / (rounds + 1), f"dev {result.dev_scores[-1]:.2f}")
+    model.load_state_dict(best)
+    return result
+
+
+def _one_round(learner: Learner, result: Fit) -> None:
+    started = time.perf_counter()
+    learner.model.train()
+    steps = [learner.step(batch) for batch in learner.batches(len(result.losses))]
+    result.seconds += time.perf_counter() - started
+    result.iterations += len(steps)
+    result.tokens += sum(step.tokens for step in steps)
+    result.losses.append(mean_loss(steps))
+    result.dev_scores.append(learner.dev_score())
+
+
+def mean_loss(steps: Sequence[Step]) -> Any:
+    """Return the sum of the steps' losses over the sum of their counts, to four digits.
+
+    Example:
+        >>> mean_loss([Step(3.0, count=2), Step(1.0, count=2)])
+        1.0
+        >>> mean_loss([Step({"task": 1.0}), Step({"task": 2.0, "gates": 1.0})])
+        {'task': 1.5, 'gates': 0.5}
+    """
+    count, sums = sum(step.count for step in steps), {"": 0.0}
+    for step in steps:
+        parts = step.loss if isinstance(step.loss, Mapping) else {"": step.loss}
+        for name, loss in parts.items():
+            sums[name] = sums.get(name, 0.0) + loss
+    means = {name: round(total / count, 4) for name, total in sums.items()}
+    whole = means.pop("")
+    return means or whole
+
+
+def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "model": learner.model.state_dict(),
+        "best": best,
+        "fit": vars(result),
+        "learner": learner.state(),
+        "random": random_state(),
+    }
+
+
+def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str, Any]:
+    learner.model.load_state_dict(kept["model"])
+    learner.restore(kept["learner"])
+    vars(result).update(kept["fit"])
+    restore_random_state(kept["random"])
+    return dict(kept["best"])

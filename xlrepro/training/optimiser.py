@@ -1,0 +1,77 @@
+"""Adam with a schedule and clipped gradients, and the schedules."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from xlrepro.training.settings import Schedule
+
+Factor = Callable[[int], float]
+
+
+def warmup_then_linear(step: int, warmup: int, total: int) -> float:
+    """Return the learning rate's factor: up to 1 in ``warmup`` steps, down to 0 at ``total``."""
+    if step < warmup:
+        return (step + 1) / warmup
+    return max(0.0, (total - step) / max(1, total - warmup))
+
+
+def warmup_then_constant(step: int, warmup: int) -> float:
+    """Return the factor: up to 1 in ``warmup`` steps, and 1 from there on."""
+    return (step + 1) / warmup if step < warmup else 1.0
+
+
+def warmup_then_root(step: int, warmup: int) -> float:
+    """Return the factor: up to 1 in ``warmup`` steps, then 1 / √(step / warmup).
+
+    It needs no last step (Vaswani et al. 2017, §5.3), so patience may end a training anywhere.
+    """
+    return (step + 1) / warmup if step < warmup else (max(1, warmup) / (step + 1)) ** 0.5
+
+
+def schedule(name: Schedule, warmup: int, total: int) -> Factor:
+    """Return a schedule by its name; ``total`` is the last step that a training may reach."""
+    if name == "linear":
+        return partial(warmup_then_linear, warmup=warmup, total=total)
+    by_name = {"constant": warmup_then_constant, "root": warmup_then_root}
+    return partial(by_name[name], warmup=warmup)
+
+
+class ScheduledAdam:
+    """Adam on the parameters that ask for a gradient, with a schedule and a largest gradient norm.
+
+    Args:
+        model: whose parameters.
+        learning_rate: Adam's, where the schedule's factor is 1.
+        factor: factor of the learning rate at each step, counted from 0.
+        clip_norm: largest norm of all gradients together.
+    """
+
+    def __init__(
+        self, model: nn.Module, learning_rate: float, factor: Factor, clip_norm: float
+    ) -> None:
+        self.model, self.clip_norm = model, clip_norm
+        trained = [p for p in model.parameters() if p.requires_grad]
+        self.adam = torch.optim.Adam(trained, lr=learning_rate)
+        self.rates = torch.optim.lr_scheduler.LambdaLR(self.adam, factor)
+
+    def step(self, loss: Tensor) -> float:
+        """Take one step down the gradient of ``loss``, a scalar, and return its value."""
+        self.adam.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.clip_norm)
+        self.adam.step()
+        self.rates.step()
+        return float(loss.detach())
+
+    def state(self) -> dict[str, Any]:
+        """Return moments and place in the schedule."""
+        return {"adam": self.adam.state_dict(), "step": self.rates.last_epoch}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        self.adam.load_state_dict(state["adam"])
+        self.rates.last_epoch = state["step"]

@@ -1,0 +1,133 @@
+"""Which trials are run as witnesses: few, that cover every categorical setting of stale records."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from xlrepro.trials.record import Record
+from xlrepro.trials.tasks import package_of
+from xlrepro.trials.trial import Trial
+from xlrepro.trials.witness.lines import ABSENT, categories
+
+TABLE = "SHRINK"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stale records of one commit, fingerprint, task and profile, and those chosen of them.
+
+    Attributes:
+        records: all of them.
+        chosen: those whose trials are run.
+    """
+
+    records: tuple[Record, ...]
+    chosen: tuple[Record, ...]
+
+    @property
+    def commit(self) -> str | None:
+        """The commit of the records; ``None`` where they name none."""
+        return self.records[0].git.commit
+
+    @property
+    def label(self) -> str:
+        """A line for people."""
+        first = self.records[0]
+        count = f"{len(self.records)} record" + "s" * (len(self.records) > 1)
+        at = (first.git.commit or "no commit")[:8]
+        return f"{first.task} {first.profile}, {count} of {at}"
+
+
+def groups_of(records: Iterable[Record]) -> list[Group]:
+    """Return the groups of stale records, by commit, task and profile."""
+    found: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        address = (
+            record.git.commit or "",
+            record.task,
+            record.profile,
+            record.fingerprint,
+            str(record.git.dirty),
+        )
+        found.setdefault(address, []).append(record)
+    return [Group(tuple(of), tuple(choose(of))) for _, of in sorted(found.items())]
+
+
+def choose(records: Sequence[Record]) -> list[Record]:
+    """Return few records that have between them every value of every categorical setting.
+
+    Always the one that adds most values next; of equal ones that which took the least time.
+    """
+    paths = {path for record in records for path in categories(record.settings)}
+    values = {record.key: _values(record.settings, paths) for record in records}
+    missing = {value for each in values.values() for value in each}
+    ordered = sorted(records, key=lambda r: (r.wall_seconds, r.key))
+    chosen: list[Record] = []
+    while missing or not chosen:
+        best = max(ordered, key=lambda r: len(values[r.key] & missing))
+        chosen.append(best)
+        missing -= values[best.key]
+    return chosen
+
+
+def _values(settings: Mapping[str, Any], paths: Iterable[str]) -> set[tuple[str, str]]:
+    own = categories(settings)
+    return {(path, value) for path in paths for value in own.get(path, {ABSENT})}
+
+
+def shrinking(task: str) -> dict[str, int]:
+    """Return how the trials of a task are shrunk: path of a setting to the most it may be.
+
+    It stands in ``SHRINK`` of the paper's package, beside ``TASKS``; a task that is not there is
+    run as it is.
+    """
+    table = getattr(import_module(package_of(task)), TABLE, {})
+    return dict(table.get(task.partition("/")[2], {}))
+
+
+def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
+    """Return the trial of a record with smaller settings.
+
+    A number is made no larger than told, a list is cut to its first so many entries. A setting that
+    the trial leaves at its default is set only where the record's details show that there is one.
+
+    Args:
+        record: of the trial.
+        most: path of a setting, ``"training.epochs"``, to the most it may be.
+    """
+    settings = record.trial.settings
+    defaults = record.details.get("settings")
+    for path, limit in most.items():
+        *groups, name = path.split(".")
+        inner, shown = _inside(settings, groups), _inside(defaults, groups)
+        if not isinstance(inner, dict):
+            continue
+        if name in inner:
+            inner[name] = _at_most(inner[name], limit)
+        elif isinstance(shown, dict) and name in shown:
+            inner[name] = _at_most(shown[name], limit)
+    return Trial.create(
+        experiment=record.experiment,
+        systems=record.systems,
+        columns=record.columns,
+        profile=record.profile,
+        seed=record.seed,
+        settings=settings,
+        data=record.data,
+        task=record.task,
+    )
+
+
+def _inside(settings: Any, groups: Sequence[str]) -> Any:
+    for group in groups:
+        settings = settings.get(group) if isinstance(settings, dict) else None
+    return settings
+
+
+def _at_most(value: Any, limit: int) -> Any:
+    if isinstance(value, list):
+        return value[:limit]
+    if value is None:
+        return limit
+    return min(value, limit)
