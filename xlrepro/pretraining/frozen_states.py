@@ -64,7 +64,7 @@ def frozen_states(
         "mean": mean,
         "type": _kept().__name__,
     }
-    write = partial(_write, network, sequences, reads, wanted, device, mean)
+    write = partial(_write, network, sequences, reads, wanted, device, mean, _kept())
     folder = built("states", weights[:8], recipe, write)
     return {layer: np.load(_file(folder, layer), mmap_mode="r") for layer in wanted}
 
@@ -98,6 +98,7 @@ def _write(
     layers: Sequence[int],
     device: str,
     mean: bool,
+    kept: type[np.floating[Any]],
     folder: Path,
 ) -> None:
     """Compute the states in batches of like lengths and write them where they belong."""
@@ -105,7 +106,7 @@ def _write(
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
     arrays = {
         layer: np.lib.format.open_memmap(
-            _file(folder, layer), "w+", _kept(), (int(starts[-1]), network.sizes.dim)
+            _file(folder, layer), "w+", kept, (int(starts[-1]), network.sizes.dim)
         )
         for layer in layers
     }

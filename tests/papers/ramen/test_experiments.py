@@ -10,7 +10,19 @@ from xlrepro.trials.tasks import load_task
 from xlrepro.trials.trial import TrialContext
 
 KEYS = ("table1", "table2", "table3", "table4", "figure2")
-TINY = {"targets": ("fr",), "words": 400, "pairs": 40, "vocabulary": 150, "train": 12, "test": 6}
+STAGE = {"updates": 2, "sequences": 4, "length": 16}
+ENGLISH = {"model": "own", "vocabulary": 150, "dim": 8, "layers": 1, "heads": 2, "ff_dim": 16}
+TINY = {
+    "targets": ("fr",),
+    "words": 400,
+    "pairs": 40,
+    "vocabulary": 150,
+    "train": 12,
+    "test": 6,
+    "english": {**ENGLISH, "positions": 96, "head": STAGE, "all": STAGE},
+    "embeddings": STAGE,
+    "bilingual": STAGE,
+}
 
 
 @pytest.fixture(autouse=True)

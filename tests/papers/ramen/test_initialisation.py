@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.optimize import minimize
 
@@ -23,12 +20,12 @@ from xlrepro.papers.ramen.initialisation import (
 )
 
 DRAW = np.random.default_rng(5)
-scores = arrays(float, (3, 6), elements=st.floats(-3, 3, width=32))
 
 
-@given(scores)
-def test_sparsemax_is_that_of_entmax(z):
+@pytest.mark.parametrize("spread", [0.0, 0.1, 1.0, 30.0])
+def test_sparsemax_is_that_of_entmax(spread):
     entmax = pytest.importorskip("entmax")
+    z = np.random.default_rng(2).normal(0, spread, (20, 7)).round(1)  # with ties
     theirs = entmax.sparsemax(torch.from_numpy(z), dim=-1).numpy()
     np.testing.assert_allclose(sparsemax(z), theirs, atol=1e-9)
 

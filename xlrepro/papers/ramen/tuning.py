@@ -6,7 +6,6 @@ step takes a batch of each of the stage's languages (§3.3: balanced), adds up t
 moves once.
 """
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -23,6 +22,7 @@ from xlrepro.papers.ramen.masking import Special, hidden_pieces
 from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.settings import Precision, StageSettings
 from xlrepro.pretraining.masking import Masked
+from xlrepro.training.checkpoints import Checkpoints
 
 
 class Text(NamedTuple):
@@ -170,26 +170,21 @@ class _Run:
         return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
 
     def save(self, path: Path, progress: Progress) -> None:
-        """Write a checkpoint beside the last one, then in its place: a kill leaves one whole."""
+        """Keep the state of everything in place of the one before."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".part")
         state = {
             "model": self.model.state_dict(),
             "adam": self.adam.state_dict(),
             "slow": self.slow.state_dict() if self.slow else None,
             "progress": vars(progress),
         }
-        with open(unfinished, "wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
+        Checkpoints(path).save(state)
 
     def resumed(self, path: Path | None) -> Progress:
         """Load the checkpoint into model and optimisers; begin anew where there is none."""
-        if path is None or not path.is_file():
+        state = Checkpoints(path).load() if path is not None else None
+        if state is None:
             return Progress()
-        state = torch.load(path, map_location=self.device, weights_only=True)
         self.model.load_state_dict(state["model"])
         self.adam.load_state_dict(state["adam"])
         if self.slow is not None:
