@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import crf, data_loading, encoders, man_moe, zero_shot
+from benchmarks import crf, data_loading, encoders, man_moe, routing_nmt, zero_shot
 from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
@@ -36,6 +36,7 @@ GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "data": data_loading.measure,
     "zero-shot": zero_shot.measure,
     "man-moe": man_moe.measure,
+    "routing-nmt": routing_nmt.measure,
 }
 # A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too.
 ONCE = ("data", "zero-shot")

@@ -21,11 +21,12 @@ PAPERS = Path(__file__).parent / "papers"
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by its key, in the order of the catalog's papers.
 
-    A paper is built if its package has a module ``experiments``.
+    A paper is built if its package has a module, or a package, ``experiments``.
     """
     found: dict[str, Experiment] = {}
     for paper in load_catalog().papers:
-        if not (PAPERS / paper / "experiments.py").is_file():
+        built = PAPERS / paper
+        if not any((built / e).is_file() for e in ("experiments.py", "experiments/__init__.py")):
             continue
         module = import_module(f"xlrepro.papers.{paper}.experiments")
         found |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
@@ -58,7 +59,8 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
         wanted = preset_keys(each, profile, [r.seed for r in found])
     except DataError:
         wanted = {r.key for r in found}
-    return [each.view(r) for r in found if r.key in wanted]
+    own = [each.view(r) for r in found if r.key in wanted]
+    return each.together(own) if each.together and own else own
 
 
 def all_own_records(store: RecordStore | None = None) -> list[Record]:

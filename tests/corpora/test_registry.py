@@ -48,6 +48,8 @@ def test_every_file_states_the_counts_its_reader_checks(entry):
         "rows": [{"rows"}],
         "lines": [{"lines"}],
         "weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}],
+        "penn": [{"trees", "words"}],
+        "penman": [{"graphs"}],
     }
     wrong = [i for i, f in entry.files.items() if set(f.counts) not in units[entry.reader.format]]
     assert wrong == []

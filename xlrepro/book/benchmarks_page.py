@@ -16,6 +16,7 @@ GROUP_TITLES = {
     "data": "Data loading",
     "zero-shot": "Zero-shot evaluation",
     "man-moe": "MAN-MoE",
+    "routing-nmt": "Routed units",
 }
 GPU = "cuda"  # name of the file of a GPU
 NO_GPU = "No number on this page was measured on a GPU."

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from xlrepro.corpora import registry
 from xlrepro.corpora.readers.columns import read_columns
 from xlrepro.corpora.readers.conllu import read_conllu
+from xlrepro.corpora.readers.penman import Graph, read_graphs
+from xlrepro.corpora.readers.penn_trees import Tree, read_tree_zip
 from xlrepro.corpora.readers.text_files import read_text_lines
 from xlrepro.corpora.readers.tsv import read_rows
 from xlrepro.corpora.sentences import Sentence
@@ -70,12 +72,40 @@ def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
     return lines
 
 
+def load_trees(name: str, file_id: str, progress: bool = True) -> dict[str, list[Tree]]:
+    """Return the constituency trees of a registered treebank, by its own files' names.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    _reader(name, ("penn",))
+    files = read_tree_zip(registry.fetch(name, file_id, progress))
+    trees = [tree for found in files.values() for tree in found]
+    words = sum(leaf.label != "-NONE-" for tree in trees for leaf in tree.leaves())
+    _check_counts(name, file_id, {"trees": len(trees), "words": words})
+    return files
+
+
+def load_graphs(name: str, file_id: str, progress: bool = True) -> list[Graph]:
+    """Return the graphs of a registered corpus of AMR.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    _reader(name, ("penman",))
+    graphs = read_graphs(registry.fetch(name, file_id, progress))
+    _check_counts(name, file_id, {"graphs": len(graphs)})
+    return graphs
+
+
 _FUNCTIONS = {
     "conllu": "load",
     "columns": "load",
     "rows": "load_rows",
     "lines": "load_lines",
     "weights": "released.load",
+    "penn": "load_trees",
+    "penman": "load_graphs",
 }
 
 

@@ -92,8 +92,9 @@ class Reader(BaseModel):
     """How the files of a data set are read.
 
     Attributes:
-        format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines`` or
-            ``weights`` (of a released encoder, see ``xlrepro/pretraining/released.py``).
+        format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines``,
+            ``penn`` (a zip of bracketed trees), ``penman`` (AMR graphs) or ``weights`` (of a
+            released encoder, see ``xlrepro/pretraining/released.py``).
         columns: what each column holds; for ``columns`` the names of ``read_columns``.
         separator: between columns; ``None`` stands for any white space.
         scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
@@ -106,7 +107,7 @@ class Reader(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: str = Field(pattern=r"^(conllu|columns|rows|lines|weights)$")
+    format: str = Field(pattern=r"^(conllu|columns|rows|lines|penn|penman|weights)$")
     columns: tuple[str, ...] = ()
     separator: str | None = "\t"
     scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")

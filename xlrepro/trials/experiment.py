@@ -39,6 +39,7 @@ MakeTrials = Callable[[str, Sequence[str], Sequence[int], Mapping[str, Any]], li
 ReadCells = Callable[[Record], list[Cell]]
 LARGEST_SEED = 2**64 - 1  # the largest that torch.manual_seed takes
 Address = tuple[str, str]  # the system and the column of a cell
+ReadTogether = Callable[[Sequence[Record]], list[Record]]
 NameCells = Callable[[Trial], list[Address]]
 
 
@@ -60,6 +61,8 @@ class Experiment:
         cells: what a record of one of those says in this experiment's cells.
         fills: which of this experiment's cells a trial of one of those fills, told before it has
             run; without it those cells are shown only once they are filled.
+        together: what the records of a profile say once all are at hand, such as parts of models
+            that have no numbers of their own, put in one order for all seeds.
         cost: profile to a sentence about what a full run costs.
         default_seeds: seeds of a full run, per profile.
         ours: whether the experiment is ours and not in the paper.
@@ -78,6 +81,7 @@ class Experiment:
     draws_on: tuple[str, ...] = ()
     cells: ReadCells | None = None
     fills: NameCells | None = None
+    together: ReadTogether | None = None
 
     @property
     def trained_in(self) -> tuple[str, ...]:

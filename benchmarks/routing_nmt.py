@@ -1,0 +1,154 @@
+"""The routed unit beside a plain loop over GRU cells and torch's own GRU; greedy decoding.
+
+torch's GRU does the same number of products without a router, its steps fused in C++: on a CPU
+the bound of what a unit written in torch can reach.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.timing import Result, interleaved_medians, torch_threads
+from xlrepro.papers.routing_nmt.decoding import greedy
+from xlrepro.papers.routing_nmt.model import MultiTaskModel, Routed, Sizes
+from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
+
+BATCH, LENGTH, WIDTH, SHARED = 32, 30, 400, 3
+REPETITIONS = 8
+TARGETS = {"cpu": 2.5, "cuda": 5.0}
+VOCABULARY, SENTENCES, PIECES = 4_000, 64, 20
+
+
+class LoopOverCells(nn.Module):
+    """The same unit step by step and block by block, as one would first write it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells = nn.ModuleList(nn.GRUCell(WIDTH, WIDTH) for _ in range(SHARED + 1))
+        self.router_input = nn.Linear(WIDTH, WIDTH)
+        self.router_state = nn.Linear(2 * WIDTH, WIDTH, bias=False)
+        self.router_output = nn.Linear(WIDTH, SHARED)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return h_t of every step, ``(length, batch, 2 * width)``."""
+        states = [x.new_zeros(x.shape[1], WIDTH) for _ in self.cells]
+        unit, outputs = x.new_zeros(x.shape[1], 2 * WIDTH), []
+        for word in x:
+            s = (self.router_input(word) + self.router_state(unit)).tanh()
+            tau = self.router_output(s).softmax(-1)
+            inputs = [word * tau[:, i : i + 1] for i in range(SHARED)] + [word]
+            states = [c(i, h) for c, i, h in zip(self.cells, inputs, states, strict=True)]
+            shared = sum(tau[:, i : i + 1] * states[i] for i in range(SHARED))
+            unit = torch.cat((shared, states[-1]), -1)
+            outputs.append(unit)
+        return torch.stack(outputs)
+
+
+def with_weights_of(loop: LoopOverCells) -> RoutedUnit:
+    """Return the fused unit with the loop's weights."""
+    unit = RoutedUnit(WIDTH, WIDTH, SHARED, ("task",), WIDTH, "after")
+    own = unit.own["task"]
+    with torch.no_grad():
+        for number, cell in enumerate(loop.cells):
+            part, row = (unit.shared, number) if number < SHARED else (own, 0)
+            cell.bias_hh.zero_()
+            part.input_weight[row] = cell.weight_ih.T
+            part.recurrent_weight[row] = cell.weight_hh.T
+            part.bias[row, 0] = cell.bias_ih
+    for name in ("router_input", "router_state", "router_output"):
+        getattr(unit, name).load_state_dict(getattr(loop, name).state_dict())
+    return unit
+
+
+def measure(device: str, threads: int) -> list[Result]:
+    """Time the unit forward and backward, and decoding in a batch and one by one."""
+    torch.manual_seed(0)
+    with torch_threads(threads):
+        return [*_unit(device, threads), _decoding(device, threads)]
+
+
+def _unit(device: str, threads: int) -> list[Result]:
+    loop = LoopOverCells().to(device)
+    unit = with_weights_of(loop).to(device)
+    torchs = nn.ModuleList(nn.GRU(WIDTH, WIDTH) for _ in range(SHARED + 1)).to(device)
+    x = torch.randn(LENGTH, BATCH, WIDTH, device=device)
+    with torch.no_grad():
+        assert torch.allclose(unit.tied("task").scan(x)[0], loop(x), atol=1e-5)
+
+    def timed(module: nn.Module, forward: Callable[[], Tensor]) -> Callable[[], None]:
+        def run() -> None:
+            module.zero_grad(set_to_none=True)
+            forward().sum().backward()
+
+        return run
+
+    medians = interleaved_medians(
+        {
+            "unit": timed(unit, lambda: unit.tied("task").scan(x)[0]),
+            "loop": timed(loop, lambda: loop(x)),
+            "torch": timed(torchs, lambda: torch.cat([gru(x)[0] for gru in torchs])),
+        },
+        REPETITIONS,
+        device,
+        warmup=1,
+    )
+    case = f"{BATCH} × {LENGTH} tokens, {SHARED} + 1 blocks of {WIDTH}, forward and backward"
+
+    def beside(peer: str, label: str, wanted: float | None) -> Result:
+        ratio = medians[peer] / medians["unit"]
+        return Result(
+            benchmark="routed unit",
+            case=case,
+            device=device,
+            threads=threads,
+            value=1e3 * medians["unit"],
+            unit="ms",
+            repetitions=REPETITIONS,
+            peer=label,
+            peer_value=1e3 * medians[peer],
+            ratio=ratio,
+            target=f"at least {wanted:g} times as fast" if wanted else None,
+            met=ratio >= wanted if wanted else None,
+        )
+
+    return [
+        beside("loop", "a loop over torch's GRU cells", TARGETS[device]),
+        beside("torch", f"torch {torch.__version__.split('+')[0]}, {SHARED + 1} GRUs", None),
+    ]
+
+
+def _decoding(device: str, threads: int) -> Result:
+    sizes = Sizes(128, 128, 128, 128, dropout=0.0)
+    model = MultiTaskModel(VOCABULARY, {"translation": VOCABULARY}, Routed(SHARED), sizes)
+    model = model.to(device).eval()
+    source = torch.randint(4, VOCABULARY, (SENTENCES, PIECES), device=device)
+    lengths = torch.full((SENTENCES,), PIECES, device=device)
+    limits = [PIECES] * SENTENCES
+
+    def one_by_one() -> None:
+        for i in range(SENTENCES):
+            greedy(model, "translation", source[i : i + 1], lengths[i : i + 1], limits[i : i + 1])
+
+    medians = interleaved_medians(
+        {
+            "batch": lambda: greedy(model, "translation", source, lengths, limits),
+            "single": one_by_one,
+        },
+        3,
+        device,
+        warmup=1,
+    )
+    return Result(
+        benchmark="greedy decoding",
+        case=f"{SENTENCES} sentences of {PIECES} pieces, routed units of 128",
+        device=device,
+        threads=threads,
+        value=1e3 * medians["batch"],
+        unit="ms",
+        repetitions=3,
+        peer="one sentence at a time",
+        peer_value=1e3 * medians["single"],
+        ratio=medians["single"] / medians["batch"],
+        tokens_per_second=SENTENCES * PIECES / medians["batch"],
+    )

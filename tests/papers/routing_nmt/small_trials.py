@@ -1,0 +1,47 @@
+"""A tiny trial on artificial languages; run as a program it trains until it is killed."""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+from xlrepro.papers.routing_nmt.data.encoding import Encoded
+from xlrepro.papers.routing_nmt.experiments import settings_of
+from xlrepro.papers.routing_nmt.training import Trainer
+from xlrepro.papers.routing_nmt.translation import make_model
+
+SMALL = {
+    "train_pairs": 12,
+    "test_pairs": 4,
+    "auxiliary_train": 10,
+    "auxiliary_dev": 4,
+    "batch_size": 4,
+    "epochs": 3,
+    "bpe_operations": 20,
+    "hidden": 5,
+    "embedding": 5,
+    "attention": 5,
+    "router": 5,
+    "dropout": 0.3,
+}
+
+
+@cache
+def small_settings(system="MTL (Routing)", **changes):
+    return settings_of("smoke", system, "en-vi", {**SMALL, **changes})
+
+
+def trainer(checkpoint=None, settings=None):
+    settings = settings or small_settings()
+    data = Encoded(settings)
+    return Trainer(make_model(settings, data, 5), data, settings, 5, checkpoint=checkpoint)
+
+
+def wait_when_half_done(fraction, text):
+    """Say so, in the middle of the second epoch, and wait to be killed."""
+    if fraction > 1.4 / 4:
+        print("now", flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    trainer(Path(sys.argv[1])).run(wait_when_half_done)

@@ -1,0 +1,138 @@
+"""The four systems: loss, padding, decoding, what is shared, and how large they are."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from tests.papers.routing_nmt.small_models import RECURRENT, small_batch, small_model
+from xlrepro.papers.routing_nmt.decoding import greedy
+from xlrepro.papers.routing_nmt.model import END, START, MultiTaskModel, Sizes
+
+SYSTEMS = list(RECURRENT)
+CHOICES = [
+    {},
+    {"decoder_input": "word", "output_layer": "state_context"},
+    {"bidirectional": False, "reset_gate": "after"},
+]
+
+
+@pytest.mark.parametrize("choices", CHOICES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_teacher_forced_loss_is_that_of_the_step_by_step_decoder(system, choices):
+    model, (source, lengths, target) = small_model(system, **choices), small_batch()
+    whole = model.loss("translation", source, lengths, target)
+    total = 0.0
+    for row in range(len(source)):
+        memory = model.encode("translation", source[row : row + 1], lengths[row : row + 1])
+        decoder = model.decoder.tied("translation", memory)
+        readout, state = model.readout("translation"), decoder.start()
+        tokens = target[row][target[row] > 0]
+        for last, gold in pairwise(tokens):
+            words = readout.embedding(last.view(1, 1))
+            state = decoder.step(decoder.project(words)[0], state)
+            scores = readout(decoder.output(state), state.context, words[0])
+            total -= scores.log_softmax(-1)[0, gold]
+    assert torch.allclose(whole, total)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_padding_changes_nothing(system):
+    model, (source, lengths, target) = small_model(system), small_batch()
+    wider = torch.cat((source, torch.zeros(3, 4, dtype=torch.long)), 1)
+    longer = torch.cat((target, torch.zeros(3, 2, dtype=torch.long)), 1)
+    plain = model.loss("translation", source, lengths, target)
+    assert torch.allclose(model.loss("translation", wider, lengths, longer), plain)
+    single = sum(
+        model.loss(
+            "translation", source[i : i + 1, : lengths[i]], lengths[i : i + 1], target[i : i + 1]
+        )
+        for i in range(3)
+    )
+    assert torch.allclose(single, plain)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_greedy_decoding_in_a_batch_equals_one_by_one(system):
+    model, (source, lengths, _) = small_model(system, seed=3).eval(), small_batch()
+    limits = [9, 4, 7]
+    batch = greedy(model, "translation", source, lengths, limits)
+    single = [
+        greedy(model, "translation", source[i : i + 1], lengths[i : i + 1], limits[i : i + 1])[0]
+        for i in range(3)
+    ]
+    assert batch == single
+    assert [len(row) <= limit for row, limit in zip(batch, limits)] == [True] * 3
+
+
+def test_greedy_decoding_takes_the_likeliest_token_after_each_other():
+    model, (source, lengths, _) = small_model(seed=3).eval(), small_batch()
+    (found,) = greedy(model, "ner", source[:1], lengths[:1], [6])
+    memory = model.encode("ner", source[:1], lengths[:1])
+    scores = model.scores("ner", memory, torch.tensor([[START, *found]]))
+    scores[..., [0, START]] = -torch.inf
+    best = scores.argmax(-1)[:, 0].tolist()
+    assert best[: len(found)] == found
+    assert len(found) == 6 or best[len(found)] == END
+
+
+def test_only_shared_layers_get_gradients_from_every_task():
+    model, (source, lengths, target) = small_model("MTL (Partial)"), small_batch()
+    model.loss("ner", source, lengths, target).backward()
+    touched = {name for name, p in model.named_parameters() if p.grad is not None}
+    assert not any("translation" in name or "syntax" in name for name in touched)
+    assert {n for n, _ in model.named_parameters() if "every_task" in n} <= touched
+
+
+def test_every_parameter_of_full_sharing_but_readouts_serves_every_task():
+    model, (source, lengths, target) = small_model("MTL (Full)"), small_batch()
+    model.loss("ner", source, lengths, target).backward()
+    untouched = {name for name, p in model.named_parameters() if p.grad is None}
+    assert untouched
+    assert all(name.startswith("readouts.") for name in untouched)
+
+
+def by_hand(width):
+    """Parameters of the recurrent parts: of all four tasks, and of those that translation uses."""
+
+    def gru(inputs):  # three gates: matrices of input and state, and a bias
+        return 3 * width * (inputs + width + 1)
+
+    # the encoder's layers read the width of an embedding or layer; the decoder's lowest one reads
+    # a word and the context of both directions
+    full = 2 * 3 * gru(width) + gru(3 * width) + 2 * gru(width)
+    partial = 2 * (4 + 2) * gru(width) + 4 * gru(3 * width) + (4 + 1) * gru(width)
+
+    def routing(blocks):
+        # W_h, b_s, W_tau and b_tau; W_x is as wide as the input
+        router = 2 * width * width + width + 3 * (width + 1)
+        encoder = blocks * gru(width) + router + width * width
+        decoder = blocks * gru(5 * width) + router + 5 * width * width
+        return 2 * encoder + decoder
+
+    return {
+        "NMT": (full, full),
+        "MTL (Full)": (full, full),
+        "MTL (Partial)": (partial, full),
+        "MTL (Routing)": (routing(3 + 4), routing(3 + 1)),
+    }
+
+
+def test_numbers_of_parameters_side_by_side():
+    width, tasks = 8, dict.fromkeys(("translation", "ner", "syntax", "semantics"), 10)
+    counted = {}
+    for system, recurrent in RECURRENT.items():
+        names = {"translation": 10} if system == "NMT" else tasks
+        model = MultiTaskModel(10, names, recurrent, Sizes(width, width, width, width))
+        units = (*model.directions, model.decoder.unit)
+        every = [(name, p.numel()) for unit in units for name, p in unit.named_parameters()]
+        used = [n for name, n in every if not set(name.split(".")) & set(list(tasks)[1:])]
+        counted[system] = (sum(n for _, n in every), sum(used))
+    assert counted == by_hand(width)
+
+
+def test_routing_has_more_parameters_than_its_baselines_at_the_papers_sizes():
+    """The paper chose three layers "for fair comparison" of numbers of parameters (§3.3)."""
+    counts = by_hand(400)
+    ratios = [a / b for a, b in zip(counts["MTL (Routing)"], counts["MTL (Full)"], strict=True)]
+    assert ratios == [pytest.approx(3.7, abs=0.05), pytest.approx(2.2, abs=0.05)]

@@ -1,0 +1,118 @@
+"""Normalisation, pieces, overlap, and scores."""
+
+import random
+
+import pytest
+import sacrebleu
+
+from xlrepro.errors import DataError
+from xlrepro.papers.routing_nmt.text.normalise import detokenised, tokens
+from xlrepro.papers.routing_nmt.text.overlap import without_overlap
+from xlrepro.papers.routing_nmt.text.pieces import Pieces
+from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap, scored
+
+# raw text, and the same as Moses tokenises and escapes it
+RAW_AND_ESCAPED = [
+    ("He said: “I don't.”", "He said : &quot; I don &apos;t . &quot;"),
+    ("My life’s work (1,000.5 kg) & more", "My life &apos;s work ( 1,000.5 kg ) &amp; more"),
+    ("Chính là tôi – ở đây…", "Chính là tôi - ở đây ..."),
+    ("a [sic] four-year-old?", "a &#91; sic &#93; four-year-old ?"),
+    ("We're at 12:30, they've gone.", "We &apos;re at 12:30 , they &apos;ve gone ."),
+    ("a|b", "a &#124; b"),
+]
+
+
+@pytest.mark.parametrize(("raw", "escaped"), RAW_AND_ESCAPED)
+def test_raw_and_escaped_text_have_the_same_tokens(raw, escaped):
+    assert tokens(raw) == tokens(escaped)
+
+
+@pytest.mark.parametrize("text", [text for pair in RAW_AND_ESCAPED for text in pair])
+def test_tokens_are_their_own_tokens(text):
+    assert tokens(" ".join(tokens(text))) == tokens(text)
+
+
+def test_composed_and_decomposed_letters_are_the_same():
+    assert tokens("é") == tokens("e\u0301")
+
+
+def test_detokenised_text_has_the_same_tokens():
+    for raw, _ in RAW_AND_ESCAPED:
+        assert tokens(detokenised(tokens(raw))) == tokens(raw)
+
+
+CORPUS = [["low", "lower", "newest"], ["low", "widest", "newer", "low"]]
+
+
+def test_pieces_join_to_the_words():
+    pieces = Pieces(CORPUS, 8)
+    for sentence in CORPUS:
+        assert pieces.joined(pieces.split(sentence)) == sentence
+
+
+def test_the_first_merges_are_those_of_the_most_frequent_pairs():
+    """Sennrich et al.: count neighbours, merge the most frequent, here by hand: l+o, lo+w."""
+    merged = set(Pieces([["low"] * 5, ["lo"]], 2).vocabulary) - set(
+        Pieces([["low"] * 5, ["lo"]], 0).vocabulary
+    )
+    assert merged == {"lo", "low</w>"} or merged == {"ow</w>", "low</w>"}
+
+
+def test_a_number_of_operations_gives_as_many_merged_pieces():
+    assert len(Pieces(CORPUS, 5).vocabulary) == len(Pieces(CORPUS, 0).vocabulary) + 5
+
+
+def test_pieces_do_not_depend_on_the_order_of_sentences():
+    assert Pieces(CORPUS, 8).vocabulary == Pieces(CORPUS[::-1], 8).vocabulary
+
+
+def test_pairs_that_share_a_side_with_held_out_ones_are_left_out_and_counted():
+    held_out = [(("A", "b", "."), ("x",))]
+    train = [
+        (("a", "b"), ("other",)),  # the source, but for case and stops
+        (("new",), ("x", "!")),  # the target
+        (("new",), ("y",)),
+        (("new",), ("y",)),
+        (("x",), ("a", "b")),  # sides exchanged: another language's text
+    ]
+    kept, overlapping, repeated = without_overlap(train, held_out)
+    assert (kept, overlapping, repeated) == ([train[2], train[4]], 2, 1)
+    assert without_overlap(train, held_out, targets=False)[1] == 1
+
+
+def sentences(seed, number=40):
+    draw = random.Random(seed)
+    return [[draw.choice("abcdefg") for _ in range(draw.randint(4, 9))] for _ in range(number)]
+
+
+def test_bleu_of_summed_counts_is_sacrebleus():
+    gold = sentences(1)
+    guess = [[*s[:-1], "z"] for s in gold]
+    scores = scored(guess, gold)
+    lines = [" ".join(s) for s in guess], [[" ".join(s) for s in gold]]
+    oracle = sacrebleu.corpus_bleu(*lines, tokenize="none", force=True)
+    assert bleu_of(scores.statistics.sum(0)) == pytest.approx(oracle.score)
+    assert scores.bleu == pytest.approx(oracle.score)
+    assert "tok:none" in scores.signatures["BLEU"]
+    assert "tok:13a" in scores.signatures["BLEU detokenised"]
+
+
+def test_perfect_translations_have_bleu_100_and_ter_0():
+    gold = sentences(2)
+    scores = scored(gold, gold)
+    assert (scores.bleu, scores.ter) == (pytest.approx(100), 0)
+
+
+def test_nothing_to_score_is_an_error():
+    with pytest.raises(DataError, match="0 translations against 0"):
+        scored([], [])
+
+
+def test_the_bootstrap_tells_a_better_system_from_an_equal_one():
+    gold = sentences(3, 80)
+    worse = [[*s[:-2], "z", "z"] for s in gold]
+    better, bad = (scored(s, gold).statistics for s in (gold, worse))
+    low, high, share = paired_bootstrap(better, bad, samples=200)
+    assert 0 < low < high
+    assert share == 1.0
+    assert paired_bootstrap(bad, bad, samples=50) == (0.0, 0.0, 0.0)

@@ -1,0 +1,17 @@
+"""Adaptive knowledge sharing in multi-task learning (Zaremoodi et al. 2018): where things are.
+
+| of the paper | here |
+|---|---|
+| §2.1 routing, Figure 1 | ``routed_unit`` |
+| §2.2 blocks | ``gru_blocks`` (and ``products``: their matrix products in a loop) |
+| §2, §3.3 the model, the baselines | ``model``, ``stacked_unit``, ``decoding`` |
+| §2.3 objective and schedule | ``training``, ``batches`` |
+| §3.1 bilingual corpora, BPE | ``data``, ``text`` |
+| §3.2 auxiliary tasks | ``data``, ``linearisers`` |
+| Table 1 | ``translation``, trials in ``experiments`` |
+| Figure 2 | ``usage``, trials in ``experiments`` |
+"""
+
+HERE = "xlrepro.papers.routing_nmt"
+# The functions of the tasks. Code may move; the names on the left stand in records and do not.
+TASKS = {"translation": f"{HERE}.translation:run"}

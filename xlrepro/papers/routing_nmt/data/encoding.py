@@ -1,0 +1,177 @@
+"""Sentences as numbers: one source vocabulary for all tasks, a target vocabulary for each.
+
+A source is the task's tag and the sentence's pieces. Targets of translation are pieces; tags,
+brackets and concepts of the auxiliary tasks are tokens of their own.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from xlrepro.papers.routing_nmt.data import artificial, open_text, supplied
+from xlrepro.papers.routing_nmt.data.examples import Pair, Splits
+from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
+from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
+from xlrepro.papers.routing_nmt.text.pieces import Pieces
+
+SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
+CORPORA: dict[str, ModuleType] = {
+    "artificial": artificial,
+    "open": open_text,
+    "supplied": supplied,
+}
+
+
+class Vocabulary:
+    """Numbers of tokens; the special ones first, the others sorted.
+
+    Example:
+        >>> Vocabulary(["b", "a"]).numbers(["a", "z"])
+        [4, 3]
+    """
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self.tokens = [*SPECIAL, *sorted(set(tokens) - set(SPECIAL))]
+        self._numbers = {token: number for number, token in enumerate(self.tokens)}
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        return len(self.tokens)
+
+    def numbers(self, tokens: Iterable[str]) -> list[int]:
+        """Return the number of each token, that of ``<unk>`` for a strange one."""
+        return [self._numbers.get(token, UNKNOWN) for token in tokens]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One encoded pair: the tag and the source's tokens; start, the target's tokens, end."""
+
+    source: list[int]
+    target: list[int]
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """One task's encoded examples and how to read its outputs.
+
+    Attributes:
+        train, dev, test: examples in the corpus's order.
+        target: the target vocabulary.
+        references: target tokens before BPE of ``dev`` and ``test``.
+    """
+
+    train: list[Example]
+    dev: list[Example]
+    test: list[Example]
+    target: Vocabulary
+    references: dict[str, list[tuple[str, ...]]]
+
+
+class Encoded:
+    """All tasks of a trial as numbers.
+
+    Args:
+        settings: of the trial; they name the corpora and cut them.
+
+    Attributes:
+        source: the source vocabulary.
+        tasks: the data of each task.
+        counts: sizes and what was left out, for the record.
+    """
+
+    def __init__(self, settings: TranslationSettings) -> None:
+        corpus = CORPORA[settings.corpus]
+        self._settings = settings
+        splits = {TRANSLATION: _cut_translation(corpus.translation(settings.pair), settings)}
+        for task in settings.auxiliary:
+            splits[task] = _cut_auxiliary(corpus.auxiliary(task), settings)
+        kept = splits[TRANSLATION].train
+        sides = ([source for source, _ in kept], [target for _, target in kept])
+        if settings.joint_bpe:
+            joint = Pieces([*sides[0], *sides[1]], settings.bpe_operations)
+            self._pieces = (joint, joint)
+        else:
+            self._pieces = tuple(Pieces(side, settings.bpe_operations) for side in sides)  # type: ignore[assignment]
+        self.source = Vocabulary([*self._pieces[0].vocabulary, *map(_tag, settings.tasks)])
+        self.counts: dict[str, dict[str, int]] = {}
+        self.tasks = {task: self._task(task, split) for task, split in splits.items()}
+        self.counts["vocabulary"] = {
+            "source": len(self.source),
+            **{task: len(data.target) for task, data in self.tasks.items()},
+        }
+
+    def retagged(self, examples: Sequence[Example], task: str) -> list[Example]:
+        """Return the same sources with the tag of another task."""
+        (tag,) = self.source.numbers([_tag(task)])
+        return [Example([tag, *example.source[1:]], example.target) for example in examples]
+
+    def words(self, numbers: Sequence[int]) -> list[str]:
+        """Return the words that output numbers of translation stand for."""
+        tokens = self.tasks[TRANSLATION].target.tokens
+        return self._pieces[1].joined([tokens[number] for number in numbers])
+
+    def _task(self, task: str, splits: Splits) -> TaskData:
+        settings = self._settings
+        vocabulary = Vocabulary(self._target_tokens(task, splits.train))
+        encoded = {
+            name: [self._example(task, vocabulary, pair) for pair in getattr(splits, name)]
+            for name in ("train", "dev", "test")
+        }
+        longest = settings.longest_pieces
+        if longest is not None:
+            encoded["train"] = [
+                e
+                for e in encoded["train"]
+                if len(e.source) <= longest + 1 and len(e.target) <= longest + 2
+            ]
+        self.counts[task] = {
+            **splits.counts,
+            **{name: len(examples) for name, examples in encoded.items()},
+            "target tokens": sum(len(e.target) - 1 for e in encoded["train"]),
+        }
+        references = {name: [pair[1] for pair in getattr(splits, name)] for name in ("dev", "test")}
+        return TaskData(encoded["train"], encoded["dev"], encoded["test"], vocabulary, references)
+
+    def _target_tokens(self, task: str, train: Sequence[Pair]) -> Iterable[str]:
+        if task == TRANSLATION:
+            return self._pieces[1].vocabulary
+        counts = Counter(token for _, target in train for token in target)
+        return [token for token, n in counts.items() if n >= self._settings.min_count]
+
+    def _example(self, task: str, vocabulary: Vocabulary, pair: Pair) -> Example:
+        source = self.source.numbers([_tag(task), *self._pieces[0].split(pair[0])])
+        target = self._pieces[1].split(pair[1]) if task == TRANSLATION else pair[1]
+        return Example(source, [START, *vocabulary.numbers(target), END])
+
+
+def _tag(task: str) -> str:
+    return f"<{task}>"
+
+
+def _cut_translation(splits: Splits, settings: TranslationSettings) -> Splits:
+    """Leave out long training pairs, then cut to number; held-out sentences stay, however long."""
+    longest, held_out = settings.longest_words, settings.test_pairs
+    fitting = [p for p in splits.train if longest is None or max(map(len, p)) <= longest]
+    return Splits(
+        fitting[: settings.train_pairs],
+        splits.dev[:held_out],
+        splits.test[:held_out],
+        splits.counts | {"long": len(splits.train) - len(fitting)},
+    )
+
+
+def _cut_auxiliary(splits: Splits, settings: TranslationSettings) -> Splits:
+    """Leave out long targets everywhere, then cut to number."""
+    longest = settings.longest_auxiliary
+    fitting = {
+        name: [p for p in getattr(splits, name) if longest is None or len(p[1]) <= longest]
+        for name in ("train", "dev", "test")
+    }
+    return Splits(
+        fitting["train"][: settings.auxiliary_train],
+        fitting["dev"][: settings.auxiliary_dev],
+        fitting["test"][: settings.auxiliary_dev],
+        splits.counts | {"long": len(splits.train) - len(fitting["train"])},
+    )

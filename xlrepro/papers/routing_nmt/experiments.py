@@ -1,0 +1,110 @@
+"""The experiments of the routing paper: Table 1, and Figure 2, which reads Table 1's trials."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlrepro.papers.routing_nmt.block_order import PLACES, cells, fills, reordered
+from xlrepro.papers.routing_nmt.data import artificial, open_text, supplied
+from xlrepro.papers.routing_nmt.settings import (
+    ModelSettings,
+    TranslationSettings,
+    presets,
+    validated,
+)
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
+from xlrepro.trials.trial import Trial
+
+TABLE1, FIGURE2 = "routing_nmt/table1", "routing_nmt/figure2"
+BLOCK, ROUTING = "translation", "MTL (Routing)"
+SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", ROUTING)
+SEEDS = {"smoke": (0, 1), "open": (0, 1, 2), "paper": (0, 1, 2)}
+# the paper's pairs, then ours: other sizes and languages
+PAIRS = ("en-fa", "en-vi", "en-de-5k", "en-de-10k", "en-fa-small")
+MEASURED = tuple(
+    f"{split}/{metric}" for split in ("dev", "test") for metric in ("PPL", "TER", "BLEU")
+)
+
+
+def settings_of(
+    profile: str, system: str, pair: str, overrides: Mapping[str, Any]
+) -> TranslationSettings:
+    """Return the settings of one system on one pair.
+
+    Args:
+        profile: the profile.
+        system: its printed name, ``"MTL (Routing)"``.
+        pair: ``"en-vi"``.
+        overrides: settings by name that win over the preset; the model's by their own names.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    values, row = dict(presets()[profile]), dict(presets()["systems"][system])
+    for_pair = values.pop("pairs")[pair]
+    inside = {name: v for name, v in overrides.items() if name in ModelSettings.model_fields}
+    others = {name: v for name, v in overrides.items() if name not in inside}
+    model = {**values.pop("model"), **row.pop("model"), **inside}
+    merged = {**values, **for_pair, **row, "pair": pair, "model": model, **others}
+    return validated(merged, f"{TABLE1} {profile} {system}")
+
+
+def _data_hashes(settings: TranslationSettings) -> dict[str, str]:
+    if settings.corpus == "artificial":
+        return {"artificial": artificial.data_hash()}
+    source = open_text if settings.corpus == "open" else supplied
+    return source.data_hashes(settings.pair, settings.auxiliary)
+
+
+def _table1_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        for pair in presets()[profile]["pairs"]:
+            settings = settings_of(profile, identifier.split(":", 1)[1], pair, overrides)
+            trials += per_seed(
+                seeds,
+                experiment=TABLE1,
+                system=identifier,
+                columns=[f"{pair}/{measured}" for measured in MEASURED],
+                profile=profile,
+                settings=settings,
+                data=_data_hashes(settings),
+                task="routing_nmt/translation",
+            )
+    return trials
+
+
+EXPERIMENTS = (
+    Experiment(
+        key=TABLE1,
+        title="Table 1: low-resource translation with shared, partly shared and routed blocks",
+        question="Does routing among shared blocks improve translation over fixed sharing?",
+        systems=tuple(System(BLOCK, name) for name in SYSTEMS),
+        columns=tuple(f"{pair}/{measured}" for pair in PAIRS for measured in MEASURED),
+        profiles=("smoke", "open", "paper"),
+        make_trials=_table1_trials,
+        cost={
+            "smoke": "seconds",
+            "open": "minutes to half an hour per trial and CPU core",
+            "paper": "one GPU; the paper's corpora, most of them under licences",
+        },
+        default_seeds=SEEDS,
+    ),
+    Experiment(
+        key=FIGURE2,
+        title="Figure 2: average use of the shared blocks by task",
+        question="Do the shared blocks specialise by task?",
+        systems=(System(BLOCK, ROUTING),),
+        columns=tuple(f"{pair}/{place}" for pair in PAIRS for place in PLACES),
+        profiles=("smoke", "open", "paper"),
+        make_trials=_table1_trials,
+        cost=dict.fromkeys(("smoke", "open", "paper"), "nothing: Table 1's trials"),
+        default_seeds=SEEDS,
+        draws_on=(TABLE1,),
+        cells=cells,
+        fills=fills,
+        together=reordered,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Figures and tables that only the routing paper's pages need."""

@@ -1,0 +1,101 @@
+"""Figure 2: how much each task uses each shared block, and what chance alone would show."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.view import View
+from xlrepro.papers.routing_nmt.block_order import BLOCKS
+from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS, Usage, chances, figure_order
+from xlrepro.trials.record import Record
+
+LABELS = {
+    "translation": "translation",
+    "semantics": "semantic parsing",
+    "syntax": "syntactic parsing",
+    "ner": "named entities",
+}
+
+
+@styled
+def block_usage(view: View, source: str = "same") -> Figure:
+    """Draw each task's mean use of each block, a panel per pair; bars are 95 % intervals.
+
+    Args:
+        view: reproduced cells; columns are ``pair/source/task/block``.
+        source: ``"same"``: the same English sentences with each task's tag; ``"own"``: the tasks'
+            own test sentences.
+    """
+    title = "Use of the shared blocks by task"
+    pairs = list(dict.fromkeys(column.split("/")[0] for column in view.columns))
+    if not pairs:
+        return nothing_to_draw(title, "no routed system was run")
+    (system,) = view.systems
+    width = min(9.0, 1.5 + 2.6 * len(pairs))
+    drawing, grid = new_panels(1, len(pairs), width, 3.2, sharey="row")
+    sentences = []
+    for axis, pair in zip(grid[0], pairs, strict=True):
+        most = []
+        means = np.zeros((len(FIGURE_TASKS), BLOCKS))
+        for i, task in enumerate(FIGURE_TASKS):
+            cells = [view.get(system, f"{pair}/{source}/{task}/{b + 1}") for b in range(BLOCKS)]
+            means[i] = [cell.mean if cell else np.nan for cell in cells]
+            halves = [
+                cell.interval.high - cell.mean if cell and cell.interval else 0.0 for cell in cells
+            ]
+            at = np.arange(BLOCKS) + 0.2 * (i - 1.5)
+            axis.bar(at, means[i], 0.18, yerr=halves, color=PALETTE[i], label=LABELS[task])
+        for block in range(BLOCKS):
+            top = int(np.nanargmax(means[:, block]))
+            most.append(f"block {block + 1} by {LABELS[FIGURE_TASKS[top]]}")
+        sentences.append(f"{pair}: most used is {', '.join(most)}")
+        axis.axhline(100 / BLOCKS, color="#777777", linewidth=0.8, linestyle="--")
+        axis.set_xticks(range(BLOCKS), [f"block {b + 1}" for b in range(BLOCKS)])
+        axis.set_title(f"{pair} ({view.profile})")
+    grid[0][0].set_ylabel("use of a block, %")
+    drawing.legend(
+        *grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
+    )
+    return Figure(f"{title}, seeds' blocks in one order. {'. '.join(sentences)}.", drawing)
+
+
+def chance_table(records: Sequence[Record], profile: str) -> Table:
+    """Set how often N05, N06, N07 hold in the trials beside how often under random usage.
+
+    Args:
+        records: of routed systems, with ``details["usage"]``.
+        profile: that they were made at.
+    """
+    random_usage = chances()
+    usages: list[Usage] = [record.details["usage"]["same"] for record in records]
+    held = {
+        "N05": sum(_some_block(usage, 1, {"translation"}) for usage in usages),
+        "N06": sum(_some_block(usage, 1, {"ner"}) for usage in usages),
+        "N07": sum(_some_block(usage, 2, {"semantics", "syntax"}) for usage in usages),
+        "together": sum(figure_order(usage) is not None for usage in usages),
+    }
+    rows = [
+        (
+            Entry(name),
+            Entry(f"{held[name]} of {len(usages)}", sort=held[name] / max(1, len(usages))),
+            Entry(number(100 * chance, 0), sort=chance),
+        )
+        for name, chance in random_usage.items()
+    ]
+    caption = (
+        f"The claims on the figure, {profile}: in how many trials some block (together: one order "
+        "of the blocks) makes each hold, and how often it would if every task used the blocks at "
+        "random."
+    )
+    head = headings("claim", "trials", "by chance, %", numeric=("trials", "by chance, %"))
+    return Table(caption, head, tuple(rows), f"{profile}: claims of the figure beside chance")
+
+
+def _some_block(usage: Usage, count: int, tasks: set[str]) -> bool:
+    """Tell whether some block's ``count`` heaviest users are these tasks."""
+    return any(
+        set(sorted(FIGURE_TASKS, key=lambda task: -usage[task][block])[:count]) == tasks
+        for block in range(BLOCKS)
+    )

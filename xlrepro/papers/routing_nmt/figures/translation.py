@@ -1,0 +1,168 @@
+"""What Table 1's page shows beside it: gains by pair, sizes, what was left out, bootstrap."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.view import View
+from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
+from xlrepro.trials.record import Record
+
+PLAIN = "translation:NMT"
+ROUTING = "translation:MTL (Routing)"
+
+
+@styled
+def gain_over_plain(view: View) -> Figure:
+    """Draw each multi-task system's test BLEU minus NMT's, pair by pair, paired by seed.
+
+    Pairs stand in the order of the page; those of one language side by side show what more
+    training pairs do to the gain.
+    """
+    title = "Gain over plain translation"
+    columns = [c for c in view.columns if c.endswith("/test/BLEU") and view.get(PLAIN, c)]
+    systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
+    if not columns or not systems:
+        return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
+    sentences = []
+    for number_of, system in enumerate(systems):
+        own = [column for column in columns if view.get(system, column)]
+        found = paired_differences(view, system, PLAIN, own)
+        at = np.array([columns.index(c) for c in own]) + 0.18 * (number_of - (len(systems) - 1) / 2)
+        spread = np.vstack([found["mean"] - found["low"], found["high"] - found["mean"]])
+        name = system.partition(":")[2]
+        axis.errorbar(
+            found["mean"],
+            at,
+            xerr=np.nan_to_num(spread.astype(float)),
+            fmt="osD"[number_of % 3],
+            color=PALETTE[number_of],
+            label=name,
+        )
+        gains = ", ".join(
+            f"{column.split('/')[0]} {number(float(mean), 2, True)}"
+            for column, mean in zip(own, found["mean"], strict=True)
+        )
+        sentences.append(f"{name}: {gains}")
+    axis.axvline(0, color="#777777", linewidth=0.8)
+    axis.set_yticks(range(len(columns)), [column.split("/")[0] for column in columns])
+    axis.invert_yaxis()
+    axis.set(title=f"{title} ({view.profile})", xlabel="BLEU on test minus NMT's, points")
+    axis.legend(frameon=False, fontsize=8)
+    return Figure(f"{title}, BLEU on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
+
+
+def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
+    rows: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        key = (record.details["settings"]["pair"], record.systems[0])
+        rows.setdefault(key, []).append(record)
+    return rows
+
+
+def sizes_table(records: Sequence[Record], profile: str) -> Table:
+    """Show how large each system is, how long it trained, and BLEU in both conventions."""
+    rows = []
+    for (pair, system), found in _by_row(records).items():
+        first = found[0].details
+        bleu = [c.value for r in found for c in r.cells if c.column.endswith("/test/BLEU")]
+        readable = [r.details["BLEU detokenised"]["test"] for r in found]
+        minutes = [r.training_seconds / 60 for r in found]
+        best = [r.details["best_epoch"] + 1 for r in found]
+        entries = [
+            (f"{first['parameters']:,}", first["parameters"]),
+            (f"{first['parameters of translation']:,}", first["parameters of translation"]),
+            (number(fmean(best), 1), fmean(best)),
+            (number(fmean(minutes), 1), fmean(minutes)),
+            (number(fmean(bleu)), fmean(bleu)),
+            (number(fmean(readable)), fmean(readable)),
+        ]
+        name = Entry(f"{system.partition(':')[2]}, {pair}")
+        rows.append((name, *(Entry(text, sort=value) for text, value in entries)))
+    names = (
+        "parameters", "for translation", "best epoch", "minutes", "BLEU tokenised",
+        "BLEU detokenised",
+    )  # fmt: skip
+    caption = (
+        f"The systems side by side, {profile}: parameters in all and of those that translation "
+        "uses, the epoch whose weights were kept, minutes of training, and BLEU on test in both "
+        "conventions; means over seeds."
+    )
+    head = headings("system, pair", *names, numeric=names)
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems and pairs")
+
+
+def left_out_table(records: Sequence[Record], profile: str) -> Table:
+    """Show the size of each task's data and how many training pairs were left out, and why."""
+    rows, seen = [], set()
+    names = ("found", "overlapping", "repeated", "long", "train", "dev", "test")
+    for (pair, _), found in _by_row(records).items():
+        for task, counts in found[0].details["data"].items():
+            if task == "vocabulary" or (pair, task) in seen:
+                continue
+            seen.add((pair, task))
+            entries = [counts.get(name) for name in names]
+            shown = (
+                Entry("" if n is None else f"{n:,}", sort=-1 if n is None else n) for n in entries
+            )
+            rows.append((Entry(f"{task}, {pair}"), *shown))
+    caption = (
+        f"Sentences of each task, {profile}: training pairs found, left out because a side is "
+        "among the held-out ones, because the same pair came before, or as too long; and what "
+        "remains, cut to size."
+    )
+    head = headings("task, pair", *names, numeric=names)
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} tasks")
+
+
+def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
+    """Compare routing with each other system on resampled test sets, seed by seed (Koehn 2004)."""
+    found = _by_row(records)
+    rows = []
+    for (pair, system), others in found.items():
+        if system == ROUTING:
+            continue
+        ours = {r.seed: r for r in found.get((pair, ROUTING), ())}
+        shared = [(ours[r.seed], r) for r in others if r.seed in ours]
+        if not shared:
+            continue
+        compared = [paired_bootstrap(_counts(a), _counts(b)) for a, b in shared]
+        gains = [float(bleu_of(_counts(a).sum(0)) - bleu_of(_counts(b).sum(0))) for a, b in shared]
+        better, worse = (sum(f(c) for c in compared) for f in (_is_better, _is_worse))
+        rows.append(
+            (
+                Entry(f"{system.partition(':')[2]}, {pair}"),
+                Entry(number(fmean(gains), 2, True), sort=fmean(gains)),
+                Entry(number(100 * fmean(share for *_, share in compared), 0)),
+                Entry(f"{better} of {len(shared)}", sort=better),
+                Entry(f"{worse} of {len(shared)}", sort=worse),
+            )
+        )
+    names = ("gain", "better on, %", "surely better", "surely worse")
+    caption = (
+        f"Routing against each other system on resampled test sentences, {profile}: mean gain in "
+        "BLEU, share of test sets on which routing is better, and in how many seeds the 95 % "
+        "interval of the paired bootstrap leaves out 0."
+    )
+    head = headings("routing against", *names, numeric=names)
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} comparisons")
+
+
+def _is_better(compared: tuple[float, float, float]) -> bool:
+    return compared[0] > 0
+
+
+def _is_worse(compared: tuple[float, float, float]) -> bool:
+    return compared[1] < 0
+
+
+def _counts(record: Record) -> np.ndarray:
+    """BLEU's counts of each test sentence; how many n-grams there are follows from its length."""
+    kept = np.array(record.details["test_counts"], dtype=np.int64)
+    totals = np.maximum(0, kept[:, :1] - np.arange(4))
+    return np.hstack((kept, totals))

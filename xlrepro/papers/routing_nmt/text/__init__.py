@@ -1,0 +1,1 @@
+"""Text of the translation corpora: one normalisation, sub-word pieces, overlap, scores."""

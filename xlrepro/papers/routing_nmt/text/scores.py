@@ -1,0 +1,126 @@
+"""BLEU and TER by sacrebleu, with signatures, and the bootstrap that compares two systems."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xlrepro.errors import DataError
+from xlrepro.papers.routing_nmt.text.normalise import detokenised
+
+Sentences = Sequence[Sequence[str]]
+BOOTSTRAP_SAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of one system on one test set.
+
+    Attributes:
+        bleu: of the tokens as they are, as ``multi-bleu.perl`` computes it; percent.
+        bleu_detokenised: of readable lines, tokenised by sacrebleu's ``13a``; percent.
+        ter: of the tokens as they are; percent.
+        signatures: metric name to sacrebleu's signature.
+        statistics: BLEU's counts of each sentence, ``(sentences, 10)``: hypothesis and reference
+            length, matches of 1- to 4-grams, and their totals. Numbers only.
+    """
+
+    bleu: float
+    bleu_detokenised: float
+    ter: float
+    signatures: dict[str, str]
+    statistics: np.ndarray
+
+
+def scored(hypotheses: Sentences, references: Sentences) -> Scores:
+    """Score translations, each against one reference, all as tokens.
+
+    Raises:
+        DataError: where there is nothing to score, or the numbers of sentences differ.
+    """
+    from sacrebleu.metrics import BLEU, TER
+
+    if not references or len(hypotheses) != len(references):
+        raise DataError(f"{len(hypotheses)} translations against {len(references)} references")
+    tokenised, readable = BLEU(tokenize="none", force=True), BLEU(tokenize="13a")
+    ter = TER(case_sensitive=True)
+    lines = [" ".join(words) for words in hypotheses]
+    gold = [" ".join(words) for words in references]
+    plain_lines = [detokenised(list(words)) for words in hypotheses]
+    plain_gold = [detokenised(list(words)) for words in references]
+    values = {
+        "BLEU": tokenised.corpus_score(lines, [gold]).score,
+        "BLEU detokenised": readable.corpus_score(plain_lines, [plain_gold]).score,
+        "TER": ter.corpus_score(lines, [gold]).score,
+    }
+    metrics: dict[str, Any] = {"BLEU": tokenised, "BLEU detokenised": readable, "TER": ter}
+    return Scores(
+        bleu=values["BLEU"],
+        bleu_detokenised=values["BLEU detokenised"],
+        ter=values["TER"],
+        signatures={name: str(metric.get_signature()) for name, metric in metrics.items()},
+        statistics=sentence_statistics(hypotheses, references),
+    )
+
+
+def perplexity_signature() -> str:
+    """Return the signature of perplexity: what it is per."""
+    return "ppl|per:target piece and end|v:1"
+
+
+def sentence_statistics(hypotheses: Sentences, references: Sentences) -> np.ndarray:
+    """Return BLEU's counts of each sentence, ``(sentences, 10)``; see `Scores`."""
+    rows = []
+    for words, gold in zip(hypotheses, references, strict=True):
+        row = [len(words), len(gold)]
+        for size in (1, 2, 3, 4):
+            row.append(_matches(_ngrams(words, size), _ngrams(gold, size)))
+        rows.append(row + [max(0, len(words) - size + 1) for size in (1, 2, 3, 4)])
+    return np.array(rows, dtype=np.int64)
+
+
+def _ngrams(words: Sequence[str], size: int) -> dict[tuple[str, ...], int]:
+    counts: dict[tuple[str, ...], int] = {}
+    for start in range(len(words) - size + 1):
+        gram = tuple(words[start : start + size])
+        counts[gram] = counts.get(gram, 0) + 1
+    return counts
+
+
+def _matches(found: dict[tuple[str, ...], int], gold: dict[tuple[str, ...], int]) -> int:
+    return sum(min(count, gold.get(gram, 0)) for gram, count in found.items())
+
+
+def bleu_of(statistics: np.ndarray) -> np.ndarray:
+    """Return corpus BLEU, percent, of summed counts ``(..., 10)``; 0 where some n never matches."""
+    sums = np.asarray(statistics, dtype=float)
+    matches, totals = sums[..., 2:6], sums[..., 6:10]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.exp(np.log(matches / totals).mean(-1))
+        brevity = np.exp(np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0]))
+    return np.nan_to_num(100 * precision * brevity, nan=0.0)
+
+
+def paired_bootstrap(
+    first: np.ndarray, second: np.ndarray, samples: int = BOOTSTRAP_SAMPLES, seed: int = 12345
+) -> tuple[float, float, float]:
+    """Compare two systems on resampled test sets (Koehn 2004).
+
+    Args:
+        first: counts of each sentence, as `sentence_statistics` gives them.
+        second: of the other system on the same sentences.
+        samples: number of resampled test sets.
+        seed: of the resampling.
+
+    Returns:
+        Lower and upper end of the 95 % interval of BLEU(first) - BLEU(second), and the share of
+        test sets on which the first is better.
+    """
+    if first.shape != second.shape:
+        raise DataError("the two systems were not scored on the same sentences")
+    draw = np.random.default_rng(seed)
+    rows = draw.integers(0, len(first), (samples, len(first)))
+    gains = bleu_of(first[rows].sum(1)) - bleu_of(second[rows].sum(1))
+    low, high = np.percentile(gains, [2.5, 97.5])
+    return float(low), float(high), float((gains > 0).mean())
