@@ -31,7 +31,7 @@ from xlrepro.book.parameters import check, declared
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, project_root
-from xlrepro.trials.devices import resolve
+from xlrepro.trials.devices import resolve, visible_gpus
 from xlrepro.trials.engine import run_trials
 from xlrepro.trials.trial import PROFILES, Trial
 
