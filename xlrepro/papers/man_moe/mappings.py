@@ -12,7 +12,6 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-import yaml
 
 from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned
@@ -26,6 +25,7 @@ from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.yaml_files import read_yaml
 
 ENGLISH = "en"
 FAMILY_SEED = 0  # of the artificial spaces
@@ -87,7 +87,7 @@ class Language:
 def presets() -> dict[str, Any]:
     """Return the presets of the comparison: profile to settings, as the YAML has them."""
     file = resources.files("xlrepro.papers.man_moe") / "presets" / "mappings.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+    return dict(read_yaml(file))
 
 
 def method_settings(name: str, values: Mapping[str, Any]) -> Any:
