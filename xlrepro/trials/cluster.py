@@ -210,8 +210,8 @@ def _interrupts_held() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         caught.append((before[number], number, frame))
 
     def pass_on() -> None:
-        for number in signals:
-            signal.signal(number, before[number])
+        for each in signals:
+            signal.signal(each, before[each])
         for handler, number, frame in caught[:1]:
             caught.clear()
             if callable(handler):
