@@ -21,12 +21,12 @@ PAPERS = Path(__file__).parent / "papers"
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by its key, in the order of the catalog's papers.
 
-    A paper is built if its package has a module ``experiments``.
+    A paper is built if its package has a module, or a package, ``experiments``.
     """
     found: dict[str, Experiment] = {}
     for paper in load_catalog().papers:
-        parts = (Path("experiments.py"), Path("experiments", "__init__.py"))
-        if not any((PAPERS / paper / part).is_file() for part in parts):
+        built = PAPERS / paper
+        if not any((built / e).is_file() for e in ("experiments.py", "experiments/__init__.py")):
             continue
         module = import_module(f"xlrepro.papers.{paper}.experiments")
         found |= {experiment.key: experiment for experiment in module.EXPERIMENTS}

@@ -25,7 +25,7 @@ def function_name(task: str) -> str:
 
     Example:
         >>> function_name("word_order/distances")
-        'xlrepro.papers.word_order.distances:run'
+        'xlrepro.papers.word_order.measures.distances:run'
     """
     paper, _, name = task.partition("/")
     known = _tasks_of(f"{PAPERS}.{paper}") or _tasks_of(paper)
