@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlrepro.corpora.artificial import Family
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
 from xlrepro.embeddings.mappings.artificial_spaces import turned
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings, check_name
 from xlrepro.embeddings.mappings.spaces import Space
-from xlrepro.embeddings.mappings.unsupervised import check_name, learnt_maps, refuse_collapsed
+from xlrepro.embeddings.mappings.unsupervised import learnt_maps, refuse_collapsed
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.artificial import SOURCE
 from xlrepro.embeddings.vectors.tables import VectorSet
