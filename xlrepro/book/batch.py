@@ -166,7 +166,7 @@ def plan(
 
 def _check_run(experiment: str, profile: str, values: Mapping[str, Any]) -> None:
     """Refuse a device that is not here and a system that the experiment lacks, before any run."""
-    if values.get("device") == "cuda" and not values.get("scheduler"):
+    if values.get("device") == "cuda" and not (values.get("scheduler") or visible_gpus()):
         resolve("cuda")
     own = all_experiments().get(experiment)
     if own is not None and values.get("systems"):
