@@ -191,7 +191,7 @@ def invented_statements(monkeypatch, third):
         def realisations(self, *names):
             return [SimpleNamespace(meaning=side, word=word) for side, word in drawn]
 
-    monkeypatch.setattr(reviews, "Family", Invented)
+    monkeypatch.setattr(reviews, "family_of", Invented)
     monkeypatch.setattr(reviews, "sentiment", lambda side: side)
     monkeypatch.setattr(
         reviews, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
