@@ -201,7 +201,7 @@ def _interrupts_held() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         a context in which they are let through, those that have come meanwhile at its start.
     """
     caught: list[tuple[Any, int, FrameType | None]] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
     if threading.current_thread() is not threading.main_thread():  # where signals never come
         yield nullcontext
         return
