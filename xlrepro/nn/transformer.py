@@ -51,8 +51,8 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.output_dim = dim
         self.project = nn.Linear(input_dim, dim) if input_dim != dim else nn.Identity()
-        known = positions(dim) if positions else nn.Identity()
-        self.positions: nn.Module = known
+        self.positions = positions(dim) if positions else nn.Identity()
+        known = self.positions
         distance = known.max_distance if isinstance(known, RelativePositions) else None
         self.layers = nn.ModuleList(
             TransformerLayer(dim, heads, ff_dim, kernel_size, distance, dropout)
