@@ -1,5 +1,7 @@
 """Experiments that share trials: whose records they read, and as what."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
@@ -162,3 +164,24 @@ def test_a_name_that_a_profile_does_not_run_is_refused_beside_others_that_it_doe
     assert made.trials("smoke") == ["a:one"]
     with pytest.raises(SettingsError, match=r"does not run b:\* at smoke"):
         made.trials("smoke", ["one", "b:*"])
+
+
+NAME_ALL_TRIALS = """
+import sys
+sys.modules["torch"] = None  # importing it fails
+from xlrepro.errors import DataError
+from xlrepro.experiments import all_experiments
+for each in all_experiments().values():
+    for profile in each.profiles:
+        try:
+            each.all_trials(profile, (0,))
+        except DataError:  # files that the user supplies
+            pass
+heavy = {"scipy.stats", "pandas", "matplotlib", "transformers", "distributed"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_all_trials_are_named_without_torch():
+    done = subprocess.run([sys.executable, "-c", NAME_ALL_TRIALS], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

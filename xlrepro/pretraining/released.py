@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 
 from xlrepro.corpora import registry
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.pretraining.bert_weights import load_layers
 from xlrepro.pretraining.pieces import EngineTokenizer, unigram, wordpiece
 from xlrepro.pretraining.quantised import QuantisedEmbedding, QuantisedFile
+from xlrepro.pretraining.recipes import check_name
 
-NAMES = ("multilingual-e5-small", "all-minilm-l6-v2")
 MINILM = BertSizes(30522, dim=384, layers=6, heads=12, ff_dim=1536, positions=512)
 
 
@@ -72,26 +72,6 @@ class ReleasedEncoder:
     def limit(self) -> int:
         """Longest sequence of pieces, the first and the last among them."""
         return self.network.sizes.positions
-
-
-def check_name(name: str) -> None:
-    """Check that an encoder is known.
-
-    Raises:
-        SettingsError: if not; the message names those that are.
-    """
-    if name not in NAMES:
-        raise SettingsError(f"no released encoder is called {name!r}: use {' or '.join(NAMES)}")
-
-
-def weights_hash(name: str) -> str:
-    """Return the SHA-256 of an encoder's weights, as the registry states it; reads nothing.
-
-    Raises:
-        SettingsError: for an unknown name.
-    """
-    check_name(name)
-    return registry.content_hash(name, "weights")
 
 
 def load(name: str, dense: bool = False) -> ReleasedEncoder:

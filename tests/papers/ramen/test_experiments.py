@@ -4,7 +4,7 @@ import pytest
 
 from xlrepro.errors import DataError, DeviceError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import adaptation, evaluation, experiments, labelled, texts
+from xlrepro.papers.ramen import adaptation, evaluation, experiments, labelled, recipes, texts
 from xlrepro.papers.ramen.settings import EvaluationSettings, validated
 from xlrepro.trials.tasks import load_task
 from xlrepro.trials.trial import TrialContext
@@ -117,7 +117,7 @@ def test_mixed_precision_on_a_cpu_is_one_line():
     (trial,) = experiment("ramen/table1").trials(
         "smoke", ["base:RAMEN-BASE + BERT (mono)"], [0], {**TINY, "words": 401}
     )
-    settings = evaluation.adaptation_of(settings_of(trial), "fr")
+    settings = recipes.adaptation_of(settings_of(trial), "fr")
     with pytest.raises(DeviceError, match="CUDA"):
         adaptation.folder(settings.model_copy(update={"precision": "mixed"}))
 
@@ -151,7 +151,7 @@ def test_no_sentence_of_a_test_set_is_trained_on(language, monkeypatch):
     (trial,) = experiment("ramen/table1").trials(
         "open", [f"{experiments.BASE} (parallel)"], [0], {"targets": (language,), "words": 30_000}
     )
-    settings = evaluation.adaptation_of(settings_of(trial), language)
+    settings = recipes.adaptation_of(settings_of(trial), language)
     banned = texts.test_sentences(language)
     assert len(banned) > 5000
     assert texts.leaks(settings, language) == 0

@@ -10,7 +10,7 @@ Stage 0 is shared by all targets of a profile. A killed stage goes on from its l
 import json
 import time
 from collections import Counter
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,41 +24,13 @@ from xlrepro.papers.ramen import alignment, english, initialisation, texts
 from xlrepro.papers.ramen.english import Pieces
 from xlrepro.papers.ramen.masking import sequences
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel
+from xlrepro.papers.ramen.recipes import english_recipe, recipe, recipe_hash
 from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
 from xlrepro.papers.ramen.tuning import Text, accuracy, tune
 from xlrepro.paths import cache_dir
 from xlrepro.pretraining import released
 
 CHECKPOINTS = ("start", "embeddings", "end")
-
-
-@cache
-def english_recipe(settings: AdaptationSettings) -> dict[str, Any]:
-    """Return everything that decides the English model after stage 0."""
-    plain = settings.model_dump(mode="json")
-    names = ("version", "corpus", "words", "held_out", "characters", "english", "precision", "seed")
-    text = {
-        path: value
-        for path, value in texts.recipe(settings).items()
-        if path.startswith(("artificial", f"mono-text/{ENGLISH}/"))
-    }
-    model = english.recipe(settings.english)
-    return {"settings": {name: plain[name] for name in names}, "text": text, "model": model}
-
-
-@cache
-def recipe(settings: AdaptationSettings) -> dict[str, Any]:
-    """Return everything that decides a bilingual model. Builds nothing."""
-    return {
-        "settings": settings.model_dump(mode="json"),
-        "text": texts.recipe(settings),
-        "english": hash_of(english_recipe(settings)),
-    }
-
-
-def recipe_hash(settings: AdaptationSettings) -> str:
-    """Return the hash of a bilingual model's recipe; builds nothing."""
-    return hash_of(recipe(settings))
 
 
 def english_folder(settings: AdaptationSettings, device: str = "cpu") -> Path:

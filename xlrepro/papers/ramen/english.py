@@ -3,18 +3,18 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from xlrepro.errors import SettingsError
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
 from xlrepro.papers.ramen.masking import Special
+from xlrepro.papers.ramen.recipes import OWN
 from xlrepro.papers.ramen.settings import EnglishSettings
 from xlrepro.pretraining import released
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece, learn_vocabulary
 
-OWN, SUPPLIED = "own", "supplied:"
+SUPPLIED = "supplied:"
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,3 @@ def model(settings: EnglishSettings, pieces: Pieces | None) -> MaskedLanguageMod
         if isinstance(module, torch.nn.Dropout):
             module.p = settings.dropout
     return whole
-
-
-def recipe(settings: EnglishSettings) -> dict[str, Any]:
-    """Return what decides the model before stage 0."""
-    if settings.model == OWN:
-        return {}
-    return {settings.model: released.weights_hash(settings.model)}

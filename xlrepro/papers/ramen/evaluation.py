@@ -13,13 +13,13 @@ from xlrepro.corpora.sentences import Sentence
 from xlrepro.papers.ramen import adaptation, labelled, reading
 from xlrepro.papers.ramen.heads import Fit, InferenceHead, PairStates, ParsingHead, fit
 from xlrepro.papers.ramen.reading import Reader, States
+from xlrepro.papers.ramen.recipes import UPDATES, adaptation_of
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, validated
 from xlrepro.papers.ramen.texts import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
-UPDATES = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
 ACCURACY = "acc|level:pair|labels:3|v:1"
 
 
@@ -114,12 +114,6 @@ def _trained(
         return _inference(settings, reader, seed, context)
     source = target if settings.task == "UD supervised" else SOURCE
     return _parsing(settings, reader, source, seed, context)
-
-
-def adaptation_of(settings: EvaluationSettings, target: str) -> AdaptationSettings:
-    """Return the settings of the adaptation to a target."""
-    values = {**(settings.adaptation or {}), "target": target}
-    return validated(values, f"the adaptation to {target}", AdaptationSettings)
 
 
 def reader_of(

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from xlrepro.papers.ramen import adaptation, evaluation, labelled, reading
+from xlrepro.papers.ramen import labelled
+from xlrepro.papers.ramen.recipes import UPDATES, data_hashes
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
     EvaluationSettings,
@@ -23,7 +24,7 @@ from xlrepro.trials.trial import Cell, Trial
 
 TASK = "ramen/evaluation"
 LANGUAGES = ("fr", "ru", "ar", "hi", "vi", "zh")
-POINTS = tuple(evaluation.UPDATES.values())
+POINTS = tuple(UPDATES.values())
 DATASETS = {"XNLI": "XNLI", "UD": "UD v2.4"}  # as Figure 2 names its panels
 Overrides = Mapping[str, Any]
 
@@ -122,17 +123,6 @@ def _trials(
         data=data_hashes(settings),
         task=TASK,
     )
-
-
-def data_hashes(settings: EvaluationSettings) -> dict[str, str]:
-    """Return what identifies everything that a trial reads; builds nothing."""
-    found = labelled.hashes(settings.corpus, settings.task, settings.targets)
-    if settings.model is not None:
-        return found | {f"encoder/{settings.model}": reading.multilingual_hash(settings.model)}
-    for target in settings.targets:
-        made = evaluation.adaptation_of(settings, target)
-        found[f"bilingual/{target}"] = adaptation.recipe_hash(made)
-    return found
 
 
 def _languages(profile: str, task: str, overrides: Overrides) -> list[str]:
@@ -255,7 +245,7 @@ def _figure2_trials(
             profile,
             seeds,
             overrides,
-            tuple(evaluation.UPDATES),
+            tuple(UPDATES),
         )
     ]
 

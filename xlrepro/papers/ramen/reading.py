@@ -9,11 +9,11 @@ import torch
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.english import Pieces, wordpieces
+from xlrepro.papers.ramen.recipes import SELF, multilingual_hash, recipe_hash
 from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.pretraining import released
 from xlrepro.pretraining.frozen_states import frozen_states
 
-SELF = "self:"
 Words = Sequence[str]
 
 
@@ -136,7 +136,7 @@ def bilingual(settings: AdaptationSettings, checkpoint: str, device: str = "cpu"
     model, pieces, _ = adaptation.load(settings, checkpoint, device)
     special: dict[str, Pieces] = pieces
     return Reader(
-        identity=f"{adaptation.recipe_hash(settings)} {checkpoint}",
+        identity=f"{recipe_hash(settings)} {checkpoint}",
         network=model.in_language,
         numbers=lambda language: special[language].numbers,
         begin=lambda language: special[language].special.begin,
@@ -144,15 +144,6 @@ def bilingual(settings: AdaptationSettings, checkpoint: str, device: str = "cpu"
         first=lambda numbers: 0,
         device=device,
     )
-
-
-def multilingual_hash(name: str) -> str:
-    """Return what identifies a multilingual encoder's weights; loads nothing."""
-    if name.startswith(SELF):
-        from xlrepro.pretraining.multilingual_bert import recipe_hash
-
-        return recipe_hash(name.removeprefix(SELF))
-    return released.weights_hash(name)
 
 
 def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
