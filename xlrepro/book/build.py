@@ -33,25 +33,25 @@ def html_dir() -> Path:
     return book_dir() / "_build" / "html"
 
 
-def current_page(profile: str) -> Path | None:
-    """Return the page to open if nothing has changed since :func:`mark_current`; else None.
+def current_page(digest: str) -> Path | None:
+    """Return the page to open if the rendered book shows what has this digest; else None.
 
     Args:
-        profile: whose notebooks the book shows.
+        digest: of :func:`everything`.
     """
     page, stamp = html_dir() / "index.html", book_dir() / CURRENT
     if not (page.is_file() and stamp.is_file()):
         return None
-    return page if stamp.read_text(encoding="utf-8") == _everything(profile) else None
+    return page if stamp.read_text(encoding="utf-8") == digest else None
 
 
-def mark_current(profile: str) -> None:
-    """Note of the rendered book that it shows what there is now."""
-    (book_dir() / CURRENT).write_text(_everything(profile), encoding="utf-8")
+def mark_current(digest: str) -> None:
+    """Note of the rendered book what it shows; the digest is that of before it was assembled."""
+    (book_dir() / CURRENT).write_text(digest, encoding="utf-8")
 
 
-def _everything(profile: str) -> str:
-    """Return a digest of all that the book is made from: sources, data, records, notebooks."""
+def everything(profile: str) -> str:
+    """Return a digest of all that a book of ``profile``'s notebooks is made from."""
     root, build = project_root(), build_dir()
     made = [*(build / "records").glob("*.json"), *(build / "notebooks" / profile).rglob("*.ipynb")]
     pages = [p for name in ("book", "notebooks") for p in (root / name).rglob("*") if p.is_file()]
@@ -61,7 +61,7 @@ def _everything(profile: str) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def render(source: Path, *, quiet: bool = True) -> Path:
+def render(source: Path) -> Path:
     """Render ``source`` and return the page to open.
 
     Nothing is done when neither the source nor the code it documents has changed since the last

@@ -57,9 +57,9 @@ def book(
     jobs: Jobs = 2,
 ) -> None:
     """Run what has changed and render the book; the last line is the page to open."""
-    from xlrepro.book.build import current_page
+    from xlrepro.book.build import current_page, everything
 
-    page = current_page(profile) if run else None
+    page = current_page(everything(profile)) if run else None
     if page is not None:
         _line("nothing has changed since the book was rendered")
         typer.echo(str(page))
@@ -82,13 +82,14 @@ def _run_notebooks(profile: str, jobs: int) -> dict[str, Path]:
 def _render(profile: str, complete: bool) -> Path:
     """Render the book and return the page to open; a complete one need not be made again."""
     from xlrepro.book.assemble import assemble
-    from xlrepro.book.build import book_dir, mark_current, render
+    from xlrepro.book.build import book_dir, everything, mark_current, render
     from xlrepro.book.lock import only_one
 
     with only_one(book_dir(), "renders the book", _line):
+        digest = everything(profile)
         page = render(assemble(profile))
         if complete:
-            mark_current(profile)
+            mark_current(digest)
     return page
 
 

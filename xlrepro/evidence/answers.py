@@ -1,9 +1,16 @@
 """What a page answers, in sentences computed from records: claims, the main difference, cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xlrepro.evidence.catalog import Difference, load_catalog
-from xlrepro.evidence.compare import unit_factor
+from xlrepro.evidence.compare import (
+    ABOVE,
+    BELOW,
+    WITHIN,
+    compare,
+    unit_factor,
+    verdict_counts,
+)
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.judging import FAILS, HOLDS, UNDECIDED, ClaimVerdict, status_counts
 from xlrepro.evidence.paired import paired_differences
@@ -42,9 +49,28 @@ def answer(
     """
     main = load_catalog().experiment(view.experiment).answer
     told = [difference_sentence(view, main, reported or load_reported())] if main else []
+    told += [] if main else cells_sentence(verdict_counts(compare(view, reported=reported)))
     told += [claims_sentence(verdicts)] if verdicts else []
     told.append(f"Behind this: {total_cost(records)} ({MEANING[view.profile]}).")
     return Statement(f"Answer, {view.experiment} ({view.profile})", tuple(told))
+
+
+def cells_sentence(counts: Mapping[str, int]) -> list[str]:
+    """Return how the cells that can be judged lie beside the paper's; [] where there is none.
+
+    Args:
+        counts: verdict -> cells.
+
+    Example:
+        >>> cells_sentence({"within": 31, "above": 1, "below": 0, "not run": 5})
+        ['Of 32 cells 31 are within the interval, 1 above, 0 below the paper.']
+    """
+    within, above, below = (counts.get(verdict, 0) for verdict in (WITHIN, ABOVE, BELOW))
+    judged = within + above + below
+    if not judged:
+        return []
+    beside = f"{within} are within the interval, {above} above, {below} below the paper"
+    return [f"Of {judged} cells {beside}."]
 
 
 def claims_sentence(verdicts: Sequence[ClaimVerdict]) -> str:

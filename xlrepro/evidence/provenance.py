@@ -29,9 +29,10 @@ class Cost:
 
     def __str__(self) -> str:
         hours = duration(self.wall_seconds)
-        tokens = f"{self.training_tokens / 1e6:.1f} million training tokens"
+        tokens = f", {self.training_tokens / 1e6:.1f} million training tokens"
+        tokens *= self.training_tokens > 0
         trials = f"{self.trials} trial{'s' * (self.trials != 1)}"
-        return f"{trials}, {hours}, {tokens}, on {' and '.join(self.devices) or '–'}"
+        return f"{trials}, {hours}{tokens}, on {' and '.join(self.devices) or '–'}"
 
 
 def duration(seconds: float) -> str:
