@@ -8,6 +8,7 @@ from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_dra
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.block_order import BLOCKS
+from xlrepro.papers.routing_nmt.experiments import PAIRS
 from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS, Usage, chances, figure_order
 from xlrepro.trials.record import Record
 
@@ -29,7 +30,8 @@ def block_usage(view: View, source: str = "same") -> Figure:
             own test sentences.
     """
     title = "Use of the shared blocks by task"
-    pairs = list(dict.fromkeys(column.split("/")[0] for column in view.columns))
+    run = {column.split("/")[0] for column in view.columns}
+    pairs = [pair for pair in PAIRS if pair in run]
     if not pairs:
         return nothing_to_draw(title, "no routed system was run")
     (system,) = view.systems

@@ -24,7 +24,7 @@ def gain_over_plain(view: View) -> Figure:
     training pairs do to the gain.
     """
     title = "Gain over plain translation"
-    columns = [c for c in view.columns if c.endswith("/test/BLEU") and view.get(PLAIN, c)]
+    columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/BLEU")]
     systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
