@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import crf, data_loading, encoders, man_moe, routing_nmt, zero_shot
+from benchmarks import commands, crf, data_loading, encoders, man_moe, routing_nmt, zero_shot
 from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
@@ -37,9 +37,11 @@ GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "zero-shot": zero_shot.measure,
     "man-moe": man_moe.measure,
     "routing-nmt": routing_nmt.measure,
+    "commands": commands.measure,
 }
-# A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too.
-ONCE = ("data", "zero-shot")
+# A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too;
+# a command computes with none.
+ONCE = ("data", "zero-shot", "commands")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

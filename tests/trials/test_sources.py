@@ -85,7 +85,7 @@ def test_builders_of_artefacts_and_what_they_alone_import_do_not_count(package):
 
 def test_a_broken_data_file_is_an_error_that_names_it(package):
     (package / "presets.yaml").write_text("a: [\n")
-    with pytest.raises(SettingsError, match=r"presets\.yaml is not YAML"):
+    with pytest.raises(SettingsError, match=r"presets\.yaml is not valid YAML"):
         digest()
 
 
@@ -95,7 +95,7 @@ def test_a_broken_data_file_is_an_error_that_names_it(package):
         ("word_order/pos", "artificial/presets.yaml"),
         ("word_order/pos", "artificial/ontology.yaml"),
         ("word_order/pos", "open/open_vectors.yaml"),
-        ("word_order/pos", "presets/treebanks.yaml"),
+        ("word_order/pos", "corpora/treebanks.yaml"),
         ("word_order/mbert", "pretraining/presets.yaml"),
     ],
 )

@@ -50,6 +50,7 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # help in plain text: rich takes longer to load than the rest
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)

@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from xlrepro.corpora.registry import Dataset
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a data set, as `data list` shows it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]

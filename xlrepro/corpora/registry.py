@@ -191,10 +191,11 @@ def dataset(name: str) -> Dataset:
         SettingsError: for a name that is not registered.
         DataError: if its YAML is malformed.
     """
-    known = _registry_files()
-    if name not in known:
-        raise SettingsError(f"no data set is called {name!r}; registered are: {', '.join(known)}")
-    return _load_yaml(known[name])
+    path = data_dir() / "registry" / f"{name}.yaml"
+    if path.stem != name or not path.is_file():
+        known = ", ".join(_registry_files())
+        raise SettingsError(f"no data set is called {name!r}; registered are: {known}")
+    return _load_yaml(path)
 
 
 def content_hash(name: str, file_id: str) -> str:

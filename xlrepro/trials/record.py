@@ -129,7 +129,7 @@ class Record(BaseModel):
             StoreError: if the text is no whole record; names ``where`` and what is wrong.
         """
         try:
-            return cls.model_validate(_checked(json.loads(text)))
+            return cls.model_validate(_checked(json.loads(text), text))
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "record"
@@ -150,7 +150,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(_line(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _checked(content: Any) -> dict[str, Any]:
+def _checked(content: Any, text: str) -> dict[str, Any]:
     """Return a record's fields without the checksum.
 
     Raises:
@@ -160,6 +160,10 @@ def _checked(content: Any) -> dict[str, Any]:
         raise ValueError("it is no JSON object")
     fields = dict(content)
     checksum = fields.pop("checksum", None)
+    # The line as `to_json` writes it, less the checksum, is what the checksum is of.
+    plain = text.rstrip("\n").replace(f'"checksum": "{checksum}", ', "", 1)
+    if hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest() == checksum:
+        return fields
     if checksum != _checksum(fields):
         raise ValueError("its checksum does not fit: something in it was changed by hand")
     return fields

@@ -19,8 +19,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import DataError, SettingsError, XlreproError
 from xlrepro.paths import build_dir
+from xlrepro.yaml_files import read_yaml
 
 OWN = (str(Path(__file__).resolve().parents[2]),)  # the folder that holds the package
 TABLES = ("TASKS", "SHRINK")
@@ -202,12 +203,10 @@ def _data_digest(path: Path, mtime_ns: int, size: int) -> str:
     with suppress(ValueError, TypeError):
         if known is not None and known[0] == stamp:
             return str(known[1])
-    import yaml
-
     try:
-        content = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError) as error:
-        raise SettingsError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+        content = read_yaml(path)
+    except DataError as error:
+        raise SettingsError(str(error)) from error
     digest = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()
     _remember(place, [stamp, digest])
     return digest

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from xlrepro.errors import StoreError
 from xlrepro.paths import build_dir, check_folder, data_dir
+from xlrepro.trials.published import PublishedLines, lines_of
 from xlrepro.trials.record import Record
 
 logger = logging.getLogger("xlrepro")
@@ -61,7 +62,6 @@ class RecordStore:
     def __init__(self, root: Path | None = None, published: Path | None = None) -> None:
         self.root = Path(root) if root is not None else build_dir() / "records"
         self.published = Path(published) if published is not None else data_dir() / "results"
-        self._lines: dict[Path, tuple[int, int, dict[str, Record]]] = {}
         self._files: dict[Path, tuple[int, int, Record]] = {}
         self._reported: set[str] = set()
         check_folder(self.root)
@@ -90,7 +90,7 @@ class RecordStore:
         A broken file is named in a warning and counts as no record.
         """
         local = self._read_local(self.path(key))
-        return _newer(local, self._published_records().get(key))
+        return _newer(local, self._published_record(key))
 
     def check_writable(self) -> None:
         """Make the folders that a run writes into, before it trains anything.
@@ -111,7 +111,8 @@ class RecordStore:
 
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
         """Return all records, stale ones too, by (experiment, profile, systems, seed, key)."""
-        found = dict(self._published_records())
+        files = self._published_lines(f"{experiment or '*/*'}.{profile or '*'}.jsonl")
+        found = {record.key: record for lines in files for record in lines.records(self._report)}
         for path in sorted(self.root.glob("*.json")):
             record = self._read_local(path)
             newer = _newer(record, found.get(path.stem))
@@ -191,7 +192,7 @@ class RecordStore:
 
     def _publish_one(self, path: Path, records: Iterable[Record]) -> PublishedFile:
         with self._locked(f"publish.{path.name}"):
-            known = dict(_read_lines(path)) if path.exists() else {}
+            known = _read_whole(path) if path.exists() else {}
             added = replaced = 0
             for record in records:
                 old = known.get(record.key)
@@ -208,17 +209,19 @@ class RecordStore:
         dirty = sum(record.git.dirty is not False for record in ordered)
         return PublishedFile(path, added, replaced, len(ordered), dirty)
 
-    def _published_records(self) -> dict[str, Record]:
-        found: dict[str, Record] = {}
-        for path in sorted(self.published.glob("*/*.jsonl")):
-            status = path.stat()
-            known = self._lines.get(path)
-            if known is None or known[:2] != (status.st_mtime_ns, status.st_size):
-                records = dict(_read_lines(path, on_error=self._report))
-                known = (status.st_mtime_ns, status.st_size, records)
-                self._lines[path] = known
-            found.update(known[2])
-        return found
+    def _published_lines(self, pattern: str = "*/*.jsonl") -> Iterator[PublishedLines]:
+        for path in sorted(self.published.glob(pattern)):
+            try:
+                yield lines_of(path)
+            except (OSError, UnicodeDecodeError) as error:
+                self._report(_unreadable(path, error))
+
+    def _published_record(self, key: str) -> Record | None:
+        for lines in self._published_lines():
+            record = lines.get(key, self._report)
+            if record is not None:
+                return record
+        return None
 
     def _read_local(self, path: Path) -> Record | None:
         try:
@@ -316,26 +319,17 @@ def _newer(local: Record | None, published: Record | None) -> Record | None:
     return local if local.started >= published.started else published
 
 
-def _read_lines(
-    path: Path, on_error: Callable[[object], None] | None = None
-) -> Iterator[tuple[str, Record]]:
-    """Yield (key, record) per line; a broken line or file goes to ``on_error``, else is raised."""
+def _read_whole(path: Path) -> dict[str, Record]:
+    """Return the records of a published file by key.
+
+    Raises:
+        StoreError: if it cannot be read or one of its lines is broken.
+    """
+
+    def refuse(problem: object) -> None:
+        raise problem if isinstance(problem, StoreError) else StoreError(str(problem))
+
     try:
-        # not splitlines(): U+2028, U+2029 and U+0085 may stand inside a line of JSON
-        lines = path.read_text(encoding="utf-8").split("\n")
+        return {record.key: record for record in lines_of(path).records(refuse)}
     except (OSError, UnicodeDecodeError) as error:
-        if on_error is None:
-            raise _unreadable(path, error) from error
-        on_error(_unreadable(path, error))
-        return
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = Record.from_json(line, f"{path}, line {number},")
-        except StoreError as error:
-            if on_error is None:
-                raise
-            on_error(error)
-            continue
-        yield record.key, record
+        raise _unreadable(path, error) from error

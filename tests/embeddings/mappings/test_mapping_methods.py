@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from xlrepro.embeddings.mappings import csls
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings, orthogonalise
+from xlrepro.embeddings.mappings.adversarial import orthogonalise
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned, unrelated
 from xlrepro.embeddings.mappings.csls import neighbour_means, translate
 from xlrepro.embeddings.mappings.muse import muse
 from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procrustes_map
 from xlrepro.embeddings.mappings.rcsls import RcslsSettings, _Problem, project, rcsls
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.retrieval import csls_retrieve, mean_similarity, mutual_nearest
 from xlrepro.embeddings.mappings.seeded import procrustes
 from xlrepro.embeddings.mappings.spaces import (

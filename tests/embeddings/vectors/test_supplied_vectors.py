@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned, unrelated
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.spaces import CollapsedError
 from xlrepro.embeddings.vectors import supplied as supplied_vectors
 from xlrepro.errors import SettingsError
@@ -58,12 +58,13 @@ def test_maps_are_learnt_once(files, monkeypatch):
 def test_other_files_settings_and_methods_are_learnt_anew(files, monkeypatch):
     learnt = []
     quick = replace(SETTINGS, epochs=1)
+    original = unsupervised_vectors.learnt_maps
 
     def learn(name, *more, **options):
         learnt.append(name)
-        return unsupervised_vectors.learnt_maps(name, *more, **options)
+        return original(name, *more, **options)
 
-    monkeypatch.setattr(supplied_vectors, "learnt_maps", learn)
+    monkeypatch.setattr(unsupervised_vectors, "learnt_maps", learn)
     hashes = [supplied_vectors.load(n, files, SETTINGS).content_hash for n in ("muse", "umwe")]
     hashes.append(supplied_vectors.load("muse", files, quick).content_hash)
     write(files["de"], GERMAN.most_frequent(250))

@@ -8,7 +8,8 @@ import pytest
 from xlrepro.embeddings.mappings.artificial_spaces import turned, unrelated
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe import mappings, mappings_control
-from xlrepro.papers.man_moe.mappings import METHODS, Language, method_settings, presets
+from xlrepro.papers.man_moe.mapping_rows import CONTROLLED, presets
+from xlrepro.papers.man_moe.mappings import METHODS, Language, method_settings
 from xlrepro.papers.man_moe.mappings_experiments import MAPPINGS
 from xlrepro.trials.trial import TrialContext
 
@@ -104,7 +105,7 @@ def control(name, profile="smoke"):
     return found
 
 
-@pytest.mark.parametrize("name", mappings_control.METHOD_NAMES)
+@pytest.mark.parametrize("name", CONTROLLED)
 def test_the_control_has_the_method_settings_of_the_real_languages(name):
     (real,) = MAPPINGS.trials("open", [f"mapping:{name}"], [0])
     settings = control(name, "open").settings
@@ -113,7 +114,7 @@ def test_the_control_has_the_method_settings_of_the_real_languages(name):
 
 
 def test_the_control_is_of_methods_that_see_no_dictionary_and_no_spelling():
-    assert not any(METHODS[name].supervised for name in mappings_control.METHOD_NAMES)
+    assert not any(METHODS[name].supervised for name in CONTROLLED)
     english = mappings_control._english(control("MUSE").settings)
     copy, _ = turned(english, mappings_control.COPY, 0.1, np.random.default_rng(0))
     assert not set(copy.words) & set(english.words)

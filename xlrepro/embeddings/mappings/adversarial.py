@@ -1,52 +1,10 @@
 """What MUSE and UMWE share: the discriminator, the orthogonality update, the criterion."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from xlrepro.embeddings.mappings.csls import translate
-
-
-@dataclass(frozen=True)
-class AdversarialSettings:
-    """Settings of adversarial training; the defaults are those of Conneau et al. (2018), §3.
-
-    Attributes:
-        hidden: units of the discriminator's two hidden layers.
-        input_dropout: of the discriminator.
-        smoothing: how far its labels are from 0 and 1.
-        batch_size: words of each language per step.
-        epochs: after each the criterion is taken.
-        epoch_steps: updates of the maps per epoch. (The text gives no length of an epoch; a
-            million words is our reading of its cost: 31,250 steps x 32 words.)
-        discriminator_steps: updates of the discriminator per update of the maps.
-        learning_rate: of plain SGD, on both sides.
-        decay: of the learning rate, per epoch.
-        shrink: factor of the learning rate when the criterion falls.
-        beta: of the orthogonality update (Eq. 7).
-        frequent: most frequent words that the discriminator sees.
-        criterion_words: most frequent words that the criterion is taken over.
-        refinements: rounds of refinement after it.
-        refinement_words: most frequent words that the dictionary of a refinement comes from.
-    """
-
-    hidden: int = 2048
-    input_dropout: float = 0.1
-    smoothing: float = 0.2
-    batch_size: int = 32
-    epochs: int = 5
-    epoch_steps: int = 31_250
-    discriminator_steps: int = 1
-    learning_rate: float = 0.1
-    decay: float = 0.95
-    shrink: float = 0.5
-    beta: float = 0.01
-    frequent: int = 50_000
-    criterion_words: int = 10_000
-    refinements: int = 5
-    refinement_words: int = 15_000
 
 
 class Discriminator(nn.Module):

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlrepro.corpora.artificial import Family
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
 from xlrepro.embeddings.mappings.artificial_spaces import turned
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings, check_name
 from xlrepro.embeddings.mappings.spaces import Space
-from xlrepro.embeddings.mappings.unsupervised import check_name, learnt_maps, refuse_collapsed
+from xlrepro.embeddings.mappings.unsupervised import learnt_maps, refuse_collapsed
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.artificial import SOURCE
 from xlrepro.embeddings.vectors.tables import VectorSet
@@ -22,12 +22,12 @@ NOISE = 0.1  # length of the noise beside vectors of length 1, as in man_moe/map
 SETTINGS = AdversarialSettings(
     hidden=64,
     batch_size=64,
-    epochs=2,
+    epochs=3,
     epoch_steps=100,
     learning_rate=0.2,
     criterion_words=300,
     refinement_words=500,
-    refinements=2,
+    refinements=3,
 )
 
 

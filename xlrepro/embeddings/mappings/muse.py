@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro.embeddings.mappings.adversarial import (
-    AdversarialSettings,
     Discriminator,
     frequent_words,
     mean_cosine,
@@ -22,6 +21,7 @@ from xlrepro.embeddings.mappings.adversarial import (
 )
 from xlrepro.embeddings.mappings.collapse import Pairs, report_of
 from xlrepro.embeddings.mappings.csls import translate
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.spaces import Mapped, Space
 
 

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from xlrepro.embeddings.mappings.adversarial import (
-    AdversarialSettings,
     Discriminator,
     frequent_words,
     mean_cosine,
@@ -28,6 +27,7 @@ from xlrepro.embeddings.mappings.adversarial import (
 )
 from xlrepro.embeddings.mappings.collapse import Pairs, report_of
 from xlrepro.embeddings.mappings.csls import translate
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.spaces import Mapped, Space
 
 Maps = dict[str, Tensor]

@@ -13,11 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.artefacts import built, hash_of
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
+from xlrepro.artefacts import built
 from xlrepro.embeddings.mappings.collapse import Pairs
 from xlrepro.embeddings.mappings.muse import muse
 from xlrepro.embeddings.mappings.open_spaces import dictionary_rows, monolingual_space
+from xlrepro.embeddings.mappings.recipes import (
+    SEED,
+    SETTINGS,
+    WORDS,
+    AdversarialSettings,
+    check_name,
+    foreign,
+    recipe,
+    recipe_hash,
+)
 from xlrepro.embeddings.mappings.spaces import (
     COLLAPSED,
     CollapsedError,
@@ -29,76 +38,6 @@ from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.open.settings import open_settings
 from xlrepro.embeddings.vectors.tables import VectorSet, load_language
-from xlrepro.errors import SettingsError
-
-NAMES = ("muse", "umwe")
-VERSION = 1  # raised when the code changes the vectors
-SEED = 0
-WORDS = 20_000  # most frequent words that maps are learnt from
-# As in the open preset of man_moe/mappings: a minute per language on one core.
-SETTINGS = AdversarialSettings(
-    hidden=256,
-    batch_size=64,
-    epochs=5,
-    epoch_steps=1_000,
-    frequent=WORDS,
-    criterion_words=2_500,
-    refinement_words=5_000,
-)
-
-
-def recipe(name: str, languages: Sequence[str]) -> dict[str, Any]:
-    """Return what decides the maps of some languages; builds and downloads nothing.
-
-    Args:
-        name: ``"muse"`` or ``"umwe"``.
-        languages: all of them, English among them or not.
-
-    Raises:
-        SettingsError: for another name.
-    """
-    return common_recipe(name, WORDS, SETTINGS) | {
-        # A mapped recipe names the vectors of both languages and the checking dictionary.
-        "languages": {
-            code: hash_of(open_vectors.mapped_recipe(code)) for code in _foreign(languages)
-        },
-    }
-
-
-def recipe_hash(name: str, languages: Sequence[str]) -> str:
-    """Return the hash of :func:`recipe`."""
-    return hash_of(recipe(name, languages))
-
-
-def common_recipe(name: str, words: int, settings: AdversarialSettings) -> dict[str, Any]:
-    """Return what decides maps whatever vectors they map.
-
-    Args:
-        name: ``"muse"`` or ``"umwe"``.
-        words: most frequent words that they are learnt from.
-        settings: of either method.
-
-    Raises:
-        SettingsError: for another name.
-    """
-    check_name(name)
-    return {
-        "version": VERSION,
-        "method": name,
-        "words": words,
-        "seed": SEED,
-        "settings": asdict(settings),
-    }
-
-
-def check_name(name: str) -> None:
-    """Refuse what is not one of ``NAMES``.
-
-    Raises:
-        SettingsError: naming them.
-    """
-    if name not in NAMES:
-        raise SettingsError(f"no vectors without a dictionary are called {name!r}: {NAMES}")
 
 
 def load(name: str, languages: Sequence[str]) -> VectorSet:
@@ -110,18 +49,14 @@ def load(name: str, languages: Sequence[str]) -> VectorSet:
         DataError: if a file it is built from cannot be had.
     """
     source = open_settings().source
-    foreign = _foreign(languages)
-    maps = kept_maps(name, foreign, recipe(name, foreign), lambda: learn(name, foreign))
+    mapped = foreign(languages)
+    maps = kept_maps(name, mapped, recipe(name, mapped), lambda: learn(name, mapped))
     words, matrices = {}, {}
-    for code in (source, *foreign):
+    for code in (source, *mapped):
         words[code], matrix = load_language(open_vectors.monolingual_folder(code))
         matrices[code] = np.asarray(matrix) @ maps[code] if code in maps else matrix
     content = recipe_hash(name, languages)
     return VectorSet(name, words, matrices, source=source, content_hash=content)
-
-
-def _foreign(languages: Sequence[str]) -> list[str]:
-    return sorted(set(languages) - {open_settings().source})
 
 
 def kept_maps(

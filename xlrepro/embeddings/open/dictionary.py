@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from xlrepro.embeddings.open.translation_tables import TranslationTable
 from xlrepro.precision import working_dtype
@@ -48,6 +47,8 @@ def dictionary_vectors(
     shape = (len(words), len(source_matrix))
     # Entry (i, j): weight of English word j among the translations of foreign word i.
     entries = np.array(weights, dtype=working_dtype())
+    from scipy import sparse  # only here: most readers of this module centre vectors
+
     mixture = sparse.csr_matrix((entries, (rows, columns)), shape=shape)
     return words, unit_rows(mixture @ source_matrix)
 

@@ -19,6 +19,7 @@ from xlrepro.errors import SettingsError
 NAMES = ("dictionary", "mapped")
 
 
+@cache
 def recipe_hash(name: str) -> str:
     """Return the hash of everything that decides a vector set; builds and downloads nothing.
 

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from xlrepro.artefacts import hash_of
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings, common_recipe
 from xlrepro.embeddings.mappings.spaces import Space
-from xlrepro.embeddings.mappings.unsupervised import common_recipe, kept_maps, learnt_maps
 from xlrepro.embeddings.open.dictionary import centred_unit_rows
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.embeddings.vectors.vec_files import load_vec
@@ -65,13 +63,17 @@ def load(
         for code in files
     }
     english = spaces.pop(SOURCE)
+    import torch  # only here: hashes of files need none of these
+
+    from xlrepro.embeddings.mappings import unsupervised
+
     device = "cuda" if torch.cuda.is_available() else "cpu"
     what = {**recipe(name, files, settings), "device": device}
-    maps = kept_maps(
+    maps = unsupervised.kept_maps(
         name,
         sorted(spaces),
         what,
-        lambda: learnt_maps(name, spaces, english, settings, device=device),
+        lambda: unsupervised.learnt_maps(name, spaces, english, settings, device=device),
     )
     matrices = {SOURCE: english.matrix}
     matrices |= {code: space.matrix @ maps[code] for code, space in spaces.items()}

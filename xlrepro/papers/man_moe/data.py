@@ -16,6 +16,7 @@ import numpy as np
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.artificial import family_of
 from xlrepro.corpora.sentences import Sentence
+from xlrepro.embeddings.mappings import recipes as mapping_recipes
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.encoding import Lookup
@@ -193,9 +194,7 @@ def data_hashes(settings: TransferSettings) -> dict[str, str]:
 def vectors_hash(name: str, languages: tuple[str, ...]) -> str:
     """Return the hash of everything that decides the open vectors ``name``."""
     if name in WITHOUT_DICTIONARY:
-        from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
-
-        return unsupervised_vectors.recipe_hash(name, languages)
+        return mapping_recipes.recipe_hash(name, languages)
     return open_vectors.recipe_hash(name)
 
 

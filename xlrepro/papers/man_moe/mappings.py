@@ -7,28 +7,24 @@ also tell whether a method that did not see them collapsed.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
-import yaml
 
-from xlrepro.embeddings.mappings.adversarial import AdversarialSettings
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned
 from xlrepro.embeddings.mappings.muse import muse
 from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procrustes_map
 from xlrepro.embeddings.mappings.rcsls import RcslsSettings, rcsls
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.retrieval import csls_retrieve
 from xlrepro.embeddings.mappings.spaces import COLLAPSED, Mapped, MappingReport, Space
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.papers.man_moe.mapping_rows import ENGLISH, FAMILY_SEED, REPEATED, SUPERVISED
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
-ENGLISH = "en"
-FAMILY_SEED = 0  # of the artificial spaces
 NOISE = 0.1  # length of their noise beside vectors of length 1
 SAME_SPELLING = 0.1  # share of artificial words that keep their spelling
 SIGNATURES = {
@@ -55,16 +51,19 @@ class Method:
     random: bool = False
 
 
-METHODS: dict[str, Method] = {
-    "Procrustes": Method(procrustes_map, ProcrustesSettings, supervised=True),
-    "Procrustes + refinement": Method(procrustes_map, ProcrustesSettings, supervised=True),
-    # Which pairs are held out depends on the seed.
-    "RCSLS": Method(rcsls, RcslsSettings, supervised=True, random=True),
-    "RCSLS + spectral": Method(rcsls, RcslsSettings, supervised=True, random=True),
-    "VecMap identical": Method(vecmap, VecMapSettings, random=True),
-    "VecMap unsupervised": Method(vecmap, VecMapSettings, random=True),
-    "MUSE": Method(muse, AdversarialSettings, random=True),
-    "UMWE": Method(umwe, AdversarialSettings, random=True),
+LEARNERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "Procrustes": (procrustes_map, ProcrustesSettings),
+    "Procrustes + refinement": (procrustes_map, ProcrustesSettings),
+    "RCSLS": (rcsls, RcslsSettings),
+    "RCSLS + spectral": (rcsls, RcslsSettings),
+    "VecMap identical": (vecmap, VecMapSettings),
+    "VecMap unsupervised": (vecmap, VecMapSettings),
+    "MUSE": (muse, AdversarialSettings),
+    "UMWE": (umwe, AdversarialSettings),
+}
+METHODS = {
+    name: Method(learn, settings, name in SUPERVISED, name in REPEATED)
+    for name, (learn, settings) in LEARNERS.items()
 }
 
 
@@ -81,13 +80,6 @@ class Language:
     space: Space
     train: np.ndarray
     test: Mapping[str, set[str]]
-
-
-@cache
-def presets() -> dict[str, Any]:
-    """Return the presets of the comparison: profile to settings, as the YAML has them."""
-    file = resources.files("xlrepro.papers.man_moe") / "presets" / "mappings.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
 
 
 def method_settings(name: str, values: Mapping[str, Any]) -> Any:

@@ -13,20 +13,14 @@ import numpy as np
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned
 from xlrepro.embeddings.mappings.spaces import Mapped, Space
 from xlrepro.embeddings.mappings.umwe import umwe
-from xlrepro.papers.man_moe.mappings import ENGLISH, FAMILY_SEED, METHODS, method_settings
+from xlrepro.papers.man_moe.mapping_rows import ENGLISH, FAMILY_SEED, NOISES, column
+from xlrepro.papers.man_moe.mappings import METHODS, method_settings
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
-METHOD_NAMES = ("VecMap unsupervised", "MUSE", "UMWE")
-NOISES = (0.1, 1.0)  # lengths of the noise beside vectors of length 1
 CHECKED = 5_000  # most frequent words of the copy, asked for their originals
 COPY = "copy"
 SIGNATURES = {"P@1": "bdi|to:en|retrieval:csls-10|words:5000-most-frequent|v:1"}
-
-
-def column(noise: float) -> str:
-    """Return the column of a level of noise, ``"noise 0.1/P@1"``."""
-    return f"noise {noise:g}/P@1"
 
 
 @in_its_precision

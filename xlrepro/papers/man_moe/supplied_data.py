@@ -15,7 +15,7 @@ from pathlib import Path
 from xlrepro.artefacts import hash_of
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.mappings.unsupervised import NAMES as WITHOUT_DICTIONARY
+from xlrepro.embeddings.mappings.recipes import NAMES as WITHOUT_DICTIONARY
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import supplied as supplied_vectors
 from xlrepro.embeddings.vectors.encoding import Lookup

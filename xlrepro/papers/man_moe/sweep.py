@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from xlrepro.papers.man_moe.transfer import run as run_transfer
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -23,6 +22,8 @@ def column(value: float) -> str:
 
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Run one trial: mean F1 over the target's domains, under the column of the value."""
+    from xlrepro.papers.man_moe.transfer import run as run_transfer  # only here: torch
+
     (of_value,) = trial.columns
     (target,) = trial.settings["targets"]
     result = run_transfer(replace(trial, columns=(f"{target}/avg",)), context)

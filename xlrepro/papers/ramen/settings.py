@@ -4,10 +4,10 @@ from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from xlrepro.errors import SettingsError
+from xlrepro.yaml_files import read_yaml
 
 Count = Annotated[int, Field(ge=1)]
 FromZero = Annotated[int, Field(ge=0)]
@@ -199,8 +199,7 @@ class EvaluationSettings(Settings):
 def presets() -> dict[str, Any]:
     """Return the presets: profile to settings, as the YAML has them."""
     folder = resources.files("xlrepro.papers.ramen") / "presets"
-    with (folder / "ramen.yaml").open(encoding="utf-8") as file:
-        return dict(yaml.safe_load(file))
+    return dict(read_yaml(folder / "ramen.yaml"))
 
 
 S = TypeVar("S", bound=Settings)
