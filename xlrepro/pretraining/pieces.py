@@ -4,9 +4,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tokenizers import Tokenizer, models, pre_tokenizers
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MARKER = "▁"  # stands for the space before a word
 _SPACES = re.compile(" {2,}")
@@ -28,7 +29,7 @@ class EngineTokenizer:
     """
 
     def __init__(
-        self, engine: Tokenizer, unknown: int, normaliser: Mapping[int, str] | None = None
+        self, engine: "Tokenizer", unknown: int, normaliser: Mapping[int, str] | None = None
     ) -> None:
         self._engine = engine
         self._unknown = unknown
@@ -101,6 +102,8 @@ def unigram(
         unknown: number of the unknown piece.
         normaliser: code point to what stands for it.
     """
+    from tokenizers import Tokenizer, models, pre_tokenizers  # only here: settings need no engine
+
     engine = Tokenizer(models.Unigram(list(pieces), unknown))
     engine.pre_tokenizer = pre_tokenizers.Metaspace(replacement=MARKER, prepend_scheme="always")
     return EngineTokenizer(engine, unknown, normaliser)
@@ -108,6 +111,8 @@ def unigram(
 
 def wordpiece(description: Mapping[str, Any]) -> EngineTokenizer:
     """Return the tokenizer that a ``tokenizer.json`` describes, without padding and cutting."""
+    from tokenizers import Tokenizer
+
     plain = {**description, "padding": None, "truncation": None, "post_processor": None}
     engine = Tokenizer.from_str(json.dumps(plain))
     vocabulary: dict[str, int] = plain["model"]["vocab"]
