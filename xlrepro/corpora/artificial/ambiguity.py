@@ -1,0 +1,86 @@
+"""Languages in which chosen pairs of concepts share a word, so that its senses are known.
+
+The languages of a :class:`Family` have ambiguous words too, but few and rare ones. Here pairs of
+frequent nouns of different kinds get one word in some languages and keep two in the others: a
+translation tells which sense is meant, and so do the verbs around, which take nouns of one kind.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from xlrepro.corpora.artificial.family import Family, Language
+from xlrepro.corpora.artificial.ontology import Concept, load_ontology, seeded
+
+KINDS = ("person", "food", "place", "idea", "object", "animal")
+
+
+def ambiguous_pairs(seed: object, count: int) -> list[tuple[str, str]]:
+    """Return pairs of keys of nouns of different kinds and similar frequency, frequent ones first.
+
+    No noun is in two pairs, and none is a hypernym.
+
+    Args:
+        seed: of the draw.
+        count: number of pairs at most.
+
+    Example:
+        >>> len(ambiguous_pairs(0, 4))
+        4
+    """
+    rng = seeded(seed, "ambiguity")
+    nouns: dict[str, list[Concept]] = {kind: [] for kind in KINDS}
+    for concept in load_ontology().concepts.values():
+        if concept.group == "nouns" and concept.kind in nouns and concept.rank > 0:
+            nouns[concept.kind].append(concept)
+    for found in nouns.values():
+        found.sort(key=lambda concept: -concept.rank)  # the most frequent last
+    pairs = []
+    while len(pairs) < count:
+        left = [kind for kind in KINDS if nouns[kind]]
+        choices = list(combinations(left, 2))
+        if not choices:
+            break
+        first, second = rng.choice(choices)
+        pairs.append((nouns[first].pop().key, nouns[second].pop().key))
+    return pairs
+
+
+class AmbiguousFamily(Family):
+    """A family in which some languages have one word for both concepts of a pair.
+
+    Args:
+        seed: of the family and of the pairs.
+        pairs: number of pairs.
+        codes: languages that do not tell them apart.
+
+    Attributes:
+        pairs: the keys of the concepts.
+
+    Example:
+        >>> family = AmbiguousFamily(0, 3, ("en",))
+        >>> (one, other), *_ = family.pairs
+        >>> [family.language(c).lexicon.stems[one] == family.language(c).lexicon.stems[other]
+        ...  for c in ("en", "de")]
+        [True, False]
+    """
+
+    def __init__(self, seed: int = 0, pairs: int = 20, codes: Sequence[str] = ("en",)) -> None:
+        super().__init__(seed)
+        self.pairs = ambiguous_pairs(seed, pairs)
+        self.codes = tuple(codes)
+        self._merged: dict[str, Language] = {}
+
+    def language(self, code: str) -> Language:
+        """Return a language; see :meth:`Family.language`."""
+        plain = super().language(code)
+        if code not in self.codes or not self.pairs:
+            return plain
+        if code not in self._merged:
+            stems, shared = dict(plain.lexicon.stems), dict(plain.lexicon.shared)
+            for kept, other in self.pairs:
+                stems[other] = stems[kept]
+                shared[other] = kept
+            lexicon = replace(plain.lexicon, stems=stems, shared=shared)
+            self._merged[code] = Language(plain.typology, lexicon)
+        return self._merged[code]
