@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from xlrepro.embeddings.artefacts import built, hash_of, say
+from xlrepro.artefacts import built, hash_of, say
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings

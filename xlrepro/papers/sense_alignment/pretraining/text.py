@@ -12,11 +12,11 @@ import torch
 
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily
-from xlrepro.embeddings.artefacts import hash_of
-from xlrepro.embeddings.normalise import word_form
-from xlrepro.embeddings.open_text import TextFile, text_files
-from xlrepro.embeddings.registered import file_hash, local_path
-from xlrepro.embeddings.tokenise import words_of
+from xlrepro.artefacts import hash_of
+from xlrepro.embeddings.vectors.normalise import word_form
+from xlrepro.embeddings.open.text import TextFile, text_files
+from xlrepro.embeddings.open.registered import file_hash, local_path
+from xlrepro.embeddings.open.tokenise import words_of
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.language_model.settings import (
     LanguageModelSettings,
@@ -145,7 +145,7 @@ def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[st
 
 def _raw_lines(file: TextFile) -> Iterator[str]:
     if file.treebank:
-        from xlrepro.corpora.conllu_reader import read_conllu
+        from xlrepro.corpora.readers.conllu import read_conllu
 
         for sentence in read_conllu(local_path(file.path)):
             yield " ".join(sentence.tokens)
