@@ -1,5 +1,6 @@
 """Trained language models: built once into the cache, named by the hash of their recipe."""
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from xlrepro.artefacts import built, hash_of, say
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
+from xlrepro.papers.sense_alignment.language_model.senses import SenseOutput
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.language_model.whole_word_bert import WholeWordBert
 from xlrepro.papers.sense_alignment.pretraining import text
@@ -32,16 +34,44 @@ class LanguageModel:
         encoder: the network; ready for use, not for training.
         vocabulary: its words by their numbers, special ones first.
         log: how the training went: numbers alone.
-        senses: sense vectors per direction (one direction for BERT), ``(V, slots, dim)``.
-        alive: which senses are left, ``(V, slots)`` per direction.
+        parts: the output layer of each direction (one for BERT, none where weights are tied).
     """
 
     settings: LanguageModelSettings
     encoder: BiLM | Bert
     vocabulary: list[str]
     log: dict[str, Any]
-    senses: list[Tensor]
-    alive: list[Tensor]
+    parts: list["Senses"]
+
+    @property
+    def content(self) -> str:
+        """Hash of the weights, 64 hex digits."""
+        return str(self.log["content"])
+
+
+@dataclass(frozen=True)
+class Senses:
+    """The senses of a direction after training.
+
+    Attributes:
+        vectors: sense vectors. ``(V, slots, dim)``
+        alive: which senses are left. ``(V, slots)``
+        centres: their centres; None with one sense. ``(V, slots, dim)``
+        projection: P; None with one sense. ``(dim, d')``
+    """
+
+    vectors: Tensor
+    alive: Tensor
+    centres: Tensor | None
+    projection: Tensor | None
+
+    def choose(self, words: Tensor, states: Tensor) -> Tensor:
+        """Return the sense of each word, ``(tokens,)``, by Algorithm 1; 0 with one sense."""
+        if self.centres is None or self.projection is None:
+            return torch.zeros_like(words)
+        own, seen = self.centres[words] @ self.projection, states @ self.projection
+        cosines = torch.cosine_similarity(own, seen.unsqueeze(1), dim=-1)
+        return cosines.masked_fill(~self.alive[words], -torch.inf).argmax(-1)
 
 
 def recipe(settings: LanguageModelSettings) -> dict[str, Any]:
@@ -88,13 +118,31 @@ def _build(settings: LanguageModelSettings, target: Path, device: str) -> None:
         },
         **_curves(settings, progress),
     }
-    parts = [
-        {"vectors": p.vectors.values.view(p.words, p.slots, -1), "on": p.on} for p in model.parts()
-    ]
-    torch.save({"encoder": model.encoder.state_dict(), "parts": parts}, target / "model.pt")
+    state = model.encoder.state_dict()
+    log["content"] = _content(state)
+    parts = [_senses(part) for part in model.parts()]
+    torch.save({"encoder": state, "parts": parts}, target / "model.pt")
     (target / "vocabulary.txt").write_text("\n".join(corpus.words[: corpus.known]) + "\n", "utf-8")
     (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
     checkpoint.unlink(missing_ok=True)
+
+
+def _senses(part: SenseOutput) -> dict[str, Tensor | None]:
+    several = part.settings.senses > 1
+    return {
+        "vectors": part.vectors.values.view(part.words, part.slots, -1),
+        "alive": part.on,
+        "centres": part.centres.centres() if several else None,
+        "projection": part.projection.matrix if several else None,
+    }
+
+
+def _content(state: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(state):
+        digest.update(name.encode())
+        digest.update(state[name].cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _curves(settings: LanguageModelSettings, progress: Progress) -> dict[str, Any]:
@@ -161,12 +209,5 @@ def read(settings: LanguageModelSettings, folder: Path) -> LanguageModel:
     encoder.load_state_dict(state["encoder"])
     encoder.eval().requires_grad_(False)
     assert isinstance(encoder, BiLM | Bert)
-    parts = state["parts"]
-    return LanguageModel(
-        settings,
-        encoder,
-        vocabulary,
-        log,
-        [part["vectors"] for part in parts],
-        [part["on"] for part in parts],
-    )
+    parts = [Senses(**part) for part in state["parts"]]
+    return LanguageModel(settings, encoder, vocabulary, log, parts)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from xlrepro.artefacts import hash_of
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily
-from xlrepro.artefacts import hash_of
-from xlrepro.embeddings.vectors.normalise import word_form
-from xlrepro.embeddings.open.text import TextFile, text_files
 from xlrepro.embeddings.open.registered import file_hash, local_path
+from xlrepro.embeddings.open.text import TextFile, text_files
 from xlrepro.embeddings.open.tokenise import words_of
+from xlrepro.embeddings.vectors.normalise import word_form
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.language_model.settings import (
     LanguageModelSettings,
