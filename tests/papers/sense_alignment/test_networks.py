@@ -51,7 +51,9 @@ def test_a_window_goes_on_where_the_last_one_stopped():
 
 
 def test_a_word_does_not_depend_on_the_words_beside_it():
-    encoder = WordEncoder(BiLMSizes(filters=((1, 4), (3, 5)), dim=6, character_dim=3)).double()
+    encoder = WordEncoder(
+        BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), dim=6, character_dim=3)
+    ).double()
     alone = encoder(character_ids(["ab"], 50))
     beside = encoder(character_ids(["ab", "a-long-word"], 50))
     torch.testing.assert_close(beside[:1], alone, rtol=0, atol=1e-14)

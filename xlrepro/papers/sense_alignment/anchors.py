@@ -5,16 +5,20 @@ language nearest to those of their English translations, one W per layer.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from xlrepro.artefacts import built
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import features
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.pretraining import artefacts, text
 
+VERSION = 1  # raised when the code changes the maps
 Kind = Literal["least-squares", "orthogonal"]
 Anchors = dict[str, Tensor]
 
@@ -72,7 +76,7 @@ def projection(
     kind: Kind = "least-squares",
     device: str = "cpu",
 ) -> Tensor:
-    """Return W from the target language into English, ``(layers, dim, dim)``.
+    """Return W from the target language into English, ``(layers, dim, dim)``; kept in the cache.
 
     Anchors come from the models' own training text.
 
@@ -84,9 +88,24 @@ def projection(
         kind: see :func:`fitted`.
         device: where a language model that is not in the cache is trained.
     """
-    found = []
-    for settings, code in zip((source, target), languages, strict=True):
-        train, _ = text.split(code, settings.text)
-        found.append(anchors(artefacts.load(settings, device), train[:sentences]))
-    both = source.model_copy(update={"languages": languages})
-    return fitted(found[1], found[0], text.pairs(both), kind)
+    joined = source.model_copy(update={"languages": languages, "dictionary": True})
+    recipe = {
+        "version": VERSION,
+        "models": [artefacts.recipe_hash(settings) for settings in (source, target)],
+        "languages": list(languages),
+        "sentences": sentences,
+        "kind": kind,
+        "pairs": text.recipe(joined),
+    }
+
+    def build(folder: Path) -> None:
+        found = []
+        for settings, code in zip((source, target), languages, strict=True):
+            train, _ = text.split(code, settings.text)
+            found.append(anchors(artefacts.load(settings, device), train[:sentences]))
+        both = source.model_copy(update={"languages": languages})
+        maps = fitted(found[1], found[0], text.pairs(both), kind)
+        np.save(folder / "maps.npy", maps.numpy())
+
+    folder = built("projection", "-".join(languages), recipe, build)
+    return torch.from_numpy(np.load(folder / "maps.npy"))

@@ -58,7 +58,7 @@ def as_read(tokens: Sequence[str], language: str, artificial: bool = False) -> l
     return [word_form(token, language) or token for token in tokens]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _word_vectors(model: LanguageModel, sentences: Sentences) -> dict[str, int] | Any:
     """Return numbers of words and, for a biLM, the vectors of their characters."""
     if not isinstance(model.encoder, BiLM):
@@ -73,7 +73,7 @@ def _word_vectors(model: LanguageModel, sentences: Sentences) -> dict[str, int] 
     return number, torch.cat(parts)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _bilm_layers(model: LanguageModel, sentences: Sentences, vectors: Any) -> list[Tensor]:
     assert isinstance(model.encoder, BiLM)
     number, table = vectors
@@ -95,7 +95,7 @@ def _bilm_layers(model: LanguageModel, sentences: Sentences, vectors: Any) -> li
     return [states[i, :, 1 : len(row) - 1].clone() for i, row in enumerate(rows)]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _bert_layers(model: LanguageModel, sentences: Sentences, vectors: Any) -> list[Tensor]:
     """Return top states; a sentence longer than the positions is read in pieces."""
     assert isinstance(model.encoder, Bert)

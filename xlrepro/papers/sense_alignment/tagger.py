@@ -80,7 +80,8 @@ def train(
     """Train a tagger; return it with the weights of its best English dev epoch.
 
     Args:
-        train_set, dev_set: English sentences.
+        train_set: English sentences.
+        dev_set: English sentences that the epoch is chosen on.
         settings: sizes and training.
         seed: of weights, dropout and batches.
         device: where to train.

@@ -21,16 +21,19 @@ from xlrepro.tasks import classification
 from xlrepro.tasks.classification import Examples, Fit
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
+UNIT_TEXTS = 2000  # English training texts that the size of vectors is measured on
+
 
 def entities(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill the F1 of the target language, percent (Table 3)."""
     settings = validated(trial.settings, trial.label, TransferSettings)
     assert settings.tagger is not None
-    sets = []
-    for split in ("train", "dev"):
-        sets.append(_tagged(settings, settings.source, split, None, context))
+    sets = [_tagged(settings, settings.source, split, None, context) for split in ("train", "dev")]
+    unit = _unit(sets[0].vectors)
+    sets = [tagger.Tagged(_scaled(s.vectors, unit), s.tags) for s in sets]
     model, fit = tagger.train(*sets, settings.tagger, trial.seed, context.device, context.progress)
     test = _tagged(settings, settings.target, "test", _maps(settings, context), context)
+    test = tagger.Tagged(_scaled(test.vectors, unit), test.tags)
     score = tagger.f1(model, test, context.device)
     cells = [Cell(s, c, score, "F1") for s in trial.systems for c in trial.columns]
     return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [fit], context)
@@ -82,11 +85,29 @@ def _classified(
         return Examples(tuple(parts), labels)
 
     train_set, dev_set = (read(settings.source, split, None) for split in ("train", "dev"))
+    unit = _unit(train_set.parts[0])
+
+    def scaled(examples: Examples) -> Examples:
+        return Examples(tuple(_scaled(part, unit) for part in examples.parts), examples.labels)
+
+    train_set, dev_set = scaled(train_set), scaled(dev_set)
     model, fit = classification.train(
         train_set, dev_set, len(names), head, seed, context.device, context.progress
     )
-    test = read(settings.target, "test", maps)
+    test = scaled(read(settings.target, "test", maps))
     return classification.accuracy(model, test, head, context.device), fit
+
+
+def _unit(vectors: Sequence[Tensor]) -> float:
+    """Return the standard deviation of English training vectors, all entries alike.
+
+    Small language models have small states; heads learn from vectors of about the same size.
+    """
+    return float(torch.cat([v.flatten() for v in vectors[:UNIT_TEXTS]]).std())
+
+
+def _scaled(vectors: Sequence[Tensor], unit: float) -> list[Tensor]:
+    return [v / unit for v in vectors]
 
 
 def _tagged(

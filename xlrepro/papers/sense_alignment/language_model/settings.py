@@ -28,7 +28,7 @@ class BiLMSizes(_Settings):
         dropout: probability of zeroing an entry of a layer's input, and of the states that predict.
     """
 
-    family: Literal["bilm"] = "bilm"
+    family: Literal["bilm"]
     characters_per_word: int = Field(50, ge=3)
     character_dim: int = Field(16, ge=1)
     filters: tuple[tuple[int, int], ...] = (
@@ -52,7 +52,7 @@ class BertTinySizes(_Settings):
         dropout: 0.1 as in the authors' file; the "50" of Table 7 is a misprint.
     """
 
-    family: Literal["bert"] = "bert"
+    family: Literal["bert"]
     dim: int = Field(512, ge=1)
     layers: int = Field(4, ge=1)
     heads: int = Field(8, ge=1)

@@ -42,7 +42,8 @@ class WordEncoder(nn.Module):
         sizes: of the network.
 
     Example:
-        >>> encoder = WordEncoder(BiLMSizes(filters=((1, 4), (2, 4)), dim=6, character_dim=3))
+        >>> sizes = BiLMSizes(family="bilm", filters=((1, 4), (2, 4)), dim=6, character_dim=3)
+        >>> encoder = WordEncoder(sizes)
         >>> encoder(character_ids(["ab", "c"], 50)).shape
         torch.Size([2, 6])
     """

@@ -86,13 +86,18 @@ def recipe_hash(settings: LanguageModelSettings) -> str:
     return hash_of(recipe(settings))
 
 
-@lru_cache(maxsize=4)
 def load(settings: LanguageModelSettings, device: str = "cpu") -> LanguageModel:
     """Return a language model, training it first if it is not in the cache.
 
     Raises:
         DataError: if a text file cannot be had.
     """
+    return _loaded(settings.model_dump_json(), device)
+
+
+@lru_cache(maxsize=8)
+def _loaded(settings_json: str, device: str) -> LanguageModel:
+    settings = LanguageModelSettings.model_validate_json(settings_json)
     name = "-".join(settings.languages)
     found = recipe(settings)
     folder = built("language-model", name, found, lambda target: _build(settings, target, device))
