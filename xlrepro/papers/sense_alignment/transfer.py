@@ -21,7 +21,7 @@ from xlrepro.tasks import classification
 from xlrepro.tasks.classification import Examples, Fit
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
-UNIT_TEXTS = 2000  # English training texts that the size of vectors is measured on
+SPREAD_TEXTS = 2000  # English training texts that mean and deviation are taken of
 
 
 def entities(trial: Trial, context: TrialContext) -> TrialResult:
@@ -29,11 +29,11 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
     settings = validated(trial.settings, trial.label, TransferSettings)
     assert settings.tagger is not None
     sets = [_tagged(settings, settings.source, split, None, context) for split in ("train", "dev")]
-    unit = _unit(sets[0].vectors)
-    sets = [tagger.Tagged(_scaled(s.vectors, unit), s.tags) for s in sets]
+    spread = _spread(sets[0].vectors)
+    sets = [tagger.Tagged(_scaled(s.vectors, spread), s.tags) for s in sets]
     model, fit = tagger.train(*sets, settings.tagger, trial.seed, context.device, context.progress)
     test = _tagged(settings, settings.target, "test", _maps(settings, context), context)
-    test = tagger.Tagged(_scaled(test.vectors, unit), test.tags)
+    test = tagger.Tagged(_scaled(test.vectors, spread), test.tags)
     score = tagger.f1(model, test, context.device)
     cells = [Cell(s, c, score, "F1") for s in trial.systems for c in trial.columns]
     return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [fit], context)
@@ -85,10 +85,10 @@ def _classified(
         return Examples(tuple(parts), labels)
 
     train_set, dev_set = (read(settings.source, split, None) for split in ("train", "dev"))
-    unit = _unit(train_set.parts[0])
+    spread = _spread(train_set.parts[0])
 
     def scaled(examples: Examples) -> Examples:
-        return Examples(tuple(_scaled(part, unit) for part in examples.parts), examples.labels)
+        return Examples(tuple(_scaled(part, spread) for part in examples.parts), examples.labels)
 
     train_set, dev_set = scaled(train_set), scaled(dev_set)
     model, fit = classification.train(
@@ -98,16 +98,18 @@ def _classified(
     return classification.accuracy(model, test, head, context.device), fit
 
 
-def _unit(vectors: Sequence[Tensor]) -> float:
-    """Return the standard deviation of English training vectors, all entries alike.
+def _spread(vectors: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Return mean and standard deviation of each entry of English training vectors.
 
-    Small language models have small states; heads learn from vectors of about the same size.
+    Small language models have small states that share a large part; heads learn from what differs.
     """
-    return float(torch.cat([v.flatten() for v in vectors[:UNIT_TEXTS]]).std())
+    rows = torch.cat([v.reshape(-1, v.shape[-1]) for v in vectors[:SPREAD_TEXTS]])
+    return rows.mean(0), rows.std(0).clamp(min=1e-6)
 
 
-def _scaled(vectors: Sequence[Tensor], unit: float) -> list[Tensor]:
-    return [v / unit for v in vectors]
+def _scaled(vectors: Sequence[Tensor], spread: tuple[Tensor, Tensor]) -> list[Tensor]:
+    mean, deviation = spread
+    return [(v - mean) / deviation for v in vectors]
 
 
 def _tagged(

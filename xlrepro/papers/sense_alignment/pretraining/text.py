@@ -27,6 +27,7 @@ from xlrepro.paths import supplied_dir
 SOURCE = "en"
 FAMILY_SEED = 0
 BEGIN, END, UNKNOWN, MASK = SPECIAL = ("<S>", "</S>", "<UNK>", "<MASK>")
+USUAL_WORDS = 8  # of an artificial sentence
 FEWEST_WORDS = 3  # shorter lines are headings and list marks
 SUPPLIED = "language-model-text"  # {en,de,es,ja,zh}.txt: a tokenised sentence a line
 
@@ -127,9 +128,17 @@ def split(language: str, settings: TextSettings) -> tuple[list[list[str]], list[
 
 
 def _artificial(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
-    count = limit // FEWEST_WORDS + settings.held_out
-    for sentence in family(settings.ambiguous).text(language, count):
-        yield list(sentence)
+    """Yield sentences; more are made where the first ones have too few words."""
+    count, given = limit // USUAL_WORDS + settings.held_out, 0
+    while True:
+        made = _made_up(settings.ambiguous, language, count)
+        yield from map(list, made[given:])
+        given, count = count, 2 * count
+
+
+@lru_cache(maxsize=16)
+def _made_up(pairs: int, language: str, count: int) -> list[tuple[str, ...]]:
+    return family(pairs).text(language, count)
 
 
 def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
