@@ -23,6 +23,7 @@ from torch.nn import functional
 from xlrepro import metrics
 from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
 
@@ -193,8 +194,7 @@ def train(
         progress: called with the fraction done and a short text.
     """
     torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(device == "cpu")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow
+    compute_repeatably(device)
     kind = PairClassifier if len(train_set.parts) == 2 else DenseClassifier
     model = kind(train_set.dim, classes, settings).to(train_set.parts[0][0].dtype).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)

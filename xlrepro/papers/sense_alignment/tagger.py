@@ -14,6 +14,7 @@ from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment.settings import TaggerSettings
 from xlrepro.tasks.classification import Fit
+from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TOKENS = 8192  # padded words of an evaluation batch
 
@@ -88,8 +89,7 @@ def train(
         progress: called with the fraction done and a short text.
     """
     torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(device == "cpu")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow
+    compute_repeatably(device)
     names = tag_names(train_set.tags)
     number = {name: i for i, name in enumerate(names)}
     gold = [torch.tensor([number[tag] for tag in tags]) for tags in train_set.tags]

@@ -23,6 +23,7 @@ from xlrepro.papers.sense_alignment.language_model.word_encoder import character
 from xlrepro.papers.sense_alignment.pretraining import checkpoints
 from xlrepro.papers.sense_alignment.pretraining.batches import Batches
 from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, UNKNOWN, Corpus
+from xlrepro.training.repeatable import compute_repeatably
 
 LOOKS = 40  # at the senses alive, over the whole training
 Model = BiLanguageModel | WholeWordBert
@@ -89,8 +90,7 @@ def pretrain(
     Returns:
         The model and how the training went.
     """
-    torch.use_deterministic_algorithms(device == "cpu")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow
+    compute_repeatably(device)
     run = Run(settings, corpus, device)
     run.resume(checkpoint)
     training = settings.training
