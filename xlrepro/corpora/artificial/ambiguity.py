@@ -1,8 +1,8 @@
 """Languages in which chosen pairs of concepts share a word, so that its senses are known.
 
 The languages of a :class:`Family` have ambiguous words too, but few and rare ones. Here pairs of
-frequent nouns of different kinds get one word in some languages and keep two in the others: a
-translation tells which sense is meant, and so do the verbs around, which take nouns of one kind.
+frequent nouns of different kinds, verbs and adjectives get one word in some languages and keep two
+in the others: a translation tells which sense is meant, and so do the words around.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,15 @@ from itertools import combinations
 from xlrepro.corpora.artificial.family import Family, Language
 from xlrepro.corpora.artificial.ontology import Concept, load_ontology, seeded
 
-KINDS = ("person", "food", "place", "idea", "object", "animal")
+NOUNS = ("person", "food", "place", "idea", "object", "animal")
+GROUPS = ("verbs", "adjectives")
 
 
 def ambiguous_pairs(seed: object, count: int) -> list[tuple[str, str]]:
-    """Return pairs of keys of nouns of different kinds and similar frequency, frequent ones first.
+    """Return pairs of keys of concepts of different kinds, frequent ones first.
 
-    No noun is in two pairs, and none is a hypernym.
+    A noun's kind is its semantic class, the others' their group. No concept is in two pairs, and
+    none is a hypernym.
 
     Args:
         seed: of the draw.
@@ -29,20 +31,21 @@ def ambiguous_pairs(seed: object, count: int) -> list[tuple[str, str]]:
         4
     """
     rng = seeded(seed, "ambiguity")
-    nouns: dict[str, list[Concept]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[Concept]] = {kind: [] for kind in NOUNS + GROUPS}
     for concept in load_ontology().concepts.values():
-        if concept.group == "nouns" and concept.kind in nouns and concept.rank > 0:
-            nouns[concept.kind].append(concept)
-    for found in nouns.values():
-        found.sort(key=lambda concept: -concept.rank)  # the most frequent last
+        if concept.group == "nouns" and concept.kind in found and concept.rank > 0:
+            found[concept.kind].append(concept)
+        elif concept.group in GROUPS:
+            found[concept.group].append(concept)
+    for concepts in found.values():
+        concepts.sort(key=lambda concept: -concept.rank)  # the most frequent last
     pairs = []
     while len(pairs) < count:
-        left = [kind for kind in KINDS if nouns[kind]]
-        choices = list(combinations(left, 2))
+        choices = list(combinations([kind for kind in found if found[kind]], 2))
         if not choices:
             break
         first, second = rng.choice(choices)
-        pairs.append((nouns[first].pop().key, nouns[second].pop().key))
+        pairs.append((found[first].pop().key, found[second].pop().key))
     return pairs
 
 

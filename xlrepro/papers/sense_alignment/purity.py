@@ -93,6 +93,8 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
             top = own[-1, places]
             if isinstance(model.encoder, BiLM):
                 top = top.chunk(2, -1)[direction]
+            elif model.head is not None:
+                top = model.head(top).detach()
             forms = [realised.words[i].form for i in places]
             senses = part.choose(torch.tensor([number[form] for form in forms]), top)
             for form, sense, place in zip(forms, senses.tolist(), places, strict=True):

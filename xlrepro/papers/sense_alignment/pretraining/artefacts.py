@@ -35,6 +35,7 @@ class LanguageModel:
         vocabulary: its words by their numbers, special ones first.
         log: how the training went: numbers alone.
         parts: the output layer of each direction (one for BERT, none where weights are tied).
+        head: of a BERT, from its top state to the state that predicts; None of a biLM.
     """
 
     settings: LanguageModelSettings
@@ -42,6 +43,7 @@ class LanguageModel:
     vocabulary: list[str]
     log: dict[str, Any]
     parts: list["Senses"]
+    head: nn.Module | None = None
 
     @property
     def content(self) -> str:
@@ -126,10 +128,18 @@ def _build(settings: LanguageModelSettings, target: Path, device: str) -> None:
     state = model.encoder.state_dict()
     log["content"] = _content(state)
     parts = [_senses(part) for part in model.parts()]
-    torch.save({"encoder": state, "parts": parts}, target / "model.pt")
+    saved: dict[str, Any] = {"encoder": state, "parts": parts}
+    if isinstance(model, WholeWordBert):
+        saved["head"] = head_of(model).state_dict()
+    torch.save(saved, target / "model.pt")
     (target / "vocabulary.txt").write_text("\n".join(corpus.words[: corpus.known]) + "\n", "utf-8")
     (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
     checkpoint.unlink(missing_ok=True)
+
+
+def head_of(model: WholeWordBert) -> nn.Module:
+    """Return what stands between the top state of a BERT and the state that predicts."""
+    return nn.Sequential(model.transform, nn.GELU(), model.norm)
 
 
 def _senses(part: SenseOutput) -> dict[str, Tensor | None]:
@@ -215,4 +225,11 @@ def read(settings: LanguageModelSettings, folder: Path) -> LanguageModel:
     encoder.eval().requires_grad_(False)
     assert isinstance(encoder, BiLM | Bert)
     parts = [Senses(**part) for part in state["parts"]]
-    return LanguageModel(settings, encoder, vocabulary, log, parts)
+    head: nn.Module | None = None
+    if "head" in state:
+        head = nn.Sequential(
+            nn.Linear(network.dim, network.dim), nn.GELU(), nn.LayerNorm(network.dim, eps=1e-12)
+        )
+        head = (head.double() if settings.precision == "double" else head).eval()
+        head.load_state_dict(state["head"])
+    return LanguageModel(settings, encoder, vocabulary, log, parts, head)
