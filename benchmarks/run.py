@@ -22,7 +22,15 @@ from typing import Any
 
 import torch
 
-from benchmarks import crf, data_loading, encoders, man_moe, routing_nmt, zero_shot
+from benchmarks import (
+    crf,
+    data_loading,
+    encoders,
+    man_moe,
+    routing_nmt,
+    sense_alignment,
+    zero_shot,
+)
 from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
@@ -37,6 +45,7 @@ GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "zero-shot": zero_shot.measure,
     "man-moe": man_moe.measure,
     "routing-nmt": routing_nmt.measure,
+    "sense-alignment": sense_alignment.measure,
 }
 # A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too.
 ONCE = ("data", "zero-shot")

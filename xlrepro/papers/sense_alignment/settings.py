@@ -4,12 +4,12 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.tasks.classification import ClassifierSettings
+from xlrepro.yaml_files import describe, read_yaml
 
 
 class _Settings(BaseModel):
@@ -132,8 +132,7 @@ class PuritySettings(_Settings):
 def presets(experiment: str) -> dict[str, Any]:
     """Return a file of ``presets/``, profile to settings."""
     folder = resources.files("xlrepro.papers.sense_alignment") / "presets"
-    with (folder / f"{experiment}.yaml").open(encoding="utf-8") as file:
-        return dict(yaml.safe_load(file))
+    return dict(read_yaml(folder / f"{experiment}.yaml"))
 
 
 S = TypeVar("S", bound=BaseModel)
