@@ -101,14 +101,26 @@ def sampled_loss(
     if correction is not None:
         others = others - correction
     mine = mine.masked_fill(own < 0, -torch.inf)
-    for column in own.unbind(1):
-        others = others.masked_fill(column.unsqueeze(1) == negatives, -torch.inf)
+    others = others.masked_fill(_repeated(own, negatives), -torch.inf)
     total = torch.logaddexp(mine.logsumexp(-1), others.logsumexp(-1))
     right = mine[:, 0]
     if two:
         there = own[:, 1] >= 0
         right = torch.where(there, (right + mine[:, 1].masked_fill(~there, 0)) / 2, right)
     return (total - right).mean()
+
+
+def _repeated(own: Tensor, negatives: Tensor) -> Tensor:
+    """Return where a negative is one of a token's own senses, ``(tokens, negatives)``."""
+    ordered, order = negatives.sort()
+    found = torch.zeros(len(own), len(negatives), dtype=torch.bool, device=own.device)
+    first = torch.searchsorted(ordered, own)
+    # A negative that was drawn several times stands several times in a row.
+    for place in range(int(ordered.unique_consecutive(return_counts=True)[1].max())):
+        at = (first + place).clamp(max=len(negatives) - 1)
+        row, column = (ordered[at] == own).nonzero(as_tuple=True)
+        found[row, order[at[row, column]]] = True
+    return found
 
 
 class Sampler:
