@@ -120,9 +120,10 @@ def test_the_two_updates_give_a_rare_word_different_senses():
             made.move(frequent, torch.tensor([0]), torch.eye(DIM)[:1].double())
         stray = torch.tensor([[0.8, 0.0, 0.6, 0.0]], dtype=torch.double)
         enabled = torch.ones(2, 2, dtype=torch.bool)
-        made.move(rare, made.choose(rare, stray, torch.eye(DIM).double(), enabled), stray)
+        same = torch.nn.Identity()
+        made.move(rare, made.choose(rare, stray, same, enabled), stray)
         later = torch.tensor([[0.45, 0.5, 0.74, 0.0]], dtype=torch.double)
-        chosen[decayed] = int(made.choose(rare, later, torch.eye(DIM).double(), enabled))
+        chosen[decayed] = int(made.choose(rare, later, same, enabled))
     assert chosen == {False: 1, True: 0}
 
 
@@ -236,7 +237,7 @@ def test_the_translation_is_the_sense_that_fits_the_context():
     made.centres.values[2, 1] = torch.tensor([0, 1.0, 0, 0])  # the bank of a river
     own = torch.tensor([[1.0, 0.2, 0, 0], [0.2, 1.0, 0, 0], [0, 0, 1.0, 0]], dtype=torch.double)
     there = torch.tensor([[1, 2], [1, 2], [-1, -1]])
-    found = made.centres.choose_translation(there, own, made.projection.matrix, made.on)
+    found = made.centres.choose_translation(there, own, made.projection.project, made.on)
     assert found.tolist() == [1 * 2 + 0, 2 * 2 + 1, -1]
 
 

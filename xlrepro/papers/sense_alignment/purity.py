@@ -6,7 +6,8 @@ purer by chance alone, so that the purity of senses dealt out at random stands b
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from xlrepro.papers.sense_alignment import features
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.pretraining import artefacts, text
 from xlrepro.papers.sense_alignment.pretraining.artefacts import LanguageModel
-from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
+from xlrepro.papers.sense_alignment.pretraining.text import MASK, SOURCE
 from xlrepro.papers.sense_alignment.settings import PuritySettings, validated
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -28,6 +29,7 @@ SIGNATURES = {
     OWN: "share|nearest:cosine of sense vectors|v:1",
 }
 # Per word: (sense that the model gives, true sense) of each of its occurrences.
+States = Callable[[list[int]], torch.Tensor]
 Occurrences = Mapping[str, Sequence[tuple[int, str]]]
 
 
@@ -80,7 +82,7 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
     drawn = family.realisations(SOURCE, sentences, "known senses")
     words = [[word.form for word in r.words] for r in drawn]
     number = {word: i for i, word in enumerate(model.vocabulary)}
-    states = features.layers_of(model, words)
+    states = _states(model, words)
     found: list[dict[str, list[tuple[int, str]]]] = []
     for direction, part in enumerate(model.parts):
         uses: dict[str, list[tuple[int, str]]] = {}
@@ -90,17 +92,37 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
             ]
             if not places:
                 continue
-            top = own[-1, places]
+            top = own(places)
             if isinstance(model.encoder, BiLM):
                 top = top.chunk(2, -1)[direction]
-            elif model.head is not None:
-                top = model.head(top).detach()
             forms = [realised.words[i].form for i in places]
             senses = part.choose(torch.tensor([number[form] for form in forms]), top)
             for form, sense, place in zip(forms, senses.tolist(), places, strict=True):
                 uses.setdefault(form, []).append((sense, str(realised.words[place].sense)))
         found.append({w: u for w, u in uses.items() if len({true for _, true in u}) > 1})
     return found
+
+
+def _states(model: LanguageModel, words: list[list[str]]) -> list[States]:
+    """Return what gives the states that choose the senses of a sentence's words, as in training.
+
+    A biLM's are those of the words themselves. A BERT's are those that predict a hidden word: each
+    is hidden in turn.
+    """
+    if isinstance(model.encoder, BiLM):
+        return [partial(_at, found[-1]) for found in features.layers_of(model, words)]
+    return [partial(_hidden, model, sentence) for sentence in words]
+
+
+def _at(top: torch.Tensor, places: list[int]) -> torch.Tensor:
+    return top[places]
+
+
+def _hidden(model: LanguageModel, sentence: list[str], places: list[int]) -> torch.Tensor:
+    hidden = [[MASK if i == place else w for i, w in enumerate(sentence)] for place in places]
+    assert model.head is not None
+    tops = [states[0, i] for states, i in zip(features.layers_of(model, hidden), places)]
+    return model.head(torch.stack(tops)).detach()
 
 
 def purities(found: Occurrences, seed: int = 0) -> dict[str, float]:

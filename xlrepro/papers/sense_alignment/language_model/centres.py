@@ -1,11 +1,13 @@
 """Algorithm 1: which sense a word has in its context, and how the sense's centre follows."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+Project = Callable[[Tensor], Tensor]
 SMALLEST_SCALE = 1e-6  # below it the common factor of all centres is multiplied in
 
 
@@ -56,7 +58,7 @@ class SenseCentres(nn.Module):
 
     @torch.no_grad()
     def similarities(
-        self, words: Tensor, states: Tensor, projection: Tensor, enabled: Tensor
+        self, words: Tensor, states: Tensor, project: Project, enabled: Tensor
     ) -> Tensor:
         """Return the cosine of each state with the centres of its words, after projection.
 
@@ -65,7 +67,7 @@ class SenseCentres(nn.Module):
         Args:
             words: ``(tokens, candidates)``; -1 where a token has fewer candidates.
             states: ``(tokens, dim)``.
-            projection: P, ``(dim, reduced)``.
+            project: projects states and centres, ``(…, dim)`` to ``(…, reduced)``.
             enabled: False where a sense is switched off or given up. ``(V, slots)``
 
         Returns:
@@ -73,34 +75,37 @@ class SenseCentres(nn.Module):
         """
         there = words >= 0
         kinds, place = words.clamp(min=0).unique(return_inverse=True)
-        # shape: (kinds, slots, reduced); a common factor of all centres changes no cosine
-        reduced = functional.normalize(self.values[kinds] @ projection, dim=-1)
-        seen = functional.normalize(states @ projection, dim=-1)
+        # shape: (kinds, slots, reduced)
+        own = self.values[kinds]
+        if self.decayed:
+            own = own * self.scale.to(own.dtype)
+        reduced = functional.normalize(project(own), dim=-1)
+        seen = functional.normalize(project(states), dim=-1)
         cosines = torch.einsum("ncsr,nr->ncs", reduced[place], seen)
         allowed = enabled[kinds][place] & there.unsqueeze(-1)
         return cosines.masked_fill(~allowed, -torch.inf)
 
-    def choose(self, words: Tensor, states: Tensor, projection: Tensor, enabled: Tensor) -> Tensor:
+    def choose(self, words: Tensor, states: Tensor, project: Project, enabled: Tensor) -> Tensor:
         """Return the sense of each word in its context, ``(tokens,)``; first of equals."""
-        found = self.similarities(words.unsqueeze(1), states, projection, enabled)
+        found = self.similarities(words.unsqueeze(1), states, project, enabled)
         return found[:, 0].argmax(-1)
 
     def choose_translation(
-        self, words: Tensor, states: Tensor, projection: Tensor, enabled: Tensor
+        self, words: Tensor, states: Tensor, project: Project, enabled: Tensor
     ) -> Tensor:
         """Return the number ``word * slots + sense`` of each token's translation in context.
 
         Args:
             words: translations of each token, -1 padded. ``(tokens, T)``
             states: ``(tokens, dim)``.
-            projection: P.
+            project: projects states and centres.
             enabled: ``(V, slots)``.
 
         Returns:
             ``(tokens,)``, -1 for a token without translation.
         """
         slots = enabled.shape[1]
-        found = self.similarities(words, states, projection, enabled)
+        found = self.similarities(words, states, project, enabled)
         best = found.flatten(1).argmax(-1, keepdim=True)
         word = words.gather(1, best // slots)
         return torch.where(word < 0, -1, word * slots + best % slots).squeeze(1)

@@ -11,9 +11,11 @@ class QueueProjection(nn.Module):
         dim: d, width of a state.
         reduced: d', components; at most ``dim``.
         size: Q.
+        centred: whether states and centres are projected as differences from the queue's mean.
 
     Attributes:
         matrix: P, ``(dim, reduced)``; no gradient reaches it.
+        origin: what is subtracted before P; zero unless ``centred``. ``(dim,)``
 
     Example:
         >>> projection = QueueProjection(4, 2, 100)
@@ -23,11 +25,14 @@ class QueueProjection(nn.Module):
     """
 
     matrix: Tensor
+    origin: Tensor
     queue: Tensor
     seen: Tensor
 
-    def __init__(self, dim: int, reduced: int, size: int) -> None:
+    def __init__(self, dim: int, reduced: int, size: int, centred: bool = False) -> None:
         super().__init__()
+        self.centred = centred
+        self.register_buffer("origin", torch.zeros(dim))
         self.register_buffer("matrix", torch.randn(dim, min(dim, reduced)))
         self.register_buffer("queue", torch.zeros(size, dim))
         self.register_buffer("seen", torch.zeros((), dtype=torch.long))
@@ -44,12 +49,19 @@ class QueueProjection(nn.Module):
     def update(self) -> None:
         """Make P the first components of the queue; nothing changes while it holds too few.
 
-        The components are those of the centred states; states are projected uncentred.
+        The components are always those of the centred states.
         """
         found = self.queue[: min(int(self.seen), len(self.queue))]
         if len(found) <= self.matrix.shape[1]:
             return
-        centred = found - found.mean(0)
+        mean = found.mean(0)
+        centred = found - mean
+        if self.centred:
+            self.origin.copy_(mean)
         # Columns in the order of rising variance; the sign of a column changes no cosine.
         _, vectors = torch.linalg.eigh(centred.T @ centred)
         self.matrix.copy_(vectors[:, -self.matrix.shape[1] :].flip(1))
+
+    def project(self, x: Tensor) -> Tensor:
+        """Return states or centres ``(…, dim)`` after projection, ``(…, reduced)``."""
+        return (x - self.origin) @ self.matrix if self.centred else x @ self.matrix

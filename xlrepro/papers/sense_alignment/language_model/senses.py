@@ -68,7 +68,9 @@ class SenseOutput(nn.Module):
                 settings.rate,
                 settings.centres == "decayed",
             )
-            self.projection = QueueProjection(dim, settings.projection_dim, settings.queue)
+            self.projection = QueueProjection(
+                dim, settings.projection_dim, settings.queue, settings.centred
+            )
             first = int(settings.warmup == "own")
             self.pruning = Pruning(words, self.slots, first, settings.pruning)
         self._sampler: Sampler | None = None
@@ -124,7 +126,7 @@ class SenseOutput(nn.Module):
         """Return the sense of each word, ``(tokens,)``; ``states`` are the words' own."""
         if self.settings.senses == 1:
             return torch.zeros_like(words)
-        return self.centres.choose(words, states, self.projection.matrix, self.on)
+        return self.centres.choose(words, states, self.projection.project, self.on)
 
     def observe(self, words: Tensor, senses: Tensor, states: Tensor, step: int) -> None:
         """Let centres follow, and remember states for P and choices for the pruning."""
@@ -174,8 +176,8 @@ class SenseOutput(nn.Module):
             others.append(self._senses_of(words.unsqueeze(1)))
         if translations is not None:
             if self.settings.senses > 1:
-                matrix = self.projection.matrix
-                chosen = self.centres.choose_translation(translations, states, matrix, self.on)
+                project = self.projection.project
+                chosen = self.centres.choose_translation(translations, states, project, self.on)
             else:  # a word for a sense: the first translation
                 chosen = translations[:, 0]
             if softmax.all_translations and softmax.kind == "sampled":

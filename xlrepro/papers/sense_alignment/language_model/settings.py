@@ -138,6 +138,8 @@ class SenseSettings(_Settings):
         projection: ``"queue"``: Algorithm 2; ``"fixed"``: P stays random (SaBERT's code, by a
             comparison that is never true).
         projection_dim: d'.
+        centred: whether states and centres are projected as differences from the queue's mean (what
+            principal components usually are); the code projects them as they are.
         projection_every: M, steps between two updates of P.
         queue: Q, states that P is computed from.
         queue_all: all states enter the queue (text) or those of the updating steps alone (code).
@@ -158,6 +160,7 @@ class SenseSettings(_Settings):
     choose_after_dropout: bool = False
     projection: Literal["queue", "fixed"] = "queue"
     projection_dim: int = Field(16, ge=1)
+    centred: bool = False
     projection_every: int = Field(250, ge=1)
     queue: int = Field(20_000, ge=1)
     queue_all: bool = True

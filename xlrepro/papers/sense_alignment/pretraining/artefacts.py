@@ -60,18 +60,21 @@ class Senses:
         alive: which senses are left. ``(V, slots)``
         centres: their centres; None with one sense. ``(V, slots, dim)``
         projection: P; None with one sense. ``(dim, d')``
+        origin: what is subtracted before P. ``(dim,)``
     """
 
     vectors: Tensor
     alive: Tensor
     centres: Tensor | None
     projection: Tensor | None
+    origin: Tensor | None
 
     def choose(self, words: Tensor, states: Tensor) -> Tensor:
         """Return the sense of each word, ``(tokens,)``, by Algorithm 1; 0 with one sense."""
-        if self.centres is None or self.projection is None:
+        if self.centres is None or self.projection is None or self.origin is None:
             return torch.zeros_like(words)
-        own, seen = self.centres[words] @ self.projection, states @ self.projection
+        own = (self.centres[words] - self.origin) @ self.projection
+        seen = (states - self.origin) @ self.projection
         cosines = torch.cosine_similarity(own, seen.unsqueeze(1), dim=-1)
         return cosines.masked_fill(~self.alive[words], -torch.inf).argmax(-1)
 
@@ -149,6 +152,7 @@ def _senses(part: SenseOutput) -> dict[str, Tensor | None]:
         "alive": part.on,
         "centres": part.centres.centres() if several else None,
         "projection": part.projection.matrix if several else None,
+        "origin": part.projection.origin if several else None,
     }
 
 
