@@ -10,7 +10,9 @@ from dataclasses import replace
 from itertools import combinations
 
 from xlrepro.corpora.artificial.family import Family, Language
+from xlrepro.corpora.artificial.meaning import Clause, Meaning
 from xlrepro.corpora.artificial.ontology import Concept, load_ontology, seeded
+from xlrepro.corpora.artificial.tree import Node, Realisation
 
 NOUNS = ("person", "food", "place", "idea", "object", "animal")
 GROUPS = ("verbs", "adjectives")
@@ -87,3 +89,41 @@ class AmbiguousFamily(Family):
             lexicon = replace(plain.lexicon, stems=stems, shared=shared)
             self._merged[code] = Language(plain.typology, lexicon)
         return self._merged[code]
+
+
+def lists(family: AmbiguousFamily, code: str, n: int, seed: int = 0) -> list[Realisation]:
+    """Return n lists of nouns and names of things of one kind each: "bread story soup".
+
+    All that tells the sense of an ambiguous word is the kind of the words around it; of those there
+    are few, so that small models learn it in seconds. Only pairs of two nouns occur, with the two
+    most frequent nouns of each kind that are in no pair.
+
+    Args:
+        family: whose pairs are looked at.
+        code: of the language.
+        n: number of lists, four to eight words each.
+        seed: of the draw.
+
+    Example:
+        >>> family = AmbiguousFamily(0, 12)
+        >>> {len(found.words) for found in lists(family, "en", 50)} <= {4, 5, 6, 7, 8}
+        True
+    """
+    rng = seeded(family.seed, "lists", code, seed)
+    ontology, language = load_ontology(), family.language(code)
+    concepts = [[ontology[key] for key in pair] for pair in family.pairs]
+    nouns = [pair for pair in concepts if all(c.group == "nouns" for c in pair)]
+    paired = {concept.key for pair in concepts for concept in pair}
+    kinds: dict[str, list[Concept]] = {}
+    for concept in (c for pair in nouns for c in pair):
+        kinds.setdefault(concept.kind, []).append(concept)
+    for kind, found in kinds.items():
+        plain = [c for c in ontology.concepts.values() if c.kind == kind and c.group == "nouns"]
+        found += [c for c in plain if c.key not in paired and c.rank > 0][:2]
+    made = []
+    for _ in range(n):
+        kind = rng.choice(sorted(kinds))
+        drawn = [rng.choice(kinds[kind]) for _ in range(rng.randint(4, 8))]
+        words = [Node(language.lexicon.stems[c.key], "NOUN", c.key) for c in drawn]
+        made.append(Realisation(words, Meaning(Clause(drawn[0]))))
+    return made

@@ -22,6 +22,7 @@ TRANSFER = {
     "Bi-SaELMo": ("Bi-SaELMo", False),
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
 }
+CENTRED = ", centred"  # an addition of ours
 # Language model -> (network, senses of the preset, whether it reads two languages).
 MODELS = {
     "ELMo": ("bilm", "plain", False),
@@ -58,29 +59,33 @@ def language_model(
 
     Args:
         profile: of ``presets/language_models.yaml``.
-        name: key of ``MODELS``.
+        name: key of ``MODELS``; followed by ``", centred"`` where senses are chosen in centred
+            components.
         language: what a monolingual model reads, or what one of two languages reads beside English.
         changed: settings instead of the preset's.
 
     Raises:
         SettingsError: for an unknown name, or an unknown or impossible setting.
     """
-    if name not in MODELS:
+    plain = name.removesuffix(CENTRED)
+    if plain not in MODELS:
         raise SettingsError(f"no language model is called {name!r}: use {', '.join(MODELS)}")
-    network, kind, joint = MODELS[name]
+    network, kind, joint = MODELS[plain]
     values = presets("language_models")[profile]
     changed = changed or Changes({}, {}, {})
     training = {**values["training"][network], **(values.get("joint", {}) if joint else {})}
     senses = {**values["senses_of_all"], **values["senses"][kind]}
     if kind == "plain":  # nothing but the softmax matters with one sense
         senses = {"senses": 1, "softmax": senses["softmax"]}
+    elif plain != name:
+        senses["centred"] = True
     text = dict(values["text"])
     if joint and "en" in text["words"]:  # as many words of each language
         text["words"] = {"others": text["words"]["others"]}
     return validated(
         {
             "languages": (SOURCE, language) if joint else (language,),
-            "dictionary": name == "Bi-SaELMo",
+            "dictionary": plain == "Bi-SaELMo",
             "network": {"family": network, **values[network]},
             "senses": {**senses, **(changed.senses if kind != "plain" else {})},
             "training": {**training, **changed.training},
