@@ -13,7 +13,7 @@ FAMILY = AmbiguousFamily(0, 40)
 SENSES = {
     "senses": 2,
     "warmup_steps": 500,
-    "warmup": "copied",
+    "warmup": "own",
     "rate": 0.1,
     "sigma": 0.3,
     "projection_dim": 4,
