@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 from benchmarks import (
+    commands,
     crf,
     data_loading,
     encoders,
@@ -46,9 +47,11 @@ GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "man-moe": man_moe.measure,
     "routing-nmt": routing_nmt.measure,
     "sense-alignment": sense_alignment.measure,
+    "commands": commands.measure,
 }
-# A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too.
-ONCE = ("data", "zero-shot")
+# A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too;
+# a command computes with none.
+ONCE = ("data", "zero-shot", "commands")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -143,9 +143,9 @@ def test_a_place_that_cannot_be_written_or_stood_in_is_one_line(tmp_path, line, 
 
 
 def test_what_the_terminal_has_no_letters_for_is_replaced():
-    done = shell("xlrepro data list --json", PYTHONIOENCODING="ascii")
+    done = shell("xlrepro data list", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)
+    assert "?" in done.stdout
 
 
 @pytest.mark.parametrize("columns", ["0", "-5", "1", "wide", "9" * 5000])

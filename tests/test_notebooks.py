@@ -137,6 +137,14 @@ def test_the_profiles_of_the_experiment_name_all_its_trials(path):
 
 
 @pytest.mark.parametrize("path", PATHS, ids=name)
+def test_its_trials_are_those_of_the_golden_numbers(path):
+    """So that no smoke trial runs for the notebook alone."""
+    experiment, given = all_experiments()[name(path)], parameters(path)
+    own = experiment.trials("smoke", given["systems"], given["seeds"])
+    assert {trial.key for trial in own} <= {trial.key for trial in experiment.trials("smoke")}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
 def test_code_cells_hold_at_most_five_lines(path):
     body = [c for c in cells(path, "code") if "parameters" not in c["metadata"].get("tags", [])]
     lines = [len([line for line in source(c).splitlines() if line.strip()]) for c in body]

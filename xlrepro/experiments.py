@@ -17,14 +17,18 @@ from xlrepro.trials.trial import PROFILES
 PAPERS = Path(__file__).parent / "papers"
 
 
-@cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by its key, in the order of the catalog's papers.
 
     A paper is built if its package has a module, or a package, ``experiments``.
     """
+    return _experiments_of(tuple(load_catalog().papers))
+
+
+@cache
+def _experiments_of(papers: tuple[str, ...]) -> dict[str, Experiment]:
     found: dict[str, Experiment] = {}
-    for paper in load_catalog().papers:
+    for paper in papers:
         built = PAPERS / paper
         if not any((built / e).is_file() for e in ("experiments.py", "experiments/__init__.py")):
             continue

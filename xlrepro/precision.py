@@ -52,7 +52,7 @@ def cached_per_precision(maxsize: int) -> Callable[[Callable[P, T]], Callable[P,
 
         @wraps(function)
         def cached(*args: P.args, **kwargs: P.kwargs) -> T:
-            return remembered(working_dtype(), *args, **kwargs)
+            return remembered(working_dtype(), *args, **kwargs)  # type: ignore[arg-type]
 
         cached.cache_clear = remembered.cache_clear  # type: ignore[attr-defined]
         return cached

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from xlrepro.experiments import all_experiments
-
 PARAMETERS = 'profile = "smoke"\nseeds = [0]\nfactor = 1.0\nscheduler = None'
 
 
@@ -37,8 +35,9 @@ WriteNotebook = Callable[..., Path]
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    all_experiments()  # read once, and this project has no catalog
     (tmp_path / "data" / "reported").mkdir(parents=True)
+    nothing = "papers: {}\nmetrics: {}\nexperiments: {}\n"
+    (tmp_path / "data" / "catalog.yaml").write_text(nothing, encoding="utf-8")
     monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
     return tmp_path

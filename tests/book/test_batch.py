@@ -11,6 +11,7 @@ import pytest
 
 from xlrepro.book import batch, digest
 from xlrepro.book.batch import executed_dir, failed_notebook, plan, run_batch
+from xlrepro.book.execute import failed_path
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.trials.experiment import Experiment, System
 
@@ -128,39 +129,6 @@ def test_experiments_without_the_profile_are_left_out_and_named(
         plan(["fake/two"], "paper")
 
 
-def test_notebooks_share_the_cores(project, write_notebook, monkeypatch):
-    monkeypatch.setattr(batch, "cpu_slots", lambda: 8)
-    write_notebook("fake/one", "print(jobs)", parameters=DEVICE_AND_JOBS)
-    (job,) = plan(None, "smoke", {"device": "cpu"}, workers=2)
-    assert job.parameters["jobs"] == 4
-
-
-def test_notebooks_on_gpus_use_all_of_their_share(project, write_notebook, monkeypatch):
-    monkeypatch.setattr(batch, "visible_gpus", lambda: ["0", "1"])
-    write_notebook("fake/one", "print(jobs)", parameters=DEVICE_AND_JOBS)
-    (job,) = plan(None, "smoke", {"device": "cuda"}, workers=2)
-    assert "jobs" not in job.parameters
-
-
-def test_notebooks_at_the_same_time_get_gpus_of_their_own(project, write_notebook, monkeypatch):
-    shares = [{"CUDA_VISIBLE_DEVICES": "0,2"}, {"CUDA_VISIBLE_DEVICES": "1,3"}]
-    monkeypatch.setattr(batch, "gpu_shares", lambda count: shares[:count])
-    meet = (
-        "import os, pathlib, time",
-        "mine = os.environ['CUDA_VISIBLE_DEVICES']",
-        "pathlib.Path(f'build/gpus.{mine}').touch()",
-        # Each waits for the other, so both run at the same time.
-        "while len(list(pathlib.Path('build').glob('gpus.*'))) < 2: time.sleep(0.1)",
-        "print(mine)",
-    )
-    write_notebook("fake/one", *meet)
-    write_notebook("fake/two", *meet)
-    run_batch(plan(None, "smoke"), workers=2, report=silent)
-    folder = executed_dir("smoke") / "fake"
-    shown = {outputs(folder / f"{name}.ipynb").strip() for name in ("one", "two")}
-    assert shown == {"0,2", "1,3"}
-
-
 def test_another_number_of_jobs_runs_nothing_again(project, write_notebook):
     write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
     run_batch(plan(None, "smoke", {"jobs": 1}), report=silent)
@@ -207,23 +175,82 @@ def test_new_record_of_an_experiment_makes_its_notebook_run_again(project, write
     assert (summary.done, summary.reused) == (["fake/one"], ["fake/two"])
 
 
-def test_notebook_that_was_up_to_date_is_run_once_more_for_records_made_since(
-    project, write_notebook, experiments
-):
-    keys = ("fake/one", "fake/two")
-    experiments(dict.fromkeys(keys, ("smoke",)), {"fake/two": ("fake/one",)})
-    write_notebook("fake/one", "1")
-    write_notebook("fake/two", "2")
-    run_batch(plan(None, "smoke"), report=silent)
-    write_notebook(
-        "fake/one",
+def makes_record(name):
+    """Return lines of a notebook that make a record of ``fake/one``."""
+    return (
         "import pathlib",
-        "record = pathlib.Path('build/records/aa.json')",
+        f"record = pathlib.Path('build/records/{name}.json')",
         "record.parent.mkdir(exist_ok=True)",
         'record.write_text(\'{"experiment": "fake/one"}\')',
     )
-    summary = run_batch(plan(None, "smoke"), report=silent)
-    assert (summary.done, summary.reused) == (["fake/one", "fake/two"], [])
+
+
+def test_a_page_is_not_current_with_a_record_that_came_while_it_ran(project, write_notebook):
+    write_notebook("fake/one", "print(1)", *makes_record("aa"))
+    assert run_batch(plan(None, "smoke"), report=silent).done == ["fake/one"]
+    assert run_batch(plan(None, "smoke"), report=silent).done == ["fake/one"]
+    assert run_batch(plan(None, "smoke"), report=silent).reused == ["fake/one"]
+
+
+def test_trials_of_all_notebooks_are_run_together_before_them(
+    project, write_notebook, experiments, monkeypatch
+):
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
+    write_notebook("fake/two", "print(1)", parameters=DEVICE_AND_JOBS)
+    experiments({"fake/one": ("smoke",), "fake/two": ("smoke",)})
+    for key, experiment in batch.all_experiments().items():
+        trials = [SimpleNamespace(key="shared"), SimpleNamespace(key=key)]
+        experiment.trials = lambda profile, systems, seeds, own=trials: own
+    calls = []
+
+    def run_trials(trials, **options):
+        calls.append(([trial.key for trial in trials], options))
+        return SimpleNamespace(line="3 run")
+
+    monkeypatch.setattr(batch, "run_trials", run_trials)
+    lines = []
+    run_batch(plan(None, "smoke", {"device": "cpu"}), report=lines.append)
+    (keys, options), lines = calls[0], [line for line in lines if line.startswith("trials")]
+    assert (len(calls), keys, lines) == (1, ["shared", "fake/one", "fake/two"], ["trials: 3 run"])
+    assert options == {"device": "cpu", "scheduler": None, "jobs": None}
+    run_batch(plan(None, "smoke", {"device": "cpu"}), report=silent)
+    assert len(calls) == 1  # nothing is out of date
+
+
+def test_a_failed_page_beside_a_good_notebook_goes(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    run_batch(plan(None, "smoke"), report=silent)
+    left = failed_path(executed_dir("smoke") / "fake" / "one.ipynb")
+    left.write_text("{}", encoding="utf-8")
+    assert run_batch(plan(None, "smoke"), report=silent).reused == ["fake/one"]
+    assert failed_notebook("fake/one", "smoke") is None
+
+
+def test_three_forced_batches_at_once_wait_for_each_other(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    write_notebook("fake/two", "print(2)")
+    command = [sys.executable, "-m", "xlrepro", "batch", "--force"]
+    started = [
+        subprocess.Popen(command, env=os.environ.copy(), stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    told = [child.communicate(timeout=300)[1] for child in started]
+    assert [child.returncode for child in started] == [0, 0, 0]
+    assert sum("another process runs notebooks in" in text for text in told) == 2
+    assert all("2 run, 0 up to date, 0 failed" in text for text in told)
+    left = {p.name for p in (executed_dir("smoke") / "fake").iterdir()}
+    assert not [name for name in left if "failed" in name or "partial" in name]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    (project / "build").mkdir()
+    (project / "build" / "notebooks").write_text("in the way", encoding="utf-8")
+    jobs = plan(None, "smoke")
+    with pytest.raises(
+        SettingsError, match=r"build/notebooks cannot be written \(.*\): set XLREPRO"
+    ):
+        run_batch(jobs, report=silent)
 
 
 def test_notebook_that_is_killed_leaves_a_page_that_says_so(project, write_notebook):
@@ -232,36 +259,6 @@ def test_notebook_that_is_killed_leaves_a_page_that_says_so(project, write_noteb
     summary = run_batch([job], report=silent)
     assert list(summary.failed) == ["fake/one"]
     assert failed_notebook("fake/one", "smoke")
-
-
-def test_notebook_that_ran_before_records_it_reads_is_run_once_more(
-    project, write_notebook, experiments
-):
-    keys = ("fake/one", "fake/two")
-    experiments(dict.fromkeys(keys, ("smoke",)), {"fake/two": ("fake/one",)})
-    write_notebook(
-        "fake/one",
-        "import pathlib, time",
-        "seen = pathlib.Path('build/two-has-read')",
-        "while not seen.exists(): time.sleep(0.1)",
-        "record = pathlib.Path('build/records/aa.json')",
-        "record.parent.mkdir(exist_ok=True)",
-        'record.write_text(\'{"experiment": "fake/one"}\')',
-    )
-    write_notebook(
-        "fake/two",
-        "import pathlib, time",
-        "print(pathlib.Path('build/records/aa.json').exists())",
-        "pathlib.Path('build/two-has-read').touch()",
-        # Ends after the record was made, which this page has not read.
-        "while not pathlib.Path('build/records/aa.json').exists(): time.sleep(0.1)",
-    )
-    lines = []
-    summary = run_batch(plan(None, "smoke"), workers=2, report=lines.append)
-    assert "once more, with the records made since: fake/two" in lines
-    assert sorted(summary.done) == list(keys)
-    assert outputs(executed_dir("smoke") / "fake" / "two.ipynb") == "True\n"
-    assert sorted(run_batch(plan(None, "smoke"), report=silent).reused) == list(keys)
 
 
 def test_failing_notebook_does_not_stop_the_others_and_is_named_with_its_log(
@@ -302,7 +299,7 @@ def test_killed_batch_goes_on_where_it_stopped(project, write_notebook):
     child.wait()
     summary = run_batch(plan(["fake/fast"], "smoke"), report=silent)
     assert summary.reused == ["fake/fast"]
-    wait_for(lambda: not running("fake/slow.request.json"))
+    wait_for(lambda: not running("fake/slow.ipynb"))
 
 
 def wait_for(condition, seconds: float = 90.0) -> None:

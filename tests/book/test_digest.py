@@ -5,7 +5,7 @@ import json
 import pytest
 
 from xlrepro.book.batch import find_notebooks
-from xlrepro.book.digest import experiments_read, notebook_digest, records_read
+from xlrepro.book.digest import Circumstances, experiments_read, notebook_digest
 from xlrepro.experiments import all_experiments
 
 
@@ -22,6 +22,12 @@ def write_record(tmp_path, monkeypatch):
     return write
 
 
+def digest_of(page):
+    """Return what a page's notebook depends on today, at smoke."""
+    source = find_notebooks([page])[page]
+    return notebook_digest(page, source, {"profile": "smoke"}, Circumstances.now())
+
+
 @pytest.mark.parametrize(
     ("page", "other"),
     [
@@ -31,30 +37,25 @@ def write_record(tmp_path, monkeypatch):
     ],
 )
 def test_record_of_an_experiment_that_the_page_reads_changes_its_digest(write_record, page, other):
-    source = find_notebooks([page])[page]
-
-    def today() -> str:
-        return notebook_digest(source, {"profile": "smoke"}, records_read(page))
-
-    empty = today()
+    empty = digest_of(page)
     write_record(other, 1.0)
-    first = today()
+    first = digest_of(page)
     write_record(other, 1.0)
-    again = today()
+    again = digest_of(page)
     write_record(other, 2.0)
-    assert empty != first == again != today()
+    assert empty != first == again != digest_of(page)
 
 
 def test_record_that_the_page_does_not_read_changes_nothing(write_record):
-    before = records_read("word_order/figure1")
+    before = digest_of("word_order/figure1")
     write_record("man_moe/table5", 1.0)
-    assert records_read("word_order/figure1") == before
+    assert digest_of("word_order/figure1") == before
 
 
 def test_broken_record_counts_as_none(write_record, tmp_path):
-    before = records_read("word_order/figure1")
+    before = digest_of("word_order/figure1")
     (tmp_path / "records" / "half.json").write_text('{"experiment": "wor', encoding="utf-8")
-    assert records_read("word_order/figure1") == before
+    assert digest_of("word_order/figure1") == before
 
 
 @pytest.mark.parametrize("key", all_experiments())

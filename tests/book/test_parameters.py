@@ -1,6 +1,6 @@
 import pytest
 
-from xlrepro.book.parameters import check, declared, parse_assignments
+from xlrepro.book.parameters import check, declared
 from xlrepro.errors import SettingsError
 
 from .conftest import notebook
@@ -76,32 +76,6 @@ def test_value_of_another_type_is_refused():
         check({"epochs": "many"}, {"epochs": 3}, "a.ipynb")
 
 
-def test_assignment_values_are_yaml():
-    assert parse_assignments(["seeds=[0, 1]", "device=cpu", "k=null"]) == {
-        "seeds": [0, 1],
-        "device": "cpu",
-        "k": None,
-    }
-
-
-def test_assignment_without_equals_sign_is_refused():
-    with pytest.raises(SettingsError, match="NAME=VALUE"):
-        parse_assignments(["seeds"])
-
-
-@pytest.mark.parametrize(
-    "text", ["seeds=[", "k=2001-99-99", "k=!!int x", "k=" + "9" * 5000, "k=&a [*a]"]
-)
-def test_assignment_of_what_is_not_yaml_is_refused_in_one_line(text):
-    with pytest.raises(SettingsError, match=r"-p .*: the value is not YAML") as raised:
-        parse_assignments([text])
-    assert len(str(raised.value)) < 200
-
-
 def test_part_of_a_list_that_is_not_yaml_is_refused():
     with pytest.raises(SettingsError, match=r"a\.ipynb: parameter 'seeds': the value is not YAML"):
         check({"seeds": "1,["}, {"seeds": [0]}, "a.ipynb")
-
-
-def test_a_number_with_an_exponent_is_a_number():
-    assert parse_assignments(["rate=1e-3"]) == {"rate": 1e-3}

@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from xlrepro.corpora.registry import dataset
@@ -5,6 +8,7 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import load_claims
 from xlrepro.evidence.deviations import (
+    NOT_TESTED,
     deviations_table,
     errata_table,
     load_deviations,
@@ -65,7 +69,8 @@ def test_only_the_deviations_of_a_profile_are_shown():
 
 
 def test_an_experiment_without_deviations_has_an_empty_table():
-    assert repr(deviations_table("ramen/table1")) == "ramen/table1: 0 known deviations"
+    found = deviations_table("ramen/table1", profile="paper")
+    assert repr(found) == "ramen/table1: 0 known deviations"
 
 
 # What is said of an experiment's trials and does not hold for those of them that another draws on:
@@ -134,6 +139,36 @@ def test_no_exemption_outlives_its_deviation(key):
 def deviation(identifier):
     (found,) = (d for d in load_deviations() if d.id == identifier)
     return found
+
+
+TESTS = Path(__file__).resolve().parent.parent
+NAMES_OF_TESTS = {
+    name
+    for path in TESTS.rglob("test_*.py")
+    for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+}
+AS_THE_CODE = [
+    d
+    for d in load_deviations()
+    if re.search(r"\bthe code\b", d.here, re.IGNORECASE)
+    or re.search(r"\b(as in|beside) the code\b", f"{d.why} {d.effect}", re.IGNORECASE)
+]
+
+
+@pytest.mark.parametrize("deviation", AS_THE_CODE, ids=lambda d: d.id)
+def test_what_is_said_to_be_as_in_the_authors_code_names_its_test_or_says_there_is_none(deviation):
+    assert deviation.test
+
+
+@pytest.mark.parametrize("deviation", [d for d in load_deviations() if d.test], ids=lambda d: d.id)
+def test_the_test_that_a_deviation_names_is_there(deviation):
+    assert deviation.test in NAMES_OF_TESTS | {NOT_TESTED}
+
+
+def test_a_page_says_what_is_not_tested():
+    shown = {row[0].text: row[-3].detail for row in deviations_table("man_moe/table2").rows}
+    assert shown["MM34"] == "not tested"
+    assert shown["MM16"] == "checked by test_gates_have_a_bias_where_the_settings_say"
 
 
 def test_artificial_languages_are_a_deviation_of_every_experiment():

@@ -36,6 +36,16 @@ def test_states_are_those_of_the_network_in_half_precision(network):
         assert isinstance(found[layer], np.memmap)
 
 
+def test_double_precision_is_kept(network):
+    from xlrepro.training.precision import computing
+
+    single = frozen_states(network, "weights", SEQUENCES, READS, [1])[1]
+    with computing("double"):
+        double = frozen_states(network.double(), "weights", SEQUENCES, READS, [1])[1]
+    assert double.dtype == np.float64
+    np.testing.assert_allclose(double, single, atol=2e-3)
+
+
 def test_padding_and_batches_change_nothing(network, monkeypatch):
     together = frozen_states(network, "together", SEQUENCES, READS, [3])[3]
     monkeypatch.setattr(module, "BATCH_PIECES", 1)
@@ -73,6 +83,13 @@ def test_other_weights_text_places_or_layers_are_other_states(network, change, m
     monkeypatch.setattr(module, "_write", lambda *a: calls.append(1) or write(*a))
     frozen_states(network, **{**asked, **change})
     assert calls == [1]
+
+
+def test_means_are_those_of_the_states_at_the_places(network):
+    every = frozen_states(network, "weights", SEQUENCES, READS, [2])[2].astype(float)
+    means = frozen_states(network, "weights", SEQUENCES, READS, [2], mean=True)[2]
+    expected = [every[:2].mean(0), every[2], every[3:].mean(0)]
+    np.testing.assert_allclose(means, expected, atol=2e-3)
 
 
 def test_only_the_layers_below_are_computed(network, monkeypatch):

@@ -4,7 +4,7 @@ import torch
 
 from tests.pretraining.small_runs import SEQUENCES, SMALL, same_bits, trained
 from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.pretraining import building, multilingual_bert, training
+from xlrepro.pretraining import building, multilingual_bert, recipes, training
 from xlrepro.pretraining.settings import LANGUAGES, preset
 from xlrepro.pretraining.text import lines
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece
@@ -114,4 +114,4 @@ def test_a_gpu_model_fails_in_one_line_where_there_is_no_gpu(tmp_path, monkeypat
 
 def test_an_unknown_model_is_one_line():
     with pytest.raises(SettingsError, match="'tpu'"):
-        multilingual_bert.recipe_hash("tpu")
+        recipes.recipe_hash("tpu")

@@ -4,7 +4,8 @@ import torch
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.errors import DataError
-from xlrepro.tasks.tagging import joined, labels, score, span_tags, tag_counts
+from xlrepro.tasks.tagging import TaggerLearner, joined, labels, score, span_tags, tag_counts
+from xlrepro.training.settings import FitSettings
 
 TAGS = TagSet(["A", "B", "C"])
 
@@ -35,3 +36,35 @@ def test_every_kind_of_span_has_both_tags():
 def test_a_missing_layer_is_named():
     with pytest.raises(DataError, match="no NER tags"):
         labels(Sentence(("a",), slots=("O",)), "NER")
+
+
+class Watched(torch.nn.Module):
+    """A tagger that notes what it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.rows = torch.nn.Parameter(torch.ones(1)), []
+
+    def loss(self, batch, table):
+        self.rows.append(batch.rows[batch.mask])
+        return self.weight.sum()
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(None, 0, 0), (0.0, 0, 0), (0.5, 0.4, 0.6)])
+def test_word_dropout_takes_its_share_of_words_in_training(share, low, high):
+    rows = [torch.arange(1, 11) for _ in range(100)]
+    split = EncodedSplit("en", torch.zeros(11, 2), rows, [torch.zeros(10, dtype=torch.long)] * 100)
+    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)
+    model = Watched()
+    learner = TaggerLearner(model, split, lambda: 0.0, settings, 0, "cpu", share)
+    steps = [learner.step(batch) for batch in learner.batches(0)]
+    seen = torch.cat(model.rows)
+    assert low <= float((seen == 0).double().mean()) <= high
+    assert sum(step.tokens for step in steps) == 1000
+
+
+def test_tokens_without_a_label_are_not_counted():
+    split = EncodedSplit("en", torch.zeros(3, 2), [torch.tensor([1, 2])], [torch.tensor([0, -100])])
+    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)
+    learner = TaggerLearner(Watched(), split, lambda: 0.0, settings, 0, "cpu")
+    assert [learner.step(batch).tokens for batch in learner.batches(0)] == [1]

@@ -50,28 +50,6 @@ def test_pins_respect_the_gpus_that_are_visible(gpus, monkeypatch):
     assert [slot["CUDA_VISIBLE_DEVICES"] for slot in slots] == ["3", "GPU-abc"]
 
 
-@pytest.mark.parametrize(
-    ("count", "expected"),
-    [(1, ["0,1,2"]), (2, ["0,2", "1"]), (3, ["0", "1", "2"]), (5, ["0", "1", "2", "0", "1"])],
-)
-def test_processes_at_the_same_time_share_all_gpus(gpus, count, expected):
-    gpus(3)
-    shares = cluster.gpu_shares(count)
-    assert [share["CUDA_VISIBLE_DEVICES"] for share in shares] == expected
-
-
-def test_shares_are_of_the_gpus_that_are_visible(gpus, monkeypatch):
-    gpus(2)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-abc")
-    shares = cluster.gpu_shares(2)
-    assert [share["CUDA_VISIBLE_DEVICES"] for share in shares] == ["3", "GPU-abc"]
-
-
-def test_without_a_gpu_there_is_nothing_to_share(gpus):
-    gpus(0)
-    assert cluster.gpu_shares(2) == [{}, {}]
-
-
 def test_there_are_no_more_workers_than_trials(monkeypatch):
     monkeypatch.setattr(cluster, "cpu_slots", lambda: 8)
     assert len(cluster.pins("cpu", jobs=None, per_gpu=1, n_trials=3)) == 3

@@ -56,6 +56,11 @@ def test_overrides_are_yaml():
     }
 
 
+def test_an_override_is_refused_by_the_name_of_its_option():
+    with pytest.raises(SettingsError, match=r"-p 'seeds' is not of the form NAME=VALUE"):
+        runs.parse_overrides(["seeds"], "-p")
+
+
 ODD_VALUES = ["[1", "2001-99-99", "!!int x", "!!bool x", "9" * 5000, "\0", "&a [*a]", "[" * 9999]
 
 

@@ -95,7 +95,7 @@ def test_a_broken_data_file_is_an_error_that_names_it(package):
         ("word_order/pos", "artificial/presets.yaml"),
         ("word_order/pos", "artificial/ontology.yaml"),
         ("word_order/pos", "open/open_vectors.yaml"),
-        ("word_order/pos", "presets/treebanks.yaml"),
+        ("word_order/pos", "corpora/treebanks.yaml"),
         ("word_order/mbert", "pretraining/presets.yaml"),
     ],
 )

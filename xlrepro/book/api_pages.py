@@ -7,7 +7,8 @@ from pathlib import Path
 import xlrepro
 from xlrepro.book.toc import PART_TITLES
 
-# Page name -> title and the packages or modules it shows, in reading order.
+# Page name -> title and the packages or modules it shows, in reading order. What is not named here
+# finds its place by itself: a package gets a page, a module stands on the last one.
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "corpora": ("Corpora", ("xlrepro.corpora",)),
     "artificial": ("Artificial languages", ("xlrepro.corpora.artificial",)),
@@ -15,22 +16,34 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "pretraining": ("Pretraining", ("xlrepro.pretraining",)),
     "nn": ("Layers", ("xlrepro.nn",)),
     "metrics": ("Metrics", ("xlrepro.metrics",)),
+    "training": ("Training", ("xlrepro.training",)),
+    "tasks": ("Tasks", ("xlrepro.tasks",)),
     "trials": ("Trials, records, engine", ("xlrepro.trials",)),
     "evidence": ("Evidence", ("xlrepro.evidence",)),
     "running": ("Experiments and notebooks", ("xlrepro.experiments", "xlrepro.notebook")),
     "base": ("Errors and paths", ("xlrepro.errors", "xlrepro.paths")),
 }
+NOT_SHOWN = ("book", "cli", "papers")  # what is behind the commands; papers have pages of their own
 
 
 def packages() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return every page of the reference, those of the built papers included."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for page, entry in PAGES.items():
+    for page, named_in in PAGES.items():
         if page == "trials":
             papers = (p for p in PART_TITLES if importlib.util.find_spec(f"xlrepro.papers.{p}"))
             found |= {p: (f"Paper: {PART_TITLES[p]}", (f"xlrepro.papers.{p}",)) for p in papers}
-        found[page] = entry
-    return found
+        found[page] = named_in
+    named = {name for _, names in PAGES.values() for name in names}
+    rest = [e for e in pkgutil.iter_modules(xlrepro.__path__) if f"xlrepro.{e.name}" not in named]
+    shown = [e for e in rest if e.name not in NOT_SHOWN and not e.name.startswith("_")]
+    title, names = found.pop("base")
+    for entry in shown:
+        if entry.ispkg:
+            found[entry.name] = (entry.name.capitalize(), (f"xlrepro.{entry.name}",))
+        else:
+            names += (f"xlrepro.{entry.name}",)
+    return {**found, "base": (title, names)}
 
 
 def modules_of(name: str) -> list[str]:

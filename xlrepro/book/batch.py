@@ -1,10 +1,13 @@
 """Run many notebooks, each in its own process, and never twice for nothing.
 
+First the trials of all notebooks that are out of date, by the engine: a trial with a record is not
+run. Then the notebooks, which find every record made, so that nothing changes under a page that
+reads other pages' records.
+
 An executed notebook lies at ``build/notebooks/<profile>/<paper>/<experiment>.ipynb`` beside its
-log and a small ``.state.json``: the digest of everything that decides what it shows. While that
-digest stays the same the notebook is not run again, so a batch that was killed goes on where it
-stopped and a second batch takes seconds. A page reads records of other experiments, too: one that
-ran before these were made is run once more at the end of the batch, when nothing is left to train.
+log and a small ``.state.json``: the digest of everything that decides what it shows, taken before
+it began. While that digest stays the same the notebook is not run again, so a batch that was killed
+goes on where it stopped and a second batch takes seconds. One batch at a time works in a folder.
 """
 
 import json
@@ -18,19 +21,19 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from xlrepro.book.digest import notebook_digest, records_read
+from xlrepro.book.digest import Circumstances, notebook_digest
 from xlrepro.book.execute import failed_path, remove_orphans
+from xlrepro.book.lock import only_one
 from xlrepro.book.parameters import check, declared
-from xlrepro.errors import SettingsError
+from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, project_root
-from xlrepro.trials.cluster import cpu_slots, gpu_shares
 from xlrepro.trials.devices import resolve, visible_gpus
-from xlrepro.trials.trial import PROFILES
+from xlrepro.trials.engine import run_trials
+from xlrepro.trials.trial import PROFILES, Trial
 
 logger = logging.getLogger("xlrepro")
 
@@ -54,12 +57,14 @@ class Job:
         source: the notebook as committed.
         target: where the executed one goes.
         parameters: checked values for its ``parameters`` cell.
+        defaults: what stands in that cell.
     """
 
     experiment: str
     source: Path
     target: Path
     parameters: Mapping[str, Any]
+    defaults: Mapping[str, Any]
 
     @property
     def log(self) -> Path:
@@ -127,8 +132,6 @@ def plan(
     names: Sequence[str] | None,
     profile: str,
     parameters: Mapping[str, Any] | None = None,
-    *,
-    workers: int = 1,
 ) -> list[Job]:
     """Return the jobs of a batch, with every parameter checked before anything runs.
 
@@ -138,8 +141,6 @@ def plan(
         names: experiments or papers; None: all.
         profile: goes into the notebooks' ``profile``.
         parameters: values for the notebooks' other parameters.
-        workers: how many will run at a time. A notebook that takes ``jobs`` and is not given it
-            gets its share of the cores, or all of its share of the GPUs.
 
     Raises:
         SettingsError: for an unknown profile, experiment, parameter or system, a value that no
@@ -157,16 +158,14 @@ def plan(
         known = declared(notebook, where)
         values = check(given, known, where)
         _check_run(experiment, profile, {**known, **values})
-        if workers > 1 and "jobs" in known and not _on_gpus({**known, **values}):
-            values.setdefault("jobs", max(1, cpu_slots() // workers))
         target = executed_dir(profile) / f"{experiment}.ipynb"
-        jobs.append(Job(experiment, source, target, values))
+        jobs.append(Job(experiment, source, target, values, known))
     return jobs
 
 
 def _check_run(experiment: str, profile: str, values: Mapping[str, Any]) -> None:
     """Refuse a device that is not here and a system that the experiment lacks, before any run."""
-    if values.get("device") == "cuda" and not values.get("scheduler"):
+    if values.get("device") == "cuda" and not (values.get("scheduler") or visible_gpus()):
         resolve("cuda")
     own = all_experiments().get(experiment)
     if own is not None and values.get("systems"):
@@ -197,21 +196,19 @@ def _at_profile(found: Mapping[str, Path], profile: str) -> dict[str, Path]:
     return {key: path for key, path in found.items() if key not in lacking}
 
 
-def _on_gpus(parameters: Mapping[str, Any]) -> bool:
-    """Tell whether a notebook with these parameters trains on this machine's GPUs."""
-    return parameters.get("device") in ("auto", "cuda") and bool(visible_gpus())
-
-
-def is_current(job: Job) -> bool:
+def is_current(job: Job, now: Circumstances) -> bool:
     """Tell whether the executed notebook is there and nothing it depends on has changed."""
     if not (job.target.is_file() and job.state.is_file()):
         return False
     try:
         state = json.loads(job.state.read_text(encoding="utf-8"))
-    except json.JSONDecodeError:
+    except ValueError:
         return False
-    today = notebook_digest(job.source, job.parameters, records_read(job.experiment))
-    return bool(state.get("digest") == today)
+    return isinstance(state, dict) and state.get("digest") == _digest(job, now)
+
+
+def _digest(job: Job, now: Circumstances) -> str:
+    return notebook_digest(job.experiment, job.source, job.parameters, now)
 
 
 def run_batch(
@@ -221,57 +218,74 @@ def run_batch(
     force: bool = False,
     report: Callable[[str], None] = print,
 ) -> BatchSummary:
-    """Run the jobs that are not up to date, ``workers`` at a time.
-
-    A notebook that draws on others' trials starts after them. What is out of date at the end,
-    since others have made records that it reads, is run once more.
+    """Make the records that the jobs lack, then run those that are not up to date.
 
     Args:
         jobs: from :func:`plan`.
-        workers: processes at a time.
+        workers: notebooks at a time.
         force: run also what is up to date.
         report: called with one line per finished notebook.
 
     Returns:
         What was run, reused and failed. One failure does not stop the others.
+
+    Raises:
+        SettingsError: if the folder of the notebooks cannot be written.
     """
     if workers < 1:
         raise SettingsError(f"--jobs must be 1 or more, not {workers}")
     began = time.perf_counter()
     summary = BatchSummary()
-    todo = []
-    for job in jobs:
-        if not force and is_current(job):
-            summary.reused.append(job.experiment)
-            report(f"{job.experiment}: up to date")
-        else:
-            todo.append(job)
-    _run_all(sorted(todo, key=_draws_on_others), workers, summary, report)
-    again = [job for job in jobs if job.experiment not in summary.failed and not is_current(job)]
-    if again:
-        names = [job.experiment for job in again]
-        report(f"once more, with the records made since: {', '.join(names)}")
-        summary.done = [e for e in summary.done if e not in names]
-        summary.reused = [e for e in summary.reused if e not in names]
-        _run_all(again, workers, summary, report)
+    with only_one(build_dir() / "notebooks", "runs notebooks", report):
+        now = Circumstances.now()
+        make_records([job for job in jobs if not is_current(job, now)], report)
+        now = Circumstances.now()
+        todo = [job for job in jobs if force or not is_current(job, now)]
+        for job in jobs:
+            if job not in todo:
+                failed_path(job.target).unlink(missing_ok=True)  # of a run before it was good
+                summary.reused.append(job.experiment)
+                report(f"{job.experiment}: up to date")
+        _run_all(todo, now, workers, summary, report)
     summary.seconds = time.perf_counter() - began
     return summary
 
 
-def _draws_on_others(job: Job) -> bool:
-    experiment = all_experiments().get(job.experiment)
-    return experiment is not None and bool(experiment.draws_on)
+def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
+    """Run the trials of some notebooks that have no record, all together.
+
+    What fails here is told by its notebook, which meets the same failure.
+    """
+    groups: dict[tuple[str, str | None, int | None], dict[str, Trial]] = {}
+    known = all_experiments()
+    for job in jobs:
+        values = {**job.defaults, **job.parameters}
+        if job.experiment not in known:
+            continue
+        try:
+            asked = known[job.experiment].trials(
+                values["profile"], values.get("systems"), values.get("seeds")
+            )
+        except XlreproError as error:
+            report(f"{job.experiment}: {error}")
+            continue
+        where = (values.get("device", "auto"), values.get("scheduler"), values.get("jobs"))
+        groups.setdefault(where, {}).update({trial.key: trial for trial in asked})
+    for (device, scheduler, slots), trials in groups.items():
+        made = run_trials([*trials.values()], device=device, scheduler=scheduler, jobs=slots)
+        report(f"trials: {made.line}")
 
 
 def _run_all(
-    todo: Sequence[Job], workers: int, summary: BatchSummary, report: Callable[[str], None]
+    todo: Sequence[Job],
+    now: Circumstances,
+    workers: int,
+    summary: BatchSummary,
+    report: Callable[[str], None],
 ) -> None:
     children = _Children()
-    slots: SimpleQueue[dict[str, str]] = SimpleQueue()
-    for share in gpu_shares(min(workers, len(todo))):
-        slots.put(share)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = {pool.submit(_run_one, job, children, slots): job for job in todo}
+        futures = {pool.submit(_run_one, job, now, children): job for job in todo}
         try:
             for count, future in enumerate(as_completed(futures), start=1):
                 job = futures[future]
@@ -289,62 +303,41 @@ def _run_all(
             raise
 
 
-def _run_one(
-    job: Job, children: "_Children", slots: "SimpleQueue[dict[str, str]]"
-) -> tuple[str | None, float]:
+def _run_one(job: Job, now: Circumstances, children: "_Children") -> tuple[str | None, float]:
     """Run one job; return the last line of its log if it failed, and its wall time.
 
-    The notebook of an earlier run stays where it is if this one fails; its state does not.
+    The notebook of an earlier run stays where it is if this one fails; its state does not. The
+    digest is that of before the run: what changes under it makes it run again.
     """
     began = time.perf_counter()
     job.target.parent.mkdir(parents=True, exist_ok=True)
     job.state.unlink(missing_ok=True)
     remove_orphans(job.target)
-    source_digest = notebook_digest(job.source, job.parameters)
-    records = records_read(job.experiment)
-    status = _execute(job, children, slots)
+    state = json.dumps({"digest": _digest(job, now)})
+    with job.log.open("w", encoding="utf-8") as log:
+        status = children.run(_command(job), log)
     seconds = time.perf_counter() - began
-    if status != 0:
-        if not children.stopped and not failed_path(job.target).is_file():
-            # Killed from outside, it could not leave what it had done: its page must know.
-            failed_path(job.target).write_bytes(job.source.read_bytes())
-        lines = job.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return (lines[-1] if lines else f"exit status {status}"), seconds
-    # A source that changed under the run must not count as run.
-    if source_digest == notebook_digest(job.source, job.parameters):
-        # Its own records it has made itself; others' that came meanwhile it may not have read.
-        records[job.experiment] = records_read(job.experiment)[job.experiment]
-        digest = notebook_digest(job.source, job.parameters, records)
-        state = {"digest": digest, "seconds": round(seconds, 1)}
+    if status == 0:
         partial = job.state.with_suffix(".partial")
-        partial.write_text(json.dumps(state), encoding="utf-8")
+        partial.write_text(state, encoding="utf-8")
         partial.replace(job.state)
-    return None, seconds
+        return None, seconds
+    if not children.stopped and not failed_path(job.target).is_file():
+        # Killed from outside, it could not leave what it had done: its page must know.
+        failed_path(job.target).write_bytes(job.source.read_bytes())
+    lines = job.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return (lines[-1] if lines else f"exit status {status}"), seconds
 
 
-def _execute(job: Job, children: "_Children", slots: "SimpleQueue[dict[str, str]]") -> int:
-    """Run the notebook in a process with the environment of a free slot; return its status."""
-    request = job.target.with_suffix(".request.json")
-    request.write_text(
-        json.dumps(
-            {
-                "source": str(job.source),
-                "target": str(job.target),
-                "parameters": dict(job.parameters),
-                "cwd": str(project_root()),
-                "parent": os.getpid(),
-            }
-        ),
-        encoding="utf-8",
-    )
-    command = [sys.executable, "-m", "xlrepro.book.execute", str(request)]
-    slot = slots.get()
-    try:
-        with job.log.open("w", encoding="utf-8") as log:
-            return children.run(command, log, slot)
-    finally:
-        slots.put(slot)
-        request.unlink(missing_ok=True)
+def _command(job: Job) -> list[str]:
+    request = {
+        "source": str(job.source),
+        "target": str(job.target),
+        "parameters": dict(job.parameters),
+        "cwd": str(project_root()),
+        "parent": os.getpid(),
+    }
+    return [sys.executable, "-m", "xlrepro.book.execute", json.dumps(request)]
 
 
 class _Children:
@@ -355,7 +348,7 @@ class _Children:
         self._lock = Lock()
         self._stopped = False
 
-    def run(self, command: Sequence[str], log: Any, environment: Mapping[str, str]) -> int:
+    def run(self, command: Sequence[str], log: Any) -> int:
         with self._lock:
             if self._stopped:
                 return -signal.SIGTERM
@@ -363,7 +356,7 @@ class _Children:
                 command,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **CHILD_ENVIRONMENT, **environment},
+                env={**os.environ, **CHILD_ENVIRONMENT},
                 start_new_session=True,
             )
             self._running.add(child)

@@ -14,6 +14,7 @@ from xlrepro.paths import build_dir, project_root
 # The package cannot be run with -m, and its script need not be on the path.
 JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
 
+CURRENT = "current.sha256"  # the digest of what the rendered book shows
 # Pages that Sphinx makes by itself.
 OWN_PAGES = ("search", "genindex")
 
@@ -22,9 +23,42 @@ class BookError(XlreproError):
     """The book cannot be rendered."""
 
 
+def book_dir() -> Path:
+    """Return the folder of the book's source and of what is made of it."""
+    return build_dir() / "book"
+
+
 def html_dir() -> Path:
     """Return the folder of the rendered book."""
-    return build_dir() / "book" / "_build" / "html"
+    return book_dir() / "_build" / "html"
+
+
+def current_page(profile: str) -> Path | None:
+    """Return the page to open if nothing has changed since :func:`mark_current`; else None.
+
+    Args:
+        profile: whose notebooks the book shows.
+    """
+    page, stamp = html_dir() / "index.html", book_dir() / CURRENT
+    if not (page.is_file() and stamp.is_file()):
+        return None
+    return page if stamp.read_text(encoding="utf-8") == _everything(profile) else None
+
+
+def mark_current(profile: str) -> None:
+    """Note of the rendered book that it shows what there is now."""
+    (book_dir() / CURRENT).write_text(_everything(profile), encoding="utf-8")
+
+
+def _everything(profile: str) -> str:
+    """Return a digest of all that the book is made from: sources, data, records, notebooks."""
+    root, build = project_root(), build_dir()
+    made = [*(build / "records").glob("*.json"), *(build / "notebooks" / profile).rglob("*.ipynb")]
+    pages = [p for name in ("book", "notebooks") for p in (root / name).rglob("*") if p.is_file()]
+    other = [root / "CHANGELOG.md", *(p for p in (root / "data").rglob("*") if p.is_file())]
+    tracked = [*code_files(False), *pages, *(p for p in other if p.is_file())]
+    parts = (profile, files_digest(tracked, root), files_digest(made, build))
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def render(source: Path, *, quiet: bool = True) -> Path:
@@ -37,14 +71,14 @@ def render(source: Path, *, quiet: bool = True) -> Path:
         BookError: if Jupyter Book fails or warns; its messages are in the log.
     """
     page = html_dir() / "index.html"
-    stamp = build_dir() / "book" / "rendered.sha256"
+    stamp = book_dir() / "rendered.sha256"
     digest = _digest(source)
     if page.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
         return page
     stamp.unlink(missing_ok=True)
-    log = build_dir() / "book" / "build.log"
+    log = book_dir() / "build.log"
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]
-    command += ["--path-output", str(build_dir() / "book"), "-W", "--keep-going", "--quiet"]
+    command += ["--path-output", str(book_dir()), "-W", "--keep-going", "--quiet"]
     with log.open("w", encoding="utf-8") as handle:
         done = subprocess.run(
             command, stdout=handle, stderr=subprocess.STDOUT, env=_environment(), check=False

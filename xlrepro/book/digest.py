@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,47 +66,62 @@ def experiments_read(experiment: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for key in pages for name in known[key].trained_in))
 
 
-def records_read(experiment: str) -> dict[str, str]:
-    """Return experiment to a digest of its records here, for all that its page reads.
+def record_digests() -> dict[str, str]:
+    """Return experiment to a digest of its records here.
 
     Published records are not among them: they are shown data.
     """
-    found: dict[str, list[list[str]]] = {name: [] for name in experiments_read(experiment)}
+    found: dict[str, list[list[str]]] = {}
     for file in sorted((build_dir() / "records").glob("*.json")):
         try:
             content = file.read_bytes()
-            owner = json.loads(content)["experiment"]
-        except (OSError, ValueError, KeyError, TypeError):
+            owner = str(json.loads(content)["experiment"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # removed meanwhile, or broken: no page shows it
-        if owner in found:
-            found[owner].append([file.name, hashlib.sha256(content).hexdigest()])
+        found.setdefault(owner, []).append([file.name, hashlib.sha256(content).hexdigest()])
     return {
         name: hashlib.sha256(canonical_json(seen).encode()).hexdigest()
         for name, seen in found.items()
     }
 
 
+@dataclass(frozen=True)
+class Circumstances:
+    """What decides at some moment what notebooks show: code, data and records, as digests."""
+
+    code: str
+    data: str
+    records: Mapping[str, str]
+
+    @classmethod
+    def now(cls) -> "Circumstances":
+        """Return those of this moment."""
+        root = project_root()
+        code = files_digest(code_files(), root)
+        return cls(code, files_digest(shown_data_files(), root), record_digests())
+
+
 def notebook_digest(
-    source: Path, parameters: Mapping[str, Any], records: Mapping[str, str] | None = None
+    experiment: str, source: Path, parameters: Mapping[str, Any], now: Circumstances
 ) -> str:
     """Return a digest of everything that decides what the executed notebook shows.
 
     Args:
+        experiment: whose page it is: of the records, those that it reads count.
         source: the committed notebook; its outputs do not count.
         parameters: the values it is run with; those that only make it faster do not count.
-        records: from :func:`records_read`; None leaves records out.
+        now: code, data and records.
     """
     notebook = json.loads(source.read_text(encoding="utf-8"))
     cells = [
         [cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}).get("tags", [])]
         for cell in notebook["cells"]
     ]
-    root = project_root()
     parts = {
         "cells": cells,
         "parameters": {k: v for k, v in parameters.items() if k not in NOT_SHOWN},
-        "code": files_digest(code_files(), root),
-        "data": files_digest(shown_data_files(), root),
-        "records": dict(records) if records is not None else None,
+        "code": now.code,
+        "data": now.data,
+        "records": {name: now.records.get(name, "") for name in experiments_read(experiment)},
     }
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Run one notebook in this process: ``python -m xlrepro.book.execute REQUEST.json``.
+"""Run one notebook in this process: ``python -m xlrepro.book.execute REQUEST``, in JSON.
 
 A process of its own, so that a notebook that dies takes nothing else with it. The output appears
 at its place only when the whole notebook has run: papermill writes to a file beside it, which is
@@ -93,7 +93,7 @@ def _end_with_parent(parent: int) -> None:
 
 def main() -> int:
     """Read the request named on the command line and run it."""
-    request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    request = json.loads(sys.argv[1])
     # The parent names itself: asked here, getppid() may already name its successor.
     threading.Thread(target=_end_with_parent, args=(request["parent"],), daemon=True).start()
     try:

@@ -17,7 +17,7 @@ def _section(deviation: Deviation) -> str:
     profiles = ", ".join(p for p in PROFILES if p in deviation.profiles)
     parts = (
         ("The paper", deviation.paper),
-        ("Here", deviation.here),
+        ("Here", " ".join(filter(None, (deviation.here, _checked(deviation))))),
         ("Why", deviation.why),
         (f"Effect ({deviation.certainty})", deviation.effect),
     )
@@ -26,6 +26,10 @@ def _section(deviation: Deviation) -> str:
     for name, text in parts:
         lines += [name, f": {escape_markdown(text)}", ""]
     return "\n".join(lines)
+
+
+def _checked(deviation: Deviation) -> str:
+    return f"({deviation.checked.capitalize()}.)" if deviation.checked else ""
 
 
 def errata_table() -> str:

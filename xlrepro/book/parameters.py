@@ -4,7 +4,7 @@ papermill only warns about a parameter the notebook does not know; here it is an
 """
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xlrepro.errors import SettingsError
@@ -140,22 +140,3 @@ def _value(text: str, where: str) -> Any:
         return parse_value(text)
     except ValueError as error:
         raise SettingsError(f"{where}: the value is not YAML ({error})") from None
-
-
-def parse_assignments(texts: Sequence[str]) -> dict[str, Any]:
-    """Return the values of ``NAME=VALUE`` texts; a value is read as YAML.
-
-    Raises:
-        SettingsError: for a text without ``=``, or a value that is not YAML.
-
-    Example:
-        >>> parse_assignments(["seeds=[0, 1]", "device=cpu"])
-        {'seeds': [0, 1], 'device': 'cpu'}
-    """
-    values: dict[str, Any] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip():
-            raise SettingsError(f"-p takes NAME=VALUE, not {text!r}")
-        values[name.strip()] = _value(value, f"-p {name}")
-    return values

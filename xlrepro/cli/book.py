@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xlrepro.cli.runs import parse_names, parse_seeds
+from xlrepro.cli.runs import parse_names, parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
     from xlrepro.book.batch import BatchSummary
@@ -40,15 +40,14 @@ def batch(
 ) -> None:
     """Run notebooks through papermill, each in its own process; only those that changed."""
     from xlrepro.book.batch import plan, run_batch
-    from xlrepro.book.parameters import parse_assignments
 
-    given: dict[str, Any] = parse_assignments(parameters or [])
+    given: dict[str, Any] = parse_overrides(parameters or [], "-p")
     numbers, names = parse_seeds(seeds), parse_names(systems)
     given |= {"seeds": list(numbers)} if numbers else {}
     given |= {"systems": list(names)} if names else {}
     given |= {"device": device} if device is not None else {}
     given |= {"scheduler": scheduler} if scheduler is not None else {}
-    planned = plan(experiments or None, profile, given, workers=jobs)
+    planned = plan(experiments or None, profile, given)
     _close(run_batch(planned, workers=jobs, force=force, report=_line))
 
 
@@ -58,20 +57,39 @@ def book(
     jobs: Jobs = 2,
 ) -> None:
     """Run what has changed and render the book; the last line is the page to open."""
-    from xlrepro.book.assemble import assemble
-    from xlrepro.book.batch import plan, run_batch
-    from xlrepro.book.build import render
+    from xlrepro.book.build import current_page
 
-    failed: dict[str, Path] = {}
-    if run:
-        summary = run_batch(plan(None, profile, workers=jobs), workers=jobs, report=_line)
-        _summarise(summary)
-        failed = summary.failed
+    page = current_page(profile) if run else None
+    if page is not None:
+        _line("nothing has changed since the book was rendered")
+        typer.echo(str(page))
+        return
+    failed = _run_notebooks(profile, jobs) if run else {}
     _line("rendering the book")
-    page = render(assemble(profile))
-    typer.echo(str(page))
+    typer.echo(str(_render(profile, complete=run and not failed)))
     if failed:
         raise typer.Exit(1)
+
+
+def _run_notebooks(profile: str, jobs: int) -> dict[str, Path]:
+    from xlrepro.book.batch import plan, run_batch
+
+    summary = run_batch(plan(None, profile), workers=jobs, report=_line)
+    _summarise(summary)
+    return summary.failed
+
+
+def _render(profile: str, complete: bool) -> Path:
+    """Render the book and return the page to open; a complete one need not be made again."""
+    from xlrepro.book.assemble import assemble
+    from xlrepro.book.build import book_dir, mark_current, render
+    from xlrepro.book.lock import only_one
+
+    with only_one(book_dir(), "renders the book", _line):
+        page = render(assemble(profile))
+        if complete:
+            mark_current(profile)
+    return page
 
 
 def _line(text: str) -> None:

@@ -75,8 +75,12 @@ def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] 
     return names
 
 
-def parse_overrides(pairs: list[str]) -> dict[str, Any]:
+def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     """Read ``NAME=VALUE`` pairs whose values are YAML.
+
+    Args:
+        pairs: as the user gave them.
+        option: with which.
 
     Raises:
         SettingsError: for a pair without ``=``, a value that is not YAML, or a name given twice.
@@ -91,13 +95,13 @@ def parse_overrides(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise SettingsError(f"--set {pair!r} is not of the form NAME=VALUE")
+            raise SettingsError(f"{option} {pair!r} is not of the form NAME=VALUE")
         if name.strip() in found:
-            raise SettingsError(f"--set {name.strip()} is given twice")
+            raise SettingsError(f"{option} {name.strip()} is given twice")
         try:
             found[name.strip()] = parse_value(value)
         except ValueError as error:
-            raise SettingsError(f"--set {name}: the value is not YAML ({error})") from None
+            raise SettingsError(f"{option} {name}: the value is not YAML ({error})") from None
     return found
 
 

@@ -17,10 +17,9 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-import yaml
-
 from xlrepro.errors import DataError
 from xlrepro.paths import supplied_dir
+from xlrepro.yaml_files import read_yaml
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
@@ -36,7 +35,7 @@ def size(file: Path) -> str:
 def treebanks() -> dict[str, list[str]]:
     """Return the UD 2.2 treebanks of each language, as Ahmad et al. (2019) list them."""
     file = resources.files("xlrepro.corpora") / "treebanks.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+    return dict(read_yaml(file))
 
 
 def release_files(language: str, split: str) -> list[Path]:

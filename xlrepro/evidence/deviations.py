@@ -14,6 +14,8 @@ from xlrepro.paths import data_dir
 from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model
 
+NOT_TESTED = "not tested"
+
 
 class Deviation(BaseModel):
     """A known difference between a paper and us. Field by field: ``deviations/word_order.yaml``."""
@@ -29,6 +31,13 @@ class Deviation(BaseModel):
     why: str
     effect: str
     certainty: Literal["known", "expected", "unknown"]
+    test: str = ""
+
+    @property
+    def checked(self) -> str:
+        """What shows that it is so; empty where nothing is to be shown."""
+        shown = bool(self.test) and self.test != NOT_TESTED
+        return f"checked by {self.test}" if shown else self.test
 
 
 class Erratum(BaseModel):
@@ -132,7 +141,7 @@ def deviations_table(
         row += [
             Entry(", ".join(p for p in PROFILES if p in d.profiles)),
             Entry(d.paper),
-            Entry(d.here),
+            Entry(d.here, detail=d.checked),
             Entry(d.why),
             Entry(d.effect, detail=d.certainty),
         ]

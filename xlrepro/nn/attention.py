@@ -45,11 +45,13 @@ class SelfAttention(nn.Module):
         batch, length, dim = x.shape
         # shape of each: (batch, heads, length, head_dim)
         q, k, v = self.project(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        # shape: (batch, heads, length, head_dim)
         mixed = self.attend(q, k, v, mask)
         return self.output(mixed.transpose(1, 2).reshape(batch, length, dim))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         """Return the values mixed by attention, ``(batch, heads, length, head_dim)``."""
+        # shape: (batch, 1, 1, length)
         allowed = mask[:, None, None, :]
         return functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
 
@@ -88,9 +90,11 @@ class RelativeSelfAttention(SelfAttention):
         distances = distance.expand(batch, heads, length, length)
         # shape: (batch, heads, length, max_distance + 1)
         by_distance = q @ self.distance_keys.T
+        # shape: (batch, heads, length, length)
         scores = (q @ k.transpose(-1, -2) + by_distance.gather(-1, distances)) / math.sqrt(
             self.head_dim
         )
         weights = scores.masked_fill(~mask[:, None, None, :], -math.inf).softmax(-1)
+        # shape: (batch, heads, length, max_distance + 1); summed weights of each distance
         per_distance = torch.zeros_like(by_distance).scatter_add(-1, distances, weights)
         return weights @ v + per_distance @ self.distance_values

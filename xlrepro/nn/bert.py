@@ -64,6 +64,7 @@ class BertLayer(nn.Module):
         q, k, v = self.project(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         drop = self.dropout.p if self.training else 0.0
         mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=drop)
+        # shape from here on: (batch, length, dim)
         mixed = self.output(mixed.transpose(1, 2).reshape(batch, length, dim))
         x = self.attention_norm(x + self.dropout(mixed))
         inner = self.narrow(functional.gelu(self.widen(x)))
@@ -123,6 +124,7 @@ class Bert(nn.Module):
         return list(self._states(ids, mask, len(self.layers) if layers is None else layers))
 
     def _states(self, ids: Tensor, mask: Tensor | None, layers: int) -> Iterator[Tensor]:
+        # shape: (batch, length, dim)
         x = self.pieces(ids) + self.positions.weight[: ids.shape[1]]
         x = self.dropout(self.norm(x))
         yield x
@@ -158,6 +160,7 @@ class MaskedLanguageModel(nn.Module):
         Returns:
             ``(hidden positions, vocabulary)``, in the order of ``ids[hidden]``
         """
+        # shape: (hidden positions, dim)
         x = self.bert(ids, mask)[hidden]
         x = self.norm(functional.gelu(self.transform(x)))
         return x @ self.bert.pieces.weight.T + self.bias

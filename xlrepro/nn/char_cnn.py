@@ -66,6 +66,7 @@ class CharCNN(nn.Module):
         """
         padded = functional.pad(characters, (0, max(self.kernel_sizes) - 1))
         order = (characters > 0).sum(1).argsort(stable=True)
+        # shape of each: (words, filters)
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
             assert isinstance(linear, nn.Linear)
@@ -77,12 +78,17 @@ class CharCNN(nn.Module):
 
     def _table(self, weight: Tensor, width: int) -> Tensor:
         """Return ``(width, characters + 1, filters)``: what a character adds at each place."""
+        # shape: (width, embedding_dim, filters)
         by_place = weight.view(self.filters, width, -1).permute(1, 2, 0)
         return functional.pad(self.embedding @ by_place, (0, 0, 1, 0))
 
 
 class _BestWindow(torch.autograd.Function):
-    """What the best window of each word is worth to each filter."""
+    """What the best window of each word is worth to each filter.
+
+    It equals ``max over starts s of Σ_j table[j, characters[s + j]]``, s from 0 to the word's last
+    character, with zero for characters behind it; the gradient goes to the summands of the best s.
+    """
 
     @staticmethod
     def forward(ctx: Any, table: Tensor, padded: Tensor, order: Tensor) -> Tensor:
@@ -111,6 +117,7 @@ class _BestWindow(torch.autograd.Function):
             values = functional.embedding_bag(
                 (windows + offsets).reshape(-1, width), flat, mode="sum"
             ).view(len(words), length, -1)
+            # shape: (chunk, filters)
             highest = values.amax(1)
             # Faster than argmax, which looks at one entry at a time; ties: the last window.
             place = torch.arange(length, dtype=torch.int16, device=padded.device)
@@ -125,9 +132,10 @@ class _BestWindow(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradient of the table: each character of a best window gets it."""
         padded, starts = ctx.saved_tensors
-        found = grad.new_zeros(ctx.shape)
+        # shape: (width, characters + 1, filters)
+        by_place = grad.new_zeros(ctx.shape)
         begins = starts.long()
-        for place, rows in enumerate(found):
+        for place, rows in enumerate(by_place):
             rows.scatter_add_(0, padded.gather(1, begins + place), grad)
-        found[:, 0] = 0  # padding is worth nothing
-        return found, None, None
+        by_place[:, 0] = 0  # padding is worth nothing
+        return by_place, None, None

@@ -2,10 +2,21 @@
 
 The score of a tag sequence is the sum of its emission, transition, start and end scores (Lafferty
 et al. 2001; Lample et al. 2016, Eq. 1). The loss is the log-partition minus the score of the gold
-sequence. It is computed by a forward and a backward recursion that run side by side, in
-probability space, and its gradient is written out (expected minus observed counts), so that no
-graph over time steps is ever built. Where scores are spread so widely that probabilities could
-underflow, the recursion in log space takes over: both are exact.
+sequence; in its readable form, which `_log_partition` and `_gold_score` are, for one sentence:
+
+    alpha_1[j] = start[j] + e_1[j]
+    alpha_t[j] = log Σ_i exp(alpha_{t−1}[i] + transitions[i, j]) + e_t[j]
+    loss = log Σ_j exp(alpha_n[j] + end[j]) − score(gold)
+
+Its gradient is expected minus observed counts:
+
+    d loss / d e_t[j]            = P(y_t = j) − [gold_t = j]
+    d loss / d transitions[i, j] = Σ_t P(y_{t−1} = i, y_t = j) − [gold_{t−1} = i, gold_t = j]
+    d loss / d start[j], end[j]  = those of e_1, e_n
+
+with P from alpha and its mirror image beta. Both recursions run side by side, in probability space,
+and the gradient is written out, so that no graph over time steps is ever built. Where scores are
+spread so widely that probabilities could underflow, the form above takes over: both are exact.
 """
 
 import itertools
@@ -123,6 +134,7 @@ class LinearChainCRF(nn.Module):
 
 def _lengths(mask: Tensor) -> Tensor:
     """Return the number of tokens of each sequence, ``(batch,)``; check that padding is right."""
+    # shape: (batch,); a sentence reaches as far as it is long unless padding stands inside
     lengths = mask.sum(1)
     reach = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(1)
     low, gap = torch.stack((-lengths.amin(), (reach - lengths).amax())).tolist()
@@ -146,6 +158,7 @@ def _inspect(
         The lengths, ``(batch,)``, and the bound: no two entries of one forward (or backward)
         vector differ by more than ``e ** bound``. All checks travel to the host at once.
     """
+    # shape: (batch,); a sentence reaches as far as it is long unless padding stands inside
     lengths = mask.sum(1)
     reach = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(1)
     spread = (emissions.detach().amax(-1) - emissions.detach().amin(-1)).amax()
@@ -194,6 +207,7 @@ def _log_partition(
         # shape: (batch, tags before, tags)
         paths = alpha.unsqueeze(2) + transitions
         following = paths.logsumexp(1) + emissions[:, t]
+        # shape: (batch, tags); sentences that have ended stay as they are
         alpha = torch.where(mask[:, t].unsqueeze(1), following, alpha)
     return (alpha + end).logsumexp(1)
 
@@ -225,10 +239,13 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         # shape: (batch, length, 1); what each token's factors were divided by, as a logarithm
         highest = emissions.amax(-1, keepdim=True)
         factors = (emissions - highest).exp_()
+        # shape: (length, batch, tags), and (length, 2, batch, tags) with the sentences reversed
         ahead = factors.transpose(0, 1)
         both = torch.stack((ahead, ahead[mirrored, column]), 1)
+        # shape: (tags, tags)
         matrix = (transitions - transitions.amax()).exp()
         states, log_scales = _scaled_recursion(both, matrix, start, end, spread)
+        # shape of all: (batch,); log of the scaled sums, and of what they were divided by
         last = lengths - 1
         ends = (end - end.amax()).exp()
         inside = (states[last, 0, column] * ends).sum(1).double().log() + log_scales[last, column]
@@ -244,6 +261,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         states, factors, matrix, tags, mask, lengths, mirrored = ctx.saved_tensors
         batch, _, n_tags = factors.shape
         column = torch.arange(batch, device=grad.device)
+        # shape: (batch, length); the gradient of the sentence's loss, 0 at padding
         weight = grad.unsqueeze(1) * mask
         # shape: (batch, length, tags)
         # Between two rescalings both have shrunk, and the product of two small numbers may be no
@@ -253,12 +271,14 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         # shape: (batch, length, tags); P(tag at token | sentence)
         inside = alpha * beta / factors
         marginal = inside / inside.sum(-1, keepdim=True)
+        # shape of both: (batch, length, tags)
         observed = torch.nn.functional.one_hot(tags, n_tags).to(factors.dtype)
         surplus = (marginal - observed) * weight.unsqueeze(-1)
         # shape: (batch, length - 1, tags); rows scaled so that alpha T beta' sums to the weight
         following = beta[:, 1:]
         mass = ((alpha[:, :-1] @ matrix) * following).sum(-1, keepdim=True)
         leaving = alpha[:, :-1] * (weight[:, 1:].unsqueeze(-1) / mass)
+        # shape of all: (tags, tags)
         expected = matrix * (leaving.reshape(-1, n_tags).T @ following.reshape(-1, n_tags))
         before = (observed[:, :-1] * weight[:, 1:].unsqueeze(-1)).reshape(-1, n_tags)
         steps = expected - before.T @ observed[:, 1:].reshape(-1, n_tags)
@@ -288,6 +308,7 @@ def _scaled_recursion(
         were divided by, ``(length, batch)``.
     """
     length, _, batch, n_tags = both.shape
+    # shape: (2, tags); (2, tags, tags); (length, 2, batch, tags)
     border = torch.stack((start - start.amax(), end - end.amax())).exp()
     steps = torch.stack((matrix, matrix.T))
     states = torch.empty_like(both)
@@ -301,6 +322,7 @@ def _scaled_recursion(
         torch.bmm(vectors[t - 1], steps, out=vectors[t])
         vectors[t].mul_(factors[t])
         if t % every == 0:
+            # shape: (2, batch, 1)
             scale = vectors[t].sum(-1, keepdim=True)
             vectors[t].div_(scale)
             log_scales[t] = scale[0, :, 0].double().log()
@@ -337,6 +359,7 @@ def _viterbi(
     column = torch.arange(batch, device=emissions.device)
     backwards = best[mirrored, :, column].unbind(0)
     into = transitions.T.contiguous()  # row j: scores of coming from each tag into j
+    # shape of each: (batch,); the best tag, from the last token to the first
     path = [(backwards[0] + end).argmax(1)]
     for scores in backwards[1:]:
         path.append((into.index_select(0, path[-1]).add_(scores)).argmax(1))

@@ -44,5 +44,6 @@ def kept(shape: torch.Size, p: float) -> Tensor:
     coarse = (256 * p).is_integer()
     levels, kind, per_word = (256, torch.int8, 8) if coarse else (65536, torch.int16, 4)
     count = shape.numel()
+    # shape: (words of 64 bits,)
     words = torch.empty(-(-count // per_word), dtype=torch.int64).random_(-(2**63), None)
     return (words.view(kind)[:count] >= round(p * levels) - levels // 2).view(shape)

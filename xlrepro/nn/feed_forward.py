@@ -36,11 +36,13 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Map ``x``, ``(batch, length, dim)``; padding is zeroed before the convolution."""
         if self.kernel_size > 1:
+            # shape: (batch, length, kernel_size * dim)
             x = self._windows(x.masked_fill(~mask.unsqueeze(-1), 0))
         return self.contract(functional.relu(self.expand(x)))
 
     def _windows(self, x: Tensor) -> Tensor:
         """Return each token's window side by side, ``(batch, length, kernel_size * dim)``."""
         left = (self.kernel_size - 1) // 2
+        # shape: (batch, length + kernel_size - 1, dim)
         padded = functional.pad(x, (0, 0, left, self.kernel_size - 1 - left))
         return torch.cat([padded[:, k : k + x.shape[1]] for k in range(self.kernel_size)], -1)

@@ -44,11 +44,13 @@ class Experts(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return ``(items, experts, output_dim)`` for ``x``, ``(items, input_dim)``."""
+        # shape: (experts * hidden_dim, input_dim) -> (items, experts * hidden_dim)
         weight = self.inner.flatten(0, 1)
         hidden = functional.linear(self.dropout(x), weight, self.inner_bias.flatten())
         hidden = self.dropout(functional.relu(hidden))
         # shape: (experts, items, hidden_dim)
         by_expert = hidden.view(len(x), self.experts, -1).transpose(0, 1)
+        # shape: (experts, items, output_dim)
         outputs = torch.baddbmm(self.outer_bias.unsqueeze(1), by_expert, self.outer.transpose(1, 2))
         return outputs.transpose(0, 1)
 
@@ -99,6 +101,7 @@ def mix_log_probabilities(logits: Tensor, gate_logits: Tensor, mixture: Mixture)
     Returns:
         ``(items, classes)``.
     """
+    # shape: (items, experts, classes)
     by_expert = logits.log_softmax(-1)
     if mixture == "log":
         return mix(by_expert, gate_logits)

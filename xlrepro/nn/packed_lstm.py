@@ -1,9 +1,24 @@
 """Bidirectional LSTM over flat tokens: no step meets padding, both directions share each step.
 
-The gradient is written out (Hochreiter & Schmidhuber 1997, as torch's ``nn.LSTM`` has the cell), so
-that a step is five operations on all running texts of both directions and leaves no graph behind.
-What does not depend on the step before - input products, derivatives of the gates, gradients of
-weights - is done for all tokens at once.
+What it computes (Hochreiter & Schmidhuber 1997, as torch's ``nn.LSTM`` has the cell), for each text
+and direction, with σ the sigmoid, ∘ the product of entries, x_t a token's input, and h, c zero
+before the first:
+
+    o, i, f = σ(W x_t + U h + b)      g = tanh(W x_t + U h + b), each with its own W, U, b
+    c ← f ∘ c + i ∘ g
+    h ← o ∘ tanh(c)
+
+and its gradient from dh_t, that of the loss by each h_t, from the last step to the first:
+
+    dc ← dh_t ∘ o ∘ (1 − tanh(c_t)²) + dc ∘ f_{t+1}
+    do = dh_t ∘ tanh(c_t) ∘ o (1 − o)         di = dc ∘ g ∘ i (1 − i)
+    df = dc ∘ c_{t−1} ∘ f (1 − f)             dg = dc ∘ i ∘ (1 − g²)
+    dh_{t−1} += U' (do, di, df, dg)           dU = Σ_t (do, di, df, dg) h_{t−1}'
+
+It is written out so that a step is five operations on all running texts of both directions and
+leaves no graph behind. What does not depend on the step before - input products W x + b, the
+factors beside dh and dc (`_slopes`), gradients of weights - is done for all tokens at once. A test
+compares it with torch's own, :meth:`PackedBiLSTM.reference`.
 """
 
 from typing import Any
@@ -42,18 +57,20 @@ class PackedBiLSTM(nn.Module):
         """Return ``(tokens, 2 * hidden_dim)`` for flat tokens ``(tokens, input_dim)``."""
         if x.is_cuda:  # cuDNN's own packed recurrence
             return self.reference(x, packing)
-        own = {name: _ordered(parameter) for name, parameter in self.lstm.named_parameters()}
-        weight = torch.cat((own["weight_ih_l0"], own["weight_ih_l0_reverse"]))
-        recurrent = torch.stack((own["weight_hh_l0"], own["weight_hh_l0_reverse"]))
+        by_name = {name: _ordered(parameter) for name, parameter in self.lstm.named_parameters()}
+        # shape: (2 * 4 * hidden, input_dim), (2, 4 * hidden, hidden) and (2 * 4 * hidden,)
+        weight = torch.cat((by_name["weight_ih_l0"], by_name["weight_ih_l0_reverse"]))
+        recurrent = torch.stack((by_name["weight_hh_l0"], by_name["weight_hh_l0_reverse"]))
         bias = torch.cat(
             (
-                own["bias_ih_l0"] + own["bias_hh_l0"],
-                own["bias_ih_l0_reverse"] + own["bias_hh_l0_reverse"],
+                by_name["bias_ih_l0"] + by_name["bias_hh_l0"],
+                by_name["bias_ih_l0_reverse"] + by_name["bias_hh_l0_reverse"],
             )
         )
         columns = [self.fixed_dim, x.shape[1] - self.fixed_dim]
         fixed, trained = x.split(columns, 1)
         of_fixed, of_trained = weight.split(columns, 1)
+        # shape: (tokens, 2 * 4 * hidden)
         projected = functional.linear(fixed.detach(), of_fixed, bias)
         if columns[1]:
             projected = torch.addmm(projected, trained, of_trained.T)
@@ -96,10 +113,11 @@ class _Recurrence(torch.autograd.Function):
         """
         hidden, tokens, width = weight.shape[2], len(projected), weight.shape[1]
         sizes = packing.batch_sizes
+        # shape: (2, tokens, 4 * hidden); both directions in the order of the recurrence
         gates = projected.new_empty(2, tokens, width)
         torch.index_select(projected[:, :width], 0, packing.ahead, out=gates[0])
         torch.index_select(projected[:, width:], 0, packing.behind, out=gates[1])
-        # Rows of the states before the first token, then of each token.
+        # shape: (2, texts + tokens, hidden); before each text's first token, then of each token
         states = projected.new_zeros(2, sizes[0] + tokens, hidden)
         cells, squashed = torch.zeros_like(states), projected.new_empty(2, tokens, hidden)
         transposed = weight.transpose(1, 2).contiguous()
@@ -107,6 +125,7 @@ class _Recurrence(torch.autograd.Function):
         before = states.split(rows, 1), cells.split(rows, 1)
         now = gates.split(sizes, 1), squashed.split(sizes, 1)
         for t, size in enumerate(sizes):
+            # shape: (2, running texts, 4 * hidden) and (2, running texts, hidden)
             gate, last = now[0][t], before[1][t][:, :size]
             gate.baddbmm_(before[0][t][:, :size], transposed)
             gate[..., : 3 * hidden].sigmoid_()
@@ -116,10 +135,11 @@ class _Recurrence(torch.autograd.Function):
             torch.mul(o, torch.tanh(cell, out=now[1][t]), out=before[0][t + 1])
         ctx.save_for_backward(weight, gates, states, cells, squashed)
         ctx.packing = packing
-        found = projected.new_empty(tokens, 2 * hidden)
-        found[:, :hidden] = states[0, sizes[0] :].index_select(0, inverse(packing.ahead))
-        found[:, hidden:] = states[1, sizes[0] :].index_select(0, inverse(packing.behind))
-        return found
+        # shape: (tokens, 2 * hidden); back in the order of the texts
+        outputs = projected.new_empty(tokens, 2 * hidden)
+        outputs[:, :hidden] = states[0, sizes[0] :].index_select(0, inverse(packing.ahead))
+        outputs[:, hidden:] = states[1, sizes[0] :].index_select(0, inverse(packing.behind))
+        return outputs
 
     @staticmethod
     @once_differentiable
@@ -127,7 +147,8 @@ class _Recurrence(torch.autograd.Function):
         """Return the gradients of the products and of the weights."""
         weight, gates, states, cells, squashed = ctx.saved_tensors
         packing, hidden, sizes = ctx.packing, weight.shape[2], ctx.packing.batch_sizes
-        flow = grad.new_empty(2, len(grad), hidden)  # gradient of the states
+        # shape: (2, tokens, hidden); dh, the gradient of the states
+        flow = grad.new_empty(2, len(grad), hidden)
         torch.index_select(grad[:, :hidden], 0, packing.ahead, out=flow[0])
         torch.index_select(grad[:, hidden:], 0, packing.behind, out=flow[1])
         change, inner = _slopes(gates, cells[:, packing.previous], squashed)
@@ -143,10 +164,12 @@ class _Recurrence(torch.autograd.Function):
             rest.mul_(cell.unsqueeze(2))
             if t > 0:
                 flows[t - 1][:, : sizes[t]].baddbmm_(changes[t], weight)
+        # shape: (tokens, 2 * 4 * hidden)
         products = grad.new_empty(len(grad), 2 * change.shape[2])
         width = change.shape[2]
         products[:, :width] = change[0].index_select(0, inverse(packing.ahead))
         products[:, width:] = change[1].index_select(0, inverse(packing.behind))
+        # shape: (2, 4 * hidden, hidden); dU
         weights = change.transpose(1, 2) @ states[:, packing.previous]
         return products, weights, None
 

@@ -66,9 +66,10 @@ class Packing:
 
     def padded(self, x: Tensor) -> Tensor:
         """Return ``(batch, length, dim)`` for flat tokens ``(tokens, dim)``, zero at padding."""
-        found = x.new_zeros(*self.mask.shape, x.shape[-1])
-        found[self.mask] = x
-        return found
+        # shape: (batch, length, dim)
+        padded = x.new_zeros(*self.mask.shape, x.shape[-1])
+        padded[self.mask] = x
+        return padded
 
     def similar(self, ratio: float = 0.7) -> list[tuple[Tensor, "Packing"]]:
         """Return the texts in groups of similar length, for layers that need a padded batch.
@@ -106,6 +107,7 @@ class Packing:
     def _steps(self) -> tuple[Tensor, Tensor]:
         """Return step and text of each token in the recurrence's order."""
         ordered = self._lengths[self._order]
+        # shape: (longest, batch); True while a text runs
         running = torch.arange(int(ordered[0]))[:, None] < ordered
         step, rank = running.nonzero(as_tuple=True)
         return step, self._order[rank]
@@ -139,12 +141,13 @@ class Packing:
         """
         places = torch.arange(sum(self.sizes))
         ends = (self.starts + self._lengths).repeat_interleave(self._lengths)
-        found = places[:, None] + torch.arange(width)
-        return found.masked_fill(found >= ends[:, None], len(places)).to(self.device)
+        # shape: (tokens, width)
+        windows = places[:, None] + torch.arange(width)
+        return windows.masked_fill(windows >= ends[:, None], len(places)).to(self.device)
 
 
 def inverse(order: Tensor) -> Tensor:
     """Return the permutation that undoes ``order``, both ``(n,)``."""
-    found = torch.empty_like(order)
-    found[order] = torch.arange(len(order), device=order.device)
-    return found
+    places = torch.empty_like(order)
+    places[order] = torch.arange(len(order), device=order.device)
+    return places

@@ -55,6 +55,7 @@ class ConvolutionPooling(nn.Module):
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
             assert isinstance(linear, nn.Linear)
+            # shape: (tokens, filters), and (batch, filters)
             values = linear(windows[:, : width * x.shape[1]])
             highest: Tensor = _HighestOfText.apply(values, packing)  # type: ignore[no-untyped-call]
             if all_windows:  # one of padding alone gives the bias
@@ -66,29 +67,36 @@ class ConvolutionPooling(nn.Module):
 
 
 class _HighestOfText(torch.autograd.Function):
-    """The maximum over each text's tokens; equal ones share its gradient, as in ``amax``."""
+    """The maximum over each text's tokens; equal ones share its gradient, as in ``amax``.
+
+    It equals ``torch.stack([text.amax(0) for text in values.split(packing.sizes)])``.
+    """
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, packing: Packing) -> Tensor:
         """Return ``(batch, dim)`` for flat ``values``, ``(tokens, dim)``."""
+        # shape: (tokens, dim)
         place = packing.texts.unsqueeze(1).expand_as(values)
-        found = values.new_empty(len(packing), values.shape[1])
-        found.scatter_reduce_(0, place, values, "amax", include_self=False)
-        ctx.save_for_backward(values, found)
+        # shape: (batch, dim)
+        highest = values.new_empty(len(packing), values.shape[1])
+        highest.scatter_reduce_(0, place, values, "amax", include_self=False)
+        ctx.save_for_backward(values, highest)
         ctx.packing = packing
-        return found
+        return highest
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         """Return the gradient of the values."""
-        values, found = ctx.saved_tensors
+        values, highest = ctx.saved_tensors
         texts = ctx.packing.texts
-        highest = values == found.index_select(0, texts)
-        if int(highest.count_nonzero()) > found.numel():
-            times = torch.zeros_like(found).index_add_(0, texts, highest.to(grad.dtype))
+        # shape: (tokens, dim); True at a text's highest value
+        is_highest = values == highest.index_select(0, texts)
+        if int(is_highest.count_nonzero()) > highest.numel():
+            # shape: (batch, dim); how many tokens share it
+            times = torch.zeros_like(highest).index_add_(0, texts, is_highest.to(grad.dtype))
             grad = grad / times
-        return grad.index_select(0, texts).mul_(highest), None
+        return grad.index_select(0, texts).mul_(is_highest), None
 
 
 class AttentionPooling(nn.Module):
@@ -112,6 +120,8 @@ class AttentionPooling(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return ``(batch, dim)`` for ``x``, ``(batch, length, dim)``, and ``mask`` of tokens."""
+        # shape: (batch, length)
         scores = (x @ self.vector).masked_fill(~mask, -math.inf)
         weights = scores.softmax(1)
+        # shape: (batch, 1, length) x (batch, length, dim)
         return (weights.unsqueeze(1) @ x.masked_fill(~mask.unsqueeze(-1), 0)).squeeze(1)

@@ -18,6 +18,7 @@ def sinusoidal_table(length: int, dim: int) -> Tensor:
         >>> sinusoidal_table(1, 4)
         tensor([[0., 1., 0., 1.]])
     """
+    # shape: (length, 1) and (dim / 2,)
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
     rate = torch.exp(torch.arange(0, dim, 2, dtype=torch.float64) * (-math.log(10_000.0) / dim))
     table = torch.zeros(length, dim, dtype=torch.float64)

@@ -43,9 +43,11 @@ class BiLSTM(nn.Module):
         Returns:
             ``(batch, length, 2 * hidden_dim)``, zero at padding.
         """
+        # shape: (length, batch), (batch,) and (length, batch, 1)
         mirrored = mirrored_steps(mask.sum(1), x.shape[1])
         column = torch.arange(x.shape[0], device=x.device)
         padding = ~mask.T.unsqueeze(-1)
+        # shape: (length, batch, width); steps first
         states = x.transpose(0, 1).masked_fill(padding, 0)
         for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
             ahead, _ = forwards(states)

@@ -22,5 +22,6 @@ def mirrored_steps(lengths: Tensor, length: int) -> Tensor:
         tensor([[2, 1, 0],
                 [1, 0, 2]])
     """
+    # shape: (length, 1), against (batch,)
     step = torch.arange(length, device=lengths.device).unsqueeze(1)
     return torch.where(step < lengths, lengths - 1 - step, step)

@@ -52,8 +52,8 @@ class TransformerEncoder(nn.Module):
         self.output_dim = dim
         self.project = nn.Linear(input_dim, dim) if input_dim != dim else nn.Identity()
         self.positions = positions(dim) if positions else nn.Identity()
-        relative = isinstance(self.positions, RelativePositions)
-        distance = self.positions.max_distance if relative else None
+        known = self.positions
+        distance = known.max_distance if isinstance(known, RelativePositions) else None
         self.layers = nn.ModuleList(
             TransformerLayer(dim, heads, ff_dim, kernel_size, distance, dropout)
             for _ in range(layers)

@@ -1,19 +1,22 @@
 """States of a frozen encoder: computed once, kept in half precision on the disk, memory-mapped.
 
 They are named by what decides them: the weights, the pieces of the text, the layers. A trial that
-reads them again, or another one on the same text, costs no pass through the encoder.
+reads them again, or another one on the same text, costs no pass through the encoder. A trial that
+computes in double precision keeps them so: rounding would make much of the last bit of a sum.
 """
 
 import hashlib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from xlrepro.artefacts import built
 from xlrepro.nn.bert import Bert
+from xlrepro.precision import working_dtype
 
 VERSION = 1  # raised when the code changes the states
 BATCH_PIECES = 4096  # padded pieces of a batch: more is slower on a CPU
@@ -28,6 +31,7 @@ def frozen_states(
     reads: Rows,
     layers: Sequence[int],
     device: str = "cpu",
+    mean: bool = False,
 ) -> dict[int, np.ndarray]:
     """Return the states of some layers at some pieces, from the cache where they are there.
 
@@ -38,10 +42,11 @@ def frozen_states(
         reads: places in each sequence whose states are wanted, such as first pieces of words.
         layers: which; 0 are the embeddings.
         device: where to compute.
+        mean: the mean over the places of each sequence instead, one row a sequence.
 
     Returns:
-        Layer to ``(places of all sequences, dim)`` float16, in the order of ``reads``;
-        memory-mapped and read-only.
+        Layer to ``(places of all sequences, dim)`` float16 (or float64), in the order of
+        ``reads``, or with ``mean`` ``(sequences, dim)``; memory-mapped and read-only.
 
     Example:
         >>> from xlrepro.nn.bert import BertSizes
@@ -56,10 +61,17 @@ def frozen_states(
         "text": text_hash(sequences, reads),
         "layers": wanted,
         "version": VERSION,
+        "mean": mean,
+        "type": _kept().__name__,
     }
-    write = partial(_write, network, sequences, reads, wanted, device)
+    write = partial(_write, network, sequences, reads, wanted, device, mean, _kept())
     folder = built("states", weights[:8], recipe, write)
     return {layer: np.load(_file(folder, layer), mmap_mode="r") for layer in wanted}
+
+
+def _kept() -> type[np.floating[Any]]:
+    """The type that states are kept in."""
+    return np.float64 if working_dtype() is np.float64 else np.float16
 
 
 def text_hash(sequences: Rows, reads: Rows) -> str:
@@ -80,13 +92,21 @@ def _file(folder: Path, layer: int) -> Path:
 
 @torch.inference_mode()
 def _write(
-    network: Bert, sequences: Rows, reads: Rows, layers: Sequence[int], device: str, folder: Path
+    network: Bert,
+    sequences: Rows,
+    reads: Rows,
+    layers: Sequence[int],
+    device: str,
+    mean: bool,
+    kept: type[np.floating[Any]],
+    folder: Path,
 ) -> None:
     """Compute the states in batches of like lengths and write them where they belong."""
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in reads])]).astype(int)
+    lengths = [1 if mean else len(row) for row in reads]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
     arrays = {
         layer: np.lib.format.open_memmap(
-            _file(folder, layer), "w+", np.float16, (int(starts[-1]), network.sizes.dim)
+            _file(folder, layer), "w+", kept, (int(starts[-1]), network.sizes.dim)
         )
         for layer in layers
     }
@@ -100,7 +120,8 @@ def _write(
         for layer in layers:
             found = states[layer].cpu().numpy()
             for row, i in enumerate(chosen):
-                arrays[layer][starts[i] : starts[i + 1]] = found[row, list(reads[i])]
+                at = found[row, list(reads[i])]
+                arrays[layer][starts[i] : starts[i + 1]] = at.mean(0) if mean else at
     for array in arrays.values():
         array.flush()
 

@@ -5,18 +5,16 @@ A model is named by the hash of its recipe: text, settings, version. ``recipe_ha
 
 import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from xlrepro.artefacts import built, hash_of
+from xlrepro.artefacts import built
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.paths import cache_dir
-from xlrepro.pretraining.settings import LANGUAGES, preset
-from xlrepro.pretraining.text import text_recipe
+from xlrepro.pretraining.recipes import recipe, recipe_hash
 from xlrepro.pretraining.wordpiece import WordPiece
 
 
@@ -33,32 +31,6 @@ class PretrainedBert:
     bert: Bert
     wordpiece: WordPiece
     log: dict[str, Any]
-
-
-@cache
-def recipe(name: str) -> dict[str, Any]:
-    """Return everything that decides the model ``name``.
-
-    Raises:
-        SettingsError: for an unknown name.
-    """
-    settings = preset(name)
-    return {
-        "settings": settings.model_dump(
-            mode="json", exclude={"checkpoint_every"}, exclude_defaults=True
-        ),
-        "languages": list(LANGUAGES),
-        "text": text_recipe(preset(name)),
-    }
-
-
-def recipe_hash(name: str) -> str:
-    """Return the hash of a model's recipe; builds and downloads nothing.
-
-    Raises:
-        SettingsError: for an unknown name.
-    """
-    return hash_of(recipe(name))
 
 
 def work_folder(name: str) -> Path:

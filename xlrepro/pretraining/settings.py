@@ -4,11 +4,11 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from xlrepro.errors import SettingsError
 from xlrepro.training.precision import SINGLE, Precision
+from xlrepro.yaml_files import read_yaml
 
 SOURCE = "en"
 # The 31 languages of the word-order paper's Table 2, and Thai for its slots.
@@ -79,10 +79,9 @@ class PretrainingSettings(BaseModel):
 @cache
 def presets() -> dict[str, PretrainingSettings]:
     """Return the presets by name."""
-    text = resources.files("xlrepro.pretraining").joinpath("presets.yaml").read_text("utf-8")
+    file = resources.files("xlrepro.pretraining") / "presets.yaml"
     return {
-        name: PretrainingSettings.model_validate(values)
-        for name, values in yaml.safe_load(text).items()
+        name: PretrainingSettings.model_validate(values) for name, values in read_yaml(file).items()
     }
 
 

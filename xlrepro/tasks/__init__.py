@@ -1,1 +1,1 @@
-"""What several papers train and test: data by name, tagging."""
+"""What several papers train and test: data by name, tagging, classification, parsing."""

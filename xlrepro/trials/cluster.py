@@ -76,23 +76,6 @@ def pins(device: str, jobs: int | None, per_gpu: int, n_trials: int) -> list[dic
     return [{"CUDA_VISIBLE_DEVICES": ""}] * min(jobs or cpu_slots(), n_trials)
 
 
-def gpu_shares(count: int) -> list[dict[str, str]]:
-    """Return the environment of each of ``count`` processes: its share of the GPUs, in turn.
-
-    Where there are fewer GPUs than processes, some share one. Without a GPU there is nothing to
-    set.
-
-    Example:
-        >>> gpu_shares(4)  # on a machine of 8 GPUs  # doctest: +SKIP
-        [{'CUDA_VISIBLE_DEVICES': '0,4'}, {'CUDA_VISIBLE_DEVICES': '1,5'}, ...]
-    """
-    gpus = visible_gpus()
-    if not gpus:
-        return [{}] * count
-    shares = [gpus[index % len(gpus) :: count] for index in range(count)]
-    return [{"CUDA_VISIBLE_DEVICES": ",".join(share)} for share in shares]
-
-
 @contextmanager
 def local_client(
     device: str, jobs: int | None, per_gpu: int, n_trials: int, scratch: Path
@@ -227,8 +210,8 @@ def _interrupts_held() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         caught.append((before[number], number, frame))
 
     def pass_on() -> None:
-        for number in signals:
-            signal.signal(number, before[number])
+        for each in signals:
+            signal.signal(each, before[each])
         for handler, number, frame in caught[:1]:
             caught.clear()
             if callable(handler):

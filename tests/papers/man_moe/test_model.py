@@ -118,6 +118,13 @@ def test_rows_have_the_parts_the_paper_names(row):
     assert (model.words.char_cnn is not None) == row.endswith("CharCNN")
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_gates_have_a_bias_where_the_settings_say(bias):
+    names = dict(make_model(make_settings({"gate_bias": bias})).named_parameters())
+    assert sum(name.endswith("gate.linear.weight") for name in names) == 2
+    assert sum(name.endswith("gate.linear.bias") for name in names) == 2 * bias
+
+
 def test_without_moe_is_man():
     assert ABLATION_ROWS["- MoE"] == SLOT_ROWS["MAN"]
 

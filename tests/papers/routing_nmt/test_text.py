@@ -97,6 +97,14 @@ def test_bleu_of_summed_counts_is_sacrebleus():
     assert "tok:13a" in scores.signatures["BLEU detokenised"]
 
 
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_bleu_is_smoothed_as_sacrebleu_where_long_n_grams_never_match(kept):
+    gold = sentences(4, 6)
+    guess = [[*s[:kept], *"zzzz"] for s in gold]
+    scores = scored(guess, gold)
+    assert bleu_of(scores.statistics.sum(0)) == pytest.approx(scores.bleu)
+
+
 def test_perfect_translations_have_bleu_100_and_ter_0():
     gold = sentences(2)
     scores = scored(gold, gold)

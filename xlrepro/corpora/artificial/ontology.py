@@ -10,7 +10,7 @@ from importlib import resources
 from itertools import accumulate
 from typing import Any
 
-import yaml
+from xlrepro.yaml_files import read_yaml
 
 UPOS_OF_GROUP = {
     "nouns": "NOUN",
@@ -173,8 +173,7 @@ class Ontology:
 @functools.cache
 def load_ontology() -> Ontology:
     """Return the ontology of ``ontology.yaml``, read once per process."""
-    text = resources.files(__package__).joinpath("ontology.yaml").read_text(encoding="utf-8")
-    return Ontology(yaml.safe_load(text))
+    return Ontology(read_yaml(resources.files(__package__) / "ontology.yaml"))
 
 
 def seeded(*parts: object) -> random.Random:

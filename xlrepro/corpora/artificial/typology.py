@@ -12,9 +12,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from xlrepro.errors import SettingsError
+from xlrepro.yaml_files import read_yaml
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,8 @@ class Typology:
 
 @functools.cache
 def _presets() -> MappingProxyType[str, Typology]:
-    text = resources.files(__package__).joinpath("presets.yaml").read_text(encoding="utf-8")
-    presets: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    file = resources.files(__package__) / "presets.yaml"
+    presets: dict[str, dict[str, Any]] = read_yaml(file)
     return MappingProxyType({code: Typology(code, **entry) for code, entry in presets.items()})
 
 

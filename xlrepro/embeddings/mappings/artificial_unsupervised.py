@@ -22,12 +22,12 @@ NOISE = 0.1  # length of the noise beside vectors of length 1, as in man_moe/map
 SETTINGS = AdversarialSettings(
     hidden=64,
     batch_size=64,
-    epochs=2,
+    epochs=3,
     epoch_steps=100,
     learning_rate=0.2,
     criterion_words=300,
     refinement_words=500,
-    refinements=2,
+    refinements=3,
 )
 
 

@@ -3,11 +3,11 @@
 from functools import lru_cache
 from importlib import resources
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from xlrepro.embeddings.open.skipgram import SkipGram
 from xlrepro.errors import SettingsError
+from xlrepro.yaml_files import read_model
 
 
 class LanguageSources(BaseModel):
@@ -89,8 +89,7 @@ class OpenSettings(BaseModel):
 @lru_cache(maxsize=1)
 def open_settings() -> OpenSettings:
     """Return the settings that this version of xlrepro builds its open vectors with."""
-    text = resources.files(__package__).joinpath("open_vectors.yaml").read_text("utf-8")
-    return OpenSettings.model_validate(yaml.safe_load(text))
+    return read_model(resources.files(__package__) / "open_vectors.yaml", OpenSettings)
 
 
 def language_sources(language: str, settings: OpenSettings | None = None) -> LanguageSources:

@@ -9,11 +9,11 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError
 from xlrepro.training.precision import SINGLE, Precision
+from xlrepro.yaml_files import read_yaml
 
 Task = Literal["NER", "SF", "reviews"]
 
@@ -162,8 +162,7 @@ def presets(experiment: str) -> dict[str, Any]:
         experiment: name of a file in ``presets/``, such as ``"ner"``.
     """
     folder = resources.files("xlrepro.papers.man_moe") / "presets"
-    with (folder / f"{experiment}.yaml").open(encoding="utf-8") as file:
-        return dict(yaml.safe_load(file))
+    return dict(read_yaml(folder / f"{experiment}.yaml"))
 
 
 def validated(values: Mapping[str, Any], where: str) -> TransferSettings:

@@ -28,8 +28,8 @@ class Batch(NamedTuple):
 
     def to(self, device: str) -> "Batch":
         """Return the batch on a device."""
-        tensors = (tensor.to(device) for tensor in self[:3])
-        return Batch(*tensors, self.indices)
+        source, lengths, target = (tensor.to(device) for tensor in self[:3])
+        return Batch(source, lengths, target, self.indices)
 
 
 def batch_of(examples: Sequence[Example], indices: Sequence[int]) -> Batch:

@@ -225,7 +225,7 @@ class MultiTaskModel(nn.Module):
             _unit(recurrent, "encoder", sizes.embedding, tasks, sizes)
             for _ in range(2 if sizes.bidirectional else 1)
         )
-        memory_dim = sum(int(unit.output_dim) for unit in self.directions)  # type: ignore[arg-type]
+        memory_dim = sum(int(unit.output_dim) for unit in self.directions)  # type: ignore[arg-type,misc]
         reads = memory_dim if sizes.decoder_input == "word_and_context" else 0
         unit = _unit(recurrent, "decoder", sizes.embedding + reads, tasks, sizes)
         attention = Attention(unit.output_dim, memory_dim, sizes.attention)

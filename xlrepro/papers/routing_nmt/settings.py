@@ -8,10 +8,10 @@ from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from xlrepro.errors import SettingsError
+from xlrepro.yaml_files import read_yaml
 
 Count = Annotated[int, Field(ge=1)]
 FromZero = Annotated[int, Field(ge=0)]
@@ -118,7 +118,7 @@ class TranslationSettings(BaseModel):
 def presets() -> dict[str, Any]:
     """Return the presets of Table 1: profile to settings, as the YAML has them."""
     file = resources.files("xlrepro.papers.routing_nmt") / "presets" / "table1.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
+    return dict(read_yaml(file))
 
 
 def validated(values: dict[str, Any], where: str) -> TranslationSettings:

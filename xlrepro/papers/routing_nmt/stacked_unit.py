@@ -86,7 +86,7 @@ class TiedStackedUnit:
         """Return the states after one step."""
         # shape: (1, batch, 3 * hidden)
         gates = inputs.gates.unsqueeze(0)
-        states = []
+        states: list[Tensor] = []
         for number, (layer, last) in enumerate(zip(self._layers, state, strict=True)):
             if number:
                 below = self._dropout(states[-1][0])

@@ -158,7 +158,7 @@ def _details(
         "settings": settings.model_dump(mode="json"),
         "data": data.counts,
         "dev_perplexity": [round(value, 4) for value in fit.perplexities()],
-        "dev_losses": fit.dev_losses,
+        "losses on dev": fit.dev_losses,
         "losses": fit.losses,
         "best_epoch": fit.best_epoch,
         "updates": fit.updates,

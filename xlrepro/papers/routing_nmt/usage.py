@@ -2,38 +2,42 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
-from xlrepro.papers.routing_nmt.batches import ordered_batches
-from xlrepro.papers.routing_nmt.data.encoding import Example
-from xlrepro.papers.routing_nmt.model import MultiTaskModel
+if TYPE_CHECKING:
+    from xlrepro.papers.routing_nmt.data.encoding import Example
+    from xlrepro.papers.routing_nmt.model import MultiTaskModel
 
 BATCH = 64
 # tasks in the order of the figure's legend
 FIGURE_TASKS = ("translation", "semantics", "syntax", "ner")
 
 
-@torch.inference_mode()
 def block_usage(
-    model: MultiTaskModel, task: str, examples: Sequence[Example], device: str = "cpu"
+    model: "MultiTaskModel", task: str, examples: "Sequence[Example]", device: str = "cpu"
 ) -> list[float]:
     """Return the mean of tau over all source tokens and the encoder's directions, per block.
 
     The task's tag at the sentence's start is a token like any other.
     """
+    import torch  # only here: the experiments read this module's tables without it
+
+    from xlrepro.papers.routing_nmt.batches import ordered_batches
+
     model.eval()
     total, tokens = torch.zeros(()), 0
-    for batch in ordered_batches(examples, BATCH):
-        moved = batch.to(device)
-        memory = model.encode(task, moved.source, moved.lengths)
-        assert memory.taus is not None
-        # shape: (directions, length, batch, blocks), zero at padding
-        taus = memory.taus.double() * memory.mask.T[None, :, :, None]
-        total = total + taus.sum((1, 2)).mean(0).cpu()
-        tokens += int(moved.lengths.sum())
-    return [round(float(share), 6) for share in total / tokens]
+    with torch.inference_mode():
+        for batch in ordered_batches(examples, BATCH):
+            moved = batch.to(device)
+            memory = model.encode(task, moved.source, moved.lengths)
+            assert memory.taus is not None
+            # shape: (directions, length, batch, blocks), zero at padding
+            taus = memory.taus.double() * memory.mask.T[None, :, :, None]
+            total = total + taus.sum((1, 2)).mean(0).cpu()
+            tokens += int(moved.lengths.sum())
+        return [round(float(share), 6) for share in total / tokens]
 
 
 Usage = Mapping[str, Sequence[float]]  # task to the share of each block

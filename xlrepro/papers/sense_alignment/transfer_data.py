@@ -182,8 +182,8 @@ def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
     if split == "dev":
         return [row for row in rows if row[0] in held_out]
     found = [row for row in rows if row[0] not in held_out]
-    for part in ("train", "dev", "test"):  # none of them is a test set here
-        for _, premise, hypothesis, _, label in loading.load_rows("sick", f"en/{part}")[1:]:
+    for part in ("train", "trial", "test"):  # none of them is a test set here
+        for _, premise, hypothesis, _, label in loading.load_rows("sick", part)[1:]:
             found.append((premise, hypothesis, label.strip().lower()))
     return found
 
@@ -215,6 +215,6 @@ def _files(task: str, settings: TransferSettings) -> list[tuple[str, str]]:
     if task == "inference":
         found = [("xnli", f"{target}/test")]
         if corpus == "xnli+sick":
-            found += [("xnli", "en/dev"), *(("sick", f"en/{p}") for p in ("train", "dev", "test"))]
+            found += [("xnli", "en/dev"), *(("sick", p) for p in ("train", "trial", "test"))]
         return found
     return []  # supplied by the user

@@ -1,4 +1,4 @@
-"""What a trial of the word-order paper reads, and its hashes."""
+"""What a trial of the word-order paper reads."""
 
 import numpy as np
 import torch
@@ -9,25 +9,6 @@ from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.shuffling import shuffle_order
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import encoded, joined, labels, split_of, tag_set
-
-
-def data_hashes(settings: TaggingSettings, source: Source | None = None) -> dict[str, str]:
-    """Return the content hash of every data set that a trial with these settings reads.
-
-    Args:
-        settings: of the trial.
-        source: where from, if not what the settings name.
-
-    Raises:
-        DataError: naming the supplied files that are missing.
-        SettingsError: for an unknown corpus or unknown vectors.
-    """
-    parts = [(settings.source, "train"), (settings.source, "dev")]
-    if settings.evaluate_targets:
-        parts += [(code, "test") for code in (settings.source, *settings.targets)]
-    if settings.few_shot_language is not None:
-        parts.append((settings.few_shot_language, "train"))
-    return (source or Source.of(settings, settings.task)).hashes(parts)
 
 
 def training_split(settings: TaggingSettings, source: Source) -> EncodedSplit:

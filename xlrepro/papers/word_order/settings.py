@@ -10,11 +10,11 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from xlrepro.errors import SettingsError
 from xlrepro.training.settings import Count, Dropped, FitSettings, FromZero, Share
+from xlrepro.yaml_files import read_yaml
 
 # The encoders of the paper's word-level rows. Sizes come from the presets; "w/ shuffled data"
 # changes the data alone.
@@ -114,8 +114,7 @@ def presets(experiment: str) -> dict[str, Any]:
         experiment: name of a file in ``presets/``, such as ``"table2"``.
     """
     folder = resources.files("xlrepro.papers.word_order") / "presets"
-    with (folder / f"{experiment}.yaml").open(encoding="utf-8") as file:
-        return dict(yaml.safe_load(file))
+    return dict(read_yaml(folder / f"{experiment}.yaml"))
 
 
 S = TypeVar("S", bound=BaseModel)

@@ -125,24 +125,31 @@ def result(
     curve: Fit,
     scores: Mapping[str, float],
     more: Mapping[str, Any] | None = None,
+    dev_scores: str | None = None,
+    whole: Any = None,
 ) -> TrialResult:
     """Return the cells that a trial announces, and the details that every tagging trial has.
 
     Args:
-        trial: the trial; a column is "NER/es", "es", "es/0.03" or "k=1": a part of it names a
-            score.
-        settings: all of them, defaults too.
+        trial: the trial; a column is "NER/es", "es", "es/0.03" or "k=1": it, or a part of it, names
+            a score.
+        settings: of the tagger, defaults too.
         model: what was trained.
         curve: how training went.
         scores: by name, percent.
         more: details of its own.
+        dev_scores: the name that dev scores have in the record, if not that of the task.
+        whole: the trial's settings, where the tagger's are a part of them.
     """
     (system,) = trial.systems
     named = {c: next(part for part in (c, *c.split("/")) if part in scores) for c in trial.columns}
     name, signature = metric(settings.task)
     return TrialResult(
         cells=[Cell(system, column, scores[part], name) for column, part in named.items()],
-        details={**learning(settings, model, curve, DEV_SCORES[settings.task]), **(more or {})},
+        details={
+            **learning(whole or settings, model, curve, dev_scores or DEV_SCORES[settings.task]),
+            **(more or {}),
+        },
         signatures={name: signature},
         training_tokens=curve.tokens,
         training_seconds=curve.seconds,

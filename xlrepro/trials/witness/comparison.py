@@ -24,6 +24,7 @@ def values_of(result: Mapping[str, Any]) -> dict[str, Any]:
     cells = {
         f"cell {system} / {column}": [value, metric, unit]
         for system, column, value, metric, unit in result["cells"]
+        if unit != "seconds"
     }
     return {**curves, **cells, **details}
 
@@ -61,7 +62,7 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _flat(
                 inner, f"epoch {number + 1} of {path}" if is_curve else f"{path}[{number}]"
             )
-    else:
+    elif path:
         yield path if path.startswith("epoch ") else f"detail {path}", value
 
 

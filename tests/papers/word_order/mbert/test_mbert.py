@@ -9,6 +9,7 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.nn.bert import Bert, BertSizes
+from xlrepro.papers.word_order import hashes
 from xlrepro.papers.word_order.experiments.mbert import mbert_settings
 from xlrepro.papers.word_order.mbert import encoders, pieces, tagging
 from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
@@ -349,4 +350,4 @@ def test_a_registered_checkpoint_ends_at_its_layer_and_skips_bare_markers(tmp_pa
 @pytest.mark.parametrize("checkpoint", ["released:m-bert", "released:multilingual-e5-small@last"])
 def test_an_unknown_registered_checkpoint_is_one_line(checkpoint):
     with pytest.raises(SettingsError, match="released"):
-        encoders.checkpoint_hash(checkpoint)
+        hashes.checkpoint_hash(checkpoint)

@@ -9,11 +9,11 @@ from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_dr
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.view import View
+from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
-PLAIN = "translation:NMT"
-ROUTING = "translation:MTL (Routing)"
+PLAIN, ROUTING = f"{BLOCK}:NMT", f"{BLOCK}:MTL (Routing)"
 
 
 @styled
@@ -58,11 +58,13 @@ def gain_over_plain(view: View) -> Figure:
 
 
 def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
+    """The records of each pair and system, in the order of the page."""
     rows: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         key = (record.details["settings"]["pair"], record.systems[0])
         rows.setdefault(key, []).append(record)
-    return rows
+    order = [(pair, f"{BLOCK}:{name}") for pair in PAIRS for name in SYSTEMS]
+    return {key: rows[key] for key in order if key in rows}
 
 
 def sizes_table(records: Sequence[Record], profile: str) -> Table:

@@ -93,13 +93,21 @@ def _matches(found: dict[tuple[str, ...], int], gold: dict[tuple[str, ...], int]
 
 
 def bleu_of(statistics: np.ndarray) -> np.ndarray:
-    """Return corpus BLEU, percent, of summed counts ``(..., 10)``; 0 where some n never matches."""
+    """Return corpus BLEU, percent, of summed counts ``(..., 10)``, smoothed as sacrebleu does it.
+
+    Where no n-gram of a size matches, its count is a half, for the next such size a quarter, and so
+    on; ``multi-bleu.perl`` has 0 there. Test sets of any size have matches and need none of it.
+    """
     sums = np.asarray(statistics, dtype=float)
     matches, totals = sums[..., 2:6], sums[..., 6:10]
+    none = matches == 0
+    smoothed = np.where(none, 0.5 ** np.cumsum(none, -1), matches)
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.exp(np.log(matches / totals).mean(-1))
+        precision = np.exp(np.log(smoothed / totals).mean(-1))
         brevity = np.exp(np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0]))
-    return np.nan_to_num(100 * precision * brevity, nan=0.0)
+    # no n-gram of some size at all, or not one word right: 0
+    nothing = (totals == 0).any(-1) | (matches[..., 0] == 0)
+    return np.where(nothing, 0.0, 100 * precision * brevity)
 
 
 def paired_bootstrap(

@@ -21,11 +21,11 @@ from xlrepro.embeddings.vectors import evaluation
 from xlrepro.embeddings.vectors.noise import NoisyVectors
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order.measures.vectors import true_dictionary
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
 
-TRUE_WORDS = 300  # English words of the artificial test dictionary
 # Steps away from English word order: at each, more dependents take the side that they have in the
 # artificial Japanese. Words and inflection stay the same, so only the order differs.
 STEPS: tuple[dict[str, float], ...] = (
@@ -120,10 +120,7 @@ def p_at_1(languages: Languages, level: Level, language: str) -> float:
     """
     known = vectors(languages, level)
     if languages.corpus == ARTIFICIAL:
-        gold: dict[str, set[str]] = {}
-        for english, foreign in family(languages.by_order).dictionary("en", language):
-            if english in gold or len(gold) < TRUE_WORDS:
-                gold.setdefault(english, set()).add(foreign)
+        gold = true_dictionary(family(languages.by_order), language)
     else:
         gold = evaluation.test_dictionary(language)
     share, _ = precision_at_1(

@@ -16,9 +16,9 @@ from xlrepro.papers.word_order.alignment import data
 from xlrepro.papers.word_order.alignment.data import Languages, Level
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import TaggingSettings, validated
-from xlrepro.papers.word_order.tagging import learning, trained
+from xlrepro.papers.word_order.tagging import result, trained
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import encoded, metric, score, tag_set
+from xlrepro.tasks.tagging import encoded, score, tag_set
 from xlrepro.training.precision import SINGLE, Precision, in_its_precision
 from xlrepro.training.prediction import TEST_TOKENS, predicted_tags
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
@@ -74,20 +74,12 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     ``POS/noise 4/avg`` over the targets; and ``POS/en``, which no level changes.
     """
     settings = validated(trial.settings, trial.label, AlignmentSettings)
-    (system,) = trial.systems
-    task = settings.training.task
-    source = Source.of(settings.training, task)
-    tagger, curve = trained(settings.training, source, trial.seed, context)
-    scores = _evaluated(tagger, source, settings, context.device)
-    name, signature = metric(task)
-    details = learning(settings, tagger, curve, "dev_scores")
-    return TrialResult(
-        cells=[Cell(system, f"{task}/{column}", v, name) for column, v in scores.items()],
-        details=details,
-        signatures={name: signature},
-        training_tokens=curve.tokens,
-        training_seconds=curve.seconds,
-    )
+    training = settings.training
+    source = Source.of(training, training.task)
+    tagger, curve = trained(training, source, trial.seed, context)
+    evaluated = _evaluated(tagger, source, settings, context.device)
+    scores = {f"{training.task}/{column}": value for column, value in evaluated.items()}
+    return result(trial, training, tagger, curve, scores, dev_scores="dev_scores", whole=settings)
 
 
 def _evaluated(

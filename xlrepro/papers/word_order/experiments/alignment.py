@@ -6,9 +6,9 @@ from typing import Any
 from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.alignment.data import ORDERS
-from xlrepro.papers.word_order.data import data_hashes
 from xlrepro.papers.word_order.experiments.spans import span_settings
 from xlrepro.papers.word_order.experiments.table2 import pos_settings
+from xlrepro.papers.word_order.hashes import data_hashes
 from xlrepro.papers.word_order.settings import ENCODERS, TaggingSettings, presets
 from xlrepro.training.precision import SINGLE
 from xlrepro.trials.experiment import Experiment, System

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order.hashes import mbert_hashes
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
-from xlrepro.papers.word_order.mbert.tagging import hashes
 from xlrepro.papers.word_order.settings import ENCODERS, presets, with_encoder
-from xlrepro.pretraining import multilingual_bert
+from xlrepro.pretraining.recipes import recipe_hash
 from xlrepro.pretraining.settings import LANGUAGES
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import per_seed
@@ -98,7 +98,7 @@ def mbert_trials(
         columns=[n if task == "POS" else f"{task}/{n}" for n in names],
         profile=profile,
         settings=settings,
-        data=hashes(settings),
+        data=mbert_hashes(settings),
         task=TASK,
     )
 
@@ -128,7 +128,7 @@ def _pretraining_trials(
                 profile=profile,
                 seed=0,  # that of the preset: one model, whatever the seeds
                 settings={"model": name},
-                data={f"M-BERT/self:{name}": multilingual_bert.recipe_hash(name)},
+                data={f"M-BERT/self:{name}": recipe_hash(name)},
                 task=PRETRAINING,
             )
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xlrepro.papers.word_order.data import data_hashes
+from xlrepro.papers.word_order.hashes import data_hashes
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlrepro.papers.word_order.nlu.data import data_hashes
+from xlrepro.papers.word_order.hashes import nlu_hashes
 from xlrepro.papers.word_order.nlu.settings import nlu_settings
 from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.trials.experiment import Experiment, System
@@ -34,7 +34,7 @@ def _trials(
             columns=[f"{code}/{metric}" for code in settings.targets for metric in METRICS],
             profile=profile,
             settings=settings,
-            data=data_hashes(settings),
+            data=nlu_hashes(settings),
             task=TASK,
         )
     return trials

@@ -7,14 +7,12 @@ transformers names it: ``"bert-base-multilingual-cased"``, or a local folder.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import nn
 
 from xlrepro.errors import DataError, SettingsError
-
-SELF, RELEASED = "self:", "released:"
+from xlrepro.papers.word_order.hashes import RELEASED, SELF, name_and_layer
 
 
 @dataclass(frozen=True)
@@ -50,19 +48,6 @@ class MultilingualBert:
         return int(self.position_table.shape[0])
 
 
-def checkpoint_hash(checkpoint: str) -> str:
-    """Return what identifies a checkpoint in a trial's data; loads nothing."""
-    if checkpoint.startswith(SELF):
-        from xlrepro.pretraining.multilingual_bert import recipe_hash
-
-        return recipe_hash(checkpoint.removeprefix(SELF))
-    if checkpoint.startswith(RELEASED):
-        from xlrepro.pretraining.released import weights_hash
-
-        return weights_hash(_name_and_layer(checkpoint)[0])
-    return "supplied by the user" if Path(checkpoint).is_dir() else "transformers hub"
-
-
 def load_bert(checkpoint: str) -> MultilingualBert:
     """Return a checkpoint, fresh: what is trained further is no one else's.
 
@@ -91,22 +76,10 @@ def _own(name: str) -> MultilingualBert:
     return MultilingualBert(pretrained.bert, table, pieces, wordpiece.cls, wordpiece.sep)
 
 
-def _name_and_layer(checkpoint: str) -> tuple[str, int | None]:
-    """Split ``released:NAME@LAYER``; without a layer it is the last.
-
-    Raises:
-        SettingsError: if what stands for the layer is no number.
-    """
-    name, _, layer = checkpoint.removeprefix(RELEASED).partition("@")
-    if layer and not layer.isdecimal():
-        raise SettingsError(f"the checkpoint {checkpoint} names no layer: write {RELEASED}{name}@8")
-    return name, int(layer) if layer else None
-
-
 def _registered(checkpoint: str) -> MultilingualBert:
     from xlrepro.pretraining import released
 
-    name, layer = _name_and_layer(checkpoint)
+    name, layer = name_and_layer(checkpoint)
     encoder = released.load(name)
     if layer is not None and not 0 < layer <= encoder.layers:
         raise SettingsError(f"{name} has layers 1 to {encoder.layers}, not {layer}")

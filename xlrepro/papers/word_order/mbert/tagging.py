@@ -7,15 +7,13 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro.embeddings.vectors.encoding import EncodedSplit
-from xlrepro.papers.word_order.data import data_hashes
+from xlrepro.papers.word_order.hashes import mbert_source
 from xlrepro.papers.word_order.mbert import encoders, pieces
-from xlrepro.papers.word_order.mbert.encoders import checkpoint_hash
 from xlrepro.papers.word_order.mbert.model import FineTunedBert, frozen_tagger
 from xlrepro.papers.word_order.mbert.pieces import PieceSplit
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.tagging import result
-from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import TaggerLearner, labels, score, tag_counts, tag_set
 from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import in_its_precision
@@ -42,17 +40,6 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     return result(trial, settings, work.labeller, curve, scores, more)
 
 
-def source_of(settings: MbertSettings) -> Source:
-    """Return the sentences that a trial reads; M-BERT stands in the place of word vectors."""
-    return Source.of(settings, settings.task, vectors_name=None)
-
-
-def hashes(settings: MbertSettings) -> dict[str, str]:
-    """Return what identifies every data set that a trial reads, and its checkpoint."""
-    checkpoint = {f"M-BERT/{settings.checkpoint}": checkpoint_hash(settings.checkpoint)}
-    return checkpoint | data_hashes(settings, source_of(settings))
-
-
 class Labelling:
     """One labeller, its data, and what came of them.
 
@@ -65,7 +52,7 @@ class Labelling:
     def __init__(self, settings: MbertSettings, seed: int, context: TrialContext) -> None:
         compute_repeatably(context.device)
         self.settings, self.seed, self.context = settings, seed, context
-        self.source = source_of(settings)
+        self.source = mbert_source(settings)
         self.tags = tag_set(self.source)
         load = encoders.load_bert if settings.fine_tune else pieces.frozen_bert
         self.bert = load(settings.checkpoint)

@@ -1,6 +1,6 @@
 """Coverage and alignment of the word vectors behind the word-level rows."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from xlrepro.embeddings.mappings.retrieval import precision_at_1
 from xlrepro.embeddings.vectors import evaluation
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+
+if TYPE_CHECKING:
+    from xlrepro.corpora.artificial import Family
 
 # What evaluation.evaluate calls a number, and the column that shows it.
 COLUMNS = {
@@ -23,7 +26,7 @@ SIGNATURES = {
     "P@1": "bdi|from:en|retrieval:csls-10|ranks:5000-6499|v:1",
     "P@1 without same spelling": "bdi|from:en|retrieval:csls-10|ranks:5000-6499|spelling:other|v:1",
 }
-SMOKE_WORDS = 300  # English words of the artificial test dictionary
+TRUE_WORDS = 300  # English words of the artificial test dictionary
 SMOKE_SENTENCES = 300  # of the text that each artificial language's own vectors are learnt from
 
 
@@ -63,6 +66,15 @@ def _registered(settings: dict[str, Any]) -> Any:
     return lambda code: evaluation.evaluate(settings["vectors"], code, splits=("test",))
 
 
+def true_dictionary(family: "Family", language: str) -> dict[str, set[str]]:
+    """Return the first English words of an artificial dictionary with all their translations."""
+    gold: dict[str, set[str]] = {}
+    for english, foreign in family.dictionary("en", language):
+        if english in gold or len(gold) < TRUE_WORDS:
+            gold.setdefault(english, set()).add(foreign)
+    return gold
+
+
 def _artificial(settings: dict[str, Any]) -> Any:
     """Return the measure of an artificial vector set, against the true dictionary."""
     from xlrepro.corpora.artificial import family_of
@@ -83,12 +95,8 @@ def _artificial(settings: dict[str, Any]) -> Any:
             "coverage_test": 100 * shares["with_back_off"],
         }
         if code != "en":
-            gold: dict[str, set[str]] = {}
-            for english, foreign in family.dictionary("en", code):
-                if english in gold or len(gold) < SMOKE_WORDS:
-                    gold.setdefault(english, set()).add(foreign)
             precision, count = precision_at_1(
-                gold,
+                true_dictionary(family, code),
                 vectors.words("en"),
                 unit(np.asarray(vectors.matrix("en"))),
                 vectors.words(code),

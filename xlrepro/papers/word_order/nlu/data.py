@@ -8,9 +8,9 @@ import torch
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet, encode
 from xlrepro.errors import DataError
+from xlrepro.papers.word_order.hashes import nlu_source
 from xlrepro.papers.word_order.nlu.delexicalisation import WithMarks, delexicalised
 from xlrepro.papers.word_order.nlu.settings import NLUSettings
-from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import labels, span_tags
 
 
@@ -44,23 +44,6 @@ class NLUSplit:
     gold_slots: list[tuple[str, ...]]
 
 
-def source_of(settings: NLUSettings) -> Source:
-    """Return what a trial reads: artificial sentences are requests, which have intents."""
-    return Source.of(settings, "SF", kind="requests")
-
-
-def data_hashes(settings: NLUSettings) -> dict[str, str]:
-    """Return the content hash of every data set that a trial with these settings reads.
-
-    Raises:
-        DataError: if a file that the user supplies is missing.
-        SettingsError: for an unknown corpus or unknown vectors.
-    """
-    tests = [(code, "test") for code in (settings.source, *settings.targets)]
-    trained = [(settings.source, "train"), (settings.source, "dev")]
-    return source_of(settings).hashes([*trained, *tests])
-
-
 def known_labels(sentences: Sequence[Sentence]) -> Labels:
     """Return the intents and slots of the source training sentences, each B- with its I-.
 
@@ -92,7 +75,7 @@ def encoded(
         sentences: the sentences.
         known: labels of the source language.
     """
-    vectors, tokens = source_of(settings).vectors, [s.tokens for s in sentences]
+    vectors, tokens = nlu_source(settings).vectors, [s.tokens for s in sentences]
     if settings.delexicalise:
         vectors, tokens = WithMarks(vectors), [delexicalised(t, language) for t in tokens]
     gold, names = [labels(s, "SF") for s in sentences], [intent(s) for s in sentences]

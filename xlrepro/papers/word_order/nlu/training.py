@@ -13,7 +13,8 @@ from torch import Tensor
 
 from xlrepro import metrics
 from xlrepro.embeddings.vectors.encoding import Batch, ordered_batches, shuffled_batches
-from xlrepro.papers.word_order.nlu.data import Labels, NLUSplit, encoded, known_labels, source_of
+from xlrepro.papers.word_order.hashes import nlu_source
+from xlrepro.papers.word_order.nlu.data import Labels, NLUSplit, encoded, known_labels
 from xlrepro.papers.word_order.nlu.model import NLUModel
 from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.papers.word_order.settings import validated
@@ -37,7 +38,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     settings = validated(trial.settings, trial.label, NLUSettings)
     (system,) = trial.systems
     model, known, curve = trained(settings, trial.seed, context)
-    source, scores = source_of(settings), {}
+    source, scores = nlu_source(settings), {}
     for language in (settings.source, *settings.targets):
         test = encoded(settings, language, source.sentences(language, "test"), known)
         scores[language] = evaluated(model, test, known, context.device)
@@ -66,7 +67,7 @@ def trained(
     settings: NLUSettings, seed: int, context: TrialContext
 ) -> tuple[NLUModel, Labels, Fit]:
     """Train on the source language and keep the epoch of the best source dev slot F1."""
-    source, language = source_of(settings), settings.source
+    source, language = nlu_source(settings), settings.source
     sentences = source.sentences(language, "train")
     known = known_labels(sentences)
     train = encoded(settings, language, sentences, known)

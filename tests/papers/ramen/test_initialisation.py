@@ -1,0 +1,165 @@
+"""Initialisation: sparse rows that sum to 1, Eq. 1 to 4 by hand, and against other libraries."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from scipy.optimize import minimize
+
+from xlrepro.papers.ramen import alignment
+from xlrepro.papers.ramen.initialisation import (
+    mono_weights,
+    no_weights,
+    parallel_weights,
+    piece_vectors,
+    sparse_sparsemax,
+    sparsemax,
+    start,
+    with_special,
+    word_weights,
+)
+
+DRAW = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 1.0, 30.0])
+def test_sparsemax_is_that_of_entmax(spread):
+    entmax = pytest.importorskip("entmax")
+    z = np.random.default_rng(2).normal(0, spread, (20, 7)).round(1)  # with ties
+    theirs = entmax.sparsemax(torch.from_numpy(z), dim=-1).numpy()
+    np.testing.assert_allclose(sparsemax(z), theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sparsemax_is_the_projection_that_scipy_finds(seed):
+    z = np.random.default_rng(seed).normal(size=5)
+    found = minimize(
+        lambda p: ((p - z) ** 2).sum(),
+        np.full(5, 0.2),
+        bounds=[(0, 1)] * 5,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        tol=1e-12,
+    )
+    np.testing.assert_allclose(sparsemax(z[None])[0], found.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("spread", [0.001, 0.3, 5.0])
+@pytest.mark.parametrize("keep", [1, 4, 200])
+def test_sparse_rows_are_the_dense_ones_however_large_the_support(spread, keep):
+    z = np.random.default_rng(0).normal(0, spread, (7, 90))
+    found = sparse_sparsemax(z, keep)
+    np.testing.assert_allclose(found.toarray(), sparsemax(z), atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+def test_piece_vectors_are_weighted_means_of_the_words_with_the_piece():
+    # Eq. 4 by hand: piece 0 is in both words (weights 3 and 1), piece 2 in the second alone
+    vectors = np.array([[4.0, 0.0], [0.0, 8.0]])
+    found = piece_vectors(vectors, np.array([3.0, 1.0]), [[0, 1, 0], [0, 2]], 4)
+    np.testing.assert_allclose(found, [[3, 2], [4, 0], [0, 8], [0, 0]])
+
+
+def test_word_weights_are_counts_or_ranks():
+    np.testing.assert_allclose(word_weights(3, None), [1, 1 / 2, 1 / 3])
+    np.testing.assert_allclose(word_weights(2, [7, 3]), [7, 3])
+
+
+def test_mono_weights_are_sparsemax_of_cosines_worked_by_hand():
+    english = np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 3.0]])  # piece 1 has no vector
+    foreign = np.array([[5.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+    # row 0: cosines 1 and 0 -> sparsemax (1, 0). Row 2: both 0.7071 -> (0.5, 0.5).
+    expected = [[1, 0, 0], [0, 0, 0], [0.5, 0, 0.5]]
+    np.testing.assert_allclose(mono_weights(foreign, english).toarray(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 3, 100])
+def test_blocks_change_nothing(block):
+    foreign, english = DRAW.normal(size=(11, 4)), DRAW.normal(size=(9, 4))
+    foreign[3] = 0
+    whole = mono_weights(foreign, english, 50).toarray()
+    np.testing.assert_allclose(mono_weights(foreign, english, block).toarray(), whole, atol=1e-12)
+
+
+def test_parallel_weights_are_relative_counts():
+    counts = sparse.csr_matrix(np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 2.0]]))
+    expected = [[0.75, 0.25], [0, 0], [0, 1]]
+    np.testing.assert_allclose(parallel_weights(counts).toarray(), expected)
+
+
+def test_special_pieces_take_the_rows_of_their_namesakes():
+    weights = sparse.csr_matrix(np.full((2, 3), 1 / 3))
+    expected = [[0, 0, 1], [1 / 3] * 3]
+    np.testing.assert_allclose(with_special(weights, {0: 2}).toarray(), expected)
+
+
+def test_embeddings_and_bias_are_the_mixtures_of_equation_1():
+    weights = sparse.csr_matrix(np.array([[0.5, 0.5], [0, 1.0]]))
+    english, bias = np.array([[2.0, 0.0], [4.0, 6.0]]), np.array([1.0, 3.0])
+    found = start(weights, english, bias, "code", DRAW)
+    np.testing.assert_allclose(found.embeddings, [[3, 3], [4, 6]])
+    np.testing.assert_allclose(found.bias, [2, 3])
+    assert found.estimated.all()
+
+
+@pytest.mark.parametrize(("reading", "spread"), [("code", 64**-0.5), ("text", 1 / 64)])
+def test_rows_without_estimate_are_normal_with_the_spread_of_the_reading(reading, spread):
+    english = np.zeros((5, 64))
+    draw = np.random.default_rng(0)
+    found = start(no_weights(400, 5), english, np.zeros(5), reading, draw)
+    assert not found.estimated.any()
+    assert found.embeddings.std() == pytest.approx(spread, rel=0.02)
+
+
+def test_rows_that_do_not_sum_to_one_are_refused():
+    weights = sparse.csr_matrix(np.array([[0.5, 0.1]]))
+    with pytest.raises(ValueError, match=r"Eq\. 1"):
+        start(weights, np.eye(2), np.zeros(2), "code", DRAW)
+
+
+def test_posteriors_are_those_of_em_written_out():
+    # two sentence pairs, English words 0 and 1, foreign words 0 and 1; EM by hand in plain loops
+    pairs = [([0, 1], [0, 1]), ([0], [0])]
+    links = alignment.all_links(pairs)
+    found = alignment.posteriors(
+        links.english, links.foreign, links.foreign_token, links.distance, rounds=3
+    )
+    table = {(e, f): 0.5 for e in (None, 0, 1) for f in (0, 1)}
+    for _ in range(3):
+        counts, shares = dict.fromkeys(table, 0.0), []
+        for english, foreign in pairs:
+            n, m = len(english), len(foreign)
+            columns = []
+            for j, f in enumerate(foreign):
+                prior = [np.exp(-4 * abs((i + 0.5) / n - (j + 0.5) / m)) for i in range(n)]
+                weights = [0.92 * p / sum(prior) * table[e, f] for p, e in zip(prior, english)]
+                total = sum(weights) + 0.08 * table[None, f]
+                counts[None, f] += 0.08 * table[None, f] / total
+                for w, e in zip(weights, english):
+                    counts[e, f] += w / total
+                columns.append([w / total for w in weights])
+            shares += [columns[j][i] for i in range(n) for j in range(m)]
+        sums = {e: sum(counts[e, f] for f in (0, 1)) for e in (None, 0, 1)}
+        table = {key: value / max(sums[key[0]], 1e-12) for key, value in counts.items()}
+    np.testing.assert_allclose(found, shares, atol=1e-9)
+
+
+def test_aligned_pieces_of_reordered_text_are_found():
+    draw = np.random.default_rng(1)
+    pairs = []
+    for _ in range(200):
+        english = draw.permutation(12)[:5]
+        pairs.append((list(english), list((english + 3) % 12)[::-1]))
+    counts = alignment.link_counts(pairs, 12, 12, rounds=6)
+    best = np.asarray(counts.argmax(axis=1)).ravel()
+    np.testing.assert_array_equal(best, (np.arange(12) - 3) % 12)
+
+
+def test_no_pairs_give_no_links():
+    assert alignment.link_counts([([], [1]), ([1] * 99, [1])], 3, 3).nnz == 0
+
+
+def test_mono_rows_of_a_permuted_english_point_at_the_right_piece():
+    english = DRAW.normal(size=(40, 30))
+    order = DRAW.permutation(40)
+    weights = mono_weights(english[order], english)
+    np.testing.assert_array_equal(np.asarray(weights.argmax(axis=1)).ravel(), order)

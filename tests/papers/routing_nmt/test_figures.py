@@ -1,0 +1,111 @@
+"""Figures and tables of the pages, on made-up records."""
+
+import numpy as np
+import pytest
+
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.view import View
+from xlrepro.papers.routing_nmt.block_order import PLACES
+from xlrepro.papers.routing_nmt.figures import block_usage, translation
+from xlrepro.papers.routing_nmt.text.scores import scored
+from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell
+
+GOLD = [[*f"abcdefg{n}"] for n in range(12)]
+SYSTEMS = ("NMT", "MTL (Full)", "MTL (Routing)")
+
+
+def view(experiment, cells):
+    found = [
+        ReproducedCell(
+            experiment, "open", *address, "BLEU", "percent", (0, 1, 2), values, ("k",) * 3
+        )
+        for *address, values in cells
+    ]
+    return View(experiment, "open", ReproducedNumbers(found))
+
+
+def record(system, seed, wrong):
+    """A record whose test translations have so many wrong words at their ends."""
+    guess = [s[: len(s) - wrong] + ["x"] * wrong for s in GOLD]
+    scores = scored(guess, GOLD)
+    usage = {task: [0.4, 0.35, 0.25] for task in FIGURE_TASKS}
+    counts = {"found": 9, "train": 7, "dev": 2, "test": 2}
+    return Record.model_construct(
+        systems=(f"translation:{system}",),
+        seed=seed,
+        training_seconds=120.0,
+        cells=(Cell(f"translation:{system}", "en-vi/test/BLEU", scores.bleu, "BLEU"),),
+        details={
+            "settings": {"pair": "en-vi"},
+            "parameters": 20,
+            "parameters of translation": 10,
+            "best_epoch": 1,
+            "BLEU detokenised": {"test": scores.bleu_detokenised},
+            "test_counts": scores.statistics[:, :6].tolist(),
+            "data": {"translation": counts, "vocabulary": {"source": 3}},
+            "usage": {"same": usage, "own": usage},
+        },
+    )
+
+
+@pytest.fixture
+def records():
+    wrong = {"NMT": 3, "MTL (Full)": 2, "MTL (Routing)": 1}
+    return [record(system, seed, wrong[system]) for system in reversed(SYSTEMS) for seed in (0, 1)]
+
+
+def test_gains_are_told_pair_by_pair():
+    cells = [
+        (f"translation:{system}", f"{pair}/test/BLEU", tuple(base + i + np.arange(3) / 10))
+        for i, system in enumerate(SYSTEMS)
+        for pair, base in (("en-de-5k", 10), ("en-de-10k", 20))
+    ]
+    figure = translation.gain_over_plain(view("routing_nmt/table1", cells))
+    assert "MTL (Full): en-de-5k +1.00, en-de-10k +1.00" in figure.alt
+    assert "MTL (Routing): en-de-5k +2.00, en-de-10k +2.00" in figure.alt
+
+
+def test_gains_without_a_baseline_say_so():
+    empty = view("routing_nmt/table1", [("translation:NMT", "en-vi/test/BLEU", (1.0, 2.0, 3.0))])
+    assert "were not both run" in translation.gain_over_plain(empty).alt
+
+
+def test_the_bootstrap_of_records_is_that_of_their_translations(records):
+    table = translation.bootstrap_table(records, "open")
+    assert [row[0].text for row in table.rows] == ["NMT, en-vi", "MTL (Full), en-vi"]
+    gains = [row[1].sort for row in table.rows]
+    bleu = {r.systems[0].partition(":")[2]: r.cells[0].value for r in records}
+    assert gains == [pytest.approx(bleu["MTL (Routing)"] - bleu[name]) for name in SYSTEMS[:2]]
+    assert [row[3].text for row in table.rows] == ["2 of 2", "2 of 2"]
+
+
+def test_sizes_stand_in_the_order_of_the_page(records):
+    table = translation.sizes_table(records, "open")
+    assert [row[0].text for row in table.rows] == [f"{name}, en-vi" for name in SYSTEMS]
+    assert [row[4].text for row in table.rows] == ["2.0"] * 3  # minutes
+
+
+def test_each_task_of_a_pair_is_counted_once(records):
+    table = translation.left_out_table(records, "open")
+    assert [row[0].text for row in table.rows] == ["translation, en-vi"]
+
+
+def test_the_figure_names_the_heaviest_user_of_each_block():
+    most = {"1": "translation", "2": "syntax", "3": "ner"}
+    uses = {place: 60.0 if most[place[-1]] in place else 20.0 for place in PLACES}
+    cells = [
+        ("translation:MTL (Routing)", f"en-vi/{place}", (use, use + 1, use + 2))
+        for place, use in uses.items()
+    ]
+    figure = block_usage.block_usage(view("routing_nmt/figure2", cells))
+    assert "block 1 by translation, block 2 by syntactic parsing, block 3 by named" in figure.alt
+
+
+def test_claims_of_the_figure_stand_beside_chance(records):
+    routed = [r for r in records if "Routing" in r.systems[0]]
+    table = block_usage.chance_table(routed, "open")
+    assert [row[0].text for row in table.rows] == ["N05", "N06", "N07", "together"]
+    assert table.rows[0][1].text == "2 of 2"  # all tasks alike: the first of equals is translation
+    assert 50 < float(table.rows[0][2].text) < 90

@@ -1,0 +1,178 @@
+"""Parsing: trees against all trees there are, scores against loops, the parser on toys."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.errors import DataError
+from xlrepro.tasks.parsing import (
+    BiaffineParser,
+    Trees,
+    attachment,
+    best_tree,
+    decode,
+    parsing_loss,
+)
+
+
+def is_tree(heads):
+    """Whether every word reaches the root, and one alone hangs on it."""
+    if heads.count(0) != 1:
+        return False
+    for word in range(1, len(heads) + 1):
+        seen = set()
+        while word and word not in seen:
+            seen.add(word)
+            word = heads[word - 1]
+        if word:
+            return False
+    return True
+
+
+def best_of_all(scores):
+    """The best tree of all, by trying each."""
+    n = len(scores)
+    trees = (list(h) for h in itertools.product(range(n + 1), repeat=n) if is_tree(list(h)))
+    return max(trees, key=lambda heads: sum(scores[i, h] for i, h in enumerate(heads)))
+
+
+def random_scores(seed, n, root_bonus):
+    scores = np.random.default_rng(seed).normal(size=(n, n + 1))
+    scores[:, 0] += root_bonus
+    scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
+    return scores
+
+
+@pytest.mark.parametrize("root_bonus", [-1.0, 0.0, 6.0])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_decoded_trees_are_the_best_of_all_trees_with_one_root(n, root_bonus):
+    for seed in range(12 if n < 5 else 3):
+        scores = random_scores(seed, n, root_bonus)
+        assert best_tree(scores).tolist() == best_of_all(scores)
+
+
+def random_tree(draw, n):
+    order = draw.permutation(n)
+    heads = np.zeros(n, dtype=int)
+    for place in range(1, n):
+        heads[order[place]] = order[draw.integers(place)] + 1
+    return heads
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_of_random_trees_are_those_of_a_plain_count(seed):
+    draw = np.random.default_rng(seed)
+    names = np.array(["nsubj", "obj", "punct", "root"])
+    sizes = draw.integers(1, 12, 20)
+    gold, predicted = (
+        [(random_tree(draw, n).tolist(), names[draw.integers(0, 4, n)].tolist()) for n in sizes]
+        for _ in range(2)
+    )
+    rows = [
+        (h == ph, h == ph and r == pr)
+        for (heads, relations), (pheads, prelations) in zip(gold, predicted, strict=True)
+        for h, r, ph, pr in zip(heads, relations, pheads, prelations, strict=True)
+        if r != "punct"
+    ]
+    found = attachment(gold, predicted)
+    assert found.uas == pytest.approx(100 * np.mean([row[0] for row in rows]))
+    assert found.las == pytest.approx(100 * np.mean([row[1] for row in rows]))
+    assert found.words == len(rows)
+
+
+def test_a_tree_scored_against_itself_is_right():
+    gold = [([2, 0], ["nsubj", "root"])]
+    assert attachment(gold, gold).las == 100.0
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted"),
+    [
+        ([([0], ["root"])], []),
+        ([([0, 1], ["root", "obj"])], [([0], ["root"])]),
+        ([([0], ["punct"])], [([0], ["punct"])]),
+    ],
+)
+def test_trees_that_cannot_be_compared_are_an_error(gold, predicted):
+    with pytest.raises(DataError):
+        attachment(gold, predicted)
+
+
+def test_arcs_and_relations_are_the_equations_written_out():
+    torch.manual_seed(0)
+    parser = BiaffineParser(5, 4, 3, 2, dropout=0.0)
+    for p in (parser.arc, parser.relation):
+        torch.nn.init.normal_(p)
+    states = torch.randn(1, 3, 5)
+    arcs, relations = parser(states)
+    nodes = [parser.root, *states[0]]
+
+    def narrowed(linear, x):
+        return torch.nn.functional.leaky_relu(linear.weight @ x + linear.bias, 0.1)
+
+    for i, j in itertools.product(range(3), range(4)):
+        d, h = narrowed(parser.dependents[0], nodes[i + 1]), narrowed(parser.heads[0], nodes[j])
+        expected = d @ parser.arc[:-1] @ h + parser.arc[-1] @ h
+        torch.testing.assert_close(arcs[0, i, j], expected)
+        d, h = narrowed(parser.dependents[1], nodes[i + 1]), narrowed(parser.heads[1], nodes[j])
+        one = torch.ones(1)
+        for r in range(2):
+            expected = torch.cat([d, one]) @ parser.relation[r] @ torch.cat([h, one])
+            torch.testing.assert_close(relations[0, i, j, r], expected)
+
+
+def batch(seed, sizes, dim=6):
+    torch.manual_seed(seed)
+    width = max(sizes)
+    mask = torch.arange(width) < torch.tensor(sizes)[:, None]
+    draw = np.random.default_rng(seed)
+    heads, relations = (
+        torch.zeros(len(sizes), width, dtype=torch.long),
+        torch.zeros(len(sizes), width, dtype=torch.long),
+    )
+    for i, n in enumerate(sizes):
+        heads[i, :n] = torch.from_numpy(random_tree(draw, n))
+        relations[i, :n] = torch.from_numpy(draw.integers(0, 3, n))
+    return torch.randn(len(sizes), width, dim), Trees(heads, relations, mask)
+
+
+def trained_parser(states, gold, steps=150):
+    torch.manual_seed(0)
+    parser = BiaffineParser(states.shape[2], 16, 16, 3, dropout=0.0)
+    adam = torch.optim.Adam(parser.parameters(), lr=0.03)
+    for _ in range(steps):
+        adam.zero_grad()
+        loss = parsing_loss(*parser(states), gold)
+        loss.backward()
+        adam.step()
+    return parser, float(loss.detach())
+
+
+def test_a_parser_learns_the_trees_that_it_is_trained_on():
+    states, gold = batch(1, [4, 6, 5])
+    parser, loss = trained_parser(states, gold)
+    assert loss < 0.1
+    for i, (heads, relations) in enumerate(decode(*parser(states), gold.mask)):
+        assert heads.tolist() == gold.heads[i, : len(heads)].tolist()
+        assert relations.tolist() == gold.relations[i, : len(heads)].tolist()
+
+
+def test_padding_changes_neither_loss_nor_trees():
+    states, gold = batch(2, [3, 5])
+    parser, _ = trained_parser(states, gold, steps=3)
+    alone = Trees(*(part[:1, :3] for part in gold))
+    wide = Trees(*(part[:1] for part in gold))
+    one, other = (parser(states[:1, :3]), parser(states[:1]))
+    torch.testing.assert_close(parsing_loss(*one, alone), parsing_loss(*other, wide))
+    (heads, _), (same, _) = decode(*one, alone.mask)[0], decode(*other, wide.mask)[0]
+    assert heads.tolist() == same.tolist()
+
+
+def test_a_relation_that_training_never_had_counts_for_its_head_alone():
+    states, gold = batch(3, [4])
+    parser, _ = trained_parser(states, gold, steps=2)
+    unknown = gold._replace(relations=gold.relations.clone())
+    unknown.relations[0, 1] = -1
+    assert torch.isfinite(parsing_loss(*parser(states), unknown))

@@ -1,0 +1,296 @@
+"""From an English model to a bilingual one, stage by stage (§2); built once, kept in the cache.
+
+    0  English: fit the prediction head, then tune everything            → ``english.pt``
+    1  target embeddings alone (from their initialisation ``start.pt``)   → ``embeddings.pt``
+    2  both languages, everything                                        → ``end.pt``
+
+Stage 0 is shared by all targets of a profile. A killed stage goes on from its last checkpoint.
+"""
+
+import json
+import time
+from collections import Counter
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from xlrepro.artefacts import built, hash_of, say
+from xlrepro.errors import DeviceError
+from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
+from xlrepro.papers.ramen import alignment, english, initialisation, texts
+from xlrepro.papers.ramen.english import Pieces
+from xlrepro.papers.ramen.masking import sequences
+from xlrepro.papers.ramen.model import ENGLISH, BilingualModel
+from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
+from xlrepro.papers.ramen.tuning import Text, accuracy, tune
+from xlrepro.paths import cache_dir
+from xlrepro.pretraining import released
+
+CHECKPOINTS = ("start", "embeddings", "end")
+
+
+@cache
+def english_recipe(settings: AdaptationSettings) -> dict[str, Any]:
+    """Return everything that decides the English model after stage 0."""
+    plain = settings.model_dump(mode="json")
+    names = ("version", "corpus", "words", "held_out", "characters", "english", "precision", "seed")
+    text = {
+        path: value
+        for path, value in texts.recipe(settings).items()
+        if path.startswith(("artificial", f"mono-text/{ENGLISH}/"))
+    }
+    model = english.recipe(settings.english)
+    return {"settings": {name: plain[name] for name in names}, "text": text, "model": model}
+
+
+@cache
+def recipe(settings: AdaptationSettings) -> dict[str, Any]:
+    """Return everything that decides a bilingual model. Builds nothing."""
+    return {
+        "settings": settings.model_dump(mode="json"),
+        "text": texts.recipe(settings),
+        "english": hash_of(english_recipe(settings)),
+    }
+
+
+def recipe_hash(settings: AdaptationSettings) -> str:
+    """Return the hash of a bilingual model's recipe; builds nothing."""
+    return hash_of(recipe(settings))
+
+
+def english_folder(settings: AdaptationSettings, device: str = "cpu") -> Path:
+    """Return the folder of the English model after stage 0, building it first if need be."""
+    write = partial(_write_english, settings, device)
+    return built("ramen-english", ENGLISH, english_recipe(settings), write)
+
+
+def folder(settings: AdaptationSettings, device: str = "cpu") -> Path:
+    """Return the folder of a bilingual model, building it first if it is not in the cache."""
+    write = partial(_write_bilingual, settings, device)
+    return built("ramen", settings.target, recipe(settings), write)
+
+
+def _check(settings: AdaptationSettings, device: str) -> None:
+    if settings.precision == "mixed" and device == "cpu":
+        raise DeviceError(
+            "mixed precision needs a CUDA GPU: run it there, or take --set precision=single"
+        )
+
+
+def _typed(model: torch.nn.Module, settings: AdaptationSettings) -> None:
+    if settings.precision == "double":
+        model.double()
+
+
+def text_of(
+    settings: AdaptationSettings, language: str, pieces: Pieces, length: int
+) -> tuple[Text, Text]:
+    """Return a language's text and its held-out part, as sequences of ``length`` pieces."""
+    lines = texts.words(settings, language)
+    rows = sequences(texts.numbers(lines, pieces.numbers), pieces.special.begin, length)
+    cut = min(settings.held_out, len(rows) // 2)
+    return (
+        Text(rows[cut:], pieces.special, pieces.size),
+        Text(rows[:cut], pieces.special, pieces.size),
+    )
+
+
+def english_pieces(settings: AdaptationSettings, path: Path | None) -> Pieces:
+    """Return the English pieces: those of the model, or learnt here and kept in a folder."""
+    if settings.english.model != english.OWN:
+        return english.released_pieces(released.load(settings.english.model))
+    if path is not None:
+        return english.wordpieces(json.loads((path / "vocabulary.json").read_text("utf-8")))
+    lines = texts.words(settings, ENGLISH)
+    return english.learnt(lines, settings.english.vocabulary, settings.characters)
+
+
+def _write_english(settings: AdaptationSettings, device: str, target: Path) -> None:
+    _check(settings, device)
+    torch.manual_seed(settings.seed)
+    pieces = english_pieces(settings, None)
+    whole = english.model(settings.english, pieces)
+    _typed(whole, settings)
+    sizes = whole.bert.sizes
+    model = BilingualModel(whole)
+    log: dict[str, Any] = {"sizes": sizes._asdict()}
+    for what, stage in (("head", settings.english.head), ("all", settings.english.all)):
+        train, held_out = text_of(settings, ENGLISH, pieces, stage.length)
+        work = cache_dir() / "ramen" / f"{what}-{hash_of(english_recipe(settings))[:16]}.pt"
+        log[what] = _tuned(
+            model, {ENGLISH: train}, what, ENGLISH, settings, stage, work, device, held_out
+        )
+    _save(model.cpu(), target / "english.pt")
+    (target / "vocabulary.json").write_text(json.dumps(pieces.vocabulary), "utf-8")
+    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def _tuned(
+    model: BilingualModel,
+    train: dict[str, Text],
+    what: str,
+    target: str,
+    settings: AdaptationSettings,
+    stage: StageSettings,
+    work: Path,
+    device: str,
+    held_out: Text,
+) -> dict[str, Any]:
+    """Run a stage and return its log: steps, pieces seen, losses, seconds, accuracy after it."""
+    progress = tune(
+        model, train, what, target, stage, settings.seed, work, settings.precision, device, say
+    )
+    right, hidden = accuracy(model, target, held_out, device) if len(held_out.sequences) else (0, 0)
+    work.unlink(missing_ok=True)
+    tail = max(1, len(next(iter(progress.losses.values()), [])) // 10)
+    return {
+        "updates": progress.step,
+        "pieces": progress.step * len(train) * stage.sequences * stage.length,
+        "seconds": round(progress.seconds, 1),
+        "loss": {code: round(float(np.mean(x[-tail:])), 4) for code, x in progress.losses.items()},
+        "held_out": [right, hidden],
+    }
+
+
+def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) -> None:
+    _check(settings, device)
+    english_at = english_folder(settings, device)
+    source = english_pieces(settings, english_at)
+    lines = texts.words(settings, settings.target)
+    pieces = english.learnt(lines, settings.vocabulary, settings.characters)
+    model = _read(settings, english_at, {})
+    started = time.perf_counter()
+    begin = initial(settings, model, source, pieces, lines)
+    log: dict[str, Any] = {
+        "estimated": int(begin.estimated.sum()),
+        "vocabulary": pieces.size,
+        "initialisation_seconds": round(time.perf_counter() - started, 1),
+    }
+    model.add(settings.target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
+    _save(model, target / "start.pt")
+    work = cache_dir() / "ramen" / recipe_hash(settings)[:16]
+    for what, name, stage in (
+        ("embeddings", "embeddings", settings.embeddings),
+        ("all", "end", settings.bilingual),
+    ):
+        own, held_out = text_of(settings, settings.target, pieces, stage.length)
+        train = {settings.target: own}
+        if what == "all":
+            train[ENGLISH] = text_of(settings, ENGLISH, source, stage.length)[0]
+        file = work.with_name(f"{work.name}-{what}.pt")
+        log[name] = _tuned(
+            model, train, what, settings.target, settings, stage, file, device, held_out
+        )
+        _save(model.cpu(), target / f"{name}.pt")
+    (target / "vocabulary.json").write_text(json.dumps(pieces.vocabulary), "utf-8")
+    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def initial(
+    settings: AdaptationSettings,
+    model: BilingualModel,
+    source: Pieces,
+    pieces: Pieces,
+    lines: list[list[str]],
+) -> initialisation.Start:
+    """Return the target's embeddings and output bias before any update (§2.1).
+
+    Args:
+        settings: of the adaptation.
+        model: the English model.
+        source: English pieces.
+        pieces: the target's.
+        lines: the target's text as words, for p(w) of Eq. 4.
+    """
+    kind = settings.initialisation
+    if kind.kind == "parallel":
+        found = [
+            (
+                [n for w in one for n in source.numbers(w)],
+                [n for w in two for n in pieces.numbers(w)],
+            )
+            for one, two in texts.pairs(settings)
+        ]
+        counts = alignment.link_counts(found, source.size, pieces.size, kind.alignment_rounds)
+        weights = initialisation.parallel_weights(counts)
+    elif kind.kind == "mono":
+        weights = _mono(settings, source, pieces, lines)
+    else:
+        weights = initialisation.no_weights(pieces.size, source.size)
+    special = dict(zip(pieces.special[:5], source.special[:5], strict=True))
+    weights = initialisation.with_special(weights, special)
+    side = model.side(ENGLISH)
+    return initialisation.start(
+        weights,
+        side.pieces.weight.detach().numpy(),
+        side.bias.detach().numpy(),
+        kind.random_rows,
+        np.random.default_rng([settings.seed, 2]),
+    )
+
+
+def _mono(
+    settings: AdaptationSettings, source: Pieces, pieces: Pieces, lines: list[list[str]]
+) -> Any:
+    """Return A of Eq. 3, of piece vectors by Eq. 4."""
+    kind, found = settings.initialisation, texts.vectors(settings)
+    both = []
+    for language, split in ((settings.target, pieces), (ENGLISH, source)):
+        words = list(found.words(language)[: kind.words])
+        counts = None
+        if kind.unigram == "counts":
+            own = lines if language == settings.target else texts.words(settings, ENGLISH)
+            seen = Counter(word for line in own for word in line)
+            counts = [seen[word] + 1 for word in words]
+        weights = initialisation.word_weights(len(words), counts)
+        matrix = np.asarray(found.matrix(language)[: len(words)], dtype=np.float64)
+        split_words = [split.numbers(word) for word in words]
+        both.append(initialisation.piece_vectors(matrix, weights, split_words, split.size))
+    foreign, ours = both
+    return initialisation.mono_weights(foreign, ours)
+
+
+def _save(model: BilingualModel, path: Path) -> None:
+    torch.save(model.state_dict(), path)
+
+
+def _read(settings: AdaptationSettings, english_at: Path, state: dict[str, Any]) -> BilingualModel:
+    """Return the English model of a folder, or with the state of a bilingual one."""
+    log = json.loads((english_at / "log.json").read_text("utf-8"))
+    whole = MaskedLanguageModel(BertSizes(**log["sizes"]))
+    _typed(whole, settings)
+    model = BilingualModel(whole)
+    if not state:
+        state = torch.load(english_at / "english.pt", map_location="cpu", weights_only=True)
+    else:
+        name = f"sides.{settings.target}"
+        model.add(settings.target, state[f"{name}.pieces.weight"], state[f"{name}.bias"])
+    model.load_state_dict(state)
+    return model.eval()
+
+
+def load(
+    settings: AdaptationSettings, checkpoint: str, device: str = "cpu"
+) -> tuple[BilingualModel, dict[str, Pieces], dict[str, Any]]:
+    """Return a bilingual model at a checkpoint, the pieces of its languages, and its log.
+
+    Args:
+        settings: of the adaptation; built first if it is not in the cache.
+        checkpoint: one of ``CHECKPOINTS``.
+        device: where to build it.
+    """
+    at, english_at = folder(settings, device), english_folder(settings, device)
+    state = torch.load(at / f"{checkpoint}.pt", map_location="cpu", weights_only=True)
+    model = _read(settings, english_at, state)
+    pieces = {
+        ENGLISH: english_pieces(settings, english_at),
+        settings.target: english.wordpieces(
+            json.loads((at / "vocabulary.json").read_text("utf-8"))
+        ),
+    }
+    log = json.loads((at / "log.json").read_text("utf-8"))
+    log["english"] = json.loads((english_at / "log.json").read_text("utf-8"))
+    return model, pieces, log

@@ -1,0 +1,335 @@
+"""The experiments of the RAMEN paper: systems, columns, and the trials that fill them.
+
+A bilingual model is made once per English model, initialisation and language, and read by all
+tables; its trials train heads. Table 3's rows on vectors are Table 1's and 2's.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from xlrepro.papers.ramen import adaptation, evaluation, labelled, reading
+from xlrepro.papers.ramen.settings import (
+    AdaptationSettings,
+    EvaluationSettings,
+    HeadSettings,
+    presets,
+    validated,
+)
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell, Trial
+
+TASK = "ramen/evaluation"
+LANGUAGES = ("fr", "ru", "ar", "hi", "vi", "zh")
+POINTS = tuple(evaluation.UPDATES.values())
+DATASETS = {"XNLI": "XNLI", "UD": "UD v2.4"}  # as Figure 2 names its panels
+Overrides = Mapping[str, Any]
+
+
+class Row(NamedTuple):
+    """What stands behind a row.
+
+    Attributes:
+        model: ``"mbert"`` or ``"shallow"`` of the preset; ``""``: a bilingual model.
+        initialisation: settings of it that differ from the preset's.
+    """
+
+    model: str = ""
+    initialisation: Mapping[str, str] = {}
+
+
+MBERT, SHALLOW = Row("mbert"), Row("shallow")
+MONO, PARALLEL = Row("", {"kind": "mono"}), Row("", {"kind": "parallel"})
+RANDOM = Row("", {"kind": "random"})
+RANDOM_TEXT = Row("", {"kind": "random", "random_rows": "text"})
+
+BASE = "base:RAMEN-BASE + BERT"
+OURS = "ours:mBERT, as shallow as the English model"
+ROBERTA = "RAMEN-BASE + RoBERTa"
+ZERO_SHOT = {f"{BASE} (mono)": MONO, f"{BASE} (parallel)": PARALLEL, OURS: SHALLOW}
+TABLE1 = {"prior:mBERT (Wu & Dredze, 2019) (mono)": MBERT, **ZERO_SHOT}
+TABLE2 = {"baseline:mBERT (mono)": MBERT, **ZERO_SHOT}
+TABLE3 = {
+    f"{block}:{ROBERTA}, {name}": row
+    for block in ("xnli", "ud")
+    for name, row in (("rnd", RANDOM), ("vec", MONO))
+} | {
+    f"{block}-ours:{name}": row
+    for block in ("xnli", "ud")
+    for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
+}
+TABLE4 = {"mbert:mBERT": MBERT, "bert:RAMEN-BASE + BERT": MONO}
+FIGURE2 = {f"checkpoints:{ROBERTA}": MONO}
+# Rows of Table 3 that Tables 1 and 2 have trained already.
+SHARED = {"vec": f"{BASE} (mono)", "par": f"{BASE} (parallel)"}
+TABLE_OF = {"xnli": ("table1", "XNLI"), "ud": ("table2", "UD")}
+
+
+def evaluation_settings(
+    profile: str, task: str, row: Row, targets: Sequence[str], overrides: Overrides
+) -> EvaluationSettings:
+    """Return the settings of a row in one task.
+
+    Args:
+        profile: the profile.
+        task: ``"XNLI"``, ``"UD"`` or ``"UD supervised"``.
+        row: what stands behind it.
+        targets: languages.
+        overrides: settings by name that win; those of the head, or of the adaptation.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    preset = presets()[profile]
+    head = dict(preset["heads"][task])
+    values: dict[str, Any] = {
+        "task": task,
+        "corpus": preset["corpus"],
+        "targets": tuple(targets),
+        "head": head,
+        "precision": preset["precision"],
+    }
+    made = {"corpus": preset["corpus"], "precision": preset["precision"], **preset["adaptation"]}
+    made["initialisation"] = {**preset["initialisation"], **row.initialisation}
+    for name, value in overrides.items():
+        if name == "targets":
+            continue
+        place = head if name in HeadSettings.model_fields else values
+        (made if name in AdaptationSettings.model_fields and place is values else place)[name] = (
+            value
+        )
+    values |= preset[row.model] if row.model else {"adaptation": made}
+    return validated(values, f"{task} {profile}", EvaluationSettings)
+
+
+def _trials(
+    table: str,
+    identifier: str,
+    columns: Sequence[str],
+    profile: str,
+    seeds: Sequence[int],
+    settings: EvaluationSettings,
+) -> list[Trial]:
+    return per_seed(
+        seeds,
+        experiment=f"ramen/{table}",
+        system=identifier,
+        columns=columns,
+        profile=profile,
+        settings=settings,
+        data=data_hashes(settings),
+        task=TASK,
+    )
+
+
+def data_hashes(settings: EvaluationSettings) -> dict[str, str]:
+    """Return what identifies everything that a trial reads; builds nothing."""
+    found = labelled.hashes(settings.corpus, settings.task, settings.targets)
+    if settings.model is not None:
+        return found | {f"encoder/{settings.model}": reading.multilingual_hash(settings.model)}
+    for target in settings.targets:
+        made = evaluation.adaptation_of(settings, target)
+        found[f"bilingual/{target}"] = adaptation.recipe_hash(made)
+    return found
+
+
+def _languages(profile: str, task: str, overrides: Overrides) -> list[str]:
+    wanted = overrides.get("targets", presets()[profile]["targets"])
+    if task == "UD supervised" and presets()[profile]["corpus"] == "open":
+        return [code for code in wanted if code in labelled.SUPERVISED]
+    return list(wanted)
+
+
+def _columns(task: str, table: str, target: str) -> list[str]:
+    if table == "table2":
+        return [f"{measure}/{target}" for measure in ("LAS", "UAS")]
+    if table == "figure2":
+        return [f"{DATASETS[task]}/{target}/{point}" for point in POINTS]
+    return [target]
+
+
+def _row_trials(
+    table: str,
+    task: str,
+    identifier: str,
+    row: Row,
+    profile: str,
+    seeds: Sequence[int],
+    overrides: Overrides,
+    checkpoints: Sequence[str] = ("end",),
+) -> list[Trial]:
+    """Return the trials of a row: one per seed where one head serves all, else one per target."""
+    targets = _languages(profile, task, overrides)
+    groups = [targets] if row.model else [[target] for target in targets]
+    trials = []
+    for group in groups:
+        settings = evaluation_settings(profile, task, row, group, overrides)
+        settings = settings.model_copy(update={"checkpoints": tuple(checkpoints)})
+        columns = [column for target in group for column in _columns(task, table, target)]
+        trials += _trials(table, identifier, columns, profile, seeds, settings)
+    return trials
+
+
+def _table_trials(
+    table: str,
+    task: str,
+    rows: Mapping[str, Row],
+    profile: str,
+    systems: Sequence[str],
+    seeds: Sequence[int],
+    overrides: Overrides,
+) -> list[Trial]:
+    return [
+        trial
+        for identifier in systems
+        for trial in _row_trials(
+            table, task, identifier, rows[identifier], profile, seeds, overrides
+        )
+    ]
+
+
+def _table3_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    trials = []
+    for identifier in systems:
+        table, task = TABLE_OF[identifier.partition(":")[0].removesuffix("-ours")]
+        same = SHARED.get(identifier.rsplit(", ", 1)[-1].rsplit(":", 1)[-1])
+        if same is None:
+            found = _row_trials(
+                "table3", task, identifier, TABLE3[identifier], profile, seeds, overrides
+            )
+        else:
+            found = _row_trials(table, task, same, ZERO_SHOT[same], profile, seeds, overrides)
+        trials += found
+    return trials
+
+
+def _table3_system(table: str, system: str) -> str | None:
+    """Return the row of Table 3 that a row of Table 1 or 2 is, if it is one."""
+    block = {"ramen/table1": "xnli", "ramen/table2": "ud"}.get(table)
+    if system == SHARED["vec"]:
+        return f"{block}:{ROBERTA}, vec"
+    return f"{block}-ours:par" if system == SHARED["par"] else None
+
+
+def _table3_column(column: str) -> str | None:
+    """Return the column of Table 3 that a column of Table 1 or 2 is: LAS alone, by language."""
+    measure, _, language = column.rpartition("/")
+    return None if measure == "UAS" else language
+
+
+def _table3_cells(record: Record) -> list[Cell]:
+    cells = []
+    for cell in record.cells:
+        system = _table3_system(record.experiment, cell.system)
+        column = _table3_column(cell.column)
+        if system and column:
+            cells.append(Cell(system, column, cell.value, cell.metric, cell.unit))
+    return cells
+
+
+def _table3_fills(trial: Trial) -> list[tuple[str, str]]:
+    found = []
+    for identifier in trial.systems:
+        system = _table3_system(trial.experiment, identifier)
+        columns = [_table3_column(column) for column in trial.columns]
+        found += [(system, column) for column in columns if system and column]
+    return found
+
+
+def _figure2_trials(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
+) -> list[Trial]:
+    return [
+        trial
+        for identifier in systems
+        for task in DATASETS
+        for trial in _row_trials(
+            "figure2",
+            task,
+            identifier,
+            FIGURE2[identifier],
+            profile,
+            seeds,
+            overrides,
+            tuple(evaluation.UPDATES),
+        )
+    ]
+
+
+def _systems(rows: Mapping[str, Row]) -> tuple[System, ...]:
+    found = []
+    for identifier in rows:
+        block, _, name = identifier.partition(":")
+        rare = ("smoke",) if name == "rnd, spread of the text" else ()
+        found.append(System(block, name, ours=block.endswith("ours"), by_name_at=rare))
+    return tuple(found)
+
+
+_experiment = partial(
+    Experiment,
+    profiles=("smoke", "open"),
+    default_seeds={"smoke": (0,), "open": (0, 1, 2, 3, 4)},
+    cost={
+        "smoke": "seconds",
+        "open": "once about 30 minutes of a CPU core per bilingual model; a minute per trial",
+    },
+)
+
+EXPERIMENTS = (
+    _experiment(
+        key="ramen/table1",
+        title="Table 1: XNLI after transfer to six languages",
+        question="Does a transferred English model match or beat multilingual BERT in zero-shot "
+        "inference?",
+        systems=_systems(TABLE1),
+        columns=LANGUAGES,
+        make_trials=partial(_table_trials, "table1", "XNLI", TABLE1),
+    ),
+    _experiment(
+        key="ramen/table2",
+        title="Table 2: zero-shot dependency parsing in six languages",
+        question="Does a transferred English model match or beat multilingual BERT in zero-shot "
+        "parsing?",
+        systems=_systems(TABLE2),
+        columns=tuple(f"{measure}/{code}" for measure in ("LAS", "UAS") for code in LANGUAGES),
+        make_trials=partial(_table_trials, "table2", "UD", TABLE2),
+    ),
+    _experiment(
+        key="ramen/table3",
+        title="Table 3: what the initialisation of the target embeddings is worth",
+        question="How much is lost when the target embeddings start from random vectors?",
+        systems=_systems(TABLE3),
+        columns=LANGUAGES,
+        make_trials=_table3_trials,
+        draws_on=("ramen/table1", "ramen/table2"),
+        cells=_table3_cells,
+        fills=_table3_fills,
+    ),
+    _experiment(
+        key="ramen/table4",
+        title="Table 4: supervised dependency parsing in six languages",
+        question="Are the features of a transferred model useful for a parser trained on the "
+        "target language?",
+        systems=_systems(TABLE4),
+        columns=LANGUAGES,
+        make_trials=partial(_table_trials, "table4", "UD supervised", TABLE4),
+    ),
+    _experiment(
+        key="ramen/figure2",
+        title="Figure 2: scores while embeddings and then the encoder are tuned",
+        question="How do inference and parsing grow while embeddings and then the encoder are "
+        "tuned?",
+        systems=_systems(FIGURE2),
+        columns=tuple(
+            f"{name}/{code}/{point}"
+            for name in DATASETS.values()
+            for code in LANGUAGES
+            for point in POINTS
+        ),
+        make_trials=_figure2_trials,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Figures that only RAMEN's pages need."""

@@ -1,0 +1,53 @@
+"""Figure 2: the score of each language at each checkpoint, a panel per task."""
+
+from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.html_table import number
+from xlrepro.evidence.panels import line_with_intervals
+from xlrepro.evidence.view import View
+
+NAMES = {"0k": "start", "25k": "embeddings", "175k": "end"}
+MARKERS = "osD^v*"
+
+
+@styled
+def scores_at_checkpoints(view: View) -> Figure:
+    """Draw the score of each language at each checkpoint, with 95 % intervals.
+
+    Args:
+        view: reproduced cells; a column is ``task/language/updates``.
+    """
+    cells = view.cells
+    if not cells:
+        return nothing_to_draw("Scores while embeddings and then the encoder are tuned", "no run")
+    tasks = list(dict.fromkeys(cell.column.split("/")[0] for cell in cells))
+    drawing, (panels,) = new_panels(1, len(tasks), 3.6 * len(tasks) + 0.6, 3.6, sharey=False)
+    sentences = []
+    for task, axes in zip(tasks, panels, strict=True):
+        own = [cell for cell in cells if cell.column.startswith(f"{task}/")]
+        axes.set_title(f"{task} ({view.profile})", fontsize=9)
+        axes.set_xticks(range(len(NAMES)), list(NAMES.values()))
+        axes.set_ylabel(f"{own[0].metric} ({own[0].unit})")
+        languages = list(dict.fromkeys(cell.column.split("/")[1] for cell in own))
+        for index, language in enumerate(languages):
+            points = {
+                c.column.split("/")[2]: (c.mean, c.interval)
+                for c in own
+                if c.column.split("/")[1] == language
+            }
+            shown = [name for name in NAMES if name in points]
+            line_with_intervals(
+                axes,
+                [list(NAMES).index(name) + 0.03 * (index - 2.5) for name in shown],
+                [points[name] for name in shown],
+                color=PALETTE[index % len(PALETTE)],
+                marker=MARKERS[index % len(MARKERS)],
+                label=language,
+            )
+            ends = " to ".join(number(points[name][0]) for name in (shown[0], shown[-1]))
+            sentences.append(f"{task}, {language}: {ends}")
+    panels[0].legend(frameon=False, fontsize=8, ncols=2)
+    return Figure(
+        "Lines with 95 % intervals from the start over the tuned embeddings to the end, a panel "
+        f"per task. {'; '.join(sentences)}.",
+        drawing,
+    )

@@ -1,0 +1,221 @@
+"""Where the embeddings of a foreign language begin (§2.1): as sparse mixtures of English ones.
+
+    E_f[i] = a_i E_e,  a_i sparse, sum 1                                         (Eq. 1)
+    parallel text:     a_ij = p(e_j | f_i)                                       (Eq. 2)
+    aligned vectors:   A = sparsemax(Ē_f Ē_eᵀ)                                   (Eq. 3)
+    of a piece s:      ē_s = Σ_{w: s in w} p(w) ē_w / Σ_{w: s in w} p(w)         (Eq. 4)
+
+Special pieces take their English namesakes' rows. A piece that nothing is known of begins with
+random numbers, "N(0, 1/d²)" in the text; the authors' code draws them with a standard deviation of
+d^-0.5. Everything is computed in blocks of rows: no array of all foreign by all English pieces is
+made.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+BLOCK = 256  # rows
+RandomRows = Literal["code", "text"]
+Kind = Literal["mono", "parallel", "random"]
+
+
+def sparsemax(scores: np.ndarray) -> np.ndarray:
+    """Return the nearest point of the simplex, row by row (Martins and Astudillo 2016, Alg. 1).
+
+    Args:
+        scores: ``(rows, n)``.
+
+    Returns:
+        ``(rows, n)``, 0 or more; each row sums to 1.
+
+    Example:
+        >>> sparsemax(np.array([[0.5, 0.1, -3.0]])).round(6).tolist()
+        [[0.7, 0.3, 0.0]]
+    """
+    ordered = -np.sort(-scores, axis=1)
+    sums = np.cumsum(ordered, axis=1)
+    places = np.arange(1, scores.shape[1] + 1)
+    # shape: (rows,): size of the support, the largest j with 1 + j z_(j) > sum of the j largest
+    size = (1 + places * ordered > sums).sum(axis=1)
+    threshold = (sums[np.arange(len(scores)), size - 1] - 1) / size
+    return np.maximum(scores - threshold[:, None], 0)
+
+
+def sparse_sparsemax(scores: np.ndarray, keep: int = 64) -> sparse.csr_matrix:
+    """Return :func:`sparsemax` as a sparse matrix, sorting only the largest scores of each row.
+
+    What lies outside the support does not change the result, so the largest ``keep`` scores decide
+    it where the support is smaller than that; where it is not, twice as many are taken.
+    """
+    columns = scores.shape[1]
+    keep = min(keep, columns)
+    best = np.argpartition(-scores, keep - 1, axis=1)[:, :keep]
+    weights = sparsemax(np.take_along_axis(scores, best, axis=1))
+    if keep < columns and (weights > 0).all(axis=1).any():
+        return sparse_sparsemax(scores, 2 * keep)
+    rows = np.repeat(np.arange(len(scores)), keep)
+    found = sparse.csr_matrix((weights.ravel(), (rows, best.ravel())), shape=scores.shape)
+    found.eliminate_zeros()
+    return found
+
+
+def piece_vectors(
+    vectors: np.ndarray,
+    probabilities: np.ndarray,
+    pieces: Iterable[Sequence[int]],
+    n_pieces: int,
+) -> np.ndarray:
+    """Return the vector of each piece (Eq. 4), zero for a piece that is in no word.
+
+    Args:
+        vectors: aligned vectors of the words. ``(words, dim)``
+        probabilities: of the words, in any unit. ``(words,)``
+        pieces: numbers of the pieces of each word; a piece counts once a word.
+        n_pieces: size of the vocabulary.
+
+    Returns:
+        ``(n_pieces, dim)``
+    """
+    rows, columns = [], []
+    for word, numbers in enumerate(pieces):
+        for number in set(numbers):
+            rows.append(number)
+            columns.append(word)
+    shape = (n_pieces, len(vectors))
+    weights = np.asarray(probabilities, dtype=float)[columns]
+    contains = sparse.csr_matrix((weights, (rows, columns)), shape=shape)
+    total = np.asarray(contains.sum(axis=1))
+    return np.asarray(contains @ vectors) / np.where(total > 0, total, 1)
+
+
+def mono_weights(foreign: np.ndarray, english: np.ndarray, block: int = BLOCK) -> sparse.csr_matrix:
+    """Return A of Eq. 3, of cosines as the authors' code has it.
+
+    Args:
+        foreign: vectors of the foreign pieces, zero where there is none. ``(foreign pieces, dim)``
+        english: vectors of the English pieces, likewise. ``(English pieces, dim)``
+        block: rows computed at once.
+
+    Returns:
+        ``(foreign pieces, English pieces)``; the row of a piece without a vector is empty.
+    """
+    known = np.flatnonzero(np.abs(english).sum(axis=1))
+    # shape: (known English pieces, dim)
+    english_unit = _unit(english[known])
+    parts = []
+    for start in range(0, len(foreign), block):
+        rows = _unit(foreign[start : start + block])
+        weights = sparse_sparsemax(rows @ english_unit.T)
+        there = sparse.diags((np.abs(rows).sum(axis=1) > 0).astype(float))
+        parts.append(there @ weights)
+    narrow = sparse.vstack(parts).tocsr()
+    place = sparse.csr_matrix(
+        (np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(english))
+    )
+    found = (narrow @ place).tocsr()
+    found.eliminate_zeros()
+    return found
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1)
+
+
+def parallel_weights(counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Return p(English piece | foreign piece) of Eq. 2 from counts of aligned pairs.
+
+    Args:
+        counts: ``(foreign pieces, English pieces)``.
+
+    Returns:
+        The same shape; each row sums to 1, or is empty where its piece was never aligned.
+    """
+    found = counts.tocsr(copy=True).astype(float)
+    total = np.asarray(found.sum(axis=1)).ravel()
+    # Divided, not multiplied by the inverse: a piece with one translation has exactly 1 there.
+    found.data /= np.repeat(total, np.diff(found.indptr))
+    return found
+
+
+def with_special(weights: sparse.csr_matrix, special: Mapping[int, int]) -> sparse.csr_matrix:
+    """Return weights in which special pieces take the rows of their English namesakes.
+
+    Args:
+        weights: ``(foreign pieces, English pieces)``.
+        special: number of the foreign special piece to that of the English one.
+    """
+    rows = weights.tolil(copy=True)
+    for foreign, english in special.items():
+        rows[foreign, :] = 0
+        rows[foreign, english] = 1
+    return rows.tocsr()
+
+
+class Start(NamedTuple):
+    """The foreign side before any update.
+
+    Attributes:
+        embeddings: E_f. ``(foreign pieces, dim)``
+        bias: output bias. ``(foreign pieces,)``
+        estimated: True where the row is a mixture, False where it is random. ``(foreign pieces,)``
+    """
+
+    embeddings: np.ndarray
+    bias: np.ndarray
+    estimated: np.ndarray
+
+
+def start(
+    weights: sparse.csr_matrix,
+    english: np.ndarray,
+    english_bias: np.ndarray,
+    random_rows: RandomRows,
+    draw: np.random.Generator,
+) -> Start:
+    """Return the foreign embeddings and output bias (Eq. 1), the bias by the same weights.
+
+    Args:
+        weights: A. ``(foreign pieces, English pieces)``
+        english: E_e. ``(English pieces, dim)``
+        english_bias: of the English output layer. ``(English pieces,)``
+        random_rows: spread of the rows that nothing is known of: ``"code"``: standard deviation
+            d^-0.5; ``"text"``: N(0, 1/d²), read as a variance: 1/d.
+        draw: source of the random rows, of all foreign pieces in order.
+
+    Raises:
+        ValueError: if a row of the weights is neither empty nor sums to 1.
+    """
+    sums = np.asarray(weights.sum(axis=1)).ravel()
+    estimated = sums > 0
+    if not np.allclose(sums[estimated], 1):
+        raise ValueError("rows of the weights must sum to 1 (Eq. 1)")
+    dim = english.shape[1]
+    spread = dim**-0.5 if random_rows == "code" else 1 / dim
+    random = draw.normal(0.0, spread, (weights.shape[0], dim))
+    mixed = np.asarray(weights @ english)
+    embeddings = np.where(estimated[:, None], mixed, random).astype(english.dtype)
+    return Start(embeddings, np.asarray(weights @ english_bias).astype(english.dtype), estimated)
+
+
+def no_weights(n_foreign: int, n_english: int) -> sparse.csr_matrix:
+    """Return weights that know nothing: every row is to be random."""
+    return sparse.csr_matrix((n_foreign, n_english))
+
+
+PiecesOf = Callable[[str], Sequence[int]]
+
+
+def word_weights(n_words: int, counts: Sequence[float] | None) -> np.ndarray:
+    """Return the weights p(w) of Eq. 4, words by frequency: counts, or 1/rank as the code has it.
+
+    Args:
+        n_words: number of words, most frequent first.
+        counts: how often each occurs; None: 1/rank.
+    """
+    if counts is None:
+        return 1.0 / np.arange(1, n_words + 1)
+    return np.asarray(counts, dtype=float)

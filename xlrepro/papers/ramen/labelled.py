@@ -1,0 +1,181 @@
+"""Labelled data: pairs of sentences with entailment, and dependency trees."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from xlrepro.corpora import registry
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.errors import DataError
+from xlrepro.papers.ramen.texts import FAMILY_SEED, SOURCE, family
+
+LABELS = ("entailment", "neutral", "contradiction")
+DEV_SHARE = 5  # of XNLI's English dev set, one premise in five selects
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A premise and a hypothesis as words, and the number of the label."""
+
+    premise: tuple[str, ...]
+    hypothesis: tuple[str, ...]
+    label: int
+
+
+@lru_cache(maxsize=32)
+def inference(corpus: str, language: str, split: str, limit: int | None) -> tuple[Pair, ...]:
+    """Return pairs of a split.
+
+    English ``train`` is SICK and four fifths of XNLI's dev set at ``open``, where MultiNLI cannot
+    be had; ``dev`` is the rest of it, no premise in both. ``test`` is XNLI's.
+
+    Args:
+        corpus: ``"artificial"`` or ``"open"``.
+        language: its code.
+        split: ``"train"``, ``"dev"`` or ``"test"``.
+        limit: so many at most.
+
+    Raises:
+        DataError: if a file cannot be had, or a language has no such split.
+    """
+    if corpus == "artificial":
+        return tuple(_artificial(language, split, limit or 1000))
+    if split == "test":
+        found = _xnli(language, "test")
+    elif language == SOURCE:
+        rows = _xnli(SOURCE, "dev")
+        chosen = set(sorted({pair.premise for pair in rows})[::DEV_SHARE])
+        found = [pair for pair in rows if (pair.premise in chosen) == (split == "dev")]
+        if split == "train":
+            found += _sick()
+            random.Random(0).shuffle(found)
+    else:
+        raise DataError(f"inference has no {split} data in {language}: train on English")
+    return tuple(found[:limit])
+
+
+def _xnli(language: str, split: str) -> list[Pair]:
+    from xlrepro.corpora.loading import load_rows
+
+    return [
+        Pair(split_words(premise, language), split_words(hypothesis, language), LABELS.index(label))
+        for premise, hypothesis, label in load_rows("xnli", f"{language}/{split}", progress=False)
+    ]
+
+
+def _sick() -> list[Pair]:
+    from xlrepro.corpora.loading import load_rows
+
+    rows = [row for part in ("train", "trial") for row in load_rows("sick", part, False)[1:]]
+    return [
+        Pair(split_words(one, SOURCE), split_words(two, SOURCE), LABELS.index(label.lower()))
+        for _, one, two, _, label in rows
+    ]
+
+
+def split_words(text: str, language: str) -> tuple[str, ...]:
+    """Return the words of a text, in small letters, as the unlabelled text has them."""
+    from xlrepro.embeddings.open.tokenise import tokenise
+    from xlrepro.pretraining.text import plain_word
+
+    words = (plain_word(word, language).lower() for word in tokenise(text, language))
+    return tuple(word for word in words if word)
+
+
+def _artificial(language: str, split: str, n: int) -> list[Pair]:
+    """Pairs that entail, contradict, or do neither by construction; alike in all languages."""
+    from xlrepro.corpora.artificial.ontology import load_ontology, seeded
+    from xlrepro.corpora.artificial.semantics import contradicted, weakened
+
+    draw = seeded(FAMILY_SEED, "inference", split)
+    meanings = []
+    labels: list[int] = []
+    for meaning in family().meanings(f"inference {split}", 0, "statements"):
+        if len(labels) >= n:
+            break
+        label = len(labels) % len(LABELS)
+        other = contradicted(meaning) if label == 2 else weakened(meaning, load_ontology(), draw)
+        if other is None:
+            continue
+        meanings += [other, meaning] if label == 1 else [meaning, other]
+        labels.append(label)
+    realised = family().language(language).realise(meanings, seeded(FAMILY_SEED, language, split))
+    said = [tuple(word.form for word in r.words) for r in realised]
+    return [Pair(said[2 * i], said[2 * i + 1], label) for i, label in enumerate(labels)]
+
+
+# Where a language's trees lie in the registry. Arabic and Hindi have a test set alone (PUD).
+TEST = {"en": "en/test", "fr": "fr/test", "ru": "ru/test", "ar": "ar/test", "hi": "hi/test"} | {
+    "vi": "vi/test",
+    "zh": "zh/test",
+}
+SUPERVISED = {
+    "fr": ("fr-sequoia/train", "fr-sequoia/dev", "fr-sequoia/test"),
+    "ru": ("ru-taiga/train", "ru-taiga/dev", "ru-taiga/test"),
+    "vi": ("vi/train", "vi/dev", "vi/test"),
+    "zh": ("zh/dev", "zh/dev", "zh/test"),  # dev is train: the train set cannot be had
+}
+SPLITS = ("train", "dev", "test")
+
+
+def tree_file(language: str, split: str, supervised: bool) -> str:
+    """Return the registered file of a split.
+
+    Raises:
+        DataError: if there is none.
+    """
+    if supervised:
+        if language not in SUPERVISED:
+            raise DataError(f"there are no trees to train on in {language} at open")
+        return SUPERVISED[language][SPLITS.index(split)]
+    return TEST[language] if split == "test" else f"{language}/{split}"
+
+
+@lru_cache(maxsize=32)
+def trees(
+    corpus: str, language: str, split: str, limit: int | None, supervised: bool = False
+) -> tuple[Sentence, ...]:
+    """Return sentences with heads and relations.
+
+    Args:
+        corpus: ``"artificial"`` or ``"open"``.
+        language: its code.
+        split: ``"train"``, ``"dev"`` or ``"test"``.
+        limit: so many at most.
+        supervised: of the treebank whose training data Table 4 uses.
+
+    Raises:
+        DataError: if the file cannot be had, or there is none.
+    """
+    if corpus == "artificial":
+        return tuple(family().corpus(language, limit or 500, f"trees {split}"))
+    from xlrepro.corpora.loading import load
+
+    found = load("ud-r2.2", tree_file(language, split, supervised), progress=False)
+    if supervised and language == "zh" and split != "test":
+        cut = len(found) // 10  # one sentence in ten of the dev set selects
+        found = found[:cut] if split == "dev" else found[cut:]
+    return tuple(found[:limit])
+
+
+def tokens(sentence: Sentence, language: str) -> tuple[str, ...]:
+    """Return a tree's words as the unlabelled text has them; an empty one stays as it is."""
+    from xlrepro.pretraining.text import plain_word
+
+    return tuple(plain_word(word, language).lower() or word for word in sentence.tokens)
+
+
+def hashes(corpus: str, task: str, targets: Sequence[str]) -> dict[str, str]:
+    """Return what identifies the labelled data of a trial."""
+    if corpus == "artificial":
+        return {"artificial": f"family {FAMILY_SEED}"}
+    if task == "XNLI":
+        names = [("sick", "train"), ("sick", "trial"), ("xnli", "en/dev")]
+        names += [("xnli", f"{code}/test") for code in (SOURCE, *targets)]
+    elif task == "UD":
+        names = [("ud-r2.2", f"en/{part}") for part in ("train", "dev")]
+        names += [("ud-r2.2", TEST[code]) for code in (SOURCE, *targets)]
+    else:
+        names = [("ud-r2.2", tree_file(code, s, True)) for code in targets for s in SPLITS]
+    return {f"{name}/{file}": registry.content_hash(name, file) for name, file in names}

@@ -1,0 +1,185 @@
+"""The text without labels: what tokenizers, language models and initialisations read.
+
+None of it is a sentence of a test set: lines that are a premise or hypothesis of XNLI, or a
+sentence of a test treebank, are left out, and :func:`leaks` counts them for a test.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from xlrepro.corpora import registry
+from xlrepro.corpora.artificial import Family, Typology, parameters
+from xlrepro.embeddings.vectors.tables import VectorSet
+from xlrepro.papers.ramen.settings import AdaptationSettings
+
+FAMILY_SEED = 0
+SOURCE = "en"
+# Registered test sets whose sentences must not be trained on, per language.
+TREEBANKS = ("test", "dev")
+
+
+@lru_cache(maxsize=1)
+def family() -> Family:
+    """Return the artificial languages; Vietnamese's stand-in is made from the Thai one's order."""
+    vietnamese = _changed(parameters("th"), code="vi", branch="vietic", script="latin")
+    return Family(FAMILY_SEED, [vietnamese])
+
+
+def _changed(typology: Typology, **changes: Any) -> Typology:
+    from dataclasses import replace
+
+    return replace(typology, **changes)
+
+
+def words(settings: AdaptationSettings, language: str) -> list[list[str]]:
+    """Return lines of a language's text as words, up to the settings' number of words.
+
+    Raises:
+        DataError: if a file cannot be had.
+    """
+    return _words(settings.corpus, language, settings.words, settings.seed)
+
+
+@lru_cache(maxsize=4)
+def _words(corpus: str, language: str, most: int, seed: int) -> list[list[str]]:
+    found: list[list[str]] = []
+    count = 0
+    for line in _lines(corpus, language, most, seed):
+        found.append(line)
+        count += len(line)
+        if count >= most:
+            break
+    return found
+
+
+def _lines(corpus: str, language: str, most: int, seed: int) -> Iterator[list[str]]:
+    if corpus == "artificial":
+        for tokens in family().text(language, most // 3):
+            yield list(tokens)
+        return
+    banned = test_sentences(language)
+    for line in _open_lines(language, most + most // 10, seed):
+        if fold(line) not in banned:
+            yield [word.lower() for word in line]
+
+
+def _open_lines(language: str, most: int, seed: int) -> list[list[str]]:
+    """Return registered lines of a language as words, in random order, each once."""
+    from xlrepro.pretraining.settings import preset
+    from xlrepro.pretraining.text import lines
+
+    changes = {"words": {"en": most, "others": most}, "held_out": 0, "seed": seed}
+    return lines(language, preset("cpu").model_copy(update=changes))[0]
+
+
+def fold(line: Iterable[str]) -> str:
+    """Return a line without case, blanks and marks: equal for equal sentences.
+
+    Example:
+        >>> fold(["He", "'s", "here", "."]) == fold(["he's", "here"])
+        True
+    """
+    return "".join(c for word in line for c in word.casefold() if c.isalnum())
+
+
+@lru_cache(maxsize=16)
+def test_sentences(language: str) -> frozenset[str]:
+    """Return what must not be trained on, folded: XNLI's sentences, and those of test treebanks."""
+    from xlrepro.corpora.loading import load, load_rows
+
+    found = set()
+    for part in ("dev", "test"):
+        if f"{language}/{part}" in registry.dataset("xnli").files:
+            for premise, hypothesis, _ in load_rows("xnli", f"{language}/{part}", progress=False):
+                found |= {fold([premise]), fold([hypothesis])}
+    for file_id, file in registry.dataset("ud-r2.2").files.items():
+        if file.language == language and file.split in TREEBANKS:
+            found |= {fold(s.tokens) for s in load("ud-r2.2", file_id, progress=False)}
+    return frozenset(found - {""})
+
+
+def leaks(settings: AdaptationSettings, language: str) -> int:
+    """Return how many lines of a language's text are sentences of a test set: 0."""
+    banned = test_sentences(language)
+    return sum(fold(line) in banned for line in words(settings, language))
+
+
+def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
+    """Return sentence pairs (English words, foreign words) of parallel text; XNLI is not in it."""
+    target = settings.target
+    if settings.corpus == "artificial":
+        found = family().parallel(SOURCE, target, settings.pairs)
+        return [(list(english.tokens), list(foreign.tokens)) for english, foreign in found]
+    from xlrepro.corpora.readers.tsv import read_rows
+    from xlrepro.embeddings.open.registered import local_path
+    from xlrepro.embeddings.open.tokenise import tokenise
+
+    banned = (test_sentences(SOURCE), test_sentences(target))
+    lines: list[tuple[list[str], list[str]]] = []
+    for path in parallel_paths(target):
+        for english, foreign in read_rows(local_path(path), 2):
+            pair = (tokenise(english.lower(), SOURCE), tokenise(foreign.lower(), target))
+            if not any(fold(line) in ban for line, ban in zip(pair, banned, strict=True)):
+                lines.append(pair)
+    random.Random(settings.seed).shuffle(lines)
+    return lines[: settings.pairs]
+
+
+ISO3 = {"fr": "fra", "ru": "rus", "ar": "ara", "hi": "hin", "vi": "vie", "zh": "zho"}
+
+
+def parallel_paths(target: str) -> list[str]:
+    """Return the registered parallel text of a language: Tatoeba and, where there is, TICO-19."""
+    from xlrepro.embeddings.open.registered import registered_paths
+
+    every = registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/")
+    return [path for path in every if path.endswith(f"/eng-{ISO3[target]}.tsv.xz")]
+
+
+def vectors(settings: AdaptationSettings) -> VectorSet:
+    """Return aligned word vectors of English and the target."""
+    name = settings.initialisation.vectors
+    if settings.corpus == "artificial":
+        return _artificial_vectors(name)
+    from xlrepro.embeddings.open import vectors as open_vectors
+
+    return open_vectors.load(name, [settings.target])
+
+
+@lru_cache(maxsize=2)
+def _artificial_vectors(name: str) -> VectorSet:
+    from xlrepro.embeddings.vectors import artificial
+
+    return artificial.load(family(), tuple(ISO3), dim=30, name=name, sentences=400)
+
+
+def recipe(settings: AdaptationSettings) -> dict[str, Any]:
+    """Return what decides the text: content hashes of the files, or the family's seed."""
+    if settings.corpus == "artificial":
+        return {"artificial": f"family {FAMILY_SEED}"}
+    from xlrepro.embeddings.open import vectors as open_vectors
+    from xlrepro.embeddings.open.registered import file_hash, registered_paths
+
+    found: dict[str, Any] = {}
+    for language in (SOURCE, settings.target):
+        for path in registered_paths(f"mono-text/{language}/"):
+            found[path] = file_hash(path)
+    if settings.initialisation.kind == "parallel":
+        found |= {path: file_hash(path) for path in parallel_paths(settings.target)}
+    if settings.initialisation.kind == "mono":
+        found["vectors"] = open_vectors.recipe_hash(settings.initialisation.vectors)
+    return found
+
+
+def numbers(lines: Sequence[Sequence[str]], of_word: Any) -> np.ndarray:
+    """Return lines as one stream of pieces.
+
+    Args:
+        lines: words of each.
+        of_word: word to numbers of pieces.
+    """
+    return np.array([n for line in lines for word in line for n in of_word(word)], dtype=np.int64)

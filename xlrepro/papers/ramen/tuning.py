@@ -1,0 +1,223 @@
+"""Tune a bilingual model by masked language modelling; a killed run goes on as if unbroken.
+
+Everything random in a step follows from the seed and the number of the step, so a checkpoint needs
+weights, optimiser, slow weights and the step alone: the place in the data follows from it too. A
+step takes a batch of each of the stage's languages (§3.3: balanced), adds up their gradients, and
+moves once.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from xlrepro.papers.ramen.lookahead import Lookahead
+from xlrepro.papers.ramen.masking import Special, hidden_pieces
+from xlrepro.papers.ramen.model import BilingualModel
+from xlrepro.papers.ramen.settings import Precision, StageSettings
+from xlrepro.pretraining.masking import Masked
+from xlrepro.training.checkpoints import Checkpoints
+
+
+class Text(NamedTuple):
+    """A language's text as sequences of pieces: ``(sequences, length)``, and its special pieces."""
+
+    sequences: np.ndarray
+    special: Special
+    vocabulary: int
+
+
+@dataclass
+class Progress:
+    """How far a stage is.
+
+    Attributes:
+        step: steps done.
+        losses: per language the loss of each step, nats per hidden piece.
+        seconds: wall time of all steps, over all runs that it took.
+    """
+
+    step: int = 0
+    losses: dict[str, list[float]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def rate(step: int, settings: StageSettings) -> float:
+    """Return the learning rate of a step, from 0 on: linear warm-up, then inverse square root.
+
+    Example:
+        >>> stage = StageSettings(updates=9, sequences=1, length=9)
+        >>> rate(0, stage), rate(4000, stage), rate(16000, stage)
+        (1e-07, 0.0001, 5e-05)
+    """
+    peak, first, warmup = settings.learning_rate, settings.first_rate, settings.warmup_steps
+    if step < warmup:
+        return first + step * (peak - first) / warmup
+    return float(peak * (warmup / step) ** 0.5)
+
+
+def tune(
+    model: BilingualModel,
+    texts: Mapping[str, Text],
+    what: str,
+    target: str,
+    settings: StageSettings,
+    seed: int,
+    checkpoint: Path | None = None,
+    precision: Precision = "single",
+    device: str = "cpu",
+    say: Callable[[str], None] = lambda line: None,
+    stop_after: int | None = None,
+) -> Progress:
+    """Tune in place, from the checkpoint if there is one.
+
+    Args:
+        model: what to tune.
+        texts: the languages whose batches make a step.
+        what: which parameters, see ``BilingualModel.parts``.
+        target: the language that ``what`` speaks of.
+        settings: of the stage.
+        seed: of batches, masks and dropout.
+        checkpoint: file that is read first and written every so many steps.
+        precision: ``"mixed"`` computes the model in half precision on a GPU.
+        device: where to compute.
+        say: gets a line at each checkpoint.
+        stop_after: stop when so many steps are done, as if killed: for tests and timing.
+    """
+    chosen = list(model.parts(what, target))
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    for parameter in chosen:
+        parameter.requires_grad_(True)
+    run = _Run(model.to(device).train(), chosen, settings, precision, device)
+    progress = run.resumed(checkpoint)
+    end = settings.updates if stop_after is None else min(stop_after, settings.updates)
+    started = time.perf_counter() - progress.seconds
+    while progress.step < end:
+        losses = run.step(texts, progress.step, seed)
+        for language, loss in losses.items():
+            progress.losses.setdefault(language, []).append(loss)
+        progress.step += 1
+        progress.seconds = time.perf_counter() - started
+        if checkpoint and progress.step % settings.checkpoint_every == 0:
+            run.save(checkpoint, progress)
+            now = ", ".join(f"{code} {loss:.3f}" for code, loss in losses.items())
+            say(f"{target} {what}: step {progress.step} of {settings.updates}, loss {now}")
+    model.eval().requires_grad_(True)
+    return progress
+
+
+class _Run:
+    """A model with its optimisers."""
+
+    def __init__(
+        self,
+        model: BilingualModel,
+        chosen: Sequence[torch.nn.Parameter],
+        settings: StageSettings,
+        precision: Precision,
+        device: str,
+    ) -> None:
+        self.model, self.chosen, self.settings = model, list(chosen), settings
+        self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate)
+        k = settings.lookahead_k
+        self.slow = Lookahead(self.chosen, k, settings.lookahead_alpha) if k else None
+        self.mixed = precision == "mixed" and device != "cpu"
+        self.device = device
+
+    def step(self, texts: Mapping[str, Text], step: int, seed: int) -> dict[str, float]:
+        """Take one step and return the loss of each language."""
+        torch.manual_seed(seed * 1_000_003 + step)
+        for group in self.adam.param_groups:
+            group["lr"] = rate(step, self.settings)
+        self.adam.zero_grad(set_to_none=True)
+        losses = {}
+        for language, text in texts.items():
+            masked = batch_of(text, language, self.settings, seed, step)
+            losses[language] = self._gradients(language, masked)
+        torch.nn.utils.clip_grad_norm_(self.chosen, self.settings.clip_norm)
+        self.adam.step()
+        if self.slow is not None:
+            self.slow.step()
+        return losses
+
+    def _gradients(self, language: str, masked: Masked) -> float:
+        """Add the gradients of a batch, part by part, to those that are there."""
+        total = max(1, len(masked.gold))
+        summed = 0.0
+        for rows in np.array_split(np.arange(len(masked.ids)), self.settings.accumulation):
+            hidden = masked.hidden[rows]
+            if not hidden.any():
+                continue
+            before = int(masked.hidden[: rows[0]].sum())
+            gold = torch.from_numpy(masked.gold[before : before + int(hidden.sum())])
+            ids, where = torch.from_numpy(masked.ids[rows]), torch.from_numpy(hidden)
+            with self._autocast():
+                scores = self.model(language, ids.to(self.device), where.to(self.device))
+            scores = scores.float() if self.mixed else scores
+            loss = functional.cross_entropy(scores, gold.to(self.device), reduction="sum") / total
+            loss.backward()
+            summed += float(loss.detach())
+        return round(summed, 5)
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
+
+    def save(self, path: Path, progress: Progress) -> None:
+        """Keep the state of everything in place of the one before."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        state = {
+            "model": self.model.state_dict(),
+            "adam": self.adam.state_dict(),
+            "slow": self.slow.state_dict() if self.slow else None,
+            "progress": vars(progress),
+        }
+        Checkpoints(path).save(state)
+
+    def resumed(self, path: Path | None) -> Progress:
+        """Load the checkpoint into model and optimisers; begin anew where there is none."""
+        state = Checkpoints(path).load() if path is not None else None
+        if state is None:
+            return Progress()
+        self.model.load_state_dict(state["model"])
+        self.adam.load_state_dict(state["adam"])
+        if self.slow is not None:
+            self.slow.load_state_dict(state["slow"])
+        return Progress(**state["progress"])
+
+
+def batch_of(text: Text, language: str, settings: StageSettings, seed: int, step: int) -> Masked:
+    """Return a language's masked batch of a step; it follows from seed and step alone."""
+    code = int.from_bytes(language.encode(), "big")
+    count = len(text.sequences)
+    size = min(settings.sequences, count)
+    epoch, place = divmod(step, max(1, count // size))
+    order = np.random.default_rng([seed, code, 0, epoch]).permutation(count)
+    rows = order[place * size : (place + 1) * size]
+    draw = np.random.default_rng([seed, code, 1, step])
+    ids = text.sequences[rows].astype(np.int64)
+    return hidden_pieces(ids, text.special, text.vocabulary, settings.masking, draw)
+
+
+@torch.inference_mode()
+def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cpu") -> list[int]:
+    """Return ``[right, hidden]`` over a text, masked as the text says, always alike."""
+    model = model.to(device).eval()
+    draw = np.random.default_rng(0)
+    masked = hidden_pieces(
+        text.sequences.astype(np.int64), text.special, text.vocabulary, "text", draw
+    )
+    right = 0
+    for start in range(0, len(masked.ids), 32):
+        part = slice(start, start + 32)
+        hidden = torch.from_numpy(masked.hidden[part]).to(device)
+        best = model(language, torch.from_numpy(masked.ids[part]).to(device), hidden).argmax(-1)
+        gold = torch.from_numpy(text.sequences[part].astype(np.int64)[masked.hidden[part]])
+        right += int((best.cpu() == gold).sum())
+    return [right, int(masked.hidden.sum())]
