@@ -22,7 +22,16 @@ from typing import Any
 
 import torch
 
-from benchmarks import commands, crf, data_loading, encoders, man_moe, routing_nmt, zero_shot
+from benchmarks import (
+    commands,
+    crf,
+    data_loading,
+    encoders,
+    man_moe,
+    routing_nmt,
+    sense_alignment,
+    zero_shot,
+)
 from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
@@ -37,6 +46,7 @@ GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "zero-shot": zero_shot.measure,
     "man-moe": man_moe.measure,
     "routing-nmt": routing_nmt.measure,
+    "sense-alignment": sense_alignment.measure,
     "commands": commands.measure,
 }
 # A loader has one thread; the zero-shot evaluation takes minutes, and trials have one thread too;

@@ -1,6 +1,284 @@
-"""Classify texts, or pairs of them, from states of an encoder."""
+"""Classifiers of texts and of pairs of texts, on frozen features: features in, accuracy out.
 
+Two heads, both with a ReLU layer before the classes:
+
+- a text is one vector (a mean of its words' vectors): :class:`DenseClassifier`;
+- a pair is two sequences of word vectors, read by one BiLSTM, averaged and combined as
+  ``[p, h, p - h, p * h]`` (the MultiNLI baseline, Williams et al. 2018): :class:`PairClassifier`.
+
+The epoch with the best source dev accuracy is kept. No target text is needed to train.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
+from torch.nn import functional
+
+from xlrepro import metrics
+from xlrepro.errors import DataError
+from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.training.repeatable import compute_repeatably
+
+EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
+
+
+class ClassifierSettings(BaseModel):
+    """What decides a classifier, besides its features and its seed.
+
+    Attributes:
+        hidden_dim: width of the ReLU layer, and of the BiLSTM per direction.
+        dropout: probability of zeroing an entry before either linear layer.
+        learning_rate: Adam's.
+        batch_size: texts, or pairs, a step.
+        epochs: passes over the training texts at most.
+        patience: stop after so many epochs without a better source dev accuracy.
+        clip_norm: largest gradient norm.
+        longest: words of a text that are read; the rest is cut off. None: all.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    hidden_dim: int = Field(256, ge=1)
+    dropout: float = Field(0.5, ge=0, lt=1)
+    learning_rate: float = Field(4e-4, gt=0)
+    batch_size: int = Field(32, ge=1)
+    epochs: int = Field(10, ge=1)
+    patience: int = Field(5, ge=1)
+    clip_norm: float = Field(5.0, gt=0)
+    longest: int | None = Field(None, ge=1)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labelled texts, or pairs of texts, as features.
+
+    Attributes:
+        parts: one list for texts, two for pairs; per example a vector ``(dim,)`` or a sequence of
+            word vectors ``(length, dim)``, length at least one.
+        labels: number of each example's class. ``(examples,)``
+
+    Raises:
+        DataError: if the parts and labels differ in length, or there are none.
+    """
+
+    parts: tuple[Sequence[Tensor], ...]
+    labels: Tensor
+
+    def __post_init__(self) -> None:
+        """Check that every example has a label and each of its parts."""
+        if not len(self.labels) or any(len(part) != len(self.labels) for part in self.parts):
+            sizes = [len(part) for part in self.parts]
+            raise DataError(f"{len(self.labels)} labels for parts of {sizes} texts: give one each")
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        return len(self.labels)
+
+    @property
+    def dim(self) -> int:
+        """Width of the features."""
+        return self.parts[0][0].shape[-1]
+
+
+class DenseClassifier(nn.Module):
+    """One vector per text to classes: linear, ReLU, linear.
+
+    Args:
+        dim: width of the vectors.
+        classes: number of classes.
+        settings: sizes and dropout.
+
+    Example:
+        >>> DenseClassifier(4, 2, ClassifierSettings())([torch.zeros(3, 4)], [None]).shape
+        torch.Size([3, 2])
+    """
+
+    def __init__(self, dim: int, classes: int, settings: ClassifierSettings) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(settings.dropout)
+        self.hidden = nn.Linear(dim, settings.hidden_dim)
+        self.output = nn.Linear(settings.hidden_dim, classes)
+
+    def forward(self, parts: Sequence[Tensor], masks: Sequence[Tensor | None]) -> Tensor:
+        """Return a score per class, ``(batch, classes)``, for ``parts[0]``, ``(batch, dim)``."""
+        return self.scores(parts[0])
+
+    def scores(self, x: Tensor) -> Tensor:
+        """Return ``(batch, classes)`` for vectors ``(batch, dim)``."""
+        hidden = functional.relu(self.hidden(self.dropout(x)))
+        found: Tensor = self.output(self.dropout(hidden))
+        return found
+
+
+class PairClassifier(nn.Module):
+    """Two sequences of word vectors to classes.
+
+    Args:
+        dim: width of the word vectors.
+        classes: number of classes.
+        settings: sizes and dropout.
+
+    Example:
+        >>> x, mask = torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
+        >>> PairClassifier(4, 3, ClassifierSettings(hidden_dim=6))([x, x], [mask, mask]).shape
+        torch.Size([2, 3])
+    """
+
+    def __init__(self, dim: int, classes: int, settings: ClassifierSettings) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(settings.dropout)
+        self.encoder = BiLSTM(dim, settings.hidden_dim, layers=1, dropout=0.0)
+        self.head = DenseClassifier(8 * settings.hidden_dim, classes, settings)
+
+    def forward(self, parts: Sequence[Tensor], masks: Sequence[Tensor | None]) -> Tensor:
+        """Return a score per class.
+
+        Args:
+            parts: premises and hypotheses, each ``(batch, length, dim)``.
+            masks: True at words, padding on the right. ``(batch, length)`` each
+
+        Returns:
+            ``(batch, classes)``
+        """
+        p, h = (self._mean(x, m) for x, m in zip(parts, masks, strict=True) if m is not None)
+        return self.head.scores(torch.cat((p, h, p - h, p * h), -1))
+
+    def _mean(self, x: Tensor, mask: Tensor) -> Tensor:
+        states = self.encoder(self.dropout(x), mask)  # zero at padding
+        return states.sum(1) / mask.sum(1, keepdim=True)
+
+
+@dataclass
+class Fit:
+    """What training leaves behind besides the weights.
+
+    Attributes:
+        dev_scores: source dev accuracy after each epoch, percent.
+        losses: mean training loss of each epoch.
+        best_epoch: 0-based epoch whose weights were kept.
+        seen: training examples seen.
+        seconds: wall time of training, without evaluation.
+    """
+
+    dev_scores: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    best_epoch: int = -1
+    seen: int = 0
+    seconds: float = 0.0
+
+
+def train(
+    train_set: Examples,
+    dev_set: Examples,
+    classes: int,
+    settings: ClassifierSettings,
+    seed: int,
+    device: str = "cpu",
+    progress: Callable[[float, str], None] = lambda fraction, text: None,
+) -> tuple[nn.Module, Fit]:
+    """Train a classifier of texts or pairs; return it with the weights of its best dev epoch.
+
+    Args:
+        train_set: of the source language; two parts make a :class:`PairClassifier`.
+        dev_set: of the source language.
+        classes: number of classes.
+        settings: sizes and training.
+        seed: of weights, dropout and batches.
+        device: where to train.
+        progress: called with the fraction done and a short text.
+    """
+    torch.manual_seed(seed)
+    compute_repeatably(device)
+    kind = PairClassifier if len(train_set.parts) == 2 else DenseClassifier
+    model = kind(train_set.dim, classes, settings).to(train_set.parts[0][0].dtype).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
+    random = np.random.default_rng(seed)
+    fit, best = Fit(), copy.deepcopy(model.state_dict())
+    for epoch in range(settings.epochs):
+        started, losses = time.perf_counter(), []
+        model.train()
+        for rows in _shuffled(train_set, settings.batch_size, random):
+            parts, masks = _batch(train_set, rows, settings, device)
+            optimizer.zero_grad(set_to_none=True)
+            labels = train_set.labels[rows].to(device)
+            loss = functional.cross_entropy(model(parts, masks), labels)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+            optimizer.step()
+            losses.append(loss.item())
+        fit.seconds += time.perf_counter() - started
+        fit.seen += len(train_set)
+        fit.losses.append(round(sum(losses) / len(losses), 4))
+        fit.dev_scores.append(accuracy(model, dev_set, settings, device))
+        if fit.best_epoch < 0 or fit.dev_scores[-1] > fit.dev_scores[fit.best_epoch]:
+            fit.best_epoch, best = epoch, copy.deepcopy(model.state_dict())
+        progress((epoch + 1) / (settings.epochs + 1), f"dev {fit.dev_scores[-1]:.2f}")
+        if epoch - fit.best_epoch >= settings.patience:
+            break
+    model.load_state_dict(best)
+    return model, fit
+
+
+@torch.no_grad()
+def predict(
+    model: nn.Module, examples: Examples, settings: ClassifierSettings, device: str = "cpu"
+) -> Tensor:
+    """Return the class of each example, ``(examples,)``."""
+    model.eval()
+    found = torch.empty(len(examples), dtype=torch.long)
+    order = np.argsort([_length(examples, i) for i in range(len(examples))], kind="stable")
+    for start in range(0, len(order), EVALUATION_TEXTS):
+        rows = order[start : start + EVALUATION_TEXTS].tolist()
+        parts, masks = _batch(examples, rows, settings, device)
+        found[rows] = model(parts, masks).argmax(-1).cpu()
+    return found
+
+
+def accuracy(
+    model: nn.Module, examples: Examples, settings: ClassifierSettings, device: str = "cpu"
+) -> float:
+    """Return the share of examples whose class is right, percent."""
+    found = predict(model, examples, settings, device)
+    return metrics.accuracy(examples.labels.tolist(), found.tolist())
+
+
+def _length(examples: Examples, row: int) -> int:
+    """Return the longest part of an example, in words; 1 for vectors."""
+    return max(part[row].shape[0] if part[row].dim() > 1 else 1 for part in examples.parts)
+
+
+def _shuffled(examples: Examples, size: int, random: np.random.Generator) -> Iterator[list[int]]:
+    """Yield every example once, in batches of similar length, in random order."""
+    lengths = np.array([_length(examples, i) for i in range(len(examples))], dtype=np.float64)
+    order = np.argsort(lengths + random.uniform(0.0, 2.0, len(lengths)), kind="stable")
+    batches = [order[i : i + size].tolist() for i in range(0, len(order), size)]
+    for b in random.permutation(len(batches)):
+        yield batches[b]
+
+
+def _batch(
+    examples: Examples, rows: list[int], settings: ClassifierSettings, device: str
+) -> tuple[list[Tensor], list[Tensor | None]]:
+    """Return the parts of some examples, padded, and where words are; vectors have no mask."""
+    parts: list[Tensor] = []
+    masks: list[Tensor | None] = []
+    for part in examples.parts:
+        chosen = [part[row] for row in rows]
+        if chosen[0].dim() == 1:
+            parts.append(torch.stack(chosen).to(device))
+            masks.append(None)
+            continue
+        cut = [x[: settings.longest] for x in chosen]
+        lengths = torch.tensor([len(x) for x in cut])
+        parts.append(nn.utils.rnn.pad_sequence(cut, batch_first=True).to(device))
+        masks.append((torch.arange(int(lengths.max())) < lengths[:, None]).to(device))
+    return parts, masks
 
 
 class StateClassifier(nn.Module):

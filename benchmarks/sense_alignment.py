@@ -1,0 +1,116 @@
+"""Steps of the sense-aware language model against the plain one's; its LSTM against torch's.
+
+Whole training steps on random text: forward, backward, clipping, both optimisers, and what senses
+add: choice, centres, queue. Both draw as many negatives.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import nn
+
+from benchmarks.timing import Result, interleaved_medians, torch_threads
+from xlrepro.papers.sense_alignment.language_model.projected_lstm import ProjectedLSTM
+from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
+from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, Corpus
+from xlrepro.papers.sense_alignment.pretraining.training import Run
+from xlrepro.papers.sense_alignment.systems import language_model
+
+SENSES = 5
+# words of the vocabulary, negatives (None: the full softmax), largest cost of a sense-aware step
+CASES = ((20_000, 2048, 1.15), (30_000, 8192, 1.15), (4_000, None, None))
+REPETITIONS = {"cpu": 7, "cuda": 20}
+TARGET = "at most {} times the plain model's step"
+
+
+def measure(device: str, threads: int) -> list[Result]:
+    """Time steps at the open profile's sizes, and the LSTM alone."""
+    with torch_threads(threads):
+        results = [_step(device, threads, *case) for case in CASES]
+        return [*results, _lstm(device, threads)]
+
+
+def _step(
+    device: str, threads: int, words: int, negatives: int | None, limit: float | None
+) -> Result:
+    text = _corpus(words)
+    softmax = {"kind": "full"} if negatives is None else {"kind": "sampled", "negatives": negatives}
+    runs = {name: _stepper(_settings(name, softmax), text, device) for name in ("ELMo", "SaELMo")}
+    repetitions = REPETITIONS[device] if negatives else 3
+    medians = interleaved_medians(runs, repetitions, device, warmup=2)
+    cost = medians["SaELMo"] / medians["ELMo"]
+    training = _settings("ELMo", softmax).training
+    drawn = "full softmax" if negatives is None else f"{negatives:,} negatives"
+    return Result(
+        benchmark="sense-aware training step, SaELMo",
+        case=f"{words:,} words, {SENSES} senses, {drawn}",
+        device=device,
+        threads=threads,
+        value=1e3 * medians["SaELMo"],
+        unit="ms",
+        repetitions=repetitions,
+        peer="plain step, ELMo",
+        peer_value=1e3 * medians["ELMo"],
+        ratio=1 / cost,
+        target=None if limit is None else TARGET.format(limit),
+        met=None if limit is None else cost <= limit,
+        tokens_per_second=training.streams * training.unroll / medians["SaELMo"],
+    )
+
+
+def _settings(name: str, softmax: dict[str, object]) -> LanguageModelSettings:
+    """Return the open preset without its warm-up, so that senses are chosen from the first step."""
+    values = language_model("open", name).model_dump()
+    values["senses"] |= {"warmup_steps": 0, "warmup": "copied", "softmax": softmax}
+    return LanguageModelSettings.model_validate(values)
+
+
+def _corpus(words: int) -> Corpus:
+    """Return random sentences of Zipfian words."""
+    random = np.random.default_rng(0)
+    names = [*SPECIAL, *(f"word{i}" for i in range(words))]
+    chances = 1 / (np.arange(words) + 2.7)
+    drawn = random.choice(words, 60_000, p=chances / chances.sum()) + len(SPECIAL)
+    sentences = list(drawn.astype(np.int32).reshape(-1, 20))
+    return Corpus(names, len(names), {"en": sentences}, {"en": []}, None)
+
+
+def _stepper(settings: LanguageModelSettings, text: Corpus, device: str) -> Callable[[], object]:
+    return Run(settings, text, device).step
+
+
+def _lstm(device: str, threads: int) -> Result:
+    """Time both directions of a layer against two layers of torch's own with a projection."""
+    settings = language_model("open", "ELMo")
+    sizes, training = settings.network, settings.training
+    assert sizes.family == "bilm"
+    torch.manual_seed(0)
+    x = torch.randn(2, training.streams, training.unroll, sizes.dim, device=device)
+    ours = ProjectedLSTM(sizes.dim, sizes.cells, sizes.dim).to(device)
+    theirs = nn.ModuleList(
+        nn.LSTM(sizes.dim, sizes.cells, proj_size=sizes.dim, batch_first=True) for _ in range(2)
+    ).to(device)
+
+    def run_ours() -> None:
+        ours(x)[0].sum().backward()
+
+    def run_theirs() -> None:
+        torch.stack([layer(part)[0] for layer, part in zip(theirs, x)]).sum().backward()
+
+    medians = interleaved_medians(
+        {"ours": run_ours, "torch": run_theirs}, 3 * REPETITIONS[device], device, warmup=3
+    )
+    return Result(
+        benchmark="projected LSTM with clips, forward and backward",
+        case=f"2 directions, {sizes.cells} cells, {training.streams} x {training.unroll} words",
+        device=device,
+        threads=threads,
+        value=1e3 * medians["ours"],
+        unit="ms",
+        repetitions=3 * REPETITIONS[device],
+        peer=f"torch {torch.__version__} nn.LSTM, without clips",
+        peer_value=1e3 * medians["torch"],
+        ratio=medians["torch"] / medians["ours"],
+        tokens_per_second=training.streams * training.unroll / medians["ours"],
+    )

@@ -1,0 +1,116 @@
+"""Senses by the nearest centroid, the back-off, and the scorer."""
+
+import pytest
+import torch
+
+from xlrepro.corpora import registry
+from xlrepro.corpora.readers.senses import SenseSentence, read_senses
+from xlrepro.errors import DataError
+from xlrepro.papers.sense_alignment import disambiguation, sense_data, wsd
+from xlrepro.papers.sense_alignment.disambiguation import Instances, NearestCentroid
+from xlrepro.papers.sense_alignment.settings import DisambiguationSettings
+
+INVENTORY = {
+    "bank": ["bank%1:17:01::", "bank%1:14:00::", "bank%2:40:00::"],
+    "new": ["new%5:00:00:x:00"],
+    "unseen": ["unseen%2:00:00::", "unseen%1:00:00::"],
+}
+
+
+def words(*rows):
+    """Instances of (vector, lemma, kind, senses)."""
+    vectors, lemmas, kinds, senses = zip(*rows, strict=True)
+    return Instances(torch.tensor(vectors), list(lemmas), list(kinds), list(senses))
+
+
+TRAINING = words(
+    ([1.0, 0.1], "bank", "1", ("bank%1:14:00::",)),
+    ([9.0, 0.9], "bank", "1", ("bank%1:14:00::",)),
+    ([0.1, 1.0], "bank", "1", ("bank%1:17:01::",)),
+    ([0.0, -1.0], "bank", "2", ("bank%2:40:00::",)),
+    ([1.0, 0.0], "money", "1", ("money%1:21:00::",)),
+)
+CLASSIFIER = NearestCentroid(TRAINING, INVENTORY)
+TEST = words(
+    ([5.0, 0.01], "bank", "1", ("bank%1:14:00::",)),
+    ([0.2, 3.0], "bank", "1", ("bank%1:17:01::", "bank%1:14:00::")),
+    ([1.0, 0.0], "unseen", "1", ("unseen%1:00:00::",)),
+    ([1.0, 0.0], "nowhere", "4", ("nowhere%4:02:00::",)),
+)
+
+
+def test_the_nearest_of_all_senses_may_be_of_another_lemma():
+    """Cosine decides, not the length of vectors; a lemma never seen has its first sense."""
+    assert CLASSIFIER.among_all(TEST) == [
+        "money%1:21:00::",
+        "bank%1:17:01::",
+        "unseen%1:00:00::",
+        None,
+    ]
+
+
+def test_the_nearest_sense_of_the_lemma_has_its_part_of_speech():
+    assert CLASSIFIER.of_the_lemma(TEST)[:2] == ["bank%1:14:00::", "bank%1:17:01::"]
+    (verb,) = CLASSIFIER.of_the_lemma(words(([0.0, 1.0], "bank", "2", ("bank%2:40:00::",))))
+    assert verb == "bank%2:40:00::"
+
+
+def test_rows_without_vectors_take_the_most_frequent_and_the_first_sense():
+    assert CLASSIFIER.most_frequent(TEST)[:2] == ["bank%1:14:00::"] * 2
+    assert CLASSIFIER.first_senses(TEST)[:2] == ["bank%1:17:01::"] * 2
+
+
+def test_any_of_several_keys_is_right_and_no_answer_is_wrong():
+    answers = CLASSIFIER.among_all(TEST)
+    assert disambiguation.right(answers, TEST.senses) == [False, True, True, False]
+
+
+def test_f1_counts_official_instances_that_have_no_answer():
+    assert disambiguation.f1(6, 8, 12) == pytest.approx(2 * (6 / 8) * (6 / 12) / (6 / 8 + 6 / 12))
+    assert disambiguation.f1(0, 3, 3) == 0.0
+    with pytest.raises(DataError, match="9 answers"):
+        disambiguation.f1(1, 9, 8)
+
+
+def test_a_word_of_several_parts_has_their_mean():
+    sentence = SenseSentence(
+        ("It", "took_place"),
+        ("it", "take_place"),
+        ("PRP", "VB"),
+        ((), ("take_place%2",)),
+        (None,) * 2,
+    )
+    vectors = torch.tensor([[9.0], [2.0], [4.0]])
+    found = disambiguation.instances([sentence], [vectors])
+    assert found.vectors.tolist() == [[3.0]]
+    assert (found.lemmas, found.kinds) == (["take_place"], ["2"])
+
+
+def test_an_interval_over_instances_holds_the_score():
+    low, high = wsd.bootstrap([True] * 60 + [False] * 40, [True] * 100, 10, 200, seed=0)
+    score = disambiguation.f1(60, 100, 110)
+    assert low < score < high
+    assert high - low < 0.25
+
+
+def test_artificial_text_has_ambiguous_lemmas_with_their_true_senses():
+    settings = DisambiguationSettings(corpus="artificial", train_sentences=60, test_sentences=20)
+    sentences = sense_data.training(settings, 40)
+    inventory = sense_data.inventory("artificial", 40)
+    keys = {(lemma, key) for s in sentences for lemma, ks in zip(s.lemmas, s.senses) for key in ks}
+    assert all(key in inventory[lemma] for lemma, key in keys)
+    assert len({lemma for lemma, _ in keys}) < len(keys)
+
+
+@pytest.mark.mirror
+def test_gold_answers_score_as_the_official_scorer_says():
+    """All placed instances right: precision 1, recall placed / official."""
+    for name, placed in (("SE2", 2240), ("SE3", 1833), ("SE13", 1637), ("SE15", 1014)):
+        entry = sense_data.TEST_SETS[name]
+        path = registry.fetch(entry.dataset, entry.file, progress=False)
+        gold = [keys for s in read_senses(path, entry.layout) for keys in s.senses if keys]
+        marks = disambiguation.right([keys[0] for keys in gold], gold)
+        recall = placed / entry.total
+        assert len(gold) == placed
+        found = disambiguation.f1(sum(marks), len(gold), entry.total)
+        assert found == pytest.approx(2 * recall / (1 + recall))

@@ -1,0 +1,147 @@
+"""The networks: projected LSTM, word encoder, reading directions, and rows trained alone."""
+
+import pytest
+import torch
+from torch import nn
+
+from tests.papers.sense_alignment.small_models import corpus, settings
+from xlrepro.papers.sense_alignment.language_model.projected_lstm import ProjectedLSTM
+from xlrepro.papers.sense_alignment.language_model.rows import RowTable
+from xlrepro.papers.sense_alignment.language_model.settings import BiLMSizes
+from xlrepro.papers.sense_alignment.language_model.word_encoder import (
+    CHARACTERS,
+    WordEncoder,
+    character_ids,
+)
+from xlrepro.papers.sense_alignment.pretraining.training import Run
+
+
+def test_without_clips_the_layer_is_torchs_lstm():
+    torch.manual_seed(0)
+    ours = ProjectedLSTM(4, 7, 3, cell_clip=1e9, projection_clip=1e9).double()
+    x = torch.randn(2, 2, 6, 4, dtype=torch.double)
+    found, (h, c) = ours(x)
+    for d in range(2):
+        theirs = nn.LSTM(4, 7, proj_size=3, batch_first=True).double()
+        theirs.weight_ih_l0.data = ours.inputs[d].T.clone()
+        theirs.weight_hh_l0.data = ours.recurrent[d].T.clone()
+        theirs.weight_hr_l0.data = ours.project[d].T.clone()
+        theirs.bias_ih_l0.data = ours.bias[d, 0].clone()
+        theirs.bias_hh_l0.data.zero_()
+        expected, (last, cell) = theirs(x[d])
+        torch.testing.assert_close(found[d], expected, rtol=0, atol=1e-14)
+        torch.testing.assert_close(h[d], last[0], rtol=0, atol=1e-14)
+        torch.testing.assert_close(c[d], cell[0], rtol=0, atol=1e-14)
+
+
+def test_cells_and_states_are_clipped():
+    torch.manual_seed(0)
+    layer = ProjectedLSTM(4, 7, 3, cell_clip=0.2, projection_clip=0.1)
+    found, (_, c) = layer(10 * torch.randn(2, 3, 9, 4))
+    assert float(c.detach().abs().max()) == pytest.approx(0.2)
+    assert float(found.detach().abs().max()) == pytest.approx(0.1)
+
+
+def test_a_window_goes_on_where_the_last_one_stopped():
+    layer = ProjectedLSTM(4, 7, 3).double()
+    x = torch.randn(2, 2, 6, 4, dtype=torch.double)
+    first, state = layer(x[:, :, :4])
+    second, _ = layer(x[:, :, 4:], state)
+    torch.testing.assert_close(torch.cat((first, second), 2), layer(x)[0], rtol=0, atol=1e-14)
+
+
+def test_a_word_does_not_depend_on_the_words_beside_it():
+    encoder = WordEncoder(
+        BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), dim=6, character_dim=3)
+    ).double()
+    alone = encoder(character_ids(["ab"], 50))
+    beside = encoder(character_ids(["ab", "a-long-word"], 50))
+    torch.testing.assert_close(beside[:1], alone, rtol=0, atol=1e-14)
+
+
+def test_characters_are_bytes_between_begin_and_end():
+    assert character_ids(["é", "<S>", "abcdef"], 5).tolist() == [
+        [256, 0xC3, 0xA9, 257, 260],
+        [256, 258, 257, 260, 260],
+        [256, 97, 98, 99, 257],
+    ]
+    assert CHARACTERS == 261
+
+
+def test_neither_direction_sees_the_word_that_it_predicts():
+    run = Run(settings(), corpus(), "cpu")
+    model, words = run.model.eval(), run.batches.window(0)
+
+    def predicting(words):
+        vectors = encoded[words]  # once for all, so that unchanged words have the same bits
+        return model.encoder(vectors[:, :, :-1])[0][-1].detach()
+
+    encoded = model.encoder.words(model.characters)
+    before = predicting(words)
+    for k in range(1, words.shape[2]):  # the state at k - 1 predicts word k, in either direction
+        changed = words.clone()
+        changed[:, :, k] = (words[:, :, k] + 1) % len(run._targets)
+        after = predicting(changed)
+        assert torch.equal(after[:, :, :k], before[:, :, :k])
+        if k < before.shape[2]:
+            assert not torch.equal(after[:, :, k], before[:, :, k])
+
+
+def test_the_backward_text_is_each_sentence_mirrored():
+    made = Run(settings(), corpus(), "cpu").batches
+    ahead, behind = made.text(0)
+    ends = [i for i, word in enumerate(ahead) if word == 1]
+    start = 0
+    for end in ends:
+        assert ahead[start : end + 1].tolist() == behind[start : end + 1].tolist()[::-1]
+        start = end + 1
+    assert start == len(ahead)
+
+
+@pytest.mark.parametrize("last", ["own", "shifted"])
+def test_senses_are_chosen_by_the_words_own_states(last):
+    run = Run(settings({"last_state": last}), corpus(), "cpu")
+    model, words = run.model.eval(), run.batches.window(0)
+    vectors = model.encoder.vectors(words, model.characters)
+    layers, state = model.encoder(vectors[:, :, :-1])
+    found = model._own_states(layers[-1], vectors[:, :, -1:], state)
+    whole = model.encoder(vectors)[0][-1]
+    torch.testing.assert_close(found[:, :, :-1], whole[:, :, 1:-1], rtol=0, atol=1e-13)
+    own = whole[:, :, -1] if last == "own" else whole[:, :, -2]
+    torch.testing.assert_close(found[:, :, -1], own, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["adagrad", "adamw"])
+def test_with_all_rows_used_rows_are_trained_as_by_torch(kind):
+    torch.manual_seed(0)
+    values = torch.randn(6, 3, dtype=torch.double)
+    table = RowTable(values.clone(), kind, accumulator=0.5, decay=0.01)
+    weight = nn.Parameter(values.clone())
+    theirs = (
+        torch.optim.Adagrad([weight], lr=0.1, initial_accumulator_value=0.5)
+        if kind == "adagrad"
+        else torch.optim.AdamW([weight], lr=0.1, weight_decay=0.01)
+    )
+    for step in range(10):
+        target = torch.randn(6, 3, dtype=torch.double)
+        (table.take(torch.randperm(6).sort().values) - target).pow(2).sum().backward()
+        table.step(0.1)
+        theirs.zero_grad()
+        (weight - target).pow(2).sum().backward()
+        theirs.step()
+        torch.testing.assert_close(table.values, weight.data, rtol=0, atol=1e-12, msg=str(step))
+
+
+def test_adagrad_by_rows_is_adagrad_with_zero_gradients_elsewhere():
+    torch.manual_seed(0)
+    values = torch.randn(6, 3, dtype=torch.double)
+    table, weight = RowTable(values.clone(), "adagrad"), nn.Parameter(values.clone())
+    theirs = torch.optim.Adagrad([weight], lr=0.1, initial_accumulator_value=1.0)
+    for _ in range(10):
+        rows = torch.randperm(6)[:3]
+        table.take(rows).pow(2).sum().backward()
+        table.step(0.1)
+        theirs.zero_grad()
+        weight[rows].pow(2).sum().backward()
+        theirs.step()
+    torch.testing.assert_close(table.values, weight.data, rtol=0, atol=1e-12)

@@ -1,0 +1,111 @@
+"""Training: resuming to the same bits, batches, mixing of languages, and the record of a run."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.papers.sense_alignment.small_models import BERT, BILM, corpus, same_bits, settings
+from xlrepro.papers.sense_alignment.pretraining import checkpoints, text
+from xlrepro.papers.sense_alignment.pretraining.batches import Batches
+from xlrepro.papers.sense_alignment.pretraining.text import Corpus
+from xlrepro.papers.sense_alignment.pretraining.training import Run, pretrain
+
+PRUNED = {"pruning": {"rule": "code", "every": 2, "after": 2, "window": 3, "frequency": 0.4}}
+KINDS = {
+    "biLM": ({**PRUNED}, {**BILM, "dropout": 0.1}),
+    "sampled": ({"softmax": {"kind": "sampled", "negatives": 9, "bias": True}}, BILM),
+    "code's centres": ({"centres": "decayed", "warmup": "copied"}, BILM),
+    "BERT": ({"warmup": "tied", "fresh_batch": True}, BERT),
+}
+
+
+@pytest.mark.parametrize(("senses", "network"), KINDS.values(), ids=KINDS)
+def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path, senses, network):
+    chosen, read = settings(senses, network), corpus()
+    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt")
+    pretrain(chosen, read, tmp_path / "broken.pt", stop_after=4)  # one step after the checkpoint
+    pretrain(chosen, read, tmp_path / "broken.pt", stop_after=7)
+    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt")
+    assert progress.losses == undisturbed.losses
+    assert progress.alive == undisturbed.alive
+    assert same_bits(whole, resumed)
+
+
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_last_one(tmp_path, monkeypatch):
+    checkpoints.write(tmp_path / "one.pt", {"step": torch.tensor(3)})
+
+    def dies(state, file):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(torch, "save", dies)
+        with pytest.raises(KeyboardInterrupt):
+            checkpoints.write(tmp_path / "one.pt", {"step": torch.tensor(4)})
+    assert int(checkpoints.read(tmp_path / "one.pt", "cpu")["step"]) == 3
+
+
+def test_the_loss_falls():
+    run = Run(settings(training={"steps": 60}), corpus(sentences=8), "cpu")
+    losses = [run.step() for _ in range(60)]
+    assert np.mean(losses[-10:]) < np.mean(losses[5:15]) - 0.3
+
+
+def test_an_epoch_reads_every_sentence_once():
+    made, read = Batches(corpus(), settings()), corpus()
+    words = sorted(w for s in read.sentences["en"] for w in s.tolist())
+    assert sorted(made.text(3)[0][made.text(3)[0] > 1].tolist()) == words
+    assert made.order(0).tolist() != made.order(1).tolist()
+
+
+def test_a_coin_gives_both_languages_as_many_sentences():
+    rows = {"en": [np.array([4, 5, 6])] * 300, "de": [np.array([7, 8, 9])] * 20}
+    read = Corpus(list("abcdefghij"), 10, rows, {}, None)
+    share = {}
+    for mixing in ("joined", "coin"):
+        chosen = settings(training={"mixing": mixing}, languages=("en", "de"))
+        order = Batches(read, chosen).order(0)
+        share[mixing] = float((order >= 300).mean())
+    assert share["joined"] == 20 / 320
+    assert share["coin"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_words_outside_the_vocabulary_are_read_as_they_are_and_predicted_as_unknown():
+    run = Run(settings(), corpus(known=5, unknown=9), "cpu")
+    words = run.batches.window(0)
+    targets = run._targets[words]
+    assert bool((words >= 9).any())
+    assert bool((targets[words >= 9] == 2).all())
+    assert torch.equal(targets[words < 9], words[words < 9])
+
+
+def test_two_languages_share_one_vocabulary_and_translate_each_other():
+    chosen = settings(languages=("en", "de"), dictionary=True)
+    read = text.read(chosen)
+    dictionary = set(text.pairs(chosen))
+    found = 0
+    for word, others in zip(read.words, read.translations, strict=False):
+        for number in others[others >= 0].tolist():
+            pair = (word, read.words[number])
+            assert pair in dictionary or pair[::-1] in dictionary
+            found += 1
+    assert found
+    assert set(read.sentences) == {"en", "de"}
+
+
+def test_a_limit_keeps_the_first_translations():
+    whole = text.read(settings(languages=("en", "de"), dictionary=True)).translations
+    cut = text.read(settings({"translations": 1}, languages=("en", "de"), dictionary=True))
+    assert cut.translations.shape[1] == 1
+    assert torch.equal(cut.translations[:, 0], whole[:, 0])
+
+
+def test_berts_warm_up_is_tied_and_then_all_senses_begin_as_its_word_vectors():
+    run = Run(settings({"warmup": "tied", "warmup_steps": 3}, BERT), corpus(), "cpu")
+    for _ in range(3):
+        run.step()
+    embedding = run.model.encoder.pieces.weight.detach().clone()
+    run._begin(3)
+    for vectors in run.model.output.vectors.values.view(run.known, 3, -1).unbind(1):
+        assert torch.equal(vectors, embedding)
+    assert run._optimizer.state == {}

@@ -1,0 +1,274 @@
+"""Choice of senses, their centres, the projection and the pruning."""
+
+import math
+
+import pytest
+import torch
+from sklearn.decomposition import PCA
+
+from xlrepro.papers.sense_alignment.language_model.centres import SenseCentres
+from xlrepro.papers.sense_alignment.language_model.projection import QueueProjection
+from xlrepro.papers.sense_alignment.language_model.pruning import Pruning
+from xlrepro.papers.sense_alignment.language_model.senses import SenseOutput
+from xlrepro.papers.sense_alignment.language_model.settings import PruningSettings, SenseSettings
+
+DIM = 4
+
+
+def layer(**changes):
+    torch.manual_seed(0)
+    values = {
+        "senses": 2,
+        "warmup": "copied",
+        "warmup_steps": 0,
+        "sigma": 1.0,
+        "rate": 0.1,
+        "projection_dim": DIM,
+        "queue": 50,
+        "softmax": {"kind": "full"},
+        "pruning": {"rule": "none"},
+    }
+    made = SenseOutput(5, DIM, SenseSettings.model_validate(values | changes)).double()
+    if made.projection.matrix.shape[1] == DIM:
+        made.projection.matrix.copy_(torch.eye(DIM))
+    return made
+
+
+def states(count, seed=1):
+    return torch.randn(
+        count, DIM, dtype=torch.double, generator=torch.Generator().manual_seed(seed)
+    )
+
+
+def test_no_gradient_reaches_centres_or_projection():
+    made = layer()
+    made.centres.values.requires_grad_()
+    made.projection.matrix.requires_grad_()
+    predicting = states(6).requires_grad_()
+    choosing = states(6, 2).requires_grad_()
+    made.eval().loss(predicting, choosing, torch.arange(6) % 5, [0]).backward()
+    assert predicting.grad is not None
+    assert made.vectors.gradient is not None
+    assert choosing.grad is made.centres.values.grad is made.projection.matrix.grad is None
+
+
+def test_neither_centres_nor_projection_are_parameters():
+    names = dict(layer().named_parameters())
+    assert not any("centres" in name or "projection" in name for name in names)
+
+
+def test_the_chosen_sense_has_the_largest_cosine_after_projection():
+    made = layer(senses=3, projection_dim=2)
+    words, own = torch.tensor([0, 3, 3, 4]), states(4)
+    matrix, centres = made.projection.matrix, made.centres.centres()
+    for word, state, found in zip(words, own, made.choose(words, own), strict=True):
+        cosines = torch.cosine_similarity(centres[word] @ matrix, (state @ matrix)[None])
+        assert int(found) == int(cosines.argmax())
+
+
+def test_no_tensor_of_the_size_of_the_vocabulary_is_made_for_the_choice():
+    made = layer()
+    sizes = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            found = function(*arguments, **(keywords or {}))
+            sizes.extend(
+                t.shape[0]
+                for t in torch.utils._pytree.tree_leaves(found)
+                if isinstance(t, torch.Tensor) and t.dim() > 2
+            )
+            return found
+
+    with Watch():
+        made.choose(torch.tensor([1, 2, 1]), states(3))
+    assert max(sizes) <= 3
+
+
+def test_centres_of_the_text_follow_one_state_after_another():
+    made = SenseCentres(3, 2, DIM, sigma=1.0, rate=0.1).double()
+    words, senses = torch.tensor([0, 2, 0, 0]), torch.tensor([1, 0, 1, 0])
+    expected = made.centres().clone()
+    for word, sense, state in zip(words, senses, states(4), strict=True):
+        expected[word, sense] = 0.9 * expected[word, sense] + 0.1 * state
+    made.move(words, senses, states(4))
+    torch.testing.assert_close(made.centres(), expected, rtol=0, atol=1e-14)
+
+
+def test_centres_of_the_code_shrink_and_follow_the_mean():
+    made = SenseCentres(3, 2, DIM, sigma=1.0, rate=0.5, decayed=True).double()
+    words, senses = torch.tensor([0, 2, 0]), torch.tensor([1, 0, 1])
+    expected = made.centres().clone()
+    for seed in range(30):  # often enough that the common factor is multiplied in
+        new = states(3, seed)
+        expected *= 0.5
+        expected[0, 1] += 0.5 * (new[0] + new[2]) / 2
+        expected[2, 0] += 0.5 * new[1]
+        made.move(words, senses, new)
+    torch.testing.assert_close(made.centres(), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_the_two_updates_give_a_rare_word_different_senses():
+    """By the code's rule one state after a long gap replaces the centre; else it nudges it."""
+    chosen = {}
+    for decayed in (False, True):
+        made = SenseCentres(2, 2, DIM, sigma=1.0, rate=0.01, decayed=decayed).double()
+        made.values.zero_()
+        made.values[:, 0, 0] = made.values[:, 1, 1] = 1.0
+        frequent, rare = torch.tensor([0]), torch.tensor([1])
+        for _ in range(600):  # the frequent word alone
+            made.move(frequent, torch.tensor([0]), torch.eye(DIM)[:1].double())
+        stray = torch.tensor([[0.8, 0.0, 0.6, 0.0]], dtype=torch.double)
+        enabled = torch.ones(2, 2, dtype=torch.bool)
+        same = torch.nn.Identity()
+        made.move(rare, made.choose(rare, stray, same, enabled), stray)
+        later = torch.tensor([[0.45, 0.5, 0.74, 0.0]], dtype=torch.double)
+        chosen[decayed] = int(made.choose(rare, later, same, enabled))
+    assert chosen == {False: 1, True: 0}
+
+
+def test_the_projection_spans_the_principal_components_of_the_last_states():
+    made = QueueProjection(DIM, 2, 30).double()
+    drawn = states(50) @ torch.diag(torch.tensor([3.0, 2.0, 1.0, 0.5], dtype=torch.double)) + 5
+    for part in drawn.split(7):
+        made.add(part)
+    made.update()
+    expected = torch.from_numpy(PCA(2).fit(drawn[-30:].numpy()).components_)
+    cosines = (made.matrix.T * expected).sum(1).abs()
+    torch.testing.assert_close(cosines, torch.ones(2, dtype=torch.double), rtol=0, atol=1e-10)
+
+
+def test_the_codes_queue_holds_the_states_of_updating_steps_alone():
+    seen = {}
+    for queue_all in (True, False):
+        made = layer(queue_all=queue_all, projection_every=3).train()
+        for step in range(6):
+            made.loss(states(2), states(2), torch.tensor([0, 1]), [0], step)
+            made.end(step + 1)
+        seen[queue_all] = int(made.projection.seen)
+    assert seen == {True: 12, False: 4}
+
+
+def test_a_sense_that_is_given_up_is_never_chosen_nor_predicted():
+    made = layer(senses=3).eval()
+    made.on[1, 2] = made.on[3, 0] = False
+    made.refresh()
+    words = torch.arange(5).repeat(40)
+    found = made.choose(words, states(200))
+    assert bool(made.on[words, found].all())
+    before = made.loss(states(5), states(5), torch.arange(5), [0])
+    made.vectors.values.view(5, 3, DIM)[1, 2] += 100
+    made.vectors.values.view(5, 3, DIM)[3, 0] += 100
+    assert float(made.loss(states(5), states(5), torch.arange(5), [0])) == float(before)
+
+
+def test_the_warm_up_has_one_sense_which_is_then_switched_off():
+    made = layer(senses=2, warmup="own", warmup_steps=3)
+    assert made.on.tolist() == [[True, False, False]] * 5
+    made.begin(3)
+    assert made.on.tolist() == [[False, True, True]] * 5
+
+
+def test_after_a_copied_warm_up_all_senses_begin_alike():
+    made = layer(senses=3, warmup="copied", warmup_steps=3)
+    first = made.vectors.values.view(5, 3, DIM)[:, 0].clone()
+    made.begin(3)
+    assert all(torch.equal(v, first) for v in made.vectors.values.view(5, 3, DIM).unbind(1))
+
+
+def test_the_texts_pruning_drops_senses_below_the_threshold():
+    pruning = Pruning(2, 3, 0, PruningSettings(rule="text", every=1, after=0, threshold=0.2))
+    pruning.record(torch.zeros(10, dtype=torch.long), torch.tensor([0] * 6 + [1] * 3 + [2]))
+    enabled = torch.ones(2, 3, dtype=torch.bool)
+    pruning.prune(enabled)
+    assert enabled.tolist() == [[True, True, False], [True, True, True]]
+
+
+def test_the_codes_pruning_takes_four_failures_in_a_row():
+    """0.5 to the fourth is the first power below 0.1; one success begins the count anew."""
+    rule = PruningSettings(rule="code", every=1, after=0, window=10, frequency=0.1)
+    pruning, enabled = Pruning(1, 2, 0, rule), torch.ones(1, 2, dtype=torch.bool)
+    word = torch.zeros(10, dtype=torch.long)
+    one_of_ten = torch.tensor([0] * 9 + [1])
+    two_of_ten = torch.tensor([0] * 8 + [1] * 2)
+    for choices in (*[one_of_ten] * 3, two_of_ten, *[one_of_ten] * 3):
+        pruning.record(word, choices)
+        pruning.prune(enabled)
+    assert bool(enabled.all())
+    pruning.record(word, one_of_ten)
+    pruning.prune(enabled)
+    assert enabled.tolist() == [[True, False]]
+
+
+def test_the_codes_pruning_looks_at_the_last_choices_alone_and_skips_rare_words():
+    rule = PruningSettings(rule="code", every=1, after=0, window=4, frequency=0.1, floor=0.9)
+    pruning, enabled = Pruning(2, 2, 0, rule), torch.ones(2, 2, dtype=torch.bool)
+    pruning.record(torch.tensor([0] * 9 + [1] * 3), torch.tensor([0] * 5 + [1] * 4 + [0] * 3))
+    pruning.prune(enabled)
+    assert enabled.tolist() == [[False, True], [True, True]]
+
+
+def test_the_warm_ups_sense_comes_back_where_the_code_lets_it():
+    for returns in (False, True):
+        rule = PruningSettings(
+            rule="code", every=1, after=0, window=4, warmup_sense_returns=returns
+        )
+        pruning, enabled = Pruning(1, 3, 1, rule), torch.tensor([[False, True, True]])
+        pruning.record(torch.zeros(4, dtype=torch.long), torch.tensor([0, 1, 2, 1]))
+        pruning.prune(enabled)
+        assert enabled.tolist() == [[returns, True, True]]
+
+
+def test_a_word_keeps_its_best_sense():
+    pruning = Pruning(1, 2, 0, PruningSettings(rule="text", every=1, after=0, threshold=1.0))
+    pruning.record(torch.zeros(3, dtype=torch.long), torch.tensor([1, 1, 0]))
+    enabled = torch.ones(1, 2, dtype=torch.bool)
+    pruning.prune(enabled)
+    assert enabled.tolist() == [[False, True]]
+
+
+def test_the_translation_is_the_sense_that_fits_the_context():
+    """Word 0 means word 1 in one context and word 2 in another, as "bank" in Figure 2."""
+    made = layer().eval()
+    made.centres.values.zero_()
+    made.centres.values[1, 0] = torch.tensor([1.0, 0, 0, 0])  # the bank with money
+    made.centres.values[1, 1] = torch.tensor([0, 0, 0, 1.0])
+    made.centres.values[2, 0] = torch.tensor([0, 0, 1.0, 0])
+    made.centres.values[2, 1] = torch.tensor([0, 1.0, 0, 0])  # the bank of a river
+    own = torch.tensor([[1.0, 0.2, 0, 0], [0.2, 1.0, 0, 0], [0, 0, 1.0, 0]], dtype=torch.double)
+    there = torch.tensor([[1, 2], [1, 2], [-1, -1]])
+    found = made.centres.choose_translation(there, own, made.projection.project, made.on)
+    assert found.tolist() == [1 * 2 + 0, 2 * 2 + 1, -1]
+
+
+def test_training_on_translations_brings_the_fitting_sense_nearer():
+    made = layer().train()
+    own = torch.eye(DIM, dtype=torch.double)[:2].repeat(4, 1)
+    made.centres.values.zero_()
+    made.centres.values[1, :, 0] = made.centres.values[2, :, 1] = 1.0
+    words, there = torch.zeros(8, dtype=torch.long), torch.tensor([[1, 2]]).repeat(8, 1)
+    for step in range(50):
+        made.loss(own, own, words, [0], step, there).backward()
+        made.vectors.step(0.5)
+    near = made.vectors.values.view(5, 2, DIM).logsumexp(1)
+    assert near[1, 0] > near[2, 0] + 1
+    assert near[2, 1] > near[1, 1] + 1
+
+
+def test_perfectly_equal_senses_share_a_words_probability():
+    made = layer(senses=2).eval()
+    made.copy_to_all(states(5))
+    single = states(3) @ states(5).T
+    expected = torch.nn.functional.cross_entropy(single, torch.tensor([0, 1, 2]), reduction="none")
+    found = made.word_losses(states(3), torch.tensor([0, 1, 2]))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    assert math.isclose(float(made.alive().double().mean()), 2)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_share_of_the_batch_moves_centres(share):
+    made = layer(moving_share=share).train()
+    before = made.centres.centres().clone()
+    made.loss(states(4), states(4), torch.arange(4), [0])
+    moved = (made.centres.centres() != before).any(-1).any(-1)
+    assert int(moved.sum()) == round(4 * share)

@@ -1,0 +1,215 @@
+"""Vectors of words, the projection between languages, and the data of the heads."""
+
+import pytest
+import torch
+
+from xlrepro import experiments
+from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.papers.sense_alignment import (
+    anchors,
+    features,
+    growth,
+    purity,
+    tagger,
+    transfer,
+    transfer_data,
+)
+from xlrepro.papers.sense_alignment.segmentation import words_of_characters
+from xlrepro.papers.sense_alignment.settings import TaggerSettings
+from xlrepro.papers.sense_alignment.systems import TRANSFER, changes, language_model
+from xlrepro.trials.trial import TrialContext
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLREPRO_DATA", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def small(name="ELMo", language="en"):
+    return language_model("smoke", name, language, changes({"steps": 3}))
+
+
+SENTENCES = [["a", "b", "c"], ["b"], ["c", "a", "b", "a"]]
+
+
+def test_a_sentence_has_the_same_vectors_alone_and_beside_others():
+    model = features.artefacts.load(small())
+    together = features.layers_of(model, SENTENCES)
+    for sentence, states in zip(SENTENCES, together, strict=True):
+        (alone,) = features.layers_of(model, [sentence])
+        assert states.shape == (3, len(sentence), 32)
+        torch.testing.assert_close(states, alone, rtol=0, atol=1e-13)
+
+
+def test_forward_states_know_the_words_before_and_backward_states_those_behind():
+    model = features.artefacts.load(small())
+    one, other = features.layers_of(model, [["a", "b", "c"], ["x", "b", "c"]])
+    ahead, behind = (one[-1] - other[-1]).abs().chunk(2, -1)
+    assert float(behind[1:].max()) < 1e-14
+    assert float(ahead[1:].max()) > 0
+    one, other = features.layers_of(model, [["a", "b", "c"], ["a", "b", "x"]])
+    ahead, behind = (one[-1] - other[-1]).abs().chunk(2, -1)
+    assert float(ahead[:2].max()) < 1e-14
+    assert float(behind[:2].max()) > 0
+
+
+def test_a_bert_reads_a_long_sentence_in_pieces():
+    model = features.artefacts.load(small("BERT-Tiny"))
+    (states,) = features.layers_of(model, [["a"] * 50])
+    assert states.shape == (1, 50, 16)
+
+
+def test_kept_vectors_are_those_computed():
+    found = features.kept(small(), SENTENCES, "mean")
+    model = features.artefacts.load(small())
+    for kept, states in zip(found, features.layers_of(model, SENTENCES), strict=True):
+        assert torch.equal(kept, states.mean(0))
+    again = features.kept(small(), SENTENCES, "mean")
+    assert all(torch.equal(a, b) for a, b in zip(found, again))
+
+
+def test_w_is_applied_to_each_layer_before_the_mean():
+    states = [torch.randn(2, 3, 4)]
+    maps = torch.randn(2, 4, 4)
+    (found,) = features.mixed(states, "mean", maps)
+    expected = (states[0][0] @ maps[0].T + states[0][1] @ maps[1].T) / 2
+    torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["least-squares", "orthogonal"])
+def test_the_projection_finds_the_rotation_between_two_languages(kind):
+    torch.manual_seed(0)
+    rotation = torch.linalg.qr(torch.randn(2, 5, 5, dtype=torch.double)).Q
+    source = {f"s{i}": torch.randn(2, 5, dtype=torch.double) for i in range(20)}
+    target = {f"t{i}": torch.einsum("kde,kd->ke", rotation, source[f"s{i}"]) for i in range(20)}
+    pairs = [(f"s{i}", f"t{i}") for i in range(20)] + [("s1", "missing")]
+    found = anchors.fitted(target, source, pairs, kind)
+    torch.testing.assert_close(found, rotation, rtol=0, atol=1e-10)
+
+
+def test_words_of_both_languages_are_pairs_of_themselves():
+    both = {w: torch.randn(1, 2, dtype=torch.double) for w in ("a", "b", "c")}
+    found = anchors.fitted(both, both, [], "least-squares")
+    torch.testing.assert_close(found[0], torch.eye(2, dtype=torch.double), rtol=0, atol=1e-12)
+    with pytest.raises(DataError, match="no pair"):
+        anchors.fitted(both, {"x": both["a"]}, [], "orthogonal")
+
+
+def test_an_anchor_is_the_mean_of_a_words_vectors():
+    model = features.artefacts.load(small())
+    states = features.layers_of(model, SENTENCES)
+    found = anchors.anchors(model, SENTENCES)
+    every = [states[0][:, 0], states[2][:, 1], states[2][:, 3]]
+    torch.testing.assert_close(found["a"], torch.stack(every).mean(0), rtol=0, atol=1e-13)
+
+
+def test_a_tagger_learns_what_a_vector_says():
+    torch.manual_seed(0)
+    vectors = [torch.randn(5, 3, dtype=torch.double) for _ in range(60)]
+    tags = [["B-X" if x > 0 else "O" for x in v[:, 0].tolist()] for v in vectors]
+    settings = TaggerSettings(hidden_dim=8, dropout=0.0, learning_rate=0.03, epochs=6)
+    both = tagger.Tagged(vectors, tags)
+    model, fit = tagger.train(both, both, settings, seed=0)
+    assert tagger.f1(model, both, "cpu") > 90
+    assert fit.best_epoch == fit.dev_scores.index(max(fit.dev_scores))
+
+
+def test_each_character_stands_in_its_word():
+    words, places = words_of_characters(list("我爱北京"), "zh")
+    assert "".join(words) == "我爱北京"
+    assert len(words) < 4
+    assert "".join(words[p] for p in dict.fromkeys(places)) == "我爱北京"
+    assert words_of_characters(["two", "words"], "de") == (["two", "words"], [0, 1])
+
+
+@pytest.mark.mirror
+def test_no_premise_of_the_held_out_pairs_is_trained_on():
+    train, dev = (transfer_data._xnli_and_sick(split) for split in ("train", "dev"))
+    assert not {row[0] for row in train} & {row[0] for row in dev}
+    assert len(dev) == pytest.approx(0.2 * 2490, rel=0.02)
+    assert {row[2] for row in train} == {row[2] for row in dev} == set(transfer_data.NLI)
+
+
+def test_artificial_pairs_have_every_label_as_often():
+    settings = experiments.experiment("sense_alignment/table5").trials("smoke")[0].settings
+    chosen = transfer.validated(settings, "test", transfer.TransferSettings)
+    found = transfer_data.examples("inference", chosen, "de", "test")
+    counts = {label: sum(e.labels == (label,) for e in found) for label in transfer_data.NLI}
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_no_target_text_is_read_before_the_head_is_trained(monkeypatch):
+    trial = experiments.experiment("sense_alignment/table4").trials(
+        "smoke", ["sentiment:Joint-ELMo"], overrides={"steps": 3, "epochs": 1}
+    )[0]
+    seen = []
+    examples, train = transfer_data.examples, transfer.classification.train
+
+    def watched(task, settings, language, split, domain=""):
+        seen.append(f"{language}/{split}")
+        return examples(task, settings, language, split, domain)
+
+    def trained(*arguments):
+        seen.append("train")
+        return train(*arguments)
+
+    monkeypatch.setattr(transfer_data, "examples", watched)
+    monkeypatch.setattr(transfer.classification, "train", trained)
+    transfer.sentiment(trial, TrialContext())
+    assert seen == ["en/train", "en/dev", "train", "de/test"] * 3
+
+
+def test_every_system_has_the_language_model_that_its_name_says():
+    table = experiments.experiment("sense_alignment/table3")
+    for trial in table.trials("open", seeds=[0]):
+        system = trial.systems[0].split(":", 1)[1]
+        name, project = TRANSFER[system]
+        settings = transfer.validated(trial.settings, "test", transfer.TransferSettings)
+        assert settings.project is project
+        assert (settings.target_model is not None) == (name == "ELMo")
+        assert settings.source_model.dictionary == (name == "Bi-SaELMo")
+        assert settings.source_model.senses.senses == (3 if name == "Bi-SaELMo" else 1)
+
+
+def test_changed_settings_reach_the_language_model_and_the_head():
+    table = experiments.experiment("sense_alignment/table3")
+    (trial, *_) = table.trials("smoke", overrides={"steps": 7, "epochs": 2, "longest": 9})
+    settings = transfer.validated(trial.settings, "test", transfer.TransferSettings)
+    assert settings.source_model.training.steps == 7
+    assert settings.tagger.epochs == 2
+    assert settings.longest == 9
+    with pytest.raises(SettingsError, match="nonsense"):
+        table.trials("smoke", overrides={"nonsense": 1})
+
+
+def test_the_printed_epochs_give_the_steps_of_the_spec():
+    """10 epochs of 768.6M words are 938,000 steps; 600,000 bilingual steps are 3.7 epochs."""
+    table = experiments.experiment("sense_alignment/tables6_8")
+    found = {
+        trial.systems[0]: [c.value for c in growth.run(trial, TrialContext()).cells]
+        for trial in table.trials("smoke", ["arithmetic:*"])
+    }
+    assert found["arithmetic:monolingual"][0] == pytest.approx(938_000, rel=1e-3)
+    assert found["arithmetic:bilingual"][1] == pytest.approx(3.7, rel=1e-2)
+
+
+def test_one_language_tells_apart_what_the_other_does_not():
+    family = AmbiguousFamily(0, 10, ("en",))
+    dictionary = family.dictionary("en", "de")
+    concepts = [family.pairs[0][0], family.pairs[0][1]]
+    english, german = (family.language(code).lexicon.stems for code in ("en", "de"))
+    assert len({english[c] for c in concepts}) == 1
+    translations = {b for a, b in dictionary if a == english[concepts[0]]}
+    assert {german[c] for c in concepts} <= translations
+    assert len(translations) >= 2
+
+
+def test_purity_of_a_hand_made_example():
+    uses = {"bank": [(0, "a"), (0, "b"), (1, "b"), (1, "b")], "may": [(0, "c"), (1, "d")]}
+    found = purity.purities(uses)
+    assert found["purity"] == pytest.approx(100 * (1 + 2 + 1 + 1) / 6)
+    assert found["majority sense"] == pytest.approx(100 * (3 + 1) / 6)
+    assert found["purity of senses dealt out"] <= 100

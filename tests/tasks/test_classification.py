@@ -1,0 +1,97 @@
+"""Classifiers of texts and of pairs, on features."""
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.errors import DataError
+from xlrepro.tasks import classification
+from xlrepro.tasks.classification import ClassifierSettings, DenseClassifier, Examples
+
+SETTINGS = ClassifierSettings(hidden_dim=8, dropout=0.0, learning_rate=0.02, epochs=12)
+
+
+def texts(count, seed):
+    """Vectors whose class is the sign of their first entry."""
+    random = np.random.default_rng(seed)
+    x = torch.from_numpy(random.normal(size=(count, 4)))
+    return Examples((list(x),), (x[:, 0] > 0).long())
+
+
+def pairs(count, seed):
+    """Pairs of sequences of a repeated sign; their class is whether both have the same one."""
+    random = np.random.default_rng(seed)
+    signs = random.choice([-1.0, 1.0], (count, 2))
+    parts = tuple(
+        [
+            torch.from_numpy(sign + 0.1 * random.normal(size=(random.integers(1, 5), 3)))
+            for sign in column
+        ]
+        for column in signs.T
+    )
+    return Examples(parts, torch.from_numpy(signs[:, 0] == signs[:, 1]).long())
+
+
+@pytest.mark.parametrize("make", [texts, pairs])
+def test_what_can_be_learnt_is_learnt_and_the_same_seed_learns_the_same(make):
+    sets = make(200, 0), make(60, 1)
+    model, fit = classification.train(*sets, 2, SETTINGS, seed=0)
+    assert classification.accuracy(model, make(100, 2), SETTINGS) > 90
+    assert fit.dev_scores[fit.best_epoch] == max(fit.dev_scores)
+    again, other = classification.train(*sets, 2, SETTINGS, seed=0)
+    assert other.losses == fit.losses
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters()))
+
+
+def test_padding_does_not_change_a_prediction():
+    model, _ = classification.train(pairs(40, 0), pairs(10, 1), 2, SETTINGS, seed=0)
+    many = pairs(30, 3)
+    scores = []
+    for rows in ([4], list(range(30))):
+        parts, masks = classification._batch(many, rows, SETTINGS, "cpu")
+        scores.append(model(parts, masks)[rows.index(4)].detach())
+    torch.testing.assert_close(*scores, rtol=0, atol=1e-12)
+
+
+def test_a_pair_is_combined_as_in_the_baseline():
+    """Oracle: the equation, with the encoder's own states."""
+    torch.manual_seed(0)
+    model = classification.PairClassifier(3, 2, SETTINGS).double().eval()
+    one, other = (x[0] for x in pairs(1, 5).parts)
+
+    def mean(x):
+        mask = torch.ones(1, len(x), dtype=torch.bool)
+        return model.encoder(x[None], mask)[0].mean(0)
+
+    p, h = mean(one), mean(other)
+    expected = model.head.scores(torch.cat((p, h, p - h, p * h))[None])
+    masks = [torch.ones(1, len(x), dtype=torch.bool) for x in (one, other)]
+    found = model([one[None], other[None]], masks)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def test_training_stops_without_a_better_dev_score():
+    still = SETTINGS.model_copy(update={"learning_rate": 1e-12, "epochs": 50, "patience": 2})
+    _, fit = classification.train(texts(20, 0), texts(20, 1), 2, still, seed=0)
+    assert len(fit.dev_scores) == 3
+    assert fit.best_epoch == 0
+
+
+def test_only_so_many_words_of_a_text_are_read():
+    longest = SETTINGS.model_copy(update={"longest": 2})
+    parts, masks = classification._batch(pairs(20, 0), list(range(20)), longest, "cpu")
+    assert all(part.shape[1] == mask.shape[1] == 2 for part, mask in zip(parts, masks))
+
+
+def test_examples_without_a_label_are_refused():
+    with pytest.raises(DataError, match="2 labels"):
+        Examples(([torch.zeros(3)],), torch.zeros(2))
+
+
+def test_dense_scores_are_two_linear_maps_with_a_relu():
+    torch.manual_seed(0)
+    model = DenseClassifier(4, 3, SETTINGS).eval()
+    x = torch.randn(5, 4)
+    hidden = (x @ model.hidden.weight.T + model.hidden.bias).clamp(min=0)
+    expected = hidden @ model.output.weight.T + model.output.bias
+    torch.testing.assert_close(model([x], [None]), expected)

@@ -1,0 +1,25 @@
+"""Towards multi-sense cross-lingual alignment of contextual embeddings (Liu et al. 2022).
+
+Eq. 1, 2      the language models         language_model/bilm.py, whole_word_bert.py
+Eq. 3 to 7    the losses over senses      language_model/softmax.py, senses.py
+Algorithm 1   choice of senses, centres   language_model/centres.py
+Algorithm 2   the projection P            language_model/projection.py
+pruning       §3.1                        language_model/pruning.py
+Eq. 8         W between languages         anchors.py
+Table 2       word sense disambiguation   wsd.py, disambiguation.py, sense_data.py
+Table 3       entities                    transfer.py, tagger.py, transfer_data.py
+Table 4, 5    sentiment, inference        transfer.py, xlrepro/tasks/classification.py
+Tables 6-8    settings and what follows   growth.py, presets/
+Figures 4-7   senses of words             purity.py
+"""
+
+HERE = "xlrepro.papers.sense_alignment"
+# The functions of the tasks. Code may move; the names on the left stand in records and do not.
+TASKS = {
+    "disambiguation": f"{HERE}.wsd:run",
+    "entities": f"{HERE}.transfer:entities",
+    "sentiment": f"{HERE}.transfer:sentiment",
+    "inference": f"{HERE}.transfer:inference",
+    "growth": f"{HERE}.growth:run",
+    "purity": f"{HERE}.purity:run",
+}

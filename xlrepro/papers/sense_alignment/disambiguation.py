@@ -1,0 +1,196 @@
+"""Word sense disambiguation by the nearest centroid, with back-off, as in Table 2.
+
+The centroid of a sense is the mean of the contextual vectors of the words annotated with it,
+brought to length 1. A word gets the sense of the nearest centroid: of all senses there are, as the
+script that the authors adapted does, or of its lemma's alone. A lemma that was never seen gets its
+first sense in the inventory. The scorer is that of the unified framework.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from xlrepro.corpora.readers.senses import SenseSentence, lemma_of
+from xlrepro.errors import DataError
+
+# WordNet's kinds of words as sense keys name them; 5 is a satellite adjective.
+KINDS = {"N": "1", "V": "2", "J": "35", "A": "35", "R": "4"}
+
+
+@dataclass(frozen=True)
+class Instances:
+    """Annotated words.
+
+    Attributes:
+        vectors: contextual vectors. ``(instances, dim)``
+        lemmas: of each.
+        kinds: what may stand behind the ``%`` of its senses' keys: ``"1"`` noun, ``"2"`` verb,
+            ``"35"`` adjective, ``"4"`` adverb; empty where the tag does not say.
+        senses: right answers of each.
+    """
+
+    vectors: Tensor
+    lemmas: list[str]
+    kinds: list[str]
+    senses: list[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        """Return the number of annotated words."""
+        return len(self.lemmas)
+
+
+def kind_of(tag: str) -> str:
+    """Return the kinds of senses that a word with this part of speech may have.
+
+    Example:
+        >>> kind_of("NNS"), kind_of("ADJ"), kind_of("ADV"), kind_of("DET")
+        ('1', '35', '4', '')
+    """
+    upper = tag.upper()
+    if upper in ("ADV", "RB", "RBR", "RBS"):
+        return "4"
+    return KINDS.get(upper[:1], "") if upper not in ("ADP", "AUX") else ""
+
+
+def words_of(sentence: SenseSentence) -> tuple[list[str], list[slice]]:
+    """Return the words of a sentence, those joined by underscores apart, and where each stands.
+
+    Example:
+        >>> sentence = SenseSentence(("It", "took_place"), ("it", "take_place"), ("", ""),
+        ...     ((), ("take_place%2",)), (None, None))
+        >>> words_of(sentence)
+        (['It', 'took', 'place'], [slice(0, 1, None), slice(1, 3, None)])
+    """
+    words: list[str] = []
+    places = []
+    for token in sentence.tokens:
+        parts = [part for part in token.split("_") if part] or [token]
+        places.append(slice(len(words), len(words) + len(parts)))
+        words += parts
+    return words, places
+
+
+def instances(sentences: Sequence[SenseSentence], vectors: Sequence[Tensor]) -> Instances:
+    """Return the annotated words; one of several words has their mean.
+
+    Args:
+        sentences: words with senses.
+        vectors: of the words that :func:`words_of` gives. ``(length, dim)`` per sentence
+    """
+    found: list[Tensor] = []
+    lemmas, kinds, senses = [], [], []
+    for sentence, states in zip(sentences, vectors, strict=True):
+        _, places = words_of(sentence)
+        for i, keys in enumerate(sentence.senses):
+            if keys:
+                found.append(states[places[i]].mean(0))
+                lemmas.append(sentence.lemmas[i].lower())
+                kinds.append(kind_of(sentence.tags[i]))
+                senses.append(keys)
+    if not found:
+        raise DataError("there are no annotated words: is this a corpus of word senses?")
+    return Instances(torch.stack(found), lemmas, kinds, senses)
+
+
+class NearestCentroid:
+    """Senses as centroids of annotated words.
+
+    Args:
+        training: annotated words; of several keys of a word all count.
+        inventory: senses of each lemma in the inventory's order, for what was never seen.
+    """
+
+    def __init__(self, training: Instances, inventory: Mapping[str, Sequence[str]]) -> None:
+        pairs = [(i, key) for i, keys in enumerate(training.senses) for key in keys]
+        self.counts = Counter(key for _, key in pairs)
+        self.senses = sorted(self.counts)
+        self.inventory = inventory
+        number = {sense: i for i, sense in enumerate(self.senses)}
+        total = training.vectors.new_zeros(len(self.senses), training.vectors.shape[1])
+        rows = torch.tensor([number[key] for _, key in pairs])
+        total.index_add_(0, rows, training.vectors[torch.tensor([i for i, _ in pairs])])
+        # A sum and a mean point the same way.
+        self.centroids = functional.normalize(total, dim=-1)
+        self.of_lemma: dict[str, list[int]] = {}
+        for i, sense in enumerate(self.senses):
+            self.of_lemma.setdefault(lemma_of(sense), []).append(i)
+
+    def among_all(self, words: Instances) -> list[str | None]:
+        """Return the nearest sense of each word among all senses (the script)."""
+        best: list[int] = []
+        for part in words.vectors.split(256):
+            best += (part @ self.centroids.T).argmax(-1).tolist()
+        return [
+            self.senses[place] if lemma in self.of_lemma else self.first_sense(lemma, kind)
+            for place, lemma, kind in zip(best, words.lemmas, words.kinds, strict=True)
+        ]
+
+    def of_the_lemma(self, words: Instances) -> list[str | None]:
+        """Return the nearest sense of each word among those of its lemma and part of speech."""
+        found: list[str | None] = []
+        for vector, lemma, kind in zip(words.vectors, words.lemmas, words.kinds, strict=True):
+            places = self._seen(lemma, kind)
+            if not places:
+                found.append(self.first_sense(lemma, kind))
+                continue
+            found.append(self.senses[places[int((self.centroids[places] @ vector).argmax())]])
+        return found
+
+    def most_frequent(self, words: Instances) -> list[str | None]:
+        """Return the sense that each lemma has most often in training, first of equals."""
+        found: list[str | None] = []
+        for lemma, kind in zip(words.lemmas, words.kinds, strict=True):
+            seen = [self.senses[i] for i in self._seen(lemma, kind)]
+            order = {sense: i for i, sense in enumerate(self.inventory.get(lemma, ()))}
+            seen.sort(key=lambda sense: (-self.counts[sense], order.get(sense, len(order))))
+            found.append(seen[0] if seen else self.first_sense(lemma, kind))
+        return found
+
+    def first_senses(self, words: Instances) -> list[str | None]:
+        """Return the first sense of each word in the inventory."""
+        return [self.first_sense(*pair) for pair in zip(words.lemmas, words.kinds, strict=True)]
+
+    def first_sense(self, lemma: str, kind: str) -> str | None:
+        """Return the first sense of a lemma and part of speech; None where it has none."""
+        listed = self.inventory.get(lemma, ())
+        return next((s for s in listed if _fits(s, kind)), None)
+
+    def _seen(self, lemma: str, kind: str) -> list[int]:
+        return [i for i in self.of_lemma.get(lemma, []) if _fits(self.senses[i], kind)]
+
+
+def _fits(sense: str, kind: str) -> bool:
+    """Tell whether a sense's key is of a kind; keys without one fit any."""
+    return not kind or sense.partition("%")[2][:1] in kind or ":" not in sense
+
+
+def right(answers: Sequence[str | None], senses: Sequence[Sequence[str]]) -> list[bool]:
+    """Return whether each answer is among the right ones."""
+    return [a is not None and a in keys for a, keys in zip(answers, senses, strict=True)]
+
+
+def f1(right_answers: int, answered: int, total: int) -> float:
+    """Return the scorer's F1 as a fraction: precision over answers, recall over all instances.
+
+    Args:
+        right_answers: answers among the gold senses.
+        answered: instances with an answer.
+        total: instances of the official set, those without an answer here too.
+
+    Raises:
+        DataError: where there is nothing to score.
+
+    Example:
+        >>> f1(50, 90, 110)
+        0.5
+    """
+    if total < 1 or answered > total:
+        raise DataError(f"{answered} answers for {total} instances cannot be scored")
+    if not right_answers:
+        return 0.0
+    precision, recall = right_answers / answered, right_answers / total
+    return 2 * precision * recall / (precision + recall)

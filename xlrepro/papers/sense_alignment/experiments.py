@@ -1,0 +1,303 @@
+"""The experiments of the sense alignment paper: systems, columns, and the trials that fill them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from xlrepro.papers.sense_alignment import growth, purity, sense_data, transfer_data
+from xlrepro.papers.sense_alignment.pretraining import text
+from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
+from xlrepro.papers.sense_alignment.settings import (
+    DisambiguationSettings,
+    GrowthSettings,
+    PuritySettings,
+    TransferSettings,
+    presets,
+    validated,
+)
+from xlrepro.papers.sense_alignment.systems import (
+    CENTRED,
+    TRANSFER,
+    Changes,
+    changes,
+    language_model,
+)
+from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.per_seed import per_seed
+from xlrepro.trials.trial import Trial
+
+PAPER = "sense_alignment"
+PROFILES = ("smoke", "open", "paper")
+MONOLINGUAL = ("ELMo", "SaELMo", "BERT-Tiny", "SaBERT-Tiny")
+BASELINES = ("most frequent sense", "first sense")
+# Printed settings of Tables 6 and 8 with the corpora's sizes (§D).
+ARITHMETIC = {
+    "monolingual": {
+        "tokens": 768_600_000, "gpus": 2, "streams": 256, "unroll": 16, "epochs": 10,
+        "steps": 1_000_000,
+    },
+    "bilingual": {
+        "tokens": 1_000_000_000, "gpus": 2, "streams": 256, "unroll": 12, "epochs": 6,
+        "steps": 600_000,
+    },
+}  # fmt: skip
+# ELMo has one sense; the others once as in the code, once with centred components.
+SENSED = ("SaELMo", "SaBERT-Tiny", "Bi-SaELMo")
+PURE = ("ELMo", *SENSED, *(f"{name}{CENTRED}" for name in SENSED))
+SEEDS = {"smoke": (0,), "open": (0, 1, 2), "paper": (0,)}
+HEAD_SEEDS = {"smoke": (0,), "open": (0, 1, 2, 3, 4), "paper": (0, 1, 2, 3, 4)}
+PAIR = "de"  # of the bilingual models that Tables 6 to 8 and the figures look at
+
+
+def _preset(profile: str, table: str) -> dict[str, Any]:
+    return dict(presets("tables")[profile][table])
+
+
+def _trials(
+    task: str,
+    table: str,
+    systems: tuple[str, ...],
+    columns: Sequence[str],
+    profile: str,
+    seeds: Sequence[int],
+    settings: BaseModel,
+    data: Mapping[str, str],
+) -> list[Trial]:
+    return [
+        Trial.create(
+            experiment=f"{PAPER}/{table}",
+            systems=systems,
+            columns=tuple(columns),
+            profile=profile,
+            seed=seed,
+            settings=settings.model_dump(mode="json", exclude_defaults=True),
+            data=data,
+            task=f"{PAPER}/{task}",
+        )
+        for seed in seeds
+    ]
+
+
+def _table2(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    changed, columns = changes(overrides), tuple(sense_data.TEST_SETS)
+    names = dict.fromkeys(name for _, name in (s.split(":", 1) for s in systems))
+    trials = []
+    for name in names:
+        rows = tuple(s for s in systems if s.split(":", 1)[1] == name)
+        model = None if name in BASELINES else language_model(profile, name, SOURCE, changed)
+        values = {**_preset(profile, "table2"), **changed.others, "model": model}
+        settings = validated(values, f"table2 {profile} {name}", DisambiguationSettings)
+        # Rows without a model have nothing random but the draws of their intervals.
+        drawn = seeds if model else (0,)
+        hashes = sense_data.data_hashes(settings)
+        trials += _trials(
+            "disambiguation", "table2", rows, columns, profile, drawn, settings, hashes
+        )
+    return trials
+
+
+def transfer_settings(
+    table: str, profile: str, system: str, target: str, changed: Changes
+) -> TransferSettings:
+    """Return the settings of a system of Tables 3 to 5 on one target language.
+
+    Raises:
+        SettingsError: for an unknown or impossible setting.
+    """
+    name, project = TRANSFER[system]
+    values = _preset(profile, table)
+    values.pop("targets")
+    for head in ("tagger", "classifier"):
+        if head in values:
+            fields = {"epochs", "hidden_dim", "batch_size", "patience", "dropout", "clip_norm"}
+            own = {k: changed.others[k] for k in fields & changed.others.keys()}
+            values[head] = {**values[head], **own}
+            values |= {k: v for k, v in changed.others.items() if k not in own}
+    two = name != "ELMo"
+    source = language_model(profile, name, target if two else SOURCE, changed)
+    values |= {
+        "target": target,
+        "source_model": source,
+        "target_model": None if two else language_model(profile, name, target, changed),
+        "project": project,
+    }
+    return validated(values, f"{table} {profile} {system} {target}", TransferSettings)
+
+
+def _transfer(table: str, task: str) -> Any:
+    """Return what makes the trials of Table 3, 4 or 5: one per system and target language."""
+
+    def make(
+        profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+    ) -> list[Trial]:
+        changed, trials = changes(overrides), []
+        named = _preset(profile, table)["targets"]
+        targets = named if isinstance(named, dict) else {code: code for code in named}
+        for identifier in systems:
+            system = identifier.split(":", 1)[1]
+            for printed, target in targets.items():
+                settings = transfer_settings(table, profile, system, target, changed)
+                columns = [f"{printed}/{d}" for d in settings.domains] or [printed]
+                kind = {"entities": "ner"}.get(task, task)
+                trials += per_seed(
+                    seeds,
+                    experiment=f"{PAPER}/{table}",
+                    system=identifier,
+                    columns=columns,
+                    profile=profile,
+                    settings=settings,
+                    data=transfer_data.data_hashes(kind, settings),
+                    task=f"{PAPER}/{task}",
+                )
+        return trials
+
+    return make
+
+
+def _model_of(profile: str, name: str, changed: Changes) -> Any:
+    return language_model(profile, name, PAIR if name.startswith("Bi-") else SOURCE, changed)
+
+
+def _hashes(settings: Any) -> dict[str, str]:
+    return {"text/" + "-".join(settings.languages): text.text_hash(settings)}
+
+
+def _tables6_8(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    changed, trials = changes(overrides), []
+    for identifier in systems:
+        block, name = identifier.split(":", 1)
+        if block == "arithmetic":
+            settings = GrowthSettings(arithmetic=ARITHMETIC[name])
+            columns, drawn, hashes = (growth.STEPS, growth.EPOCHS), (0,), {}
+        else:
+            model = _model_of(profile, name, changed)
+            settings = GrowthSettings(model=model)
+            columns, drawn, hashes = growth.BANDS, tuple(seeds), _hashes(model)
+        trials += _trials(
+            "growth", "tables6_8", (identifier,), columns, profile, drawn, settings, hashes
+        )
+    return trials
+
+
+def _figures4_7(
+    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
+) -> list[Trial]:
+    changed, trials = changes(overrides), []
+    for identifier in systems:
+        block, name = identifier.split(":", 1)
+        values = _preset(profile, "figures4_7")
+        known, count = values.pop("known"), values.pop("sentences")
+        model = _model_of(known if block == "purity" else profile, name, changed)
+        if block == "purity":
+            values = {"sentences": count}
+            columns: tuple[str, ...] = (purity.PURITY, purity.MAJORITY, purity.DEALT)
+        else:
+            values.setdefault("words", known_words(model))
+            columns = (purity.OWN,)
+        values |= {"model": model, **changed.others}
+        settings = validated(values, f"figures4_7 {profile} {name}", PuritySettings)
+        trials += _trials(
+            "purity", "figures4_7", (identifier,), columns, profile, seeds, settings, _hashes(model)
+        )
+    return trials
+
+
+def known_words(model: Any) -> tuple[str, ...]:
+    """Return the first two ambiguous words of the artificial English."""
+    family = text.family(model.text.ambiguous)
+    stems = family.language(SOURCE).lexicon.stems
+    return tuple(stems[first] for first, _ in family.pairs[:2])
+
+
+def _systems(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...]:
+    return tuple(System(block, name, **more) for name in names)
+
+
+_OPEN_COST = "one language model each (a quarter to half an hour of a core), then minutes a head"
+_PAPER_COST = "GPUs for days per language model, and corpora that the user supplies"
+_COST = {"smoke": "seconds", "open": _OPEN_COST, "paper": _PAPER_COST}
+_DOMAINS = [f"{code}/{d}" for code in ("de", "jp") for d in ("books", "music", "dvd")]
+
+EXPERIMENTS = (
+    Experiment(
+        key=f"{PAPER}/table2",
+        title="Table 2: word sense disambiguation",
+        question="Does a sense-aware loss make ELMo and BERT better at telling word senses apart?",
+        systems=(
+            *_systems("wsd", MONOLINGUAL),
+            *_systems("lemma", MONOLINGUAL, ours=True),
+            *_systems("baseline", BASELINES, ours=True),
+        ),
+        columns=tuple(sense_data.TEST_SETS),
+        profiles=PROFILES,
+        make_trials=_table2,
+        cost=_COST,
+        default_seeds=SEEDS,
+    ),
+    Experiment(
+        key=f"{PAPER}/table3",
+        title="Table 3: zero-shot named entity recognition",
+        question="Does aligning senses rather than words help zero-shot entity recognition?",
+        systems=_systems("main", tuple(TRANSFER)),
+        columns=("de", "es", "zh"),
+        profiles=PROFILES,
+        make_trials=_transfer("table3", "entities"),
+        cost=_COST,
+        default_seeds=HEAD_SEEDS,
+    ),
+    Experiment(
+        key=f"{PAPER}/table4",
+        title="Table 4: zero-shot sentiment classification",
+        question="Does aligning senses help zero-shot sentiment classification?",
+        systems=_systems("sentiment", tuple(TRANSFER)),
+        columns=(*_DOMAINS, "de/tweets", "es/tweets"),
+        profiles=PROFILES,
+        make_trials=_transfer("table4", "sentiment"),
+        cost=_COST,
+        default_seeds=HEAD_SEEDS,
+    ),
+    Experiment(
+        key=f"{PAPER}/table5",
+        title="Table 5: zero-shot natural language inference",
+        question="Does aligning senses help zero-shot inference?",
+        systems=_systems("xnli", tuple(TRANSFER)),
+        columns=("de", "es", "zh"),
+        profiles=PROFILES,
+        make_trials=_transfer("table5", "inference"),
+        cost=_COST,
+        default_seeds=HEAD_SEEDS,
+    ),
+    Experiment(
+        key=f"{PAPER}/tables6_8",
+        title="Tables 6 to 8: settings, and how many senses stay alive",
+        question="What follows from the printed settings about steps, warm-up and pruning?",
+        systems=(
+            *_systems("arithmetic", tuple(ARITHMETIC), ours=True),
+            *_systems("alive", ("SaELMo", "SaBERT-Tiny", "Bi-SaELMo"), ours=True),
+        ),
+        columns=(growth.STEPS, growth.EPOCHS, *growth.BANDS),
+        profiles=PROFILES,
+        make_trials=_tables6_8,
+        cost=_COST,
+        default_seeds=SEEDS,
+    ),
+    Experiment(
+        key=f"{PAPER}/figures4_7",
+        title="Figures 4 to 7: sense vectors of chosen words",
+        question="Do the sense vectors of an ambiguous word separate, and agree across languages?",
+        systems=(
+            *_systems("purity", PURE, ours=True),
+            *_systems("vectors", ("SaELMo", "Bi-SaELMo"), ours=True),
+        ),
+        columns=(purity.PURITY, purity.MAJORITY, purity.DEALT, purity.OWN),
+        profiles=PROFILES,
+        make_trials=_figures4_7,
+        cost=_COST,
+        default_seeds=SEEDS,
+    ),
+)

@@ -1,0 +1,191 @@
+"""Figures 4 to 7: do the senses of a word separate? Purity where senses are known, and neighbours.
+
+Purity: each sense that the model gives a word counts for the true sense that it stands for most
+often. A word that is always given one sense has the purity of its majority sense; many senses are
+purer by chance alone, so that the purity of senses dealt out at random stands beside it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from xlrepro.papers.sense_alignment import features
+from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
+from xlrepro.papers.sense_alignment.pretraining import artefacts, text
+from xlrepro.papers.sense_alignment.pretraining.artefacts import LanguageModel
+from xlrepro.papers.sense_alignment.pretraining.text import MASK, SOURCE
+from xlrepro.papers.sense_alignment.settings import PuritySettings, validated
+from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+
+PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
+OWN = "own senses among the nearest"
+SIGNATURES = {
+    PURITY: "purity|words:known pairs|direction:mean of both|v:1",
+    OWN: "share|nearest:cosine of sense vectors|v:1",
+}
+# Per word: (sense that the model gives, true sense) of each of its occurrences.
+States = Callable[[list[int]], torch.Tensor]
+Occurrences = Mapping[str, Sequence[tuple[int, str]]]
+
+
+def run(trial: Trial, context: TrialContext) -> TrialResult:
+    """Fill purities (percent) where text with known senses is named, else the share of own senses.
+
+    Details: per chosen word and sense the nearest sense vectors and their places in two dimensions.
+    """
+    settings = validated(trial.settings, trial.label, PuritySettings)
+    (system,) = trial.systems
+    chosen = settings.model.model_copy(update={"seed": trial.seed})
+    model = artefacts.load(chosen, context.device)
+    cells: list[Cell] = []
+    details: dict[str, Any] = {"language_model": _numbers(model)}
+    if settings.sentences:
+        directions = occurrences(model, settings.sentences)
+        scores = [purities(found, trial.seed) for found in directions]
+        for column in trial.columns:
+            value = sum(score[column] for score in scores) / len(scores)
+            cells.append(Cell(system, column, value, PURITY))
+        details["occurrences"] = sum(map(len, directions[0].values()))
+        details["words"] = len(directions[0])
+    else:
+        shown = {word: neighbours(model, word, settings.neighbours) for word in settings.words}
+        details["neighbours"] = {word: found for word, found in shown.items() if found}
+        shares = [sense["own"] for found in shown.values() for sense in found]
+        if shares:
+            cells.append(Cell(system, OWN, 100 * sum(shares) / len(shares), OWN))
+    return TrialResult(
+        cells,
+        details,
+        SIGNATURES,
+        training_tokens=model.log["tokens"],
+        training_seconds=model.log["seconds"],
+        artefacts={"language model": model.content},
+    )
+
+
+def _numbers(model: LanguageModel) -> dict[str, Any]:
+    return {k: v for k, v in model.log.items() if k != "content"}
+
+
+def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tuple[int, str]]]]:
+    """Return how known ambiguous words are used in new artificial text, per direction.
+
+    Words count whose concepts are of one of the known pairs and that occur in both senses.
+    """
+    family = text.family(model.settings.text.ambiguous)
+    known = {key for pair in family.pairs for key in pair}
+    drawn = family.realisations(SOURCE, sentences, "known senses")
+    words = [[word.form for word in r.words] for r in drawn]
+    number = {word: i for i, word in enumerate(model.vocabulary)}
+    states = _states(model, words)
+    found: list[dict[str, list[tuple[int, str]]]] = []
+    for direction, part in enumerate(model.parts):
+        uses: dict[str, list[tuple[int, str]]] = {}
+        for realised, own in zip(drawn, states, strict=True):
+            places = [
+                i for i, w in enumerate(realised.words) if w.sense in known and w.form in number
+            ]
+            if not places:
+                continue
+            top = own(places)
+            if isinstance(model.encoder, BiLM):
+                top = top.chunk(2, -1)[direction]
+            forms = [realised.words[i].form for i in places]
+            senses = part.choose(torch.tensor([number[form] for form in forms]), top)
+            for form, sense, place in zip(forms, senses.tolist(), places, strict=True):
+                uses.setdefault(form, []).append((sense, str(realised.words[place].sense)))
+        found.append({w: u for w, u in uses.items() if len({true for _, true in u}) > 1})
+    return found
+
+
+def _states(model: LanguageModel, words: list[list[str]]) -> list[States]:
+    """Return what gives the states that choose the senses of a sentence's words, as in training.
+
+    A biLM's are those of the words themselves. A BERT's are those that predict a hidden word: each
+    is hidden in turn.
+    """
+    if isinstance(model.encoder, BiLM):
+        return [partial(_at, found[-1]) for found in features.layers_of(model, words)]
+    return [partial(_hidden, model, sentence) for sentence in words]
+
+
+def _at(top: torch.Tensor, places: list[int]) -> torch.Tensor:
+    return top[places]
+
+
+def _hidden(model: LanguageModel, sentence: list[str], places: list[int]) -> torch.Tensor:
+    hidden = [[MASK if i == place else w for i, w in enumerate(sentence)] for place in places]
+    assert model.head is not None
+    tops = [states[0, i] for states, i in zip(features.layers_of(model, hidden), places)]
+    return model.head(torch.stack(tops)).detach()
+
+
+def purities(found: Occurrences, seed: int = 0) -> dict[str, float]:
+    """Return the purity, the majority sense's share, and the purity of dealt out senses, percent.
+
+    Example:
+        >>> purities({"bank": [(0, "a"), (0, "a"), (1, "b"), (1, "a")]})["purity"]
+        75.0
+    """
+    random = np.random.default_rng([seed, 11])
+    dealt = {
+        word: list(zip(random.permutation([s for s, _ in uses]).tolist(), [t for _, t in uses]))
+        for word, uses in found.items()
+    }
+    majority = {word: [(0, true) for _, true in uses] for word, uses in found.items()}
+    return {PURITY: _purity(found), MAJORITY: _purity(majority), DEALT: _purity(dealt)}
+
+
+def _purity(found: Occurrences) -> float:
+    right = total = 0
+    for uses in found.values():
+        groups: dict[int, Counter[str]] = {}
+        for given, true in uses:
+            groups.setdefault(given, Counter())[true] += 1
+        right += sum(max(group.values()) for group in groups.values())
+        total += len(uses)
+    return 100.0 * right / total if total else float("nan")
+
+
+def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, Any]]:
+    """Return the nearest sense vectors of each living sense of a word, of the forward direction.
+
+    Returns:
+        Per sense: its number, ``own``, the share of the nearest that are senses of the same word,
+        and the nearest as (word, sense, cosine, x, y) with two principal components of these.
+        Nothing for a word outside the vocabulary.
+    """
+    if word not in model.vocabulary or not model.parts:
+        return []
+    part, row = model.parts[0], model.vocabulary.index(word)
+    slots = part.alive.shape[1]
+    unit = functional.normalize(part.vectors.flatten(0, 1).double(), dim=-1)
+    alive = part.alive.flatten()
+    found = []
+    for sense in part.alive[row].nonzero().flatten().tolist():
+        own = row * slots + sense
+        cosines = (unit @ unit[own]).masked_fill(~alive, -torch.inf)
+        cosines[own] = -torch.inf
+        near = cosines.topk(min(count, int(alive.sum()) - 1)).indices
+        group = torch.cat((torch.tensor([own]), near))
+        places = _plane(part.vectors.flatten(0, 1)[group].double())
+        nearest = [
+            [model.vocabulary[n // slots], n % slots, round(float(cosines[n]), 4), *places[i + 1]]
+            for i, n in enumerate(near.tolist())
+        ]
+        share = sum(n // slots == row for n in near.tolist()) / len(near)
+        found.append({"sense": sense, "place": places[0], "own": share, "nearest": nearest})
+    return found
+
+
+def _plane(vectors: torch.Tensor) -> list[list[float]]:
+    """Return the first two principal components of some vectors."""
+    centred = vectors - vectors.mean(0)
+    left, values, _ = torch.linalg.svd(centred, full_matrices=False)
+    places = left[:, :2] * values[:2]
+    return [[round(x, 4) for x in row] for row in places.tolist()]

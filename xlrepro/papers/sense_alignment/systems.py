@@ -1,0 +1,97 @@
+"""The systems of the tables, and the language models that they need."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from xlrepro.errors import SettingsError
+from xlrepro.papers.sense_alignment.language_model.settings import (
+    LanguageModelSettings,
+    SenseSettings,
+    TrainingSettings,
+)
+from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
+from xlrepro.papers.sense_alignment.settings import presets, validated
+
+SCHUSTER, WANG = " (Schuster et al., 2019)", " (Wang et al., 2020)"
+# System of Tables 3 to 5 -> language model, and whether W is applied.
+TRANSFER = {
+    "ELMo": ("ELMo", False),
+    "Joint-ELMo": ("Joint-ELMo", False),
+    f"ELMo+Proj{SCHUSTER}": ("ELMo", True),
+    f"Joint-ELMo+Proj{WANG}": ("Joint-ELMo", True),
+    "Bi-SaELMo": ("Bi-SaELMo", False),
+    "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
+}
+CENTRED = ", centred"  # an addition of ours
+# Language model -> (network, senses of the preset, whether it reads two languages).
+MODELS = {
+    "ELMo": ("bilm", "plain", False),
+    "SaELMo": ("bilm", "SaELMo", False),
+    "BERT-Tiny": ("bert", "plain", False),
+    "SaBERT-Tiny": ("bert", "SaBERT-Tiny", False),
+    "Joint-ELMo": ("bilm", "plain", True),
+    "Bi-SaELMo": ("bilm", "Bi-SaELMo", True),
+}
+
+
+class Changes(NamedTuple):
+    """Changed settings by name, told apart by what they belong to."""
+
+    training: dict[str, Any]
+    senses: dict[str, Any]
+    others: dict[str, Any]
+
+
+def changes(overrides: Mapping[str, Any]) -> Changes:
+    """Tell changes of a language model's training and senses from those of a trial."""
+    training = {k: v for k, v in overrides.items() if k in TrainingSettings.model_fields}
+    senses = {
+        k: v for k, v in overrides.items() if k in SenseSettings.model_fields and k not in training
+    }
+    others = {k: v for k, v in overrides.items() if k not in training and k not in senses}
+    return Changes(training, senses, others)
+
+
+def language_model(
+    profile: str, name: str, language: str = SOURCE, changed: Changes | None = None
+) -> LanguageModelSettings:
+    """Return the settings of a language model.
+
+    Args:
+        profile: of ``presets/language_models.yaml``.
+        name: key of ``MODELS``; followed by ``", centred"`` where senses are chosen in centred
+            components.
+        language: what a monolingual model reads, or what one of two languages reads beside English.
+        changed: settings instead of the preset's.
+
+    Raises:
+        SettingsError: for an unknown name, or an unknown or impossible setting.
+    """
+    plain = name.removesuffix(CENTRED)
+    if plain not in MODELS:
+        raise SettingsError(f"no language model is called {name!r}: use {', '.join(MODELS)}")
+    network, kind, joint = MODELS[plain]
+    values = presets("language_models")[profile]
+    changed = changed or Changes({}, {}, {})
+    training = {**values["training"][network], **(values.get("joint", {}) if joint else {})}
+    senses = {**values["senses_of_all"], **values["senses"][kind]}
+    if kind == "plain":  # nothing but the softmax matters with one sense
+        senses = {"senses": 1, "softmax": senses["softmax"]}
+    elif plain != name:
+        senses["centred"] = True
+    text = dict(values["text"])
+    if joint and "en" in text["words"]:  # as many words of each language
+        text["words"] = {"others": text["words"]["others"]}
+    return validated(
+        {
+            "languages": (SOURCE, language) if joint else (language,),
+            "dictionary": plain == "Bi-SaELMo",
+            "network": {"family": network, **values[network]},
+            "senses": {**senses, **(changed.senses if kind != "plain" else {})},
+            "training": {**training, **changed.training},
+            "text": text,
+            "precision": values["precision"],
+        },
+        f"language model {name} {profile}",
+        LanguageModelSettings,
+    )

@@ -1,0 +1,220 @@
+"""Labelled sentences of Tables 3 to 5 by the names that settings use: open, artificial, supplied.
+
+No text of a target language is read here before a head has been trained and chosen on English.
+"""
+
+import itertools
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from xlrepro.corpora import loading, registry
+from xlrepro.corpora.artificial.family import sentence_of
+from xlrepro.corpora.artificial.meaning import Meaning
+from xlrepro.corpora.artificial.ontology import load_ontology, seeded
+from xlrepro.corpora.artificial.semantics import contradicted, sentiment, weakened
+from xlrepro.corpora.artificial.tree import Realisation
+from xlrepro.corpora.readers import conll_ner
+from xlrepro.corpora.readers.tsv import read_rows
+from xlrepro.embeddings.open.tokenise import tokenise
+from xlrepro.errors import DataError
+from xlrepro.papers.sense_alignment.pretraining import text
+from xlrepro.papers.sense_alignment.settings import TransferSettings
+from xlrepro.paths import supplied_dir
+
+NLI = ("contradiction", "entailment", "neutral")
+POLARITY = ("negative", "positive")
+UMSAB = {"0": POLARITY[0], "2": POLARITY[1]}  # 1 is neutral
+DRAWN = 6  # artificial statements drawn per one that is wanted: most take no side
+HELD_OUT = 0.2  # share of the premises of XNLI's dev set that heads are chosen on
+SPLIT_SEED = 0
+
+
+class Example(NamedTuple):
+    """Words and their label, or a label per word; a pair has two lists of words."""
+
+    texts: tuple[tuple[str, ...], ...]
+    labels: tuple[str, ...]
+
+
+def examples(
+    task: str, settings: TransferSettings, language: str, split: str, domain: str = ""
+) -> list[Example]:
+    """Return the labelled examples of a split, cut to the settings' limit.
+
+    Args:
+        task: ``"ner"``, ``"sentiment"`` or ``"inference"``.
+        settings: of the trial.
+        language: its code.
+        split: ``"train"``, ``"dev"`` or ``"test"``.
+        domain: of reviews.
+
+    Raises:
+        DataError: if a file is missing or nothing is there.
+    """
+    limit = settings.train_sentences if split == "train" else settings.test_sentences
+    if settings.corpus == "artificial":
+        pairs = settings.source_model.text.ambiguous
+        found = _artificial(task, pairs, language, split, domain, limit or 0)
+    elif task == "ner":
+        found = _entities(settings.corpus, language, split)
+    elif task == "sentiment":
+        found = _reviews(settings.corpus, language, split, domain)
+    else:
+        found = _inference(settings.corpus, language, split)
+    if not found:
+        raise DataError(f"{settings.corpus} {language}/{split} {domain} has nothing of {task}")
+    return found[:limit]
+
+
+# -- artificial languages
+
+
+@lru_cache(maxsize=32)
+def _artificial(
+    task: str, pairs: int, language: str, split: str, domain: str, limit: int
+) -> list[Example]:
+    family = text.family(pairs)
+    seed = zlib.crc32(f"{language} {domain}".encode())
+    if task == "inference":
+        return _artificial_pairs(pairs, language, split, limit)
+    count = limit * DRAWN if task == "sentiment" else limit
+    drawn = family.realisations(language, count, split, seed, "statements")
+    if task == "ner":
+        made = [sentence_of(r) for r in drawn]
+        return [Example((s.tokens,), s.entities or ()) for s in made]
+    sides = [(r, sentiment(r.meaning)) for r in drawn]
+    return [Example((_words(r),), (POLARITY[side > 0],)) for r, side in sides if side]
+
+
+def _artificial_pairs(pairs: int, language: str, split: str, limit: int) -> list[Example]:
+    """Return statements with what follows from them, what contradicts them, and other ones."""
+    family, ontology = text.family(pairs), load_ontology()
+    random = seeded(text.FAMILY_SEED, "pairs", language, split)
+    stream = family.meanings(split, zlib.crc32(language.encode()), "statements")
+    premises: list[Meaning] = []
+    hypotheses: list[Meaning] = []
+    labels: list[str] = []
+    for meaning, other in itertools.pairwise(stream):
+        kinds = {
+            "entailment": weakened(meaning, ontology, random),
+            "contradiction": contradicted(meaning),
+            "neutral": other,
+        }
+        label = NLI[len(labels) % len(NLI)]
+        second = kinds[label]
+        if second is not None:
+            premises.append(meaning)
+            hypotheses.append(second)
+            labels.append(label)
+        if len(labels) >= limit:
+            break
+    speaker = family.language(language)
+    said = [[_words(r) for r in speaker.realise(m, random)] for m in (premises, hypotheses)]
+    return [Example((p, h), (label,)) for p, h, label in zip(*said, labels, strict=True)]
+
+
+def _words(realised: Realisation) -> tuple[str, ...]:
+    return tuple(word.form for word in realised.words)
+
+
+# -- registered corpora
+
+
+def ner_file(corpus: str, language: str, split: str) -> str:
+    """Return the file of a split; Chinese has labels for dev alone, which serves as its test."""
+    if corpus == "panx-wikiann" and language == "zh":
+        split = "dev"
+    return f"{language}/{split}"
+
+
+@lru_cache(maxsize=8)
+def _entities(corpus: str, language: str, split: str) -> list[Example]:
+    if corpus == conll_ner.NAME:
+        (file,) = conll_ner.files([(language, split)])
+        sentences = conll_ner.read(file)
+    else:
+        sentences = loading.load(corpus, ner_file(corpus, language, split))
+    return [Example((s.tokens,), s.entities or ()) for s in sentences]
+
+
+@lru_cache(maxsize=16)
+def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Example]:
+    if corpus == "sentiment-umsab":
+        rows = loading.load_rows(corpus, f"{language}/{split}")
+        kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
+    else:
+        path = supplied_dir() / corpus / language / domain / f"{split}.tsv"
+        kept = [(label, line) for label, line in _supplied(path, 2)]
+    said = [(label, tuple(tokenise(line, language))) for label, line in kept]
+    return [Example((words,), (label,)) for label, words in said if words]
+
+
+@lru_cache(maxsize=8)
+def _inference(corpus: str, language: str, split: str) -> list[Example]:
+    if split == "test":
+        rows = loading.load_rows("xnli", f"{language}/test")
+    elif corpus == "xnli+sick":
+        rows = _xnli_and_sick(split)
+    else:
+        rows = _supplied(supplied_dir() / corpus / f"{split}.tsv", 3)
+    return [
+        Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
+        for p, h, label in rows
+        if p.strip() and h.strip()
+    ]
+
+
+def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
+    """Return English pairs: four fifths of XNLI's dev premises and all of SICK, or the other fifth.
+
+    A premise has three hypotheses; all of them are on one side.
+    """
+    rows = loading.load_rows("xnli", "en/dev")
+    premises = sorted({row[0] for row in rows})
+    random = np.random.default_rng(SPLIT_SEED)
+    chosen = random.permutation(len(premises))[: round(HELD_OUT * len(premises))]
+    held_out = {premises[i] for i in chosen}
+    if split == "dev":
+        return [row for row in rows if row[0] in held_out]
+    found = [row for row in rows if row[0] not in held_out]
+    for part in ("train", "trial", "test"):  # none of them is a test set here
+        for _, premise, hypothesis, _, label in loading.load_rows("sick", part)[1:]:
+            found.append((premise, hypothesis, label.strip().lower()))
+    return found
+
+
+def _supplied(path: Path, columns: int) -> Sequence[tuple[str, ...]]:
+    if not path.is_file():
+        raise DataError(f"{path} is missing: put the corpus there, {columns} columns, tabs between")
+    return read_rows(path, columns)
+
+
+def data_hashes(task: str, settings: TransferSettings) -> dict[str, str]:
+    """Return the content hash of every file that a trial reads, and of its models' text."""
+    hashes = {}
+    for model in (settings.source_model, settings.target_reader):
+        hashes["text/" + "-".join(model.languages)] = text.text_hash(model)
+    if settings.corpus == "artificial":
+        return hashes | {"artificial": f"family {text.FAMILY_SEED}"}
+    files = _files(task, settings)
+    return hashes | {f"{name}/{file}": registry.content_hash(name, file) for name, file in files}
+
+
+def _files(task: str, settings: TransferSettings) -> list[tuple[str, str]]:
+    corpus, source, target = settings.corpus, settings.source, settings.target
+    splits = [(source, "train"), (source, "dev"), (target, "test")]
+    if corpus == "panx-wikiann":
+        return [(corpus, ner_file(corpus, code, split)) for code, split in splits]
+    if corpus == "sentiment-umsab":
+        return [(corpus, f"{code}/{split}") for code, split in splits]
+    if task == "inference":
+        found = [("xnli", f"{target}/test")]
+        if corpus == "xnli+sick":
+            found += [("xnli", "en/dev"), *(("sick", p) for p in ("train", "trial", "test"))]
+        return found
+    return []  # supplied by the user
