@@ -6,6 +6,7 @@ from pathlib import Path
 
 from xlrepro.errors import SettingsError
 
+CHECKOUT = Path(__file__).resolve().parent.parent  # that this package is installed from
 MOST_SHOWN = 80  # characters of a path in an error
 
 
@@ -27,9 +28,9 @@ def project_root() -> Path:
             f"XLREPRO_HOME={named} holds no data/reported folder: set it to a clone of xlrepro, "
             "or unset it"
         )
-    for folder in (Path(__file__).resolve().parent.parent, Path()):
+    for folder in (CHECKOUT, Path()):
         if _is_project(folder):
-            return folder.resolve()
+            return folder if folder is CHECKOUT else folder.resolve()
     raise SettingsError(
         "the project's data/ folder was not found: run inside a clone of xlrepro, or set "
         "XLREPRO_HOME to one"
