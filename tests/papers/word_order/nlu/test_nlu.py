@@ -12,6 +12,7 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.experiments.table3 import ROWS
+from xlrepro.papers.word_order.hashes import nlu_source
 from xlrepro.papers.word_order.nlu import data, training
 from xlrepro.papers.word_order.nlu.delexicalisation import WithMarks, delexicalised
 from xlrepro.papers.word_order.nlu.model import LatentVariable, NLUModel, SlotHead
@@ -340,13 +341,13 @@ def test_the_supplied_training_file_is_read_with_intents_and_slots(monkeypatch, 
     file.write_text("1\tzorp\tsay/zorp\tB-x\n2\tblip\tsay/zorp\tNoLabel\n\n", encoding="utf-8")
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     paper = nlu_settings("paper", ENCODERS["ORT"], {})
-    (found,) = data.source_of(paper).sentences("en", "train")
+    (found,) = nlu_source(paper).sentences("en", "train")
     assert (found.tokens, found.slots, found.intent) == (("zorp", "blip"), ("B-x", "O"), "say/zorp")
 
 
 @pytest.mark.mirror
 def test_open_english_has_the_twelve_intents():
-    found = data.source_of(nlu_settings("open", ENCODERS["ORT"], {})).sentences("en", "train")
+    found = nlu_source(nlu_settings("open", ENCODERS["ORT"], {})).sentences("en", "train")
     assert len(found) == 10_000
     assert len(data.known_labels(found).intents) == 12
     assert isinstance(data.known_labels(found).tags, TagSet)
