@@ -107,9 +107,9 @@ def cache_dir() -> Path:
     chosen = os.environ.get("XLREPRO_DATA")
     if chosen:
         return as_path(chosen, "XLREPRO_DATA")
-    import pooch
+    import platformdirs
 
-    return Path(pooch.os_cache("xlrepro"))
+    return Path(platformdirs.user_cache_dir("xlrepro"))
 
 
 def supplied_dir() -> Path:

@@ -41,7 +41,7 @@ def ambiguous_pairs(seed: object, count: int) -> list[tuple[str, str]]:
             found[concept.group].append(concept)
     for concepts in found.values():
         concepts.sort(key=lambda concept: -concept.rank)  # the most frequent last
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     while len(pairs) < count:
         choices = list(combinations([kind for kind in found if found[kind]], 2))
         if not choices:

@@ -169,6 +169,8 @@ def _tables6_8(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     changed, trials = changes(overrides), []
+    columns: tuple[str, ...]
+    drawn: tuple[int, ...]
     for identifier in systems:
         block, name = identifier.split(":", 1)
         if block == "arithmetic":

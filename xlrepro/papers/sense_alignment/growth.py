@@ -1,5 +1,7 @@
 """Tables 6 to 8: what follows from the printed settings, and how many senses stay alive."""
 
+from collections.abc import Mapping
+
 from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment.pretraining import artefacts
 from xlrepro.papers.sense_alignment.settings import GrowthSettings, validated
@@ -38,7 +40,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     )
 
 
-def counted(printed: dict[str, float]) -> dict[str, float]:
+def counted(printed: Mapping[str, float]) -> dict[str, float]:
     """Return the steps of the printed epochs, and the epochs of the stated steps.
 
     Args:

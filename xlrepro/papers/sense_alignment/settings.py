@@ -1,5 +1,6 @@
 """What decides the trials of the tables, typed; and the presets of their profiles."""
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, TypeVar
@@ -108,7 +109,7 @@ class GrowthSettings(_Settings):
     """
 
     model: LanguageModelSettings | None = None
-    arithmetic: dict[str, float] | None = None
+    arithmetic: Mapping[str, float] | None = None
 
 
 class PuritySettings(_Settings):

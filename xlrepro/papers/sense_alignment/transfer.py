@@ -31,7 +31,10 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
     sets = [_tagged(settings, settings.source, split, None, context) for split in ("train", "dev")]
     spread = _spread(sets[0].vectors)
     sets = [tagger.Tagged(_scaled(s.vectors, spread), s.tags) for s in sets]
-    model, fit = tagger.train(*sets, settings.tagger, trial.seed, context.device, context.progress)
+    train, dev = sets
+    model, fit = tagger.train(
+        train, dev, settings.tagger, trial.seed, context.device, context.progress
+    )
     test = _tagged(settings, settings.target, "test", _maps(settings, context), context)
     test = tagger.Tagged(_scaled(test.vectors, spread), test.tags)
     score = tagger.f1(model, test, context.device)

@@ -136,7 +136,7 @@ def ner_file(corpus: str, language: str, split: str) -> str:
 def _entities(corpus: str, language: str, split: str) -> list[Example]:
     if corpus == conll_ner.NAME:
         (file,) = conll_ner.files([(language, split)])
-        sentences = conll_ner.read(file)
+        sentences = list(conll_ner.read(file))
     else:
         sentences = loading.load(corpus, ner_file(corpus, language, split))
     return [Example((s.tokens,), s.entities or ()) for s in sentences]
@@ -156,6 +156,7 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
 
 @lru_cache(maxsize=8)
 def _inference(corpus: str, language: str, split: str) -> list[Example]:
+    rows: Sequence[Sequence[str]]
     if split == "test":
         rows = loading.load_rows("xnli", f"{language}/test")
     elif corpus == "xnli+sick":

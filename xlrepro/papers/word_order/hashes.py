@@ -65,7 +65,7 @@ def checkpoint_hash(checkpoint: str) -> str:
 
         return recipe_hash(checkpoint.removeprefix(SELF))
     if checkpoint.startswith(RELEASED):
-        from xlrepro.pretraining.released import weights_hash
+        from xlrepro.pretraining.recipes import weights_hash
 
         return weights_hash(name_and_layer(checkpoint)[0])
     return "supplied by the user" if Path(checkpoint).is_dir() else "transformers hub"

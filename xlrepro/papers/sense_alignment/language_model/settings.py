@@ -165,8 +165,8 @@ class SenseSettings(_Settings):
     queue: int = Field(20_000, ge=1)
     queue_all: bool = True
     translations: int | None = Field(None, ge=1)
-    softmax: SoftmaxSettings = SoftmaxSettings()
-    pruning: PruningSettings = PruningSettings()
+    softmax: SoftmaxSettings = SoftmaxSettings()  # type: ignore[call-arg]
+    pruning: PruningSettings = PruningSettings()  # type: ignore[call-arg]
 
     @property
     def slots(self) -> int:
@@ -244,7 +244,7 @@ class LanguageModelSettings(_Settings):
     languages: tuple[str, ...] = Field(min_length=1, max_length=2)
     dictionary: bool = False
     network: BiLMSizes | BertTinySizes = Field(discriminator="family")
-    senses: SenseSettings = SenseSettings()
+    senses: SenseSettings = SenseSettings()  # type: ignore[call-arg]
     training: TrainingSettings
     text: TextSettings
     precision: Literal["single", "double"] = "single"

@@ -77,7 +77,7 @@ def _own(name: str) -> MultilingualBert:
 
 
 def _registered(checkpoint: str) -> MultilingualBert:
-    from xlrepro.pretraining import released
+    from xlrepro.pretraining import recipes, released
 
     name, layer = name_and_layer(checkpoint)
     encoder = released.load(name)
@@ -95,7 +95,7 @@ def _registered(checkpoint: str) -> MultilingualBert:
         encoder.begin,
         encoder.end,
         encoder.tokenizer.first,
-        released.weights_hash(name),
+        recipes.weights_hash(name),
     )
 
 
