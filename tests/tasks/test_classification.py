@@ -6,7 +6,8 @@ import torch
 
 from xlrepro.errors import DataError
 from xlrepro.tasks import classification
-from xlrepro.tasks.classification import ClassifierSettings, DenseClassifier, Examples
+from xlrepro.tasks.classification import DenseClassifier, Examples
+from xlrepro.tasks.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings(hidden_dim=8, dropout=0.0, learning_rate=0.02, epochs=12)
 

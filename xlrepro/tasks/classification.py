@@ -16,42 +16,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro import metrics
 from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.tasks.settings import ClassifierSettings
 from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
-
-
-class ClassifierSettings(BaseModel):
-    """What decides a classifier, besides its features and its seed.
-
-    Attributes:
-        hidden_dim: width of the ReLU layer, and of the BiLSTM per direction.
-        dropout: probability of zeroing an entry before either linear layer.
-        learning_rate: Adam's.
-        batch_size: texts, or pairs, a step.
-        epochs: passes over the training texts at most.
-        patience: stop after so many epochs without a better source dev accuracy.
-        clip_norm: largest gradient norm.
-        longest: words of a text that are read; the rest is cut off. None: all.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    hidden_dim: int = Field(256, ge=1)
-    dropout: float = Field(0.5, ge=0, lt=1)
-    learning_rate: float = Field(4e-4, gt=0)
-    batch_size: int = Field(32, ge=1)
-    epochs: int = Field(10, ge=1)
-    patience: int = Field(5, ge=1)
-    clip_norm: float = Field(5.0, gt=0)
-    longest: int | None = Field(None, ge=1)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from xlrepro.trials.record import Record
 logger = logging.getLogger("xlrepro")
 
 ELSEWHERE = "set XLREPRO_BUILD to a folder you can write in"
+SETTLED_NS = 1_000_000_000  # of a folder's time: coarser than any clock of a file system
 FORGOTTEN_SECONDS = 86_400.0  # a temporary file of another machine is removed after a day
 
 
@@ -64,6 +65,7 @@ class RecordStore:
         self.published = Path(published) if published is not None else data_dir() / "results"
         self._files: dict[Path, tuple[int, int, Record]] = {}
         self._reported: set[str] = set()
+        self._listed: tuple[int, dict[str, Record]] | None = None
         check_folder(self.root)
         self._remove_leftovers()
 
@@ -113,11 +115,8 @@ class RecordStore:
         """Return all records, stale ones too, by (experiment, profile, systems, seed, key)."""
         files = self._published_lines(f"{experiment or '*/*'}.{profile or '*'}.jsonl")
         found = {record.key: record for lines in files for record in lines.records(self._report)}
-        for path in sorted(self.root.glob("*.json")):
-            record = self._read_local(path)
-            newer = _newer(record, found.get(path.stem))
-            if newer is not None:
-                found[path.stem] = newer
+        for key, record in self._local_records().items():
+            found[key] = _newer(record, found.get(key)) or record
         chosen = [
             record
             for record in found.values()
@@ -222,6 +221,23 @@ class RecordStore:
             if record is not None:
                 return record
         return None
+
+    def _local_records(self) -> dict[str, Record]:
+        """Return the records made here by key; the folder is read again once it has changed.
+
+        Records come and go by renaming alone, which moves the folder's time. A folder that changed
+        a moment ago may change again within one tick of its clock, and is not remembered.
+        """
+        try:
+            changed = self.root.stat().st_mtime_ns
+        except FileNotFoundError:
+            return {}
+        if self._listed is None or self._listed[0] != changed:
+            read = {path.stem: self._read_local(path) for path in sorted(self.root.glob("*.json"))}
+            records = {key: record for key, record in read.items() if record is not None}
+            settled = time.time_ns() - changed > SETTLED_NS
+            self._listed = (changed if settled else -1, records)
+        return self._listed[1]
 
     def _read_local(self, path: Path) -> Record | None:
         try:

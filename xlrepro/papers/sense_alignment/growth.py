@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from xlrepro.errors import SettingsError
-from xlrepro.papers.sense_alignment.pretraining import artefacts
 from xlrepro.papers.sense_alignment.settings import GrowthSettings, validated
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -24,6 +23,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         return TrialResult(cells, signatures={STEPS: "count|v:1", EPOCHS: "count|v:1"})
     if settings.model is None:
         raise SettingsError(f"{trial.label} names neither a language model nor an arithmetic")
+    from xlrepro.papers.sense_alignment.pretraining import artefacts  # needs torch
+
     chosen = settings.model.model_copy(update={"seed": trial.seed})
     model = artefacts.load(chosen, context.device)
     last = model.log["alive"][-1][1:]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.tasks.classification import ClassifierSettings
+from xlrepro.tasks.settings import ClassifierSettings
 from xlrepro.yaml_files import read_yaml
 
 
