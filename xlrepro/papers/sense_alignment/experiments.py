@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from xlrepro.papers.sense_alignment import growth, purity, sense_data, transfer_data
+from xlrepro.papers.sense_alignment import growth, sense_data, transfer_data
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
 from xlrepro.papers.sense_alignment.settings import (
@@ -18,6 +18,10 @@ from xlrepro.papers.sense_alignment.settings import (
 )
 from xlrepro.papers.sense_alignment.systems import (
     CENTRED,
+    DEALT,
+    MAJORITY,
+    OWN,
+    PURITY,
     TRANSFER,
     Changes,
     changes,
@@ -197,10 +201,10 @@ def _figures4_7(
         model = _model_of(known if block == "purity" else profile, name, changed)
         if block == "purity":
             values = {"sentences": count}
-            columns: tuple[str, ...] = (purity.PURITY, purity.MAJORITY, purity.DEALT)
+            columns: tuple[str, ...] = (PURITY, MAJORITY, DEALT)
         else:
             values.setdefault("words", known_words(model))
-            columns = (purity.OWN,)
+            columns = (OWN,)
         values |= {"model": model, **changed.others}
         settings = validated(values, f"figures4_7 {profile} {name}", PuritySettings)
         trials += _trials(
@@ -296,7 +300,7 @@ EXPERIMENTS = (
             *_systems("purity", PURE, ours=True),
             *_systems("vectors", ("SaELMo", "Bi-SaELMo"), ours=True),
         ),
-        columns=(purity.PURITY, purity.MAJORITY, purity.DEALT, purity.OWN),
+        columns=(PURITY, MAJORITY, DEALT, OWN),
         profiles=PROFILES,
         make_trials=_figures4_7,
         cost=_COST,

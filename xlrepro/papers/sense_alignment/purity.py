@@ -20,10 +20,9 @@ from xlrepro.papers.sense_alignment.pretraining import artefacts, text
 from xlrepro.papers.sense_alignment.pretraining.artefacts import LanguageModel
 from xlrepro.papers.sense_alignment.pretraining.text import MASK, SOURCE
 from xlrepro.papers.sense_alignment.settings import PuritySettings, validated
+from xlrepro.papers.sense_alignment.systems import DEALT, MAJORITY, OWN, PURITY
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
-PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
-OWN = "own senses among the nearest"
 SIGNATURES = {
     PURITY: "purity|words:known pairs|direction:mean of both|v:1",
     OWN: "share|nearest:cosine of sense vectors|v:1",

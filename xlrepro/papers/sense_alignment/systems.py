@@ -95,3 +95,8 @@ def language_model(
         f"language model {name} {profile}",
         LanguageModelSettings,
     )
+
+
+# The columns of Figures 4 to 7: purities (percent), and the share of own senses (percent).
+PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
+OWN = "own senses among the nearest"

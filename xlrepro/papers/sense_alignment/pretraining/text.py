@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from xlrepro.artefacts import hash_of
 from xlrepro.corpora import loading, registry
@@ -23,6 +22,9 @@ from xlrepro.papers.sense_alignment.language_model.settings import (
     TextSettings,
 )
 from xlrepro.paths import supplied_dir
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SOURCE = "en"
 FAMILY_SEED = 0
@@ -50,7 +52,7 @@ class Corpus:
     known: int
     sentences: dict[str, list[np.ndarray]]
     held_out: dict[str, list[np.ndarray]]
-    translations: torch.Tensor | None
+    translations: "Tensor | None"
 
     @property
     def tokens(self) -> int:
@@ -214,7 +216,7 @@ def pairs(settings: LanguageModelSettings) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def translations(settings: LanguageModelSettings, words: list[str]) -> torch.Tensor:
+def translations(settings: LanguageModelSettings, words: list[str]) -> "Tensor":
     """Return per word the words of the vocabulary that translate it, in either direction.
 
     A word is no translation of itself: names that both languages share are one word already.
@@ -231,6 +233,8 @@ def translations(settings: LanguageModelSettings, words: list[str]) -> torch.Ten
             found[b][a] = None
     limit = settings.senses.translations
     rows = [list(row)[:limit] for row in found]
+    import torch  # here alone: trials are named without it
+
     table = torch.full((len(rows), max(1, max(map(len, rows)))), -1)
     for row, others in zip(table, rows, strict=True):
         row[: len(others)] = torch.tensor(others, dtype=torch.long)
