@@ -105,9 +105,10 @@ def bleu_of(statistics: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.exp(np.log(smoothed / totals).mean(-1))
         brevity = np.exp(np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0]))
+        bleu = 100 * precision * brevity
     # no n-gram of some size at all, or not one word right: 0
     nothing = (totals == 0).any(-1) | (matches[..., 0] == 0)
-    return np.where(nothing, 0.0, 100 * precision * brevity)
+    return np.where(nothing, 0.0, bleu)
 
 
 def paired_bootstrap(
