@@ -1,4 +1,9 @@
-"""On text whose ambiguous words have known senses, the senses that are chosen are the true ones."""
+"""On text whose ambiguous words have known senses, the senses that are chosen are the true ones.
+
+A test of the parts: centres follow the states of a model that was trained with one sense per word.
+Their rate and deviation were chosen on lists like these. Senses trained together with the model did
+not get as pure; what they reach stands on the page of Figures 4 to 7.
+"""
 
 import numpy as np
 import pytest
