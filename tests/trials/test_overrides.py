@@ -60,7 +60,7 @@ def test_what_the_presets_use_is_within_the_bounds():
         {"warmup_steps": 1e300},
         {"epochs": True},
         {"epochs": "3"},
-        {"words": {}},
+        {"epochs": {}},
         {"batch_size": 0},
         {"train_sentences": 0},
         {"kernel_sizes": [3, 0]},

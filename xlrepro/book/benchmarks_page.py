@@ -17,6 +17,7 @@ GROUP_TITLES = {
     "zero-shot": "Zero-shot evaluation",
     "man-moe": "MAN-MoE",
     "routing-nmt": "Routed units",
+    "sense-alignment": "Sense-aware language models",
     "commands": "Everyday commands",
 }
 GPU = "cuda"  # name of the file of a GPU

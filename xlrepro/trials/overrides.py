@@ -23,7 +23,7 @@ DROPPED: Bound = (lambda number: 0 <= number < 1, "of 0 or more and less than 1"
 SHARE: Bound = (lambda number: 0 <= number <= 1, "from 0 to 1")
 
 COUNTS = (
-    "batch_size", "train_sentences", "test_sentences", "shuffle_copies", "words", "test_words",
+    "batch_size", "train_sentences", "test_sentences", "shuffle_copies",
 )  # fmt: skip
 SIZES = (
     "heads", "dim", "hidden_dim", "ff_dim", "latent_dim", "kernel_size", "kernel_sizes",

@@ -137,3 +137,10 @@ def test_the_control_asks_for_the_original_of_a_word(monkeypatch):
         assert set(found[right]) == set(wanted.columns)
     assert found[True]["noise 0.1/P@1"] > 95
     assert found[False]["noise 0.1/P@1"] < 20
+
+
+@pytest.mark.parametrize("name", ["words", "test_words"])
+@pytest.mark.parametrize("value", [0, "many"])
+def test_a_number_of_words_that_maps_nothing_is_refused(name, value):
+    with pytest.raises(SettingsError, match=f"setting {name} must be 1 or more"):
+        MAPPINGS.trials("smoke", overrides={name: value})

@@ -27,6 +27,9 @@ def _trials(
         raise SettingsError(
             f"{KEY} has no setting {', '.join(sorted(unknown))}; it has: {', '.join(common)}"
         )
+    for name in ("words", "test_words"):
+        if not isinstance(overrides.get(name, 1), int) or overrides.get(name, 1) < 1:
+            raise SettingsError(f"setting {name} must be 1 or more, not {overrides[name]!r}")
     common |= overrides
     trials = []
     for identifier in systems:
