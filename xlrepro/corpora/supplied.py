@@ -1,6 +1,6 @@
 """Files that a user supplies, because nobody may download them: where they lie, what is missing.
 
-Below the folder of supplied files (``paths.supplied_dir``):
+Below the folder of supplied files (``paths.supplied_dir``)::
 
     ud-treebanks-v2.2/UD_…/…-ud-{train,dev,test}.conllu   Universal Dependencies 2.2, as released
     conll-ner/{en,es,nl,de}/{train,dev,test}              CoNLL-2002 and 2003 (``conll_ner.py``)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from xlrepro.papers.routing_nmt.data.encoding import Example
+    from xlrepro.papers.routing_nmt.data import encoding
     from xlrepro.papers.routing_nmt.model import MultiTaskModel
 
 BATCH = 64
@@ -16,7 +16,7 @@ FIGURE_TASKS = ("translation", "semantics", "syntax", "ner")
 
 
 def block_usage(
-    model: "MultiTaskModel", task: str, examples: "Sequence[Example]", device: str = "cpu"
+    model: "MultiTaskModel", task: str, examples: "Sequence[encoding.Example]", device: str = "cpu"
 ) -> list[float]:
     """Return the mean of tau over all source tokens and the encoder's directions, per block.
 
