@@ -1,9 +1,11 @@
 """Settings that every training by the one loop has; read without torch."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from xlrepro.errors import SettingsError
 from xlrepro.training.precision import SINGLE, Precision
 
 Schedule = Literal["linear", "constant", "root"]
@@ -41,3 +43,31 @@ class FitSettings(BaseModel):
     warmup_steps: FromZero = 200
     clip_norm: Rate = 5.0
     precision: Precision = SINGLE
+
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
+    """Return ``values`` as settings of the given kind.
+
+    Args:
+        values: setting to value.
+        where: what they are the settings of, for the error's message.
+        kind: the class that says which settings there are, and their bounds.
+
+    Raises:
+        SettingsError: one line that names each unknown or impossible setting.
+
+    Example:
+        >>> values = {"learning_rate": 0.001, "epochs": 2, "patience": 1}
+        >>> validated(values, "a trial", FitSettings).epochs
+        2
+    """
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
+        )
+        raise SettingsError(f"settings of {where}: {problems}") from None

@@ -9,9 +9,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from xlrepro.errors import SettingsError
+from xlrepro.training import settings
 from xlrepro.training.precision import SINGLE, Precision
 from xlrepro.yaml_files import read_yaml
 
@@ -166,18 +166,8 @@ def presets(experiment: str) -> dict[str, Any]:
 
 
 def validated(values: Mapping[str, Any], where: str) -> TransferSettings:
-    """Return ``values`` as settings.
-
-    Raises:
-        SettingsError: one line that names each unknown or impossible setting.
-    """
-    try:
-        return TransferSettings.model_validate(dict(values))
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
-        )
-        raise SettingsError(f"settings of {where}: {problems}") from None
+    """Return ``values`` as settings; errors as `xlrepro.training.settings.validated`."""
+    return settings.validated(values, where, TransferSettings)
 
 
 def transfer_settings(

@@ -2,11 +2,11 @@
 
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from xlrepro.errors import SettingsError
+from xlrepro.training.settings import validated as validated
 from xlrepro.yaml_files import read_yaml
 
 Count = Annotated[int, Field(ge=1)]
@@ -200,21 +200,3 @@ def presets() -> dict[str, Any]:
     """Return the presets: profile to settings, as the YAML has them."""
     folder = resources.files("xlrepro.papers.ramen") / "presets"
     return dict(read_yaml(folder / "ramen.yaml"))
-
-
-S = TypeVar("S", bound=Settings)
-
-
-def validated(values: dict[str, Any], where: str, kind: type[S]) -> S:
-    """Return ``values`` as settings of the given kind.
-
-    Raises:
-        SettingsError: one line that names each unknown or impossible setting.
-    """
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
-        )
-        raise SettingsError(f"settings of {where}: {problems}") from None

@@ -4,13 +4,14 @@ Each point that the paper leaves open is a setting with the default we chose; so
 stand in the presets' comments, reasons in ``data/deviations/routing_nmt.yaml``.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from xlrepro.errors import SettingsError
+from xlrepro.training import settings
 from xlrepro.yaml_files import read_yaml
 
 Count = Annotated[int, Field(ge=1)]
@@ -121,16 +122,6 @@ def presets() -> dict[str, Any]:
     return dict(read_yaml(file))
 
 
-def validated(values: dict[str, Any], where: str) -> TranslationSettings:
-    """Return ``values`` as settings.
-
-    Raises:
-        SettingsError: one line that names each unknown or impossible setting.
-    """
-    try:
-        return TranslationSettings.model_validate(values)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
-        )
-        raise SettingsError(f"settings of {where}: {problems}") from None
+def validated(values: Mapping[str, Any], where: str) -> TranslationSettings:
+    """Return ``values`` as settings; errors as `xlrepro.training.settings.validated`."""
+    return settings.validated(values, where, TranslationSettings)

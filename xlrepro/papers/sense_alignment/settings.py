@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.tasks.settings import ClassifierSettings
+from xlrepro.training.settings import validated as validated
 from xlrepro.yaml_files import read_yaml
 
 
@@ -134,21 +134,3 @@ def presets(experiment: str) -> dict[str, Any]:
     """Return a file of ``presets/``, profile to settings."""
     folder = resources.files("xlrepro.papers.sense_alignment") / "presets"
     return dict(read_yaml(folder / f"{experiment}.yaml"))
-
-
-S = TypeVar("S", bound=BaseModel)
-
-
-def validated(values: dict[str, Any], where: str, kind: type[S]) -> S:
-    """Return ``values`` as settings of the given kind.
-
-    Raises:
-        SettingsError: one line that names each unknown or impossible setting.
-    """
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
-        )
-        raise SettingsError(f"settings of {where}: {problems}") from None

@@ -10,10 +10,10 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from xlrepro.errors import SettingsError
 from xlrepro.training.settings import Count, Dropped, FitSettings, FromZero, Share
+from xlrepro.training.settings import validated as validated
 from xlrepro.yaml_files import read_yaml
 
 # The encoders of the paper's word-level rows. Sizes come from the presets; "w/ shuffled data"
@@ -118,21 +118,6 @@ def presets(experiment: str) -> dict[str, Any]:
 
 
 S = TypeVar("S", bound=BaseModel)
-
-
-def validated(values: Mapping[str, Any], where: str, kind: type[S]) -> S:
-    """Return ``values`` as settings of the given kind.
-
-    Raises:
-        SettingsError: one line that names each unknown or impossible setting.
-    """
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.errors()
-        )
-        raise SettingsError(f"settings of {where}: {problems}") from None
 
 
 def with_encoder(
