@@ -66,16 +66,18 @@ def _choose_scripts(
         scripts[:] = needed_scripts(scripts, has_math)
 
 
-def _skip_inner_parts(
-    app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
-) -> bool | None:
-    """Leave out what pydantic keeps in a class: to look at some of it is an error."""
-    return True if name.startswith("__pydantic_") else None
+def _keep_napoleon_out(app: Any) -> None:
+    """Let Napoleon not look at what pydantic keeps in a class: to look at some of it is an error.
+
+    Its look serves settings of its own that the book does not use.
+    """
+    listeners = app.events.listeners["autodoc-skip-member"]
+    listeners[:] = [each for each in listeners if each.handler.__module__ != "sphinx.ext.napoleon"]
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
-    app.connect("autodoc-skip-member", _skip_inner_parts, priority=100)
+    app.connect("builder-inited", _keep_napoleon_out)
     app.connect("autodoc-process-docstring", _process_docstring, priority=900)
     app.connect("html-page-context", _choose_scripts, priority=999)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
