@@ -44,7 +44,7 @@ class Translations:
         return torch.cat([there, back])
 
 
-def mean_cosine(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
+def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
     """Return r: the mean cosine of each row of x and its k nearest rows of y, ``(n,)``.
 
     Args:
@@ -67,14 +67,14 @@ def best_translations(
         sources: words of the queries' language, from which r(target) is taken. ``(words, dim)``
         k: neighbours of r.
     """
-    r_targets = mean_cosine(targets, sources, k)
+    r_targets = neighbour_mean(targets, sources, k)
     # r(query) is the same for all its candidates and does not change the best.
     best = [(block @ targets.T - r_targets / 2).argmax(dim=1) for block in queries.split(BLOCK)]
     return torch.cat(best)
 
 
 def neighbour_means(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> tuple[Tensor, Tensor]:
-    """Return r of x, ``(n,)``, and r of y, ``(m,)``: :func:`mean_cosine`, each cosine taken once.
+    """Return r of x, ``(n,)``, and of y, ``(m,)``: :func:`neighbour_mean` of both in one product.
 
     Args:
         x: rows of length 1, ``(n, dim)``.

@@ -68,7 +68,7 @@ def _mutual(x: np.ndarray, y: np.ndarray, device: str) -> np.ndarray:
 def map_with_seed(
     x: np.ndarray,
     y: np.ndarray,
-    seed_pairs: Sequence[tuple[int, int]],
+    seed_pairs: Sequence[tuple[int, int]] | np.ndarray,
     *,
     refinements: int = 0,
     candidates: int = 10_000,
