@@ -23,8 +23,8 @@ def csls_retrieve(
 
     sides = (queries, targets, queries if sources is None else sources)
     dtype = np.result_type(*sides)
-    tensors = (torch.from_numpy(np.array(side, dtype)) for side in sides)
-    return np.asarray(best_translations(*tensors, k))
+    q, t, s = (torch.from_numpy(np.array(side, dtype)) for side in sides)
+    return np.asarray(best_translations(q, t, s, k))
 
 
 def precision_at_1(
