@@ -180,14 +180,28 @@ def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
     return TextBatch(padded, mask, languages, labels)
 
 
-def endless_batches(
-    texts: EncodedTexts, batch_size: int, generator: np.random.Generator
-) -> Iterator[list[int]]:
-    """Yield numbers of texts without end: every text once, in random order, then again."""
-    while True:
-        order = generator.permutation(len(texts.rows)).tolist()
-        for start in range(0, len(order), batch_size):
-            yield order[start : start + batch_size]
+class EndlessBatches:
+    """Numbers of texts without end: every text once, in random order, then again.
+
+    Args:
+        texts: how many there are to draw from is all that counts.
+        batch_size: texts of a batch; the last of a pass has what is left.
+        generator: draws the order of a pass when the pass begins.
+    """
+
+    def __init__(
+        self, texts: EncodedTexts, batch_size: int, generator: np.random.Generator
+    ) -> None:
+        self.count, self.batch_size, self.generator = len(texts.rows), batch_size, generator
+        self.order: list[int] = []
+        self.place = 0
+
+    def __next__(self) -> list[int]:
+        """Return the numbers of the next batch."""
+        if self.place >= len(self.order):
+            self.order, self.place = self.generator.permutation(self.count).tolist(), 0
+        start, self.place = self.place, self.place + self.batch_size
+        return self.order[start : self.place]
 
 
 def ordered_batches(texts: EncodedTexts, max_tokens: int) -> Iterator[list[int]]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from xlrepro.training import settings
 from xlrepro.training.precision import SINGLE, Precision
+from xlrepro.training.settings import Count
 from xlrepro.yaml_files import read_yaml
 
 Task = Literal["NER", "SF", "reviews"]
@@ -109,6 +110,10 @@ class TransferSettings(BaseModel):
         epochs: an epoch has as many iterations as the geometric mean of the sources' batches.
         min_iterations: epochs are added until so many iterations are done (the code: 15,000 for
             tagging).
+        evaluate_every: iterations between two looks at dev; ``None`` is an epoch.
+        max_iterations: at most so many, where dev is looked at between epochs; ``None`` is as many
+            as the epochs have.
+        patience: stop after so many looks at dev without a better score; ``None`` is never.
         token_loss: the loss of a sentence is the mean over tokens (the code) or their sum (Eq. 2).
         select_on: whose dev set chooses the epoch: the sources' (zero-resource) or the target's
             (the code).
@@ -139,6 +144,9 @@ class TransferSettings(BaseModel):
     weight_decay: float = 1e-8
     epochs: int
     min_iterations: int = 0
+    evaluate_every: Count | None = None
+    max_iterations: Count | None = None
+    patience: Count | None = None
     token_loss: Literal["mean", "sum"] = "mean"
     select_on: Literal["source_dev", "target_dev"] = "source_dev"
     lowercase_characters: Literal["german_target", "german", "none"] = "german_target"

@@ -25,7 +25,8 @@ from xlrepro.papers.man_moe.encoding import (
 from xlrepro.papers.man_moe.examples import Example
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import TransferSettings, validated
-from xlrepro.papers.man_moe.training import Fit, TrainingTexts, train
+from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
+from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
@@ -165,12 +166,13 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None =
         for code in transfer.selection_languages()
     ]
 
-    def dev_score(candidate: ManMoe) -> float:
-        scores = [d.score(candidate, names, context.device) for d in dev]
+    def dev_score() -> float:
+        scores = [d.score(model, names, context.device) for d in dev]
         return sum(scores) / len(scores)
 
-    fit = train(model, texts, settings, seed, dev_score, context.device, context.progress)
-    return Trained(model, characters, names, fit, context.device)
+    learner = TransferLearner(model, texts, settings, seed, dev_score, context.device)
+    curve = fit(learner, learner.rounds, settings.patience, context.progress)
+    return Trained(model.eval(), characters, names, curve, context.device)
 
 
 def training_texts(
