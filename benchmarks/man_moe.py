@@ -15,7 +15,7 @@ from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.papers.man_moe.encoding import CharacterIds, EncodedTexts, WordTable
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
-from xlrepro.papers.man_moe.training import Trainer, TrainingTexts, moved, step_batches
+from xlrepro.papers.man_moe.training import StepStream, Trainer, TrainingTexts, moved
 
 LANGUAGES = ("en", "de", "es", "nl")  # the last one is the target
 SENTENCES, WORDS, VECTOR_DIM, LABELS = 400, 3000, 300, 9
@@ -48,7 +48,7 @@ def measure(device: str, threads: int) -> list[Result]:
         table = texts.table.to(device)
         model = ManMoe(SETTINGS.model, VECTOR_DIM, characters, len(LANGUAGES) - 1, LABELS)
         ours = Trainer(model.to(device).train(), table, SETTINGS, len(LANGUAGES) - 1)
-        stream = step_batches(texts, SETTINGS, np.random.default_rng(1))
+        stream = StepStream(texts, SETTINGS, np.random.default_rng(1))
         batches = moved(next(stream), device)
         peer = LoopManMoe(model, SETTINGS.model.dropout).to(device).train()
         loop = LoopTrainer(peer, table, SETTINGS)

@@ -82,9 +82,7 @@ def text(
     return texts or _nothing(settings, language, domain, split)
 
 
-def _nothing(
-    settings: TransferSettings, language: str, domain: str | None, split: str
-) -> NoReturn:
+def _nothing(settings: TransferSettings, language: str, domain: str | None, split: str) -> NoReturn:
     raise DataError(f"{settings.corpus} {language}/{split} has nothing of domain {domain}")
 
 
@@ -150,6 +148,16 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
 
     return unsupervised_vectors.load(name, languages)
+
+
+def lookup(settings: TransferSettings) -> Lookup:
+    """Return the word vectors as the settings want them read; errors as :func:`vectors`."""
+    found = vectors(settings.corpus, settings.vectors, settings.languages)
+    if settings.word_vectors == "standardised":
+        return found
+    from xlrepro.papers.man_moe.raw_vectors import raw
+
+    return raw(found)
 
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:

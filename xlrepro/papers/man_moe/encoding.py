@@ -130,12 +130,13 @@ def word_table(
     table = torch.zeros(len(rows) + 1, vectors.dim)
     for language in {code for code, _ in rows}:
         own = [word for code, word in rows if code == language]
-        matrix, kinds = vectors.lookup(language, own)
-        found = np.array(matrix, dtype=working_dtype())
-        if settings.unknown == "random":
+        # shape: (words of the language, dim) and (words of the language,)
+        looked_up, kinds = vectors.lookup(language, own)
+        matrix = np.array(looked_up, dtype=working_dtype())
+        if settings.unknown != "zero":
             for i in np.flatnonzero(kinds == 0):
-                found[i] = _random_vector(language, own[i], vectors.dim)
-        table[[rows[language, word] for word in own]] = torch.from_numpy(found)
+                matrix[i] = _random_vector(language, own[i], vectors.dim, settings.unknown)
+        table[[rows[language, word] for word in own]] = torch.from_numpy(matrix)
     numbers: dict[str, int] = {}
     spellings = [0]
     for code, own_word in rows:
@@ -146,9 +147,15 @@ def word_table(
     return WordTable(rows, table, torch.tensor(spellings), padded)
 
 
-def _random_vector(language: str, word: str, dim: int) -> np.ndarray:
-    """Return a standard normal vector, the scale of ours; always the same one for a word."""
-    return np.random.default_rng(list(f"{language} {word}".encode())).standard_normal(dim)
+def _random_vector(language: str, word: str, dim: int, kind: str) -> np.ndarray:
+    """Return a standard normal vector ``(dim,)``, the scale of ours; always the same for a word.
+
+    Of length 1 if it is to be the ``unit`` vector of the authors' code, which knows lower-case
+    forms alone.
+    """
+    form = word.strip().lower() if kind == "unit" else word
+    vector = np.random.default_rng(list(f"{language} {form}".encode())).standard_normal(dim)
+    return vector / np.linalg.norm(vector) if kind == "unit" else vector
 
 
 def encode(

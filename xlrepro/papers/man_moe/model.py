@@ -59,27 +59,54 @@ class WordRepresentation(nn.Module):
                 settings.kernel_sizes,
                 settings.character_dim,
                 settings.train_character_vectors,
+                settings.dropout_on("characters"),
             )
             self.output_dim += settings.character_dim
+        self.padded_batches = settings.character_windows == "batch"
 
-    def forward(self, rows: Tensor, table: WordTable) -> Tensor:
+    def forward(self, rows: Tensor, table: WordTable, batches: Tensor | None = None) -> Tensor:
         """Represent some words; the CharCNN reads each distinct spelling once.
 
         Args:
             rows: of the word table, of the tokens of one or several batches. ``(tokens,)``
             table: the words.
+            batches: number of the batch that each token is padded with; ``None``: the same.
+                ``(tokens,)``
 
         Returns:
             ``(tokens, output_dim)``, the fixed vector first.
         """
+        # shape: (tokens, vector_dim)
         vectors = table.vectors.index_select(0, rows)
         if self.char_cnn is None:
             return vectors
-        distinct, where = torch.unique(table.spellings[rows], return_inverse=True)
+        # shape: (tokens,)
+        spellings, padded_to = table.spellings[rows], None
+        if self.padded_batches:
+            widths = self._padded_widths(table, spellings, batches)
+            pairs = torch.stack((spellings, widths), 1)
+            # shape: (words, 2) and (tokens,); a word is a spelling with its padding
+            words, tokens = torch.unique(pairs, dim=0, return_inverse=True)
+            distinct, padded_to = words.unbind(1)
+        else:
+            distinct, tokens = torch.unique(spellings, return_inverse=True)
+        # shape: (words, characters of the longest)
         characters = table.characters[distinct]
         width = int((characters > 0).sum(1).max())
-        spelled = self.char_cnn(characters[:, : max(1, width)])
-        return torch.cat((vectors, spelled.index_select(0, where)), -1)
+        # shape: (tokens, character_dim)
+        spelled = self.char_cnn(characters[:, : max(1, width)], tokens, padded_to)
+        return torch.cat((vectors, spelled), -1)
+
+    def _padded_widths(self, table: WordTable, spellings: Tensor, batches: Tensor | None) -> Tensor:
+        """Return how many characters each token has with its padding, ``(tokens,)``.
+
+        As many as the longest word of its batch, and at least the widest window.
+        """
+        assert self.char_cnn is not None
+        # shape: (tokens,)
+        lengths = (table.characters > 0).sum(1)[spellings]
+        batches = torch.zeros_like(spellings) if batches is None else batches
+        return longest_of_group(lengths, batches).clamp(min=max(self.char_cnn.kernel_sizes))
 
 
 class FeatureExtractor(nn.Module):
@@ -170,7 +197,8 @@ class Discriminator(nn.Module):
         self.pool = ConvolutionPooling(
             input_dim, settings.discriminator_filters, settings.kernel_sizes
         )
-        self.all_windows = settings.discriminator_windows == "batch"
+        self.padded_batches = settings.discriminator_windows == "batch"
+        self.dropout = Dropout(settings.dropout_on("pooled"))
         width = settings.discriminator_dim
         self.classify = nn.Sequential(
             nn.Linear(self.pool.output_dim, width),
@@ -178,13 +206,28 @@ class Discriminator(nn.Module):
             Dropout(settings.dropout),
             nn.Linear(width, width),
             nn.ReLU(),
-            Dropout(settings.dropout),
+            Dropout(settings.dropout_on("last layers")),
             nn.Linear(width, languages),
         )
 
-    def forward(self, features: Tensor, packing: Packing) -> Tensor:
-        """Return log-probabilities of the languages, ``(batch, languages)``, of flat features."""
-        return self.classify(self.pool(features, packing, self.all_windows)).log_softmax(-1)
+    def forward(self, features: Tensor, packing: Packing, batches: Tensor | None = None) -> Tensor:
+        """Return log-probabilities of the languages, ``(batch, languages)``.
+
+        Args:
+            features: flat. ``(tokens, input_dim)``
+            packing: of the texts.
+            batches: number of the batch that each text is padded with; ``None``: the same.
+                ``(batch,)``
+        """
+        padded_to = None
+        if self.padded_batches:
+            batches = torch.zeros_like(packing.lengths) if batches is None else batches
+            # shape: (batch,)
+            longest = longest_of_group(packing.lengths, batches)
+            padded_to = longest.clamp(min=max(self.pool.kernel_sizes))
+        # shape: (batch, 3 * filters)
+        pooled = self.dropout(self.pool(features, packing, padded_to))
+        return self.classify(pooled).log_softmax(-1)
 
 
 class PrivateExtractor(nn.Module):
@@ -234,7 +277,9 @@ class Predictor(nn.Module):
         self.pool = AttentionPooling(input_dim) if pooled else None
         count = sources if settings.tagger_experts else 1
         width = settings.predictor_dim or input_dim
-        self.experts = Experts(count, input_dim, width, labels, settings.dropout)
+        self.experts = Experts(
+            count, input_dim, width, labels, settings.dropout, settings.dropout_on("last layers")
+        )
         self.gate: ExpertGate | None = None
         if settings.tagger_experts:
             self.gate = ExpertGate(input_dim, count, settings.gate_bias, settings.detach_gate)
@@ -315,6 +360,22 @@ class ManMoe(nn.Module):
             for name, parameter in self.named_parameters()
             if not name.startswith("discriminator.") and parameter.requires_grad
         ]
+
+
+def longest_of_group(lengths: Tensor, groups: Tensor) -> Tensor:
+    """Return for each item the largest length in its group.
+
+    Args:
+        lengths: ``(items,)``.
+        groups: number of each item's group, ``(items,)``.
+
+    Example:
+        >>> longest_of_group(torch.tensor([2, 5, 3]), torch.tensor([0, 1, 0])).tolist()
+        [3, 5, 3]
+    """
+    # shape: (groups,)
+    longest = lengths.new_zeros(int(groups.max()) + 1).scatter_reduce(0, groups, lengths, "amax")
+    return longest[groups]
 
 
 def language_mean(losses: Tensor, languages: Tensor, count: int) -> Tensor:

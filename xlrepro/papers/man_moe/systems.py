@@ -50,6 +50,11 @@ _MORE_TEXT: dict[str, Any] = {"train_sentences": 10_000}
 MORE_TEXT_ROWS: dict[str, dict[str, Any]] = {
     row: {**NER_ROWS[row], **_MORE_TEXT} for row in ("BWE+CharCNN (3-to-1)", "MAN-MOE+CharCNN")
 }
+# Trained until five looks at the sources' dev sets bring nothing, at most the preset's iterations.
+LONG_ROWS: dict[str, dict[str, Any]] = {
+    row: NER_ROWS[row]
+    for row in ("MAN-MoE", "BWE+CharCNN (1-to-1)", "BWE+CharCNN (3-to-1)", "MAN-MOE+CharCNN")
+}
 REVIEW_ROWS: dict[str, dict[str, Any]] = {
     name: changes for name, changes in SLOT_ROWS.items() if name != "MAN"
 }

@@ -112,7 +112,12 @@ class Trainer:
             Flat representations, ``(tokens, dim)`` each; labelled texts first.
         """
         texts = [*batches.main, *batches.critics]
-        words = self.model.words(torch.cat([batch.flat for batch in texts]), self.table)
+        # The authors' code pads the texts of each language of each of them apart.
+        # shape: (tokens of all,)
+        of_text = [batch.languages[batch.packing.texts] for batch in texts]
+        apart = torch.cat([own + i * (self.sources + 1) for i, own in enumerate(of_text)])
+        rows = torch.cat([batch.flat for batch in texts])
+        words = self.model.words(rows, self.table, apart)
         main = sum(len(batch.flat) for batch in batches.main)
         return words[:main], words[main:].detach()
 
@@ -163,7 +168,8 @@ class Trainer:
         """
         discriminator = self.model.discriminator
         assert discriminator is not None
-        log_probabilities = discriminator(shared, batch.packing)
+        # shape: (batch, languages), then (batch,)
+        log_probabilities = discriminator(shared, batch.packing, batch.languages)
         losses = -log_probabilities.gather(1, batch.languages[:, None]).squeeze(1)
         return language_mean(losses, batch.languages, self.sources + 1)
 
