@@ -152,12 +152,12 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 
 def lookup(settings: TransferSettings) -> Lookup:
     """Return the word vectors as the settings want them read; errors as :func:`vectors`."""
-    found = vectors(settings.corpus, settings.vectors, settings.languages)
+    as_read = vectors(settings.corpus, settings.vectors, settings.languages)
     if settings.word_vectors == "standardised":
-        return found
+        return as_read
     from xlrepro.papers.man_moe.raw_vectors import raw
 
-    return raw(found)
+    return raw(as_read)
 
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:

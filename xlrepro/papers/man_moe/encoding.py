@@ -127,22 +127,24 @@ def word_table(
     rows: dict[Word, int] = {}
     for word in words:
         rows.setdefault(word, len(rows) + 1)
+    # shape: (words + 1, dim)
     table = torch.zeros(len(rows) + 1, vectors.dim)
     for language in {code for code, _ in rows}:
-        own = [word for code, word in rows if code == language]
+        words_of = [word for code, word in rows if code == language]
         # shape: (words of the language, dim) and (words of the language,)
-        looked_up, kinds = vectors.lookup(language, own)
+        looked_up, kinds = vectors.lookup(language, words_of)
         matrix = np.array(looked_up, dtype=working_dtype())
         if settings.unknown != "zero":
             for i in np.flatnonzero(kinds == 0):
-                matrix[i] = _random_vector(language, own[i], vectors.dim, settings.unknown)
-        table[[rows[language, word] for word in own]] = torch.from_numpy(matrix)
+                matrix[i] = _random_vector(language, words_of[i], vectors.dim, settings.unknown)
+        table[[rows[language, word] for word in words_of]] = torch.from_numpy(matrix)
     numbers: dict[str, int] = {}
     spellings = [0]
-    for code, own_word in rows:
-        spelling = spelled(own_word, code, target, settings)
+    for code, word in rows:
+        spelling = spelled(word, code, target, settings)
         spellings.append(numbers.setdefault(spelling, len(numbers) + 1))
     ids = [torch.tensor([0]), *(torch.tensor(characters.spell(word)) for word in numbers)]
+    # shape: (spellings + 1, characters of the longest)
     padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
     return WordTable(rows, table, torch.tensor(spellings), padded)
 
@@ -162,8 +164,9 @@ def encode(
     language: str, number: int, texts: Sequence[Sequence[str]], table: WordTable
 ) -> EncodedTexts:
     """Return texts as rows of ``table``, without labels."""
-    found = [torch.tensor([table.rows[language, w] for w in tokens]) for tokens in texts]
-    return EncodedTexts(number, found)
+    # shape of each: (length,)
+    rows = [torch.tensor([table.rows[language, w] for w in tokens]) for tokens in texts]
+    return EncodedTexts(number, rows)
 
 
 def with_labels(
@@ -177,12 +180,14 @@ def with_labels(
 def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
     """Pad the chosen texts of several languages to the longest of all."""
     rows = [texts.rows[i] for texts, indices in chosen for i in indices]
+    # shape: (batch,), then (batch, length)
     lengths = torch.tensor([len(r) for r in rows])
-    mask = torch.arange(int(lengths.max())) < lengths[:, None]  # (batch, length)
+    mask = torch.arange(int(lengths.max())) < lengths[:, None]
     padded = torch.zeros(mask.shape, dtype=torch.long)
     padded[mask] = torch.cat(rows)
     languages = torch.tensor([texts.language for texts, indices in chosen for _ in indices])
     gold = [texts.gold[i] for texts, indices in chosen if texts.gold is not None for i in indices]
+    # shape: (tokens,) or (batch,)
     labels = torch.cat(gold) if gold else torch.empty(0, dtype=torch.long)
     return TextBatch(padded, mask, languages, labels)
 

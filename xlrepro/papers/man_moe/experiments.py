@@ -146,8 +146,8 @@ def _table3_trials(
 
 
 def _table3_cells(record: Record) -> list[Cell]:
-    (own,) = (row for row, same in ABLATION_IN_TABLE2.items() if (same,) == record.systems)
-    return [Cell(own, c.column, c.value, c.metric, c.unit) for c in record.cells]
+    (row,) = (row for row, same in ABLATION_IN_TABLE2.items() if (same,) == record.systems)
+    return [Cell(row, c.column, c.value, c.metric, c.unit) for c in record.cells]
 
 
 def _figure4_trials(
@@ -169,32 +169,34 @@ def _table6_trials(
             raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
         for value in values:
             if value == getattr(base, setting):
-                found = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
+                of_value = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
             else:
                 settings = transfer_settings("slots", profile, {setting: value}, overrides)
                 columns = [sweep.column(value)]
-                found = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
-            trials |= {t.key: t for t in found}
+                of_value = _trials(
+                    "table6", identifier, columns, profile, seeds, settings, SWEEP_RUN
+                )
+            trials |= {t.key: t for t in of_value}
     return list(trials.values())
 
 
 def _columns(preset: str) -> tuple[str, ...]:
     """Return ``target/domain`` of every profile, the paper's first."""
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for values in presets(preset).values():
         domains = (*values["domains"], "avg")
-        found |= dict.fromkeys(f"{t}/{d}" for t in values["targets"] for d in domains)
-    return tuple(found)
+        columns |= dict.fromkeys(f"{t}/{d}" for t in values["targets"] for d in domains)
+    return tuple(columns)
 
 
 def _gate_columns() -> tuple[str, ...]:
     """Return ``target/source`` of every profile of reviews and of named entities."""
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for preset in ("reviews", "ner"):
         for values in presets(preset).values():
             pairs = [(t, s) for t in values["targets"] for s in values["languages"] if s != t]
-            found |= dict.fromkeys(f"{target}/{source}" for target, source in pairs)
-    return tuple(found)
+            columns |= dict.fromkeys(f"{target}/{source}" for target, source in pairs)
+    return tuple(columns)
 
 
 def _systems(table: str, *blocks: str, **options: bool) -> tuple[System, ...]:
@@ -284,7 +286,11 @@ EXPERIMENTS = (
         key="man_moe/figure4",
         title="Figure 4: average gate weights of the language experts",
         question="Which source language's expert does each target language use?",
-        systems=(System("gates", "reviews"), System("gates", "NER")),
+        systems=(
+            System("gates", "reviews"),
+            System("gates", "NER"),
+            System("gates", "NER, long training", default=False, ours=True),
+        ),
         columns=_gate_columns(),
         make_trials=_figure4_trials,
         draws_on=("man_moe/table5", "man_moe/table4"),

@@ -132,6 +132,7 @@ class FeatureExtractor(nn.Module):
     def forward(self, x: Tensor, packing: Packing) -> Tensor:
         """Return ``(tokens, output_dim)`` for flat tokens ``(tokens, input_dim)``."""
         for layer in self.layers:
+            # shape: (tokens, 2 * extractor_dim)
             x = layer(self.dropout(x), packing)
         return x
 
@@ -166,10 +167,12 @@ class TransformerExtractor(nn.Module):
         """
         x = self.dropout(x)
         groups = packing.similar()
+        # shape of each: (tokens of the group, output_dim)
         states = [
-            self.encoder(own.padded(x.index_select(0, places)), own.mask)[own.mask]
-            for places, own in groups
+            self.encoder(group.padded(x.index_select(0, places)), group.mask)[group.mask]
+            for places, group in groups
         ]
+        # shape: (tokens,); where each row of the states stood
         order = torch.cat([places for places, _ in groups])
         return torch.cat(states).index_select(0, inverse(order))
 
@@ -252,8 +255,10 @@ class PrivateExtractor(nn.Module):
 
     def forward(self, x: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
         """Return private features ``(tokens, output_dim)`` and gate logits ``(tokens, N)``."""
+        # shape: (tokens, 2 * extractor_dim), then (tokens, N)
         hidden = self.extract(x, packing)
         logits = self.gate(hidden)
+        # shape: (tokens, N, expert_dim) mixed to (tokens, expert_dim);
         # tanh, as the LSTM's outputs beside which these features stand (Appendix B)
         return mix(self.experts(hidden).tanh(), logits), logits
 
@@ -295,10 +300,13 @@ class Predictor(nn.Module):
             Log-probabilities ``(items, labels)``, and gate logits ``(items, N)`` if there is one.
         """
         if self.pool is not None:
+            # shape: (batch, input_dim), from (batch, length, input_dim)
             features = self.pool(packing.padded(features), packing.mask)
+        # shape: (items, N, labels); N is 1 for a perceptron
         logits = self.experts(features)
         if self.gate is None:
             return logits.squeeze(1).log_softmax(-1), None
+        # shape: (items, N)
         gate_logits = self.gate(features)
         return mix_log_probabilities(logits, gate_logits, self.mixture), gate_logits
 
@@ -345,11 +353,15 @@ class ManMoe(nn.Module):
             packing: of the texts.
             shared: F_s's features of the batch if they are known. ``(tokens, dim)``
         """
+        # shape: (tokens, 2 * extractor_dim)
         features = self.shared(words, packing) if shared is None else shared
         private_gate = None
         if self.private is not None:
+            # shape: (tokens, expert_dim) and (tokens, N)
             private, private_gate = self.private(words, packing)
+            # shape: (tokens, 2 * extractor_dim + expert_dim)
             features = torch.cat((features, private), -1)  # c = [f_s; f_p]
+        # shape: (items, labels) and (items, N); an item is a token, or a text
         log_probabilities, predictor_gate = self.predictor(features, packing)
         return Prediction(log_probabilities, private_gate, predictor_gate)
 
@@ -386,5 +398,7 @@ def language_mean(losses: Tensor, languages: Tensor, count: int) -> Tensor:
         languages: language number of each item, ``(items,)``.
         count: number of languages.
     """
+    # shape: (items, count); 1 in the column of an item's language
     members = functional.one_hot(languages, count).to(losses.dtype)
+    # shape: (count,), summed
     return (losses @ members / members.sum(0).clamp(min=1)).sum()

@@ -115,8 +115,9 @@ class Trainer:
         # The authors' code pads the texts of each language of each of them apart.
         # shape: (tokens of all,)
         of_text = [batch.languages[batch.packing.texts] for batch in texts]
-        apart = torch.cat([own + i * (self.sources + 1) for i, own in enumerate(of_text)])
+        apart = torch.cat([numbers + i * (self.sources + 1) for i, numbers in enumerate(of_text)])
         rows = torch.cat([batch.flat for batch in texts])
+        # shape: (tokens of all, dim)
         words = self.model.words(rows, self.table, apart)
         main = sum(len(batch.flat) for batch in batches.main)
         return words[:main], words[main:].detach()
@@ -129,6 +130,7 @@ class Trainer:
         if not critics or self.critic_optimizer is None:
             return 0.0
         with torch.no_grad():
+            # shape of each: (tokens of a batch, 2 * extractor_dim)
             features = self._shared(critics, words)
         total = 0.0
         for batch, shared in zip(critics, features, strict=True):
@@ -141,10 +143,12 @@ class Trainer:
 
     def main_loss(self, batches: StepBatches, words: Tensor) -> tuple[Tensor, dict[str, float]]:
         """Return J of Eq. 6 on the batches, and its parts (Algorithm 1, 11-21)."""
+        # shape of each: (tokens of a batch, 2 * extractor_dim)
         shared = self._shared(batches.main, words)
         labelled = batches.labelled
-        own = words[: len(labelled.flat)]
-        prediction = self.model.predict(own, labelled.packing, shared[0])
+        of_labelled = words[: len(labelled.flat)]
+        prediction = self.model.predict(of_labelled, labelled.packing, shared[0])
+        # shape: (items,)
         task = -prediction.log_probabilities.gather(1, labelled.gold[:, None]).squeeze(1)
         parts = {"task": self._average(task, labelled)}
         gates = [g for g in (prediction.private_gate, prediction.predictor_gate) if g is not None]
@@ -184,6 +188,7 @@ class Trainer:
     def _shared(self, texts: Sequence[TextBatch], words: Tensor) -> tuple[Tensor, ...]:
         """Return F_s of several batches, which go through it as one."""
         packing = Packing.joined([batch.packing for batch in texts])
+        # shape: (tokens of all, 2 * extractor_dim)
         features: Tensor = self.model.shared(words, packing)
         return features.split([len(batch.flat) for batch in texts])
 
@@ -191,9 +196,11 @@ class Trainer:
         """Return the sum over languages of a mean: over tokens (or texts), or over token sums."""
         if len(losses) == len(batch.languages):
             return language_mean(losses, batch.languages, self.sources)
+        # shape: (tokens,); the text of each
         of_token = batch.packing.texts
         if self.settings.token_loss == "mean":
             return language_mean(losses, batch.languages[of_token], self.sources)
+        # shape: (batch,)
         sums = losses.new_zeros(len(batch.mask)).index_add(0, of_token, losses)
         return language_mean(sums, batch.languages, self.sources)
 

@@ -151,7 +151,7 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None =
     torch.manual_seed(seed)
     compute_repeatably(context.device)
     labelled = {code: transfer.labelled(code, "train") for code in transfer.sources}
-    names = data.label_names(settings.task, [e.gold for found in labelled.values() for e in found])
+    names = data.label_names(settings.task, [e.gold for texts in labelled.values() for e in texts])
     texts, characters = training_texts(transfer, labelled, names)
     model = ManMoe(
         settings.model,
@@ -190,24 +190,24 @@ def training_texts(
         reads them. And the ids of all their characters.
     """
     settings = transfer.settings
-    own = {code: [e.tokens for e in found] for code, found in labelled.items()}
+    read = {code: [e.tokens for e in examples] for code, examples in labelled.items()}
     readers = transfer.languages if settings.model.adversarial else ()
     plain = {code: transfer.text(code) for code in readers}
     words = (
         (code, word)
-        for texts in (own, plain)
-        for code, found in texts.items()
-        for tokens in found
+        for by_language in (read, plain)
+        for code, texts in by_language.items()
+        for tokens in texts
         for word in tokens
     )
     known = list(dict.fromkeys(words))
     characters = CharacterIds(word for _, word in known)
     table = word_table(known, data.lookup(settings), characters, transfer.target, settings)
     with_gold = [
-        with_labels(encode(code, i, own[code], table), [e.gold for e in labelled[code]], names)
+        with_labels(encode(code, i, read[code], table), [e.gold for e in labelled[code]], names)
         for i, code in enumerate(labelled)
     ]
-    without = [encode(code, i, found, table) for i, (code, found) in enumerate(plain.items())]
+    without = [encode(code, i, texts, table) for i, (code, texts) in enumerate(plain.items())]
     return TrainingTexts(table, with_gold, without), characters
 
 
@@ -250,10 +250,10 @@ def score(
 ) -> float:
     """Return F1, or accuracy of reviews, of predicted label numbers, percent."""
     gold = [example.gold for example in examples]
-    found = [[names[n] for n in row] for row in predicted]
+    guesses = [[names[n] for n in row] for row in predicted]
     if task == "reviews":
-        return metrics.accuracy([c for (c,) in gold], [c for (c,) in found])
-    return metrics.span_f1(gold, found)
+        return metrics.accuracy([c for (c,) in gold], [c for (c,) in guesses])
+    return metrics.span_f1(gold, guesses)
 
 
 def prepared(
