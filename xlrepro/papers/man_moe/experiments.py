@@ -169,14 +169,12 @@ def _table6_trials(
             raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
         for value in values:
             if value == getattr(base, setting):
-                of_value = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
+                swept = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
             else:
                 settings = transfer_settings("slots", profile, {setting: value}, overrides)
                 columns = [sweep.column(value)]
-                of_value = _trials(
-                    "table6", identifier, columns, profile, seeds, settings, SWEEP_RUN
-                )
-            trials |= {t.key: t for t in of_value}
+                swept = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
+            trials |= {t.key: t for t in swept}
     return list(trials.values())
 
 

@@ -25,11 +25,9 @@ def cells(record: Record) -> list[Cell]:
     """
     table = record.experiment.split("/")[1]
     (system,) = (row for row, shown in SHOWN.items() if shown == (table, *record.systems))
-    weights_of: dict[str, list[float]] = {}
+    by_column: dict[str, list[float]] = {}
     for column, report in record.details["experiments"].items():
         target = column.split("/")[0]
         for source, weight in report["gates"].items():
-            weights_of.setdefault(f"{target}/{source}", []).append(weight)
-    return [
-        Cell(system, c, fmean(weights), METRIC, "fraction") for c, weights in weights_of.items()
-    ]
+            by_column.setdefault(f"{target}/{source}", []).append(weight)
+    return [Cell(system, c, fmean(weights), METRIC, "fraction") for c, weights in by_column.items()]
