@@ -72,6 +72,7 @@ def accuracy_of_gates(records: Sequence[Record], profile: str) -> Table:
     names = ("models", "target", "seeds", "by source language", "mean", "chance")
     caption = (
         "How often the private gate's largest weight is that of a token's own language "
-        f"({profile}): percent of the tokens of the source languages' dev texts. The target has no expert."
+        f"({profile}): percent of the tokens of the source languages' dev texts. "
+        "The target has no expert."
     )
     return Table(caption, headings(*names, numeric=("seeds", *names[4:])), tuple(rows))
