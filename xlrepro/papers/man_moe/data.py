@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from xlrepro.artefacts import hash_of
 from xlrepro.corpora import named, supplied
@@ -24,6 +24,7 @@ from xlrepro.embeddings.mappings.recipes import NAMES as WITHOUT_DICTIONARY
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.encoding import Lookup
+from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
@@ -152,12 +153,15 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 
 def lookup(settings: TransferSettings) -> Lookup:
     """Return the word vectors as the settings want them read; errors as :func:`vectors`."""
-    as_read = vectors(settings.corpus, settings.vectors, settings.languages)
-    if settings.word_vectors == "standardised":
-        return as_read
-    from xlrepro.papers.man_moe.raw_vectors import raw
+    names = (settings.corpus, settings.vectors, settings.languages)
+    return vectors(*names) if settings.word_vectors == "standardised" else _raw(*names)
 
-    return raw(as_read)
+
+@cached_per_precision(maxsize=4)
+def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
+    from xlrepro.papers.man_moe.raw_vectors import RawVectors
+
+    return RawVectors(cast(VectorSet, vectors(corpus, name, languages)))
 
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:

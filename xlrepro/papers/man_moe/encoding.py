@@ -140,8 +140,8 @@ def word_table(
         table[[rows[language, word] for word in words_of]] = torch.from_numpy(matrix)
     numbers: dict[str, int] = {}
     spellings = [0]
-    for code, word in rows:
-        spelling = spelled(word, code, target, settings)
+    for code, form in rows:
+        spelling = spelled(form, code, target, settings)
         spellings.append(numbers.setdefault(spelling, len(numbers) + 1))
     ids = [torch.tensor([0]), *(torch.tensor(characters.spell(word)) for word in numbers)]
     # shape: (spellings + 1, characters of the longest)

@@ -5,8 +5,6 @@ words; vocab.py of the authors' code does neither.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -56,9 +54,3 @@ class RawVectors:
         hits = np.flatnonzero(kinds)
         matrix[hits] = self.vectors.matrix(language)[[rows[i] for i in hits]]
         return matrix, kinds
-
-
-@lru_cache(maxsize=4)
-def raw(vectors: Any) -> RawVectors:
-    """Return the look-up in a vector set (cached in the process)."""
-    return RawVectors(vectors)

@@ -26,11 +26,11 @@ def sizes_table(
             domain, kind = cell.column.split("/")[:2]  # a split, or what has no split
             entry = Entry(cell.printed, sort=cell.value, title=cell.source)
             rows.setdefault(("paper", cell.name, domain), {})[kind] = entry
-    for cell in view.cells:
-        if cell.unit == COUNT:
-            domain, kind = cell.column.split("/")
-            whose = (f"here ({view.profile})", cell.system.partition(":")[2], domain)
-            rows.setdefault(whose, {})[kind] = Entry(f"{cell.mean:.0f}", sort=cell.mean)
+    for counted in view.cells:
+        if counted.unit == COUNT:
+            domain, kind = counted.column.split("/")
+            whose = (f"here ({view.profile})", counted.system.partition(":")[2], domain)
+            rows.setdefault(whose, {})[kind] = Entry(f"{counted.mean:.0f}", sort=counted.mean)
     kinds = list(dict.fromkeys(kind for counts in rows.values() for kind in counts))
     body = tuple(
         (*map(Entry, row), *(counts.get(kind, Entry("–")) for kind in kinds))
