@@ -41,7 +41,7 @@ def flat(dim):
 
 
 @pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
-def test_the_discriminator(place):
+def test_dropout_in_the_discriminator_stands_where_each_side_has_it(place):
     # The code (models.py, CNNSequencePooling and LanguageDiscriminator): pooled, dropout, linear,
     # ReLU, dropout, linear, ReLU, linear.
     d = model_at(place).discriminator
@@ -56,7 +56,7 @@ def test_the_discriminator(place):
 
 @pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
 @pytest.mark.parametrize("experts", [True, False])
-def test_the_predictor(place, experts):
+def test_dropout_in_the_predictor_stands_where_each_side_has_it(place, experts):
     # The code (MlpTagger, SpMlpTagger with one layer): dropout, linear, ReLU, linear.
     c = model_at(place, tagger_experts=experts).predictor
     x, packing = flat(c.experts.inner.shape[2])
@@ -74,7 +74,7 @@ def test_the_predictor(place, experts):
 
 
 @pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
-def test_the_private_experts(place):
+def test_dropout_in_the_private_experts_stands_where_the_code_has_it(place):
     # The code (Mlp with two layers): dropout, linear, ReLU, dropout, linear, tanh; everywhere.
     p = model_at(place).private
     x, packing = flat(11)
@@ -88,7 +88,7 @@ def test_the_private_experts(place):
 
 
 @pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
-def test_the_characters(texts, place):
+def test_dropout_on_the_characters_stands_where_each_side_has_it(texts, place):
     # The code (CNNSequencePooling): pooled, dropout, linear, ReLU.
     words = model_at(place).words
     cnn, rows = words.char_cnn, torch.tensor([3, 5, 3])

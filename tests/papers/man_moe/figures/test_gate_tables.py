@@ -50,4 +50,4 @@ def test_a_row_is_shown_with_and_without_what_is_left_out():
     without = {"score": 44.0, "sentences": 272}
     records = [record(0, without=without), record(1, without=without, value=52.0), record(2)]
     (row,) = texts(without_redirects(records, "open"))
-    assert row == ["MAN-MOE+CharCNN", "es", "2", "51.0", "44.0", "272"]
+    assert row == ["MAN-MOE+CharCNN", "es", "2", "51.00", "44.00", "272"]

@@ -64,9 +64,9 @@ def accuracy_of_gates(records: Sequence[Record], profile: str) -> Table:
                 Entry(system.partition(":")[2], system.partition(":")[0]),
                 Entry(column),
                 Entry(str(len(seeds)), sort=len(seeds)),
-                Entry(", ".join(f"{source} {number(mean)}" for source, mean in means.items())),
-                Entry(number(fmean(means.values())), sort=fmean(means.values())),
-                Entry(number(chance), sort=chance),
+                Entry(", ".join(f"{source} {number(mean, 1)}" for source, mean in means.items())),
+                Entry(number(fmean(means.values()), 1), sort=fmean(means.values())),
+                Entry(number(chance, 1), sort=chance),
             )
         )
     names = ("models", "target", "seeds", "by source language", "mean", "chance")
