@@ -67,7 +67,7 @@ def test_the_verdict_is_found_out_once(spaces):
 
 def test_the_recipe_names_method_and_languages_whatever_their_order():
     hashes = [
-        data.vectors_hash(name, languages)
+        data.vectors_hash("panx-wikiann", name, languages)
         for name, languages in (
             ("umwe", ("en", "de", "es")),
             ("umwe", ("es", "de", "en")),

@@ -198,19 +198,21 @@ def _precision(mapped: Mapped, english: Space, language: Language) -> tuple[floa
     Raises:
         DataError: if no test word counts.
     """
-    foreign, own = mapped.apply(language.space.matrix, english.matrix)
+    # shape: (words of the language, dim) and (words of English, dim)
+    foreign, known = mapped.apply(language.space.matrix, english.matrix)
     rows = {word: row for row, word in enumerate(english.words)}
     candidates = set(language.space.words)
-    asked = [w for w, gold in language.test.items() if w in rows and gold & candidates]
-    if not asked:
+    queries = [w for w, gold in language.test.items() if w in rows and gold & candidates]
+    if not queries:
         raise DataError("no test word is among the most frequent words: raise the setting words")
-    best = csls_retrieve(own[[rows[word] for word in asked]], foreign, own)
+    # shape: (queries,); a row of the language's words for each
+    best = csls_retrieve(known[[rows[word] for word in queries]], foreign, known)
     right = {
-        word: language.space.words[row] in language.test[word] for word, row in zip(asked, best)
+        word: language.space.words[row] in language.test[word] for word, row in zip(queries, best)
     }
-    spelt = [right[word] for word in asked if word not in language.test[word]]
+    spelt = [right[word] for word in queries if word not in language.test[word]]
     other = sum(spelt) / len(spelt) if spelt else float("nan")
-    return sum(right.values()) / len(asked), other, len(asked)
+    return sum(right.values()) / len(queries), other, len(queries)
 
 
 def _data(settings: Mapping[str, Any]) -> tuple[Space, dict[str, Language]]:
