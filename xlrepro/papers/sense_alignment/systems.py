@@ -23,6 +23,7 @@ TRANSFER = {
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
 }
 CENTRED = ", centred"  # an addition of ours
+AFTERWARDS = ", centres afterwards"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
 MODELS = {
     "ELMo": ("bilm", "plain", False),
@@ -101,3 +102,4 @@ def language_model(
 # The columns of Figures 4 to 7: purities (percent), and the share of own senses (percent).
 PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
 OWN = "own senses among the nearest"
+LABELLED = "told apart with labels"
