@@ -17,7 +17,13 @@ from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procruste
 from xlrepro.embeddings.mappings.rcsls import RcslsSettings, rcsls
 from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.retrieval import csls_retrieve
-from xlrepro.embeddings.mappings.spaces import COLLAPSED, Mapped, MappingReport, Space
+from xlrepro.embeddings.mappings.spaces import (
+    COLLAPSED,
+    Mapped,
+    MappingProblem,
+    MappingReport,
+    Space,
+)
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
@@ -149,21 +155,24 @@ def _learn(
     method = METHODS[name]
     judged = {} if method.supervised else languages
     checks = {code: _check(language, english) for code, language in judged.items()}
-    options = {
-        "settings": method_settings(name, values),
-        "seed": seed,
-        "device": context.device,
-    }
-    if method.learn is umwe:
-        spaces = {code: language.space for code, language in languages.items()}
-        found = umwe(spaces, english, check=checks, **options)
-        return {code: _shared_cost(mapped, len(found)) for code, mapped in found.items()}
-    maps = {}
-    for done, (code, language) in enumerate(languages.items()):
-        pairs = language.train if method.supervised else None
-        maps[code] = method.learn(
-            language.space, english, pairs=pairs, check=checks.get(code), **options
+    problems = {
+        code: MappingProblem(
+            language.space,
+            english,
+            pairs=language.train if method.supervised else None,
+            check=checks.get(code),
+            seed=seed,
+            device=context.device,
         )
+        for code, language in languages.items()
+    }
+    settings = method_settings(name, values)
+    if method.learn is umwe:
+        learnt = umwe(problems, settings)
+        return {code: _shared_cost(mapped, len(learnt)) for code, mapped in learnt.items()}
+    maps = {}
+    for done, (code, problem) in enumerate(problems.items()):
+        maps[code] = method.learn(problem, settings)
         context.progress((done + 1) / len(languages), code)
     return maps
 
