@@ -132,6 +132,11 @@ def test_the_zero_shot_benchmark_tags_every_language_of_the_table(monkeypatch):
 def test_the_authors_seconds_are_quoted_beside_ours_and_meet_no_target():
     ours = result(value=1_200.0)
     (beside,) = man_moe._beside_the_authors(ours)
-    assert (beside.peer_value, beside.ratio, beside.target, beside.met) == (2_400.0, 2.0, None, None)
+    assert (beside.peer_value, beside.ratio, beside.target, beside.met) == (
+        2_400.0,
+        2.0,
+        None,
+        None,
+    )
     assert man_moe._beside_the_authors(result(threads=8)) == []
     assert man_moe._beside_the_authors(result(device="cuda")) == []
