@@ -189,11 +189,13 @@ def _result(
     models: dict[str, LanguageModelSettings] = {"source": settings.source_model}
     if settings.target_model is not None:
         models["target"] = settings.target_model
+    head = settings.tagger or settings.classifier
+    assert head is not None
     details: dict[str, Any] = {
         "dev_scores": [fit.dev_scores for fit in fits],
         "train_loss": [fit.losses for fit in fits],
         "best_epoch": [fit.best_epoch for fit in fits],
-        "most_epochs": (settings.tagger or settings.classifier).epochs,
+        "most_epochs": head.epochs,
         "language_models": 1,  # seeds are of the heads: every cell rests on one pretraining
     }
     contents = {}
