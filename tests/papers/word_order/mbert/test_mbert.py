@@ -312,7 +312,7 @@ def test_a_released_checkpoint_is_read_from_a_local_folder(tmp_path):
     assert features.table.shape == (4, 8)
     settings = mbert_settings("smoke", "SF", "mbert:TRS w/ M-BERT PE", {"dim": 8})
     tagger = frozen_tagger(settings.encoder, bert, 3, "crf")
-    assert tagger.encoder.positions.table.shape == (9, 8)
+    assert tagger.encoder.project[0].table.shape == (9, 8)
     FineTunedBert(bert, 3, 0.1, freeze_positions=True)
     assert not bert.network.model.embeddings.position_embeddings.weight.requires_grad
 
