@@ -107,7 +107,7 @@ def claims_table(
     wanted = [w for w in wanted if not w.blocks or _says_something(w, verdicts)]
     rows = tuple(
         (
-            Entry(c.id),
+            Entry(c.id, anchor=c.id),
             Entry(c.kind, f"of {c.variant_of}" if c.variant_of else ""),
             Entry(c.text, f"{c.section}; {c.cells}", title=c.rule or c.predicate or ""),
             *(verdict_entry(verdicts[c.id][w.label]) for w in wanted),

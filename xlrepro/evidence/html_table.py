@@ -21,6 +21,7 @@ class Entry:
         title: shown when the pointer rests on the cell.
         code: whether the text is set as code.
         href: makes the text a link.
+        anchor: an id by which a link finds the cell.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Entry:
     title: str = ""
     code: bool = False
     href: str = ""
+    anchor: str = ""
 
     def html(self, header: bool = False) -> str:
         """Return the cell as a ``td``, or as a ``th`` of its row."""
@@ -45,8 +47,9 @@ class Entry:
         names = f' class="xl-{escape("-".join(self.verdict.split()))}"' if self.verdict else ""
         sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
         title = f' title="{escape(self.title)}"' if self.title else ""
+        anchor = f' id="{escape(self.anchor)}"' if self.anchor else ""
         tag, scope = ("th", ' scope="row"') if header else ("td", "")
-        return f"<{tag}{scope}{names}{sort}{title}>{inner}</{tag}>"
+        return f"<{tag}{anchor}{scope}{names}{sort}{title}>{inner}</{tag}>"
 
 
 @dataclass(frozen=True)
