@@ -32,7 +32,7 @@ for seed, (language, pieces) in enumerate((("en", 20), ("fr", 15))):
 progress = tune(model, texts, "all", "fr", stage, seed=1, checkpoint=checkpoint)
 torch.save({**model.state_dict(), "losses": torch.tensor(progress.losses["fr"])}, end)
 """
-PATIENCE = 60.0  # seconds for a first checkpoint: the import takes most of them
+PATIENCE = 240.0  # seconds for a first checkpoint: the import takes most of them
 
 
 def started(checkpoint, end):
