@@ -117,7 +117,8 @@ def batches(
     order = draw.permutation(size)
     if lengths is None:
         return [order[start : start + batch_size] for start in range(0, size, batch_size)]
-    pool, found = POOL * batch_size, []
+    pool = POOL * batch_size
+    found: list[np.ndarray] = []
     for start in range(0, size, pool):
         chosen = order[start : start + pool]
         chosen = chosen[np.argsort(np.asarray(lengths)[chosen], kind="stable")]

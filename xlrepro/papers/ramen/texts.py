@@ -173,7 +173,7 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, Any
 
 def recipe(settings: AdaptationSettings) -> dict[str, Any]:
     """Return what decides the text of both languages, and what the initialisation reads."""
-    found = {}
+    found: dict[str, Any] = {}
     for language in (SOURCE, settings.target):
         found |= recipe_of_text(settings, language)
     if settings.corpus == "artificial":
