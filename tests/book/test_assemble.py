@@ -25,7 +25,8 @@ from xlrepro.paths import project_root
 
 def toc_files(toc: str) -> list[str]:
     parts = yaml.safe_load(toc)["parts"]
-    return [chapter["file"] for part in parts for chapter in part["chapters"]]
+    chapters = [chapter for part in parts for chapter in part["chapters"]]
+    return [page["file"] for c in chapters for page in (c, *c.get("sections", []))]
 
 
 def test_contents_list_every_experiment_of_all_five_papers():

@@ -78,7 +78,7 @@ def test_a_row_that_is_only_shown_has_its_own_reason_or_that_of_its_block(quoted
     table = ReportedTable.model_validate(
         {"table": "t", "column": ["x"], "blocks": {}, "quoted": quoted}
     )
-    entry = CatalogEntry(title="t", question="q?", reported=(table,))
+    entry = CatalogEntry(short="t", title="t", question="q?", reported=(table,))
     assert (entry.quoted_because(system), entry.is_quoted(system)) == (why, bool(why))
 
 
@@ -122,7 +122,8 @@ def test_an_unknown_field_names_file_and_place(tmp_path):
 def test_an_experiment_of_no_paper_is_an_error(tmp_path):
     path = tmp_path / "catalog.yaml"
     path.write_text(
-        "papers: {}\nmetrics: {}\nexperiments: {a/b: {title: t, question: q, reported: []}}\n"
+        "papers: {}\nmetrics: {}\n"
+        "experiments: {a/b: {short: t, title: t, question: q, reported: []}}\n"
     )
     with pytest.raises(DataError, match="a/b belongs to no paper"):
         read_catalog(path)

@@ -1,10 +1,11 @@
 import pytest
 
 from xlrepro.evidence.provenance import (
-    best_was_last,
+    Trainings,
     duration,
     provenance_table,
     total_cost,
+    trainings,
 )
 
 
@@ -45,20 +46,35 @@ def test_the_repr_is_stable(record):
     assert repr(provenance_table([record()], standing=lambda r: "fresh")) == "1 records"
 
 
-def test_trainings_whose_last_epoch_was_the_best_are_counted(record):
-    def trained(best, scores, name="dev_f1"):
-        return {"best_epoch": best, name: scores, "train_loss": [3.0, 2.0, 1.0]}
+def trained(best, scores, name="dev_f1"):
+    return {"best_epoch": best, name: scores, "train_loss": [3.0, 2.0, 1.0]}
 
-    several = {"experiments": {"de": trained(1, [50.0, 60.0]), "es": trained(0, [60.0, 50.0])}}
-    records = [
-        record(seed=seed).model_copy(update={"details": details})
-        for seed, details in enumerate(
-            [trained(2, [1.0, 2.0, 3.0], "dev_accuracy"), trained(0, [3.0, 2.0]), several, {}]
-        )
+
+def with_details(record, *details):
+    return [
+        record(seed=seed).model_copy(update={"details": one}) for seed, one in enumerate(details)
     ]
-    assert best_was_last(records) == (2, 4)
+
+
+def test_trainings_whose_last_epoch_was_the_best_are_counted(record):
+    several = {"experiments": {"de": trained(1, [50.0, 60.0]), "es": trained(0, [60.0, 50.0])}}
+    records = with_details(
+        record, trained(2, [1.0, 2.0, 3.0], "dev_accuracy"), trained(0, [3.0, 2.0]), several, {}
+    )
+    assert trainings(records) == Trainings(chosen=4, last=2, stopped=0)
     caption = provenance_table(records, standing=lambda r: "fresh").caption
-    assert caption.endswith("In 2 of 4 trainings the last epoch was the best on dev.")
+    assert caption.endswith("in 2 the last epoch was the best on dev.")
+
+
+def test_a_training_stopped_by_itself_when_its_patience_ran_out_and_not_before(record):
+    records = with_details(
+        record,
+        trained(0, [3.0, 2.0, 1.0]) | {"settings": {"patience": 2}},
+        trained(1, [2.0, 3.0, 1.0]) | {"settings": {"patience": 2}},
+        {"heads": {"fr": trained(0, [3.0, 2.0])}, "settings": {"head": {"patience": 1}}},
+    )
+    assert trainings(records) == Trainings(chosen=3, last=0, stopped=2)
+    assert "Of 3 trainings 2 stopped" in provenance_table(records, standing=str).caption
 
 
 def test_pages_without_training_say_nothing_of_epochs(record):

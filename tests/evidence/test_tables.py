@@ -234,7 +234,7 @@ def test_where_some_columns_have_the_papers_data_the_caption_says_both(numbers):
 
 def test_the_caption_says_whose_pre_trained_weights_they_are(frame):
     caption = comparison_table(frame).caption
-    assert "weights are not the paper's (a small BERT of ours for mbert and finetune at" in caption
+    assert "weights are not the paper's (multilingual-e5-small for mbert and finetune at" in caption
 
 
 def test_with_the_papers_data_the_caption_explains_the_marks(numbers):

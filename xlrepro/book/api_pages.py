@@ -5,7 +5,7 @@ import pkgutil
 from pathlib import Path
 
 import xlrepro
-from xlrepro.book.toc import PART_TITLES
+from xlrepro.book.toc import MENU_TITLES
 
 # Page name -> title and the packages or modules it shows, in reading order. What is not named here
 # finds its place by itself: a package gets a page, a module stands on the last one.
@@ -31,8 +31,8 @@ def packages() -> dict[str, tuple[str, tuple[str, ...]]]:
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     for page, named_in in PAGES.items():
         if page == "trials":
-            papers = (p for p in PART_TITLES if importlib.util.find_spec(f"xlrepro.papers.{p}"))
-            found |= {p: (f"Paper: {PART_TITLES[p]}", (f"xlrepro.papers.{p}",)) for p in papers}
+            papers = (p for p in MENU_TITLES if importlib.util.find_spec(f"xlrepro.papers.{p}"))
+            found |= {p: (f"Paper: {MENU_TITLES[p]}", (f"xlrepro.papers.{p}",)) for p in papers}
         found[page] = named_in
     named = {name for _, names in PAGES.values() for name in names}
     rest = [e for e in pkgutil.iter_modules(xlrepro.__path__) if f"xlrepro.{e.name}" not in named]

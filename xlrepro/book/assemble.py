@@ -14,6 +14,7 @@ from xlrepro.book import experiment_pages, prose_values
 from xlrepro.book.api_pages import api_pages
 from xlrepro.book.claims_page import claims_markdown
 from xlrepro.book.code_links import source_pages
+from xlrepro.book.findings import page as findings_page
 from xlrepro.book.mathjax import locate
 from xlrepro.book.templating import render_file
 from xlrepro.book.toc import table_of_contents
@@ -72,7 +73,7 @@ def _add_prose(source: Source, values: Mapping[str, object]) -> None:
         name = path.relative_to(folder).as_posix()
         if not path.is_file() or name.split("/")[0] in NOT_PAGES or "/." in f"/{name}":
             continue
-        if path.suffix == ".md":
+        if path.suffix == ".md" and path.name != findings_page.NAME:
             source.texts[name] = render_file(path, values)
         else:
             source.copies[name] = path
@@ -84,6 +85,8 @@ def _add_experiments(source: Source, profile: str) -> None:
         source.texts[f"{key}{suffix}"] = text
     for paper in load_catalog().papers:
         source.texts[f"{paper}/claims.md"] = claims_markdown(paper)
+        if findings_page.exists(paper):
+            source.texts[f"{paper}/{findings_page.NAME}"] = findings_page.markdown(paper)
 
 
 def write(source: Source, folder: Path) -> Path:

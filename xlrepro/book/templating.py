@@ -10,6 +10,7 @@ from typing import Any
 
 import jinja2
 
+from xlrepro.book.findings.says import Says
 from xlrepro.errors import SettingsError
 
 
@@ -35,6 +36,7 @@ def render(text: str, names: Mapping[str, Any], where: str) -> str:
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=[Says],
         autoescape=False,  # the pages are Markdown; HTML is escaped where it is made
     )
     try:

@@ -1,19 +1,22 @@
-"""The table of contents: all five papers from day one, built or not."""
+"""The table of contents: all five papers from day one, built or not; a menu that folds by paper."""
 
 from typing import Any
 
 import yaml
 
+from xlrepro.book.findings import page as findings_page
 from xlrepro.evidence.catalog import Catalog
 
 # Ours first where a page explains what another rests on.
-PART_TITLES = {
+MENU_TITLES = {
     "word_order": "Word order",
     "man_moe": "MAN-MoE",
     "sense_alignment": "Sense alignment",
     "routing_nmt": "Routing in translation",
     "ramen": "RAMEN",
 }
+
+Entry = dict[str, Any]
 
 
 def table_of_contents(catalog: Catalog, api: list[str]) -> str:
@@ -23,28 +26,36 @@ def table_of_contents(catalog: Catalog, api: list[str]) -> str:
         catalog: the papers and their experiments.
         api: pages of the API reference, without its index.
     """
-    parts: list[dict[str, Any]] = [
-        _part(
-            "Start",
-            ["guide/reading", "guide/reproducing", "guide/data", "guide/artificial"],
-        )
+    guide = ["guide/reading", "guide/reproducing", "guide/data", "guide/artificial"]
+    reference = {**_page("api/index"), "sections": [_page(name) for name in api]}
+    parts = [
+        _part("Start", [_page(name) for name in guide]),
+        _part("Papers", [_paper(catalog, paper) for paper in paper_order(catalog)]),
+        _part("Across the papers", [_page("deviations"), _page("benchmarks")]),
+        _part("Reference", [reference, _page("bibliography"), _page("changelog")]),
     ]
-    for paper in paper_order(catalog):
-        pages = [f"{paper}/method", *catalog.of_paper(paper), f"{paper}/claims"]
-        parts.append(_part(PART_TITLES.get(paper, catalog.paper(paper).short), pages))
-    parts.append(_part("Across the papers", ["deviations", "benchmarks"]))
-    reference = _part("Reference", ["bibliography", "changelog"])
-    reference["chapters"].insert(
-        0, {"file": "api/index", "sections": [{"file": page} for page in api]}
-    )
-    parts.append(reference)
     return yaml.safe_dump({"format": "jb-book", "root": "index", "parts": parts}, sort_keys=False)
 
 
 def paper_order(catalog: Catalog) -> list[str]:
     """Return the papers in the order of the book."""
-    return [*PART_TITLES, *(p for p in catalog.papers if p not in PART_TITLES)]
+    return [*MENU_TITLES, *(p for p in catalog.papers if p not in MENU_TITLES)]
 
 
-def _part(caption: str, pages: list[str]) -> dict[str, Any]:
-    return {"caption": caption, "chapters": [{"file": page} for page in pages]}
+def _paper(catalog: Catalog, paper: str) -> Entry:
+    """Return a paper's pages, folded under the first of them."""
+    pages = [_page(f"{paper}/method", "Method")]
+    pages += [_page(key, entry.short) for key, entry in catalog.of_paper(paper).items()]
+    pages += [_page(f"{paper}/claims", "Claims")]
+    if findings_page.exists(paper):
+        pages.insert(0, _page(f"{paper}/findings"))
+    title = MENU_TITLES.get(paper, catalog.paper(paper).short)
+    return {**pages[0], "title": title, "sections": pages[1:]}
+
+
+def _page(name: str, title: str = "") -> Entry:
+    return {"file": name, "title": title} if title else {"file": name}
+
+
+def _part(caption: str, chapters: list[Entry]) -> Entry:
+    return {"caption": caption, "chapters": chapters}

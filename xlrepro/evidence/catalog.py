@@ -115,6 +115,7 @@ class CatalogEntry(_Entry):
     """One experiment: what it asks, where its reported numbers lie, how they are compared.
 
     Attributes:
+        short: its line in the menu, ``"Table 2: parts of speech"``.
         reference_blocks: block of ours -> the paper's block it is compared with.
         source_columns: columns of the training language.
         average_columns: columns that are means of other columns.
@@ -127,6 +128,7 @@ class CatalogEntry(_Entry):
         answer: the difference that the page's answer names first; none where no pair says it.
     """
 
+    short: str = Field(max_length=26)
     title: str
     question: str
     reported: tuple[ReportedTable, ...]
@@ -140,6 +142,11 @@ class CatalogEntry(_Entry):
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)
     not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
     answer: Difference | None = None
+
+    @property
+    def label(self) -> str:
+        """How a sentence names it, ``"Table 2"``: what stands before the colon of its menu line."""
+        return self.short.partition(":")[0]
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -160,16 +160,17 @@ class Judge:
         """Return whether the predicate is true; an array where cells are arrays of draws."""
         expression = claim.expression
         assert expression is not None
-        result = expression.evaluate(claim.names, self._functions(claim.paper, look_up), made)
+        result = expression.evaluate(claim.names, self.functions(claim.paper, look_up), made)
         if isinstance(result, np.ndarray) and result.dtype == bool:
             return result
         if not isinstance(result, bool | np.bool_):
             raise SettingsError(f"claim {claim.id}: its predicate is {result!r}, not true or false")
         return bool(result)
 
-    def _functions(
+    def functions(
         self, paper: str, look_up: Callable[[Address], float]
     ) -> dict[str, Callable[..., Any]]:
+        """Return what an expression over cells of ``paper`` may call; ``look_up`` gives a cell."""
         if paper not in self._tables:
             self._tables[paper] = self._table_functions(paper)
         distances = self.reported.systems(f"{paper}/distances")

@@ -65,24 +65,63 @@ def total_cost(records: Sequence[Record]) -> Cost:
     )
 
 
-def best_was_last(records: Sequence[Record]) -> tuple[int, int]:
-    """Return (trainings whose last epoch was their best on dev, trainings that chose an epoch).
+@dataclass(frozen=True)
+class Trainings:
+    """How the trainings behind some records ended.
 
-    A trial of several trainings counts each. Where the last epoch was the best, longer training
-    might have done better; where the learning rate falls to zero it often is.
+    Attributes:
+        chosen: trainings that chose an epoch by their score on source dev.
+        last: those whose last epoch was the best; longer training might have done better. Where the
+            learning rate falls to zero it often is.
+        stopped: those that their patience ended, not a limit of epochs.
     """
-    chosen = [
-        (details["best_epoch"], scores)
+
+    chosen: int
+    last: int
+    stopped: int
+
+    def __str__(self) -> str:
+        if not self.chosen:
+            return ""
+        what = f"{self.chosen} training{'s' * (self.chosen != 1)}"
+        return (
+            f"Of {what} {self.stopped} stopped when dev improved no more; in {self.last} the last "
+            "epoch was the best on dev."
+        )
+
+
+def trainings(records: Sequence[Record]) -> Trainings:
+    """Count how trainings ended; a trial of several trainings counts each.
+
+    Example:
+        >>> trainings([])
+        Trainings(chosen=0, last=0, stopped=0)
+    """
+    ends = [
+        (len(scores) - 1 - details["best_epoch"], _patience(record.details))
         for record in records
-        for details in (record.details, *_each(record.details.get("experiments")))
+        for details in _each_training(record.details)
         for name, scores in details.items()
         if name.startswith("dev_") and isinstance(scores, list) and "best_epoch" in details
     ]
-    return sum(best == len(scores) - 1 for best, scores in chosen), len(chosen)
+    return Trainings(
+        chosen=len(ends),
+        last=sum(since == 0 for since, _ in ends),
+        stopped=sum(patience is not None and since >= patience for since, patience in ends),
+    )
 
 
-def _each(experiments: Any) -> list[dict[str, Any]]:
-    return list(experiments.values()) if isinstance(experiments, dict) else []
+def _each_training(details: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the details of each training of a trial: its own, or those of its parts."""
+    parts = [details.get(part) for part in ("experiments", "heads")]
+    return [details, *(each for part in parts if part for each in part.values())]
+
+
+def _patience(details: dict[str, Any]) -> int | None:
+    """Return the setting, wherever it stands among a record's settings; None: there is none."""
+    settings = details.get("settings", {})
+    parts = (settings, *(part for part in settings.values() if isinstance(part, dict)))
+    return next((part["patience"] for part in parts if "patience" in part), None)
 
 
 @dataclass(frozen=True)
@@ -128,9 +167,7 @@ def provenance_table(
              "peak GiB", "started (UTC)")  # fmt: skip
     numeric = ("wall time", "tokens/s", "peak GiB")
     caption = f"Records behind this page. Total: {total_cost(records)}."
-    last, chosen = best_was_last(records)
-    if chosen:
-        caption += f" In {last} of {chosen} trainings the last epoch was the best on dev."
+    caption += f" {trainings(records)}".rstrip()
     return Table(caption, headings(*names, numeric=numeric), tuple(rows), f"{len(records)} records")
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ class Toy:
         git(self.folder, "commit", "-q", "-m", "toy")
         return git(self.folder, "rev-parse", "HEAD")
 
-    def witness(self, records: list[Record], **options: bool) -> list[Finding]:
+    def witness(self, records: list[Record], **options: Any) -> list[Finding]:
         found = make(groups_of(records), repository=self.folder, **options)
         keep(each.witness for each in found if each.witness)
         return found
@@ -226,6 +227,19 @@ def test_a_commit_that_cannot_be_compared_with_is_said_by_name(toy, record_of, c
     (finding,) = toy.witness([record_of(git=GitState(commit=known, dirty=dirty))])
     assert finding.witness is None
     assert said in finding.problems[0]
+
+
+def test_the_old_side_is_run_once_and_what_it_gave_is_kept(toy, record_of):
+    records = [record_of(0, kind="a"), record_of(1, kind="broken")]
+    rename_and_split(toy)
+    ran: list[list[str]] = []
+    for _ in range(2):
+        ran.append([])
+        (finding,) = toy.witness(records, say=ran[-1].append)
+        assert len(finding.witness.trials) == 1
+    sides = [[line.split()[0] for line in lines if line.startswith("  ")] for lines in ran]
+    assert sorted(sides[0]) == ["new", "new", "old", "old"]
+    assert sorted(sides[1]) == ["new", "new", "old"]  # the one that failed is tried again
 
 
 def test_full_runs_the_trials_as_they_are(toy, record_of):

@@ -11,7 +11,14 @@ TASKS = {
 }
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
 SHRINK = {
-    task: {"epochs": 2, "min_iterations": 50, "train_sentences": 200, "test_sentences": 50}
+    task: {
+        "epochs": 2,
+        "min_iterations": 50,
+        "evaluate_every": 20,
+        "max_iterations": 40,
+        "train_sentences": 200,
+        "test_sentences": 50,
+    }
     for task in ("transfer", "sweep", "statistics")
 } | {
     "mappings": {

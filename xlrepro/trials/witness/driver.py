@@ -1,8 +1,9 @@
 """Runs trials with the code that PYTHONPATH names: a script for today's tree and for earlier ones.
 
-``python -P driver.py REQUEST ANSWER``. The request is JSON, a list of trials; the answer has a line
-per trial: its cells, details and loaded modules, or the error. The script uses of xlrepro only what
-stands in every version of it that has published records.
+``python -P driver.py REQUEST FOLDER``. The request is JSON, a list of trials. Into the folder goes
+a file per trial, ``<number>.json``, as soon as it has run: its cells, details and loaded modules,
+or the error. The script uses of xlrepro only what stands in every version of it that has published
+records.
 """
 
 import importlib
@@ -82,18 +83,18 @@ def plain(value: Any) -> Any:
     return value.tolist()
 
 
-def main(request: str, answer: str) -> None:
+def main(request: str, folder: str) -> None:
     """Run all trials of a request; one that fails does not stop the others."""
-    asked = json.loads(Path(request).read_text("utf-8"))
-    with open(answer, "w", encoding="utf-8") as out:
-        for fields in asked["trials"]:
-            try:
-                told = json.dumps(run(fields, asked["device"]), default=plain)
-            except Exception as error:
-                line = f"{type(error).__name__}: {error}"
-                told = json.dumps({"error": " ".join(line.split())})
-            out.write(told + "\n")
-            out.flush()
+    wanted = json.loads(Path(request).read_text("utf-8"))
+    for number, fields in enumerate(wanted["trials"]):
+        try:
+            answer = json.dumps(run(fields, wanted["device"]), default=plain)
+        except Exception as error:
+            line = f"{type(error).__name__}: {error}"
+            answer = json.dumps({"error": " ".join(line.split())})
+        partial = Path(folder, f"{number}.partial")
+        partial.write_text(answer, encoding="utf-8")
+        partial.replace(partial.with_suffix(".json"))
 
 
 if __name__ == "__main__":

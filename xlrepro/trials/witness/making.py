@@ -94,8 +94,8 @@ def _at_commit(
     tree_today = SourceTree(frozen=True)  # read before the trials run
     reachable = {task: _reachable(tree_today, task) for task in {t.task for t in flat}}
     with sides.tree_of(repository, commit) as tree:
-        old = _by_key(flat, sides.run(tree, flat, device))
-        new = _by_key(flat, sides.run(repository, flat, device))
+        old = _by_key(flat, sides.run_once(tree, commit, flat, device, done=_teller("old", say)))
+        new = _by_key(flat, sides.run(repository, flat, device, done=_teller("new", say)))
         doubtful = [t for t in flat if _both_ran(old[t.key], new[t.key])
                     and differences(old[t.key], new[t.key])]  # fmt: skip
         again = _by_key(doubtful, sides.run(tree, doubtful, device)) if doubtful else {}
@@ -104,6 +104,10 @@ def _at_commit(
         ran = [_Ran(t, old[t.key], new[t.key], again.get(t.key)) for t in trials[id(group)]]
         found.append(_judged(group, ran, code[group.records[0].task], full, device, repository))
     return found
+
+
+def _teller(side: str, say: Say) -> sides.Done:
+    return lambda trial, answer: say(f"  {side} {trial.label}{' failed' * ('error' in answer)}")
 
 
 @dataclass(frozen=True)

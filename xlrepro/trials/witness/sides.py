@@ -1,12 +1,14 @@
 """Runs trials in a tree of sources: today's, or that of a commit in a git worktree of its own."""
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,16 @@ from typing import Any
 from xlrepro.errors import SettingsError
 from xlrepro.paths import cache_dir
 from xlrepro.trials.cluster import WORKER_ENVIRONMENT
+from xlrepro.trials.machine import versions
 from xlrepro.trials.sources import OWN
+from xlrepro.trials.store import write_atomically
 from xlrepro.trials.trial import Trial
 from xlrepro.trials.witness import driver
 
 GIT_SECONDS = 120
+POLL_SECONDS = 0.2
+
+Done = Callable[[Trial, dict[str, Any]], None]
 
 
 def today() -> Path:
@@ -50,28 +57,85 @@ def tree_of(repository: Path, commit: str) -> Iterator[Path]:
         _git(repository, "worktree", "prune")
 
 
-def run(tree: Path, trials: Sequence[Trial], device: str) -> list[dict[str, Any]]:
+def run(
+    tree: Path,
+    trials: Sequence[Trial],
+    device: str,
+    *,
+    done: Done = lambda trial, answer: None,
+) -> list[dict[str, Any]]:
     """Run trials with the sources of a tree, in a process of their own, one after the other.
+
+    Args:
+        tree: a checkout.
+        trials: what to run.
+        device: ``"cpu"`` or ``"cuda"``.
+        done: gets each trial and its answer as soon as it has run.
 
     Returns:
         Per trial ``cells``, ``details`` and ``modules``, or ``error``, a line.
     """
     with tempfile.TemporaryDirectory(prefix="witness-") as folder:
-        request, answer = Path(folder, "request.json"), Path(folder, "answer.jsonl")
-        asked = {"device": device, "trials": [_fields(trial) for trial in trials]}
-        request.write_text(json.dumps(asked), "utf-8")
-        command = [sys.executable, "-P", str(driver.__file__), str(request), str(answer)]
+        request, log = Path(folder, "request.json"), Path(folder, "log")
+        wanted = {"device": device, "trials": [_fields(trial) for trial in trials]}
+        request.write_text(json.dumps(wanted), "utf-8")
+        command = [sys.executable, "-P", str(driver.__file__), str(request), folder]
         environment = _environment(tree, Path(folder, "build"), device)
-        done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, check=False
-        )
-        lines = answer.read_text("utf-8").split("\n")[:-1] if answer.exists() else []
-    told = [json.loads(line) for line in lines]
-    if len(told) < len(trials):
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        error = {"error": f"its process ended with status {done.returncode}: {last}"}
-        told += [error] * (len(trials) - len(told))
-    return told
+        answers: list[dict[str, Any]] = []
+        with (
+            log.open("wb") as out,
+            subprocess.Popen(command, cwd=tree, env=environment, stdout=out, stderr=out) as process,
+        ):
+            while len(answers) < len(trials):
+                ended = process.poll() is not None
+                file = Path(folder, f"{len(answers)}.json")
+                if file.exists():
+                    answers.append(json.loads(file.read_text("utf-8")))
+                    done(trials[len(answers) - 1], answers[-1])
+                elif ended:
+                    break
+                else:
+                    time.sleep(POLL_SECONDS)
+        last = (log.read_text("utf-8", errors="replace").strip().splitlines() or ["no output"])[-1]
+    error = {"error": f"its process ended with status {process.returncode}: {last}"}
+    return answers + [error] * (len(trials) - len(answers))
+
+
+def run_once(
+    tree: Path, commit: str, trials: Sequence[Trial], device: str, *, done: Done
+) -> list[dict[str, Any]]:
+    """Run trials with the code of a commit as `run` does, but those alone that never ran so here.
+
+    A commit's code does not change: what it gave on this processor is kept in the cache, so that
+    the next change of today's code, or an interruption, costs no second run of the old.
+    """
+    folder = cache_dir() / "witness" / f"{commit[:12]}-{device}-{_host()}"
+    files = {trial.key: folder / f"{trial.key}.json" for trial in trials}
+    failed: dict[str, dict[str, Any]] = {}
+
+    def keep(trial: Trial, answer: dict[str, Any]) -> None:
+        if "error" not in answer:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(files[trial.key], json.dumps(answer))
+        done(trial, answer)
+
+    missing = [trial for trial in trials if not files[trial.key].exists()]
+    if missing:
+        for trial, answer in zip(missing, run(tree, missing, device, done=keep), strict=True):
+            if "error" in answer:
+                failed[trial.key] = answer
+    kept = {key: file for key, file in files.items() if key not in failed}
+    return [
+        failed.get(trial.key) or json.loads(kept[trial.key].read_text("utf-8")) for trial in trials
+    ]
+
+
+def _host() -> str:
+    """Return a digest of what the arithmetic of this machine depends on: processor and packages."""
+    listing = Path("/proc/cpuinfo")
+    lines = listing.read_text("utf-8", "replace").splitlines() if listing.is_file() else []
+    facts = sorted({line for line in lines if line.startswith(("model name", "flags"))})
+    return hashlib.sha256(json.dumps([facts, versions()]).encode()).hexdigest()[:12]
 
 
 def _fields(trial: Trial) -> dict[str, Any]:

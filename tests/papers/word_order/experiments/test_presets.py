@@ -51,4 +51,4 @@ def test_every_preset_binds_to_the_settings_of_its_rows(key):
 def test_keys_tell_all_trials_of_an_experiment_apart():
     shown = experiment("word_order/table2")
     trials = shown.trials("open", [s.identifier for s in shown.systems], [0, 1, 2])
-    assert len({t.key for t in trials}) == len(trials) == 48
+    assert len({t.key for t in trials}) == len(trials) == 60

@@ -1,0 +1,123 @@
+"""Findings pages: a sentence whose direction no longer agrees with its numbers is not printed."""
+
+import re
+
+import pytest
+
+from xlrepro.book.findings import page
+from xlrepro.book.findings.names import Findings
+from xlrepro.book.findings.numbers import in_words
+from xlrepro.book.templating import render
+from xlrepro.book.verdicts import Evidence
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reproduced import ReproducedNumbers
+
+GAP = '<% set ort = gap("table2", "word:ORT", "word:TRS", "avg") %>'
+WRITTEN = [paper for paper in load_catalog().papers if page.exists(paper)]
+# A number as it is measured: with a decimal point, or before a unit.
+TYPED = re.compile(r"\d+\.\d+|\d+ (?:points|seeds|trials|%|F1|BLEU)")
+
+
+def values(*numbers):
+    return dict(enumerate(numbers))
+
+
+@pytest.fixture
+def fill(numbers):
+    """Return a page's text with its marks filled in from an ORT and a TRS of these values."""
+
+    def filled(text, ort=(), trs=()):
+        cells = {("word:ORT", "avg"): values(*ort), ("word:TRS", "avg"): values(*trs)}
+        known = {place: by_seed for place, by_seed in cells.items() if by_seed}
+        found = Evidence(load_catalog(), load_reported(), ())
+        found.__dict__["numbers"] = numbers(known) if known else ReproducedNumbers([])
+        return render(text, Findings("word_order", "findings.md", found).names, "findings.md")
+
+    return filled
+
+
+AHEAD, BEHIND, MIXED = ((5, 6, 7), (1, 2, 3)), ((1, 2, 3), (5, 6, 7)), ((1, 6, 2), (2, 4, 3))
+CHOICE = (
+    f"{GAP}<% says ort.above %>ahead: << ort >><% orsays ort.below %>behind: << ort >>"
+    "<% orsays ort.undecided %>open: << ort.short >><% endsays %>"
+)
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (AHEAD, "ahead: +4.0 points (+4.0 to +4.0, n = 3)"),
+        (BEHIND, "behind: −4.0 points (−4.0 to −4.0, n = 3)"),
+        (MIXED, "open: 0.00"),
+        (((5,), (1,)), "open: +4.0"),
+    ],
+)
+def test_the_wording_that_is_true_is_shown(fill, cells, shown):
+    assert fill(CHOICE, *cells) == shown
+
+
+def test_a_page_with_a_sentence_that_is_not_true_is_refused_with_its_line(fill):
+    text = f"# Title\n\n{GAP}\n<% says ort.above %>\nORT is ahead: << ort >>.\n<% endsays %>\n"
+    assert "ORT is ahead: +4.0" in fill(text, *AHEAD)
+    with pytest.raises(SettingsError, match=r"findings.md:4: no wording of this sentence is true"):
+        fill(text, *BEHIND)
+
+
+def test_a_sentence_without_a_direction_may_stand_for_all_others(fill):
+    text = f"{GAP}<% says ort.above %>yes<% otherwise %>ORT − TRS: << ort >><% endsays %>"
+    assert fill(text, *BEHIND) == "ORT − TRS: −4.0 points (−4.0 to −4.0, n = 3)"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (f"{GAP}ORT is ahead: << ort >>", "must stand within `says`"),
+        (f"{GAP}<% says true %><< ort >><% endsays %>", "no condition asks which way"),
+        ('<< mean("table2", "word:ORT", "avg") >>', "must stand within `says`"),
+        ('<% says verdict("O999") %><% endsays %>', "unknown claim 'O999'"),
+    ],
+)
+def test_a_number_needs_a_sentence_whose_condition_asks_for_it(fill, text, complaint):
+    with pytest.raises(SettingsError, match=complaint):
+        fill(text, *AHEAD)
+
+
+def test_what_was_not_run_has_a_direction_of_its_own_and_no_number(fill):
+    text = f"{GAP}<% says ort.missing %>not run; the paper: << ort.printed >><% endsays %>"
+    assert fill(text) == "not run; the paper: +9.55"
+    with pytest.raises(SettingsError, match="was not run"):
+        fill(f"{GAP}<% says ort.missing %><< ort >><% endsays %>")
+
+
+def test_predicates_and_numbers_of_the_page_s_own_are_in_the_language_of_the_claims(fill):
+    predicate = 'value("table2", "word:ORT", "avg") > value("table2", "word:TRS", "avg")'
+    text = f"<< judged('{predicate}') >>, << verdict('O01w') >>, << verdict('O01w', 'reported') >>"
+    assert fill(text, *AHEAD) == "holds, holds, holds"
+    assert fill(text, *MIXED) == "undecided, undecided, holds"
+    number = f"<% says true %><< number('{predicate.replace('>', '-')}') >><% endsays %>"
+    assert fill(number, *AHEAD) == "4.0"
+
+
+def test_counts_are_words_up_to_ten():
+    assert [in_words(n) for n in (0, 3, 10, 11)] == ["no", "three", "ten", "11"]
+
+
+@pytest.mark.parametrize("paper", WRITTEN)
+def test_every_sentence_of_a_paper_s_findings_is_true_of_today_s_numbers(paper):
+    assert page.markdown(paper).startswith("# ")
+    assert 1 <= len(page.in_short(paper)) <= 3
+
+
+@pytest.mark.parametrize("paper", WRITTEN)
+def test_no_measured_number_of_a_findings_page_is_typed(paper):
+    text = (page.project_root() / "book" / paper / page.NAME).read_text(encoding="utf-8")
+    prose = re.sub(r"<<.*?>>|<%.*?%>", "", text, flags=re.S)
+    assert TYPED.findall(prose) == []
+
+
+def test_a_page_without_a_short_list_is_refused(monkeypatch):
+    monkeypatch.setattr(page, "markdown", lambda paper: "# Title\n\n## In short\n\nNothing.\n")
+    with pytest.raises(DataError, match="begin with '## In short'"):
+        page.in_short("word_order")

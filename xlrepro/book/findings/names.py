@@ -1,0 +1,208 @@
+"""What a findings page may name: differences, numbers, verdicts, links, costs."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from html import escape
+from typing import Any
+
+from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
+from xlrepro.book.verdicts import Evidence, evidence
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.compare import unit_factor
+from xlrepro.evidence.html_table import number
+from xlrepro.evidence.judging import Address, Condition, status_counts
+from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.evidence.view import View
+
+BRACKETS = "In brackets behind a difference stands its 95 % interval over *n* seeds."
+
+
+class _NotRun(Exception):
+    """A cell that an expression reads was not run."""
+
+
+class Findings:
+    """The names that the findings page of one paper may use.
+
+    Args:
+        paper: ``"word_order"``.
+        where: the page, for errors.
+        found: replaces the project's evidence.
+    """
+
+    def __init__(self, paper: str, where: str, found: Evidence | None = None) -> None:
+        self.paper = paper
+        self.found = found or evidence()
+        self.sentences = Sentences(where)
+
+    @cached_property
+    def claims(self) -> dict[str, Claim]:
+        """The paper's claims by id."""
+        return {c.id: c for c in self.found.all_claims[self.paper]}
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """Everything that the page may name; CONTRIBUTING.md tells it to its writers."""
+        functions: Mapping[str, Callable[..., Any]] = {
+            "gap": self.gap, "mean": self.mean, "printed": self.printed, "number": self.number,
+            "verdict": self.verdict, "judged": self.judged, "tally": self.tally,
+            "claim": self.claim, "page": self.page, "cost": self.cost, "ran": self.ran,
+            "all_claims": self.all_claims,
+        }  # fmt: skip
+        known = {"paper": self.found.catalog.paper(self.paper), "brackets": BRACKETS}
+        state = self.sentences
+        marks = {"_enter": state.enter, "_leave": state.leave, "_refuse": state.refuse}
+        return {**functions, **known, **marks}
+
+    def gap(self, table: str, first: str, second: str, column: str, at: str = "open") -> Gap:
+        """Return ``first`` minus ``second`` in a column, as the paper names it, or one of ours."""
+        key = f"{self.paper}/{table}"
+        entry = self.found.catalog.experiment(key)
+        stand_in = entry.stand_ins.get(at)
+        ours = stand_in.column(column) if stand_in else column
+        view = View(key, at, self.found.numbers)
+        cells = [view.get(system, ours) for system in (first, second)]
+        printed = [
+            self.found.reported.get(key, entry.reference(s), column) for s in (first, second)
+        ]
+        values = [cell.value for cell in printed if cell is not None and cell.value is not None]
+        unit = printed[0].unit if printed[0] else cells[0].unit if cells[0] else ""
+        decimals = len(printed[0].printed.partition(".")[2]) if printed[0] else 2
+        theirs = number(values[0] - values[1], decimals, True) if len(values) == 2 else ""
+        gap = Gap(
+            self.sentences,
+            f"{first} − {second} in {table}, {column}",
+            "points" if unit.startswith("percent") else unit,
+            theirs=theirs,
+        )
+        if cells[0] and cells[1] and set(cells[0].seeds) & set(cells[1].seeds):
+            pair = paired_differences(view, first, second, [ours]).iloc[0]
+            factor = unit_factor(cells[0].unit, unit)
+            gap.mean, gap.low, gap.high = (factor * float(pair[n]) for n in ("mean", "low", "high"))
+            gap.n = int(pair["n"])
+        return gap
+
+    def mean(
+        self, table: str, system: str, column: str, at: str = "open", decimals: int = 1
+    ) -> Number:
+        """Return a system's mean over seeds, in our unit."""
+        key = f"{self.paper}/{table}"
+        stand_in = self.found.catalog.experiment(key).stand_ins.get(at)
+        ours = stand_in.column(column) if stand_in else column
+        value = View(key, at, self.found.numbers).mean(system, ours)
+        return Number(self.sentences, value, decimals, f"{system} in {table}, {ours}")
+
+    def printed(self, table: str, system: str, column: str) -> str:
+        """Return a number as the paper prints it; it may stand anywhere."""
+        cell = self.found.reported.get(f"{self.paper}/{table}", system, column)
+        if cell is None or not cell.printed:
+            where = self.sentences.where
+            raise SettingsError(f"{where}: nothing is printed for {system} in {table}, {column}")
+        return cell.printed
+
+    def number(self, expression: str, at: str = "open", decimals: int = 1) -> Number:
+        """Return the value of an expression over cells, in the language of the claims.
+
+        Rows and columns may be ours; at ``"reported"`` they are the printed ones.
+        """
+        claim = self._claim(expression)
+        condition = self._condition(at)
+        judge = self.found.judge
+        parsed = claim.expression
+        assert parsed is not None
+        functions = judge.functions(self.paper, lambda cell: self._value(cell, condition))
+        try:
+            value = float(parsed.evaluate(claim.names, functions))
+        except _NotRun:
+            value = math.nan
+        return Number(self.sentences, value, decimals, f"`{expression}`")
+
+    def _value(self, cell: Address, condition: Condition) -> float:
+        experiment, system, column = cell
+        entry = self.found.catalog.experiment(experiment)
+        stand_in = entry.stand_ins.get(condition.profile)
+        ours = stand_in.column(column) if stand_in else column
+        found = self.found.numbers.get(experiment, condition.profile, condition.place(system), ours)
+        if found is not None:
+            return found.mean
+        printed = self.found.reported.get(*cell)
+        fixed = entry.deterministic or condition.profile == "reported"
+        if fixed and printed is not None and printed.value is not None:
+            return printed.value
+        raise _NotRun(cell)
+
+    def verdict(self, claim: str, at: str = "open") -> str:
+        """Return a claim's verdict: ``"holds"``, ``"fails"``, ``"undecided"``, ``"not run"``,
+        ``"not evaluable"``.
+        """
+        self._known(claim)
+        found = self.found.verdicts[self.paper][claim].get(self._condition(at).label)
+        return found.status if found else "not run"
+
+    def judged(self, predicate: str, at: str = "open") -> str:
+        """Return the verdict on a predicate of the page's own, reached as those on claims."""
+        found = self.found.judge.judge(self._claim(predicate), self._condition(at))
+        return found.status if found else "not run"
+
+    def _condition(self, label: str) -> Condition:
+        """Return what a claim can be judged on: a profile, or ``"open, word-mapped"``."""
+        known = {c.label: c for c in self.found.conditions(self.paper)}
+        return known.get(label, Condition(label))
+
+    def _known(self, claim: str) -> Claim:
+        if claim not in self.claims:
+            raise SettingsError(f"{self.sentences.where}: unknown claim {claim!r}")
+        return self.claims[claim]
+
+    def _claim(self, predicate: str) -> Claim:
+        names = next(iter(self.claims.values())).names if self.claims else {}
+        return Claim(
+            id=self.sentences.where, kind="ours", section="", text="", cells="", paper=self.paper,
+            predicate=predicate, names=names,
+        )  # fmt: skip
+
+    def tally(self, at: str = "open", kind: str = "") -> dict[str, int]:
+        """Return how many claims have each verdict, and ``judged``: how many hold, fail or are
+        undecided.
+
+        Args:
+            at: ``"reported"``, ``"open"`` or ``"paper"``.
+            kind: of the claims, ``"text"``; empty for all.
+        """
+        by_claim = self.found.verdicts[self.paper]
+        wanted = [c.id for c in self.claims.values() if kind in ("", c.kind)]
+        counts = status_counts([by_claim[name].get(at) for name in wanted])
+        judged = sum(counts[s] for s in ("holds", "fails", "undecided"))
+        return {**counts, "judged": judged, "all": len(wanted)}
+
+    def claim(self, name: str, text: str = "") -> str:
+        """Return a link to a claim, by its id or by ``text``, which tells the sentence."""
+        self._known(name)
+        href = f"../{self.paper}/claims.html#{name}"
+        return f'<a href="{href}">{escape(text or name)}</a>'
+
+    def all_claims(self) -> str:
+        """Return a link to the paper's claims."""
+        return f"[{len(self.claims)} claims](claims.md)"
+
+    def page(self, experiment: str, text: str = "") -> str:
+        """Return a link to an experiment's page: ``page("table2")`` reads "Table 2"."""
+        key = experiment if "/" in experiment else f"{self.paper}/{experiment}"
+        label = self.found.catalog.experiment(key).label
+        return f"{{doc}}`{text or label} </{key}>`"
+
+    def ran(self, experiment: str, at: str = "open") -> bool:
+        """Tell whether an experiment has a record at a profile."""
+        return self.found.runs[f"{self.paper}/{experiment}", at] > 0
+
+    def cost(self, *experiments: str, at: str = "open") -> str:
+        """Return what the records of experiments, or of the whole paper, took."""
+        keys = [f"{self.paper}/{name}" for name in experiments]
+        keys = keys or list(self.found.catalog.of_paper(self.paper))
+        records = [r for r in self.found.records if r.experiment in keys and r.profile == at]
+        cost = total_cost(records)
+        trials = f"{in_words(cost.trials)} trial{'s' * (cost.trials != 1)}"
+        return f"{trials}, {duration(cost.wall_seconds)}"
