@@ -92,7 +92,8 @@ def answer(
     told += [claims_sentence(verdicts)] if verdicts else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     if view.profile == "smoke":
-        headline, told = NO_RECORDS, []
+        theirs = [printed_sentence(view, main, reported)] if main else []
+        headline, told, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
     else:
         headline = headline_of(view, main, reported)
     why = () if view.profile == "smoke" else tuple(weighing_most(view.experiment, view.profile)[:2])
@@ -153,12 +154,23 @@ def difference_sentence(view: View, main: Difference, reported: ReportedNumbers)
 
     Example of one: "ORT − TRS (avg): +0.1 points, 0.0 to +0.2, five seeds; the paper: +9.6."
     """
-    what = f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({main.column})"
     theirs = _printed(view, main, reported)
     unit = _unit(view, main, reported)
     decimals = 1 if unit == "points" else 3
     said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
-    return f"{what}: {_ours(view, main, unit, decimals)}{said}."
+    return f"{_what(main)}: {_ours(view, main, unit, decimals)}{said}."
+
+
+def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
+    """Return the paper's main difference alone, in the form of ours; empty where it has none."""
+    theirs, unit = _printed(view, main, reported), _unit(view, main, reported)
+    if theirs is None:
+        return ""
+    return f"{_what(main)}: the paper: {number(theirs, 1 if unit == 'points' else 3, True)} {unit}."
+
+
+def _what(main: Difference) -> str:
+    return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({main.column})"
 
 
 def _unit(view: View, main: Difference, reported: ReportedNumbers) -> str:

@@ -49,7 +49,7 @@ _NOT_DRAWN = re.compile(
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 _PLACES = re.compile(r" (?:d|x|y|transform)=\"[^\"]*")
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # beyond a hundredth of a point
-_FONT = re.compile(r"font: (?:[^;\"]*? )?([\d.]+px) [^;\"]*")
+_FONT = re.compile(r" font-family: [^;\"]*;?")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Figure:
             )  # fmt: skip
         drawn = _NOT_DRAWN.sub("", buffer.getvalue().decode("utf-8"))
         drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
-        drawn = _FONT.sub(r"font-size: \1", drawn).replace("#000000", "currentColor")
+        drawn = _FONT.sub("", drawn).replace("#000000", "currentColor")
         return _LINE_BREAK.sub(" ", drawn).replace("> <", "><").strip()
 
     def _repr_html_(self) -> str:

@@ -102,7 +102,7 @@ def best_cells(frame: "pd.DataFrame", catalog: Catalog) -> set[tuple[str, str]]:
     A block with one system that was run has no best, nor has a metric without a direction.
     """
     found: set[tuple[str, str]] = set()
-    ran = frame[frame["n"] > 0]
+    ran = frame[frame["n"] > 0].reset_index(drop=True)
     for (_, column, metric), part in ran.groupby(["block", "column", "metric"], sort=False):
         higher = catalog.higher_is_better(str(metric))
         if higher is not None and len(part) > 1:
@@ -196,7 +196,7 @@ def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
     pairs = dict.fromkeys(zip(frame["metric"], frame["unit"], strict=True))
     parts = [", ".join(f"{metric} in {unit}" if unit else metric for metric, unit in pairs) + "."]
     if len(ran):
-        usual = int(ran["n"].mode().iloc[0])
+        usual = int(ran["n"].mode().max())
         seeds = f"mean over {usual} seeds ± half of its 95 % interval" if usual > 1 else "one seed"
         parts.append(f"Large: ours at {profile}, {seeds}; a click leads to the records.")
         parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
@@ -237,7 +237,7 @@ def comparison_tables(
     kind = as_rows if by == "auto" else by
     down, across = (columns, systems) if kind == "column" else (systems, columns)
     ran = frame[frame["n"] > 0]["n"]
-    usual, best = int(ran.mode().iloc[0]) if len(ran) else 0, best_cells(frame, catalog)
+    usual, best = int(ran.mode().max()) if len(ran) else 0, best_cells(frame, catalog)
     cells = {
         (r[down.kind], r[across.kind]): _overview_entry(
             r, usual, (r["system"], r["column"]) in best

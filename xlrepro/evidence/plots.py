@@ -84,10 +84,12 @@ def reported_beside_reproduced(
     if len(shown) > MOST_ROWS and shown["block"].isin(list(blocks)).any():
         shown = shown[shown["block"].isin(list(blocks))]
     title = f"{titled(frame)}: {column}" if len(frame) else column
+    if printed_alone:
+        title = title.replace(f"({frame['profile'].iloc[0]})", "as printed")
     if shown.empty:
         return RowPlot(title, f"{title}: nothing was run, and the paper prints nothing.", "", ())
     systems = list(dict.fromkeys(shown["system"]))
-    names, own = short_names(systems), looks_of(str(frame["experiment"].iloc[0]), systems)
+    own, several = looks_of(str(frame["experiment"].iloc[0]), systems), shown["block"].nunique() > 1
     rows, said = [], []
     for row in shown.to_dict("records"):
         look = Look(own[row["system"]].colour)
@@ -95,7 +97,9 @@ def reported_beside_reproduced(
         marks += [Mark(row["reported"], NAN, NAN, PAPER)] * (row["reported"] == row["reported"])
         ours = [] if printed_alone else [_score(row) if row["n"] else str(row["verdict"])]
         texts = [*ours, *([f"({row['printed']})"] if row["printed"] else [])]
-        rows.append(Row(names[row["system"]], tuple(marks), " ".join(texts), apart=False))
+        rows.append(
+            Row(str(row["name"]), tuple(marks), " ".join(texts), False, str(row["block"]) * several)
+        )
         said.append(f"{row['system']}: {' '.join(texts)}")
     unit = str(shown["unit"].iloc[0])
     ours_key = [] if printed_alone else [("ours, with its 95 % interval", LINE)]

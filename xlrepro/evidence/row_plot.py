@@ -18,6 +18,7 @@ PALETTE = (
 )  # fmt: skip
 ROW, APART = 22, 11  # pixels: height of a row with one mark, and between two marks of a row
 MOST_TICKS = 6
+MOST_LETTERS = 18  # of a label on one line
 SHAPES = {
     "circle": '<circle r="4.5"/>',
     "diamond": '<path d="M0-6 6 0 0 6-6 0Z"/>',
@@ -59,12 +60,14 @@ class Row:
 
     Attributes:
         apart: whether its marks stand below each other, so that their intervals can be read.
+        group: a line above the first row of each, where it is not empty.
     """
 
     label: str
     marks: tuple[Mark, ...]
     text: str = ""
     apart: bool = True
+    group: str = ""
 
     @property
     def height(self) -> int:
@@ -110,7 +113,12 @@ class RowPlot:
         lines = "".join(
             f'<line x1="{place(t)}" x2="{place(t)}" y2="100%"{thick.get(t, "")}/>' for t in ticks
         )
-        body = "".join(_row(row, place, f'<g stroke="#8886">{lines}</g>') for row in self.rows)
+        grid, body, group = f'<g stroke="#8886">{lines}</g>', "", ""
+        for row in self.rows:
+            if row.group != group:
+                body += f'<tr><th colspan="3" class="xl-group">{escape(row.group)}</th></tr>'
+            group = row.group
+            body += _row(row, place, grid)
         decimals = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
         texts = "".join(
             f'<text x="{place(t)}" y="13">{number(t, decimals, self.zero and t != 0)}</text>'
@@ -154,9 +162,11 @@ def _row(row: Row, place: Callable[[float], str], lines: str) -> str:
             inner = f'<line x1="{place(mark.low)}" x2="{place(mark.high)}" y1="{y}" y2="{y}"/>'
         inner += f'<svg x="{place(mark.value)}" y="{y}" overflow="visible">'
         drawn.append(mark.look.drawn(f"{inner}{SHAPES[mark.look.shape]}</svg>"))
+    wrap = ' class="xl-wrap"' if len(row.label) > MOST_LETTERS else ""
     return (
-        f'<tr><th scope="row">{escape(row.label)}</th><td><svg width="100%" height="{row.height}" '
-        f'overflow="visible" aria-hidden="true">{lines}{"".join(drawn)}</svg></td>'
+        f'<tr><th scope="row"{wrap}>{escape(row.label)}</th><td><svg width="100%" '
+        f'height="{row.height}" overflow="visible" aria-hidden="true">{lines}'
+        f"{''.join(drawn)}</svg></td>"
         f"<td>{escape(row.text)}</td></tr>\n"
     )
 
