@@ -98,9 +98,10 @@ def test_a_training_stopped_by_itself_when_its_patience_ran_out_and_not_before(r
         trained(0, [3.0, 2.0, 1.0]) | {"settings": {"patience": 2}},
         trained(1, [2.0, 3.0, 1.0]) | {"settings": {"patience": 2}},
         {"heads": {"fr": trained(0, [3.0, 2.0])}, "settings": {"head": {"patience": 1}}},
+        trained([0, 1], [[3.0, 2.0], [2.0, 3.0]]) | {"settings": {"head": {"patience": 1}}},
     )
-    assert trainings(records) == Trainings(chosen=3, last=0, stopped=2)
-    assert "Of 3 trainings 2 stopped" in provenance_table(records, standing=str).caption
+    assert trainings(records) == Trainings(chosen=5, last=1, stopped=3)
+    assert "Of 5 trainings 3 stopped" in provenance_table(records, standing=str).caption
 
 
 def test_pages_without_training_say_nothing_of_epochs(record):

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,11 +98,12 @@ def trainings(records: Sequence[Record]) -> Trainings:
         Trainings(chosen=0, last=0, stopped=0)
     """
     ends = [
-        (len(scores) - 1 - details["best_epoch"], _patience(record.details))
+        (len(scores) - 1 - best, _patience(record.details))
         for record in records
         for details in _each_training(record.details)
-        for name, scores in details.items()
-        if name.startswith("dev_") and isinstance(scores, list) and "best_epoch" in details
+        for name, several in details.items()
+        if name.startswith("dev_") and isinstance(several, list) and "best_epoch" in details
+        for best, scores in _pairs(details["best_epoch"], several)
     ]
     return Trainings(
         chosen=len(ends),
@@ -115,6 +116,11 @@ def _each_training(details: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the details of each training of a trial: its own, or those of its parts."""
     parts = [details.get(part) for part in ("experiments", "heads")]
     return [details, *(each for part in parts if part for each in part.values())]
+
+
+def _pairs(best: int | list[int], scores: list[Any]) -> Iterator[tuple[int, list[float]]]:
+    """Pair best epoch and scores, of one training or of several in a list."""
+    return zip(best, scores, strict=True) if isinstance(best, list) else iter([(best, scores)])
 
 
 def _patience(details: dict[str, Any]) -> int | None:
