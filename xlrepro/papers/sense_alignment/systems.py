@@ -22,8 +22,8 @@ TRANSFER = {
     "Bi-SaELMo": ("Bi-SaELMo", False),
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
 }
-CENTRED = ", centred"  # an addition of ours
-AFTERWARDS = ", centres afterwards"  # likewise: they follow a finished model
+CENTRED = " (centred)"  # an addition of ours
+AFTERWARDS = " (centres afterwards)"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
 MODELS = {
     "ELMo": ("bilm", "plain", False),
@@ -60,7 +60,7 @@ def language_model(
 
     Args:
         profile: of ``presets/language_models.yaml``.
-        name: key of ``MODELS``; followed by ``", centred"`` where senses are chosen in centred
+        name: key of ``MODELS``; followed by ``" (centred)"`` where senses are chosen in centred
             components.
         language: what a monolingual model reads, or what one of two languages reads beside English.
         changed: settings instead of the preset's.
