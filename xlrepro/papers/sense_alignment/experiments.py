@@ -230,7 +230,7 @@ def _systems(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...
     return tuple(System(block, name, **more) for name in names)
 
 
-_OPEN_COST = "one language model each (a quarter to half an hour of a core), then minutes a head"
+_OPEN_COST = "one language model each (two minutes of a core), then a minute a head"
 _PAPER_COST = "GPUs for days per language model, and corpora that the user supplies"
 _COST = {"smoke": "seconds", "open": _OPEN_COST, "paper": _PAPER_COST}
 _DOMAINS = [f"{code}/{d}" for code in ("de", "jp") for d in ("books", "music", "dvd")]
