@@ -14,9 +14,9 @@ from xlrepro.book import experiment_pages, prose_values
 from xlrepro.book.api_pages import api_pages
 from xlrepro.book.claims_page import claims_markdown
 from xlrepro.book.findings import page as findings_page
-from xlrepro.book.mathjax import locate
 from xlrepro.book.templating import render_file
 from xlrepro.book.toc import table_of_contents
+from xlrepro.book.vendored import MATHJAX, locate
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.paths import build_dir, project_root
 
@@ -61,7 +61,7 @@ def gather(profile: str) -> Source:
     source.texts |= api
     pages = [path.removesuffix(".md") for path in api if path != "api/index.md"]
     source.texts["_toc.yml"] = table_of_contents(load_catalog(), pages)
-    source.copies["_static/vendor/tex-svg.js"] = locate()
+    source.copies["_static/vendor/tex-svg.js"] = locate(MATHJAX)
     return source
 
 
