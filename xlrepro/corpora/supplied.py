@@ -24,6 +24,7 @@ from xlrepro.yaml_files import read_yaml
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
 ALIGNED = "fasttext-aligned"
+WIKI = "fasttext-wiki"
 
 
 def size(file: Path) -> str:
@@ -76,6 +77,17 @@ def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
     """
     names = [f"wiki.{language}.align.vec" for language in languages]
     files = _present(ALIGNED, names, "the aligned fastText (RCSLS) vectors")
+    return dict(zip(languages, files, strict=True))
+
+
+def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
+    """Return language to fastText's vectors of its Wikipedia, each language by itself.
+
+    Raises:
+        DataError: naming all that are not there.
+    """
+    names = [f"wiki.{language}.vec" for language in languages]
+    files = _present(WIKI, names, "fastText's vectors of Wikipedia, each language by itself,")
     return dict(zip(languages, files, strict=True))
 
 

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from xlrepro.nn.dropout import Dropout
+
 CHUNK = 128  # words of similar length convolved together
 
 
@@ -27,6 +29,7 @@ class CharCNN(nn.Module):
         kernel_sizes: widths of the windows, in characters.
         output_dim: width of a word's vector.
         trainable: whether character vectors are trained; else they stay random unit vectors.
+        dropout: probability of zeroing an entry of what the filters found, before the last layer.
 
     Example:
         >>> cnn = CharCNN(characters=5, embedding_dim=4, filters=2, output_dim=3)
@@ -42,6 +45,7 @@ class CharCNN(nn.Module):
         kernel_sizes: Sequence[int] = (3, 4, 5),
         output_dim: int = 128,
         trainable: bool = False,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.kernel_sizes = tuple(kernel_sizes)
@@ -53,28 +57,55 @@ class CharCNN(nn.Module):
         # Columns [j * embedding_dim, (j + 1) * embedding_dim) belong to a window's character j.
         self.maps = nn.ModuleList(nn.Linear(w * embedding_dim, filters) for w in self.kernel_sizes)
         self.output = nn.Linear(filters * len(self.kernel_sizes), output_dim)
+        self.dropout = Dropout(dropout)
 
-    def forward(self, characters: Tensor) -> Tensor:
-        """Return a vector per word.
+    def forward(
+        self,
+        characters: Tensor,
+        tokens: Tensor | None = None,
+        padded_to: Tensor | None = None,
+    ) -> Tensor:
+        """Return a vector per word, or per token.
 
         Args:
             characters: ``(words, width)`` character ids, 0 right of each word's end; every word
                 has at least one character.
+            tokens: number of each token's word, if vectors are wanted of tokens. Dropout is drawn
+                for each of them. ``(tokens,)``
+            padded_to: how long each word is with its padding, at least the widest window, where
+                windows are to be those of a valid convolution: they end within it, and may lie in
+                padding alone. ``None``: one begins at each character. ``(words,)``
 
         Returns:
-            ``(words, output_dim)``.
+            ``(words, output_dim)``, or ``(tokens, output_dim)``.
         """
+        pooled = self._pooled(characters, padded_to)
+        if tokens is not None and self.training and self.dropout.p:
+            return self._last(self.dropout(pooled.index_select(0, tokens)))
+        by_word = self._last(self.dropout(pooled))
+        return by_word if tokens is None else by_word.index_select(0, tokens)
+
+    def _last(self, pooled: Tensor) -> Tensor:
+        """Return ``(words, output_dim)`` for what the filters found, ``(words, 3 * filters)``."""
+        return functional.relu(self.output(pooled))
+
+    def _pooled(self, characters: Tensor, padded_to: Tensor | None) -> Tensor:
+        """Return what the filters found in each word, ``(words, filters * len(kernel_sizes))``."""
         padded = functional.pad(characters, (0, max(self.kernel_sizes) - 1))
-        order = (characters > 0).sum(1).argsort(stable=True)
+        lengths = (characters > 0).sum(1)
+        order = lengths.argsort(stable=True)
         # shape of each: (words, filters)
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
             assert isinstance(linear, nn.Linear)
+            last = None if padded_to is None else padded_to - width
             best: Tensor = _BestWindow.apply(  # type: ignore[no-untyped-call]
-                self._table(linear.weight, width), padded, order
+                self._table(linear.weight, width), padded, order, last
             )
+            if last is not None:  # a window of padding alone is worth nothing
+                best = torch.where((last >= lengths).unsqueeze(1), best.clamp(min=0), best)
             pooled.append(best + linear.bias)
-        return functional.relu(self.output(functional.relu(torch.cat(pooled, -1))))
+        return functional.relu(torch.cat(pooled, -1))
 
     def _table(self, weight: Tensor, width: int) -> Tensor:
         """Return ``(width, characters + 1, filters)``: what a character adds at each place."""
@@ -91,7 +122,9 @@ class _BestWindow(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, table: Tensor, padded: Tensor, order: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, table: Tensor, padded: Tensor, order: Tensor, last: Tensor | None
+    ) -> Tensor:
         """Look at all windows; one begins at each character, and none behind the word's end.
 
         Args:
@@ -100,6 +133,7 @@ class _BestWindow(torch.autograd.Function):
                 ``(width, characters + 1, filters)``
             padded: characters, and zeros for the windows at a word's end. ``(words, …)``
             order: words by length, so that those convolved together have few windows too many.
+            last: the last character at which a window may begin; ``None``: any. ``(words,)``
 
         Returns:
             ``(words, filters)``.
@@ -117,10 +151,13 @@ class _BestWindow(torch.autograd.Function):
             values = functional.embedding_bag(
                 (windows + offsets).reshape(-1, width), flat, mode="sum"
             ).view(len(words), length, -1)
+            place = torch.arange(length, dtype=torch.int16, device=padded.device)
+            if last is not None:
+                too_late = (place > last[words].unsqueeze(1)).unsqueeze(2)
+                values = values.masked_fill(too_late, -torch.inf)
             # shape: (chunk, filters)
             highest = values.amax(1)
             # Faster than argmax, which looks at one entry at a time; ties: the last window.
-            place = torch.arange(length, dtype=torch.int16, device=padded.device)
             there = (values == highest.unsqueeze(1)) * place[:, None]
             best[words], starts[words] = highest, there.amax(1)
         ctx.save_for_backward(padded, starts)
@@ -138,4 +175,4 @@ class _BestWindow(torch.autograd.Function):
         for place, rows in enumerate(by_place):
             rows.scatter_add_(0, padded.gather(1, begins + place), grad)
         by_place[:, 0] = 0  # padding is worth nothing
-        return by_place, None, None
+        return by_place, None, None, None

@@ -16,14 +16,15 @@ class Experts(nn.Module):
     """N two-layer perceptrons ``input_dim -> hidden_dim (ReLU) -> output_dim`` on the same input.
 
     The first layers are one matrix product, the second layers one batched product. Dropout is
-    drawn once for the input and for each expert's hidden layer.
+    drawn once for the input, which the experts share, and for each expert's hidden layer.
 
     Args:
         experts: number of experts N.
         input_dim: width of the input.
         hidden_dim: width of each hidden layer.
         output_dim: width of each output.
-        dropout: probability of zeroing an entry before each layer.
+        dropout: probability of zeroing an entry of the input.
+        hidden_dropout: of the hidden layers; ``None`` is that of the input.
 
     Example:
         >>> Experts(3, 4, 5, 2, dropout=0.0)(torch.zeros(7, 4)).shape
@@ -31,7 +32,13 @@ class Experts(nn.Module):
     """
 
     def __init__(
-        self, experts: int, input_dim: int, hidden_dim: int, output_dim: int, dropout: float
+        self,
+        experts: int,
+        input_dim: int,
+        hidden_dim: int,
+        output_dim: int,
+        dropout: float,
+        hidden_dropout: float | None = None,
     ) -> None:
         super().__init__()
         self.experts = experts
@@ -41,13 +48,14 @@ class Experts(nn.Module):
         self.outer = nn.Parameter(_uniform(experts, output_dim, hidden_dim, fan_in=hidden_dim))
         self.outer_bias = nn.Parameter(_uniform(experts, output_dim, fan_in=hidden_dim))
         self.dropout = Dropout(dropout)
+        self.hidden_dropout = Dropout(dropout if hidden_dropout is None else hidden_dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return ``(items, experts, output_dim)`` for ``x``, ``(items, input_dim)``."""
         # shape: (experts * hidden_dim, input_dim) -> (items, experts * hidden_dim)
         weight = self.inner.flatten(0, 1)
         hidden = functional.linear(self.dropout(x), weight, self.inner_bias.flatten())
-        hidden = self.dropout(functional.relu(hidden))
+        hidden = self.hidden_dropout(functional.relu(hidden))
         # shape: (experts, items, hidden_dim)
         by_expert = hidden.view(len(x), self.experts, -1).transpose(0, 1)
         # shape: (experts, items, output_dim)

@@ -50,7 +50,9 @@ class TransformerEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.output_dim = dim
-        self.project = nn.Linear(input_dim, dim) if input_dim != dim else nn.Identity()
+        self.project: nn.Module = nn.Identity()
+        if input_dim != dim:
+            self.project = nn.Linear(input_dim, dim)
         self.positions = positions(dim) if positions else nn.Identity()
         known = self.positions
         distance = known.max_distance if isinstance(known, RelativePositions) else None

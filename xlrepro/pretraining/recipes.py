@@ -5,11 +5,20 @@ from typing import Any
 
 from xlrepro.artefacts import hash_of
 from xlrepro.corpora import registry
+from xlrepro.embeddings.open.recipes import frequency_path
+from xlrepro.embeddings.open.registered import file_hash
+from xlrepro.embeddings.open.settings import open_settings
 from xlrepro.errors import SettingsError
 from xlrepro.pretraining.settings import LANGUAGES, preset
 from xlrepro.pretraining.text import text_recipe
 
 NAMES = ("multilingual-e5-small", "all-minilm-l6-v2")  # of the released encoders
+# What decides the word vectors called "encoder", see word_states.py.
+WORD_STATES = "encoder"
+WORD_STATES_OF = "multilingual-e5-small"
+WORD_STATES_LAYER = 5  # that of word_order's M-BERT rows, chosen on English dev
+CENTRED_ON = 2000  # the most frequent words of a language, whose mean is subtracted
+WORD_STATES_VERSION = 1  # raised when the code changes the vectors
 
 
 @cache
@@ -56,3 +65,18 @@ def weights_hash(name: str) -> str:
     """
     check_name(name)
     return registry.content_hash(name, "weights")
+
+
+@cache
+def word_states_hash() -> str:
+    """Return the hash of what decides an encoder's word vectors; builds and downloads nothing."""
+    lists = {code: file_hash(frequency_path(code)) for code in open_settings().languages}
+    return hash_of(
+        {
+            "version": WORD_STATES_VERSION,
+            "weights": weights_hash(WORD_STATES_OF),
+            "layer": WORD_STATES_LAYER,
+            "centred on": CENTRED_ON,
+            "frequent words": lists,
+        }
+    )

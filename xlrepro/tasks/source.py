@@ -8,8 +8,9 @@ from xlrepro.corpora import named, supplied
 from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED, Part
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.open import vectors as open_vectors
-from xlrepro.embeddings.vectors.encoding import Lookup
+from xlrepro.embeddings.vectors.encoding import WordVectors
 from xlrepro.precision import cached_per_precision
+from xlrepro.pretraining import recipes
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Source:
         return self._corpus.sentences(language, split, limit)
 
     @property
-    def vectors(self) -> Lookup:
+    def vectors(self) -> WordVectors:
         """The word vectors of the languages (cached in the process).
 
         Raises:
@@ -92,8 +93,7 @@ class Source:
         if self.vectors_name is None or self.corpus == ARTIFICIAL:
             return hashes
         if self.vectors_name != supplied.ALIGNED:
-            recipe = open_vectors.recipe_hash(self.vectors_name)
-            return hashes | {f"vectors/{self.vectors_name}": recipe}
+            return hashes | {f"vectors/{self.vectors_name}": vectors_hash(self.vectors_name)}
         files = supplied.aligned_vectors(self.languages).values()
         return hashes | {f"supplied/{file.name}": supplied.size(file) for file in files}
 
@@ -102,8 +102,19 @@ class Source:
         return named.corpus(self.corpus, self.task, self.kind)
 
 
+def vectors_hash(name: str) -> str:
+    """Return what identifies a set of open word vectors; builds and downloads nothing.
+
+    Raises:
+        SettingsError: for an unknown name.
+    """
+    if name == recipes.WORD_STATES:
+        return recipes.word_states_hash()
+    return open_vectors.recipe_hash(name)
+
+
 @cached_per_precision(maxsize=4)
-def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Lookup:
+def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> WordVectors:
     """Return word vectors by name: of artificial languages, supplied, or open."""
     if artificial:
         from xlrepro.corpora.artificial import family_of
@@ -114,4 +125,8 @@ def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Loo
         from xlrepro.embeddings.vectors import vec_files
 
         return vec_files.load_vec(supplied.aligned_vectors(languages))
+    if name == recipes.WORD_STATES:
+        from xlrepro.pretraining import word_states
+
+        return word_states.load()
     return open_vectors.load(name, languages)

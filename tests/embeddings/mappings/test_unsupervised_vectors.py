@@ -1,10 +1,13 @@
 """Vectors mapped without a dictionary: handed out when sound, refused with a reason when not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned, unrelated
+from xlrepro.embeddings.mappings.collapse import report_of
 from xlrepro.embeddings.mappings.procrustes import procrustes_map
 from xlrepro.embeddings.mappings.spaces import CollapsedError
 from xlrepro.embeddings.open import vectors as open_vectors
@@ -30,17 +33,13 @@ def spaces(monkeypatch, tmp_path):
     monkeypatch.setattr(unsupervised_vectors, "dictionary_rows", lambda code, x, y: rows[code])
     learnt = []
 
-    def learn(x, y, *, settings, seed, device, check):
-        learnt.append(x)
-        mapped = procrustes_map(x, y, pairs=check)
-        return mapped if x.words[0].endswith("de") else unsupervised(x, y, check)
-
-    def unsupervised(x, y, check):
-        from xlrepro.embeddings.mappings.collapse import report_of
-
+    def learn(problem, settings):
+        learnt.append(problem.x)
+        if problem.x.words[0].endswith("de"):
+            return procrustes_map(replace(problem, pairs=problem.check))
         return report_of(
-            "MUSE", x, y, (np.eye(12, dtype=np.float32), None), pairs=0, steps=0, started=0.0,
-            history=(), device="cpu", unsupervised=True, check=check,
+            "MUSE", problem, (np.eye(12, dtype=np.float32), None), pairs=0, steps=0, started=0.0,
+            history=(), unsupervised=True,
         )  # fmt: skip
 
     monkeypatch.setattr(unsupervised_vectors, "muse", learn)
@@ -68,7 +67,7 @@ def test_the_verdict_is_found_out_once(spaces):
 
 def test_the_recipe_names_method_and_languages_whatever_their_order():
     hashes = [
-        data.vectors_hash(name, languages)
+        data.vectors_hash("panx-wikiann", name, languages)
         for name, languages in (
             ("umwe", ("en", "de", "es")),
             ("umwe", ("es", "de", "en")),

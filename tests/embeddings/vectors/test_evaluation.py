@@ -3,7 +3,6 @@ import pytest
 
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.open import lexicon as open_lexicon
-from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import evaluation
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
@@ -45,12 +44,11 @@ def test_cells_that_cannot_be_measured_are_absent(vectors, muse, monkeypatch):
     matrices = {code: vectors.matrix(code) for code in ("en", "xx")}
     words["sk"], matrices["sk"] = words["xx"], matrices["xx"]
     more = VectorSet("v", words, matrices)
-    monkeypatch.setattr(open_vectors, "load", lambda name, languages: more)
     monkeypatch.setattr(
         evaluation.loading, "load", lambda name, file_id: [Sentence(("koto", "zzzz"))]
     )
     # The registry has a Slovak test file and no Slovak development file; MUSE has no Slovak.
-    assert evaluation.evaluate("dictionary", "sk") == {
+    assert evaluation.evaluate(more, "sk") == {
         "coverage_test_exact": 50.0,
         "coverage_test": 50.0,
     }

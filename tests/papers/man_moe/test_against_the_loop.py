@@ -8,7 +8,7 @@ import torch
 
 from tests.papers.man_moe.loop_variants import VariantLoop, VariantTrainer, named_as_ours
 from tests.papers.man_moe.small_models import make_model, make_settings
-from xlrepro.papers.man_moe.training import Trainer, step_batches
+from xlrepro.papers.man_moe.training import StepStream, Trainer
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 
@@ -22,15 +22,21 @@ def with_a_class_each(texts):
 @pytest.mark.parametrize("task", ["NER", "reviews"])
 @pytest.mark.parametrize("mixture", ["log", "prob"])
 @pytest.mark.parametrize("detach", [True, False])
-def test_two_steps_leave_every_weight_where_the_plain_loop_does(texts, mixture, detach, task):
-    settings = make_settings({"mixture": mixture, "detach_gate": detach}, task=task)
+@pytest.mark.parametrize("windows", ["own", "batch"])
+def test_two_steps_leave_every_weight_where_the_plain_loop_does(
+    texts, mixture, detach, task, windows
+):
+    changes = {"mixture": mixture, "detach_gate": detach}
+    if windows == "batch":
+        changes |= {"character_windows": "batch", "discriminator_windows": "batch"}
+    settings = make_settings(changes, task=task)
     pooled = task == "reviews"
     seen = with_a_class_each(texts) if pooled else texts
     model = make_model(settings, pooled=pooled).eval()
     start = {name: p.detach().clone() for name, p in model.named_parameters()}
-    loop = VariantTrainer(VariantLoop(model, detach).eval(), texts.table, settings)
+    loop = VariantTrainer(VariantLoop(model, detach, windows).eval(), texts.table, settings)
     ours = Trainer(model, texts.table, settings, 3)
-    stream = step_batches(seen, settings, np.random.default_rng(0))
+    stream = StepStream(seen, settings, np.random.default_rng(0))
     for _ in range(2):
         batches = next(stream)
         parts = ours.step(batches)

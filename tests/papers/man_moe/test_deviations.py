@@ -31,7 +31,7 @@ TOPICS = {
     "dev set of the reviews": ("MM31", "own validation set"),
     "vector files": ("MM32", "All words"),
     "C's gate for classification": ("MM33", "One per text"),
-    "dropout": ("MM34", "As in the code"),
+    "dropout": ("MM34", "neither side's"),
     "masking in D": ("MM35", "A window begins at each token"),
     "attention": ("MM36", "over the tokens"),
     "further experts and gates": ("MM37", "Not there"),
@@ -47,7 +47,10 @@ DEFAULTS = {
     "MM27": ("train_character_vectors", False),
     "MM28": ("lowercase_characters", "german_target"),
     "MM29": ("unknown", "random"),
+    "MM34": ("dropout_at", "perceptrons"),
     "MM35": ("discriminator_windows", "tokens"),
+    "MM41": ("character_windows", "characters"),
+    "MM42": ("word_vectors", "standardised"),
 }
 KNOWN = {deviation.id: deviation for deviation in load_deviations()}
 

@@ -5,16 +5,18 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
+from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.papers.man_moe.encoding import (
     CharacterIds,
+    EndlessBatches,
     collate,
     encode,
-    endless_batches,
     ordered_batches,
     spelled,
     with_labels,
     word_table,
 )
+from xlrepro.papers.man_moe.raw_vectors import RawVectors
 
 
 class TwoWords:
@@ -89,7 +91,7 @@ def test_a_batch_of_two_languages_keeps_words_labels_and_languages_apart():
 
 
 def test_endless_batches_see_every_text_before_any_comes_again(texts):
-    stream = endless_batches(texts.labelled[0], 4, np.random.default_rng(0))
+    stream = EndlessBatches(texts.labelled[0], 4, np.random.default_rng(0))
     first = [i for _ in range(2) for i in next(stream)]
     assert sorted(first) == list(range(6))
     assert sorted(i for _ in range(2) for i in next(stream)) == list(range(6))
@@ -102,3 +104,22 @@ def test_ordered_batches_hold_every_text_once_within_the_limit(texts):
     for batch in batches:
         longest = max(len(own.rows[i]) for i in batch)
         assert len(batch) == 1 or longest * len(batch) <= 12
+
+
+def test_a_word_unknown_to_the_authors_code_is_a_unit_vector_whatever_its_case():
+    table = table_of([("en", "Xy"), ("en", "xy"), ("es", "xy"), ("en", "ab")], unknown="unit")
+    upper, lower, other, known = table.vectors[1:]
+    torch.testing.assert_close(upper.norm(), torch.tensor(1.0))
+    assert torch.equal(upper, lower)
+    assert not torch.equal(lower, other)
+    torch.testing.assert_close(known, torch.ones(3))
+
+
+def test_raw_vectors_are_those_of_the_file_by_lower_case_form_alone():
+    words = {"en": ["ab", "abc"], "es": ["cd"]}
+    matrices = {"en": np.array([[3.0, 4.0], [5.0, 6.0]]), "es": np.array([[7.0, 8.0]])}
+    raw = RawVectors(VectorSet("two", words, matrices))
+    # A form that only English has, and one that backs off to a known part, are unknown.
+    vectors, kinds = raw.lookup("es", ["CD", "abc", "cds", "cd "])
+    assert vectors.tolist() == [[7.0, 8.0], [0.0, 0.0], [0.0, 0.0], [7.0, 8.0]]
+    assert kinds.tolist() == [1, 0, 0, 1]

@@ -61,9 +61,9 @@ def test_no_test_word_is_in_the_training_dictionary():
 def test_unsupervised_methods_get_no_dictionary(monkeypatch):
     seen = {}
 
-    def learn(x, y, *, pairs=None, check=None, settings=None, seed=0, device="cpu"):
-        seen["pairs"] = pairs
-        return METHODS["Procrustes"].learn(x, y, pairs=check, check=check)
+    def learn(problem, settings):
+        seen["pairs"] = problem.pairs
+        return METHODS["Procrustes"].learn(replace(problem, pairs=problem.check))
 
     for name in [name for name in UNSUPERVISED if name != "UMWE"]:
         monkeypatch.setitem(METHODS, name, replace(METHODS[name], learn=learn))
@@ -125,10 +125,10 @@ def test_the_control_asks_for_the_original_of_a_word(monkeypatch):
     found = {}
     for right in (True, False):
 
-        def learn(x, y, *, check, right=right, **options):
-            originals = check[:, 1] if right else np.roll(check[:, 1], 1)
-            pairs = np.stack([check[:, 0], originals], axis=1)
-            return METHODS["Procrustes"].learn(x, y, pairs=pairs, check=check)
+        def learn(problem, settings, right=right):
+            originals = problem.check[:, 1] if right else np.roll(problem.check[:, 1], 1)
+            pairs = np.stack([problem.check[:, 0], originals], axis=1)
+            return METHODS["Procrustes"].learn(replace(problem, pairs=pairs))
 
         method = replace(METHODS["MUSE"], learn=learn)
         monkeypatch.setitem(mappings_control.METHODS, "MUSE", method)

@@ -10,18 +10,20 @@ from torch.nn import functional
 from benchmarks.man_moe_loop import LoopManMoe, LoopTrainer
 from tests.papers.man_moe.small_models import WORDS, make_model, make_settings
 from xlrepro.papers.man_moe.training import (
+    StepStream,
     Trainer,
+    TransferLearner,
     gate_losses,
     iterations_per_epoch,
-    step_batches,
-    train,
 )
+from xlrepro.training.checkpoints import Checkpoints
+from xlrepro.training.loop import fit
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 
 
 def draw(texts, settings, seed=0):
-    return next(step_batches(texts, settings, np.random.default_rng(seed)))
+    return next(StepStream(texts, settings, np.random.default_rng(seed)))
 
 
 def snapshot(parameters):
@@ -30,6 +32,11 @@ def snapshot(parameters):
 
 def changed(before, parameters):
     return [not torch.equal(old, new) for old, new in zip(before, parameters, strict=True)]
+
+
+def trained(model, texts, settings, seed, dev_score):
+    learner = TransferLearner(model, texts, settings, seed, dev_score)
+    return fit(learner, learner.rounds, settings.patience)
 
 
 def features(trainer, batches):
@@ -41,7 +48,7 @@ def test_iterations_equal_a_plain_loop_over_languages_and_experts(texts):
     model = make_model(settings).eval()
     loop = LoopTrainer(LoopManMoe(model, 0.0).eval(), texts.table, settings)
     ours = Trainer(model, texts.table, settings, 3)
-    stream = step_batches(texts, settings, np.random.default_rng(0))
+    stream = StepStream(texts, settings, np.random.default_rng(0))
     for _ in range(3):
         batches = next(stream)
         parts = ours.step(batches)
@@ -225,22 +232,51 @@ def test_an_epoch_has_the_geometric_mean_of_the_sources_batches(texts):
 
 def test_epochs_are_added_until_the_iterations_suffice(texts):
     settings = make_settings(min_iterations=7)  # 2 an epoch
-    fit = train(make_model(settings), texts, settings, 0, lambda model: 0.0)
-    assert fit.iterations == 8
-    assert len(fit.dev_scores) == 4
+    curve = trained(make_model(settings), texts, settings, 0, lambda: 0.0)
+    assert curve.iterations == 8
+    assert len(curve.dev_scores) == 4
+
+
+def test_dev_may_be_looked_at_between_epochs_until_patience_ends(texts):
+    settings = make_settings(evaluate_every=3, max_iterations=14, patience=2)
+    scores = iter([1.0, 2.0, 1.5, 2.0, 9.0])
+    curve = trained(make_model(settings), texts, settings, 0, lambda: next(scores))
+    assert (curve.iterations, curve.best_epoch, curve.stopped) == (12, 1, True)
+    without = settings.model_copy(update={"patience": None})
+    curve = trained(make_model(settings), texts, without, 0, lambda: 0.0)
+    assert (curve.iterations, curve.stopped) == (15, False)  # 14, rounded up to whole looks
+
+
+def test_a_training_that_was_cut_off_goes_on_to_the_same_weights(texts, tmp_path):
+    settings = make_settings({"dropout": 0.3}, epochs=4)
+    kept = Checkpoints(tmp_path / "state.pt")
+
+    def weights(epochs, checkpoints):
+        torch.manual_seed(0)
+        model = make_model(settings)
+        learner = TransferLearner(model, texts, settings, 0, iter([1.0, 2.0, 3.0, 4.0]).__next__)
+        fit(learner, epochs, checkpoints=checkpoints)
+        return snapshot(model.parameters())
+
+    whole = weights(4, None)
+    weights(2, kept)
+    model = make_model(settings, seed=1)
+    learner = TransferLearner(model, texts, settings, 7, iter([3.0, 4.0]).__next__)
+    fit(learner, 4, checkpoints=kept)
+    assert all(torch.equal(a, b) for a, b in zip(whole, snapshot(model.parameters()), strict=True))
 
 
 def test_the_weights_of_the_best_epoch_are_kept(texts):
     settings, seen = make_settings(epochs=3), []
     scores = iter([1.0, 3.0, 2.0])
 
-    def score(model):
+    def score():
         seen.append(snapshot(model.parameters()))
         return next(scores)
 
     model = make_model(settings)
-    fit = train(model, texts, settings, 0, score)
-    assert fit.best_epoch == 1
+    curve = trained(model, texts, settings, 0, score)
+    assert curve.best_epoch == 1
     assert not any(changed(seen[1], model.parameters()))
 
 
@@ -251,7 +287,7 @@ def test_equal_seeds_repeat_and_others_differ(texts, other):
     for seed in (0, other):
         torch.manual_seed(seed)
         model = make_model(settings, seed)
-        train(model, texts, settings, seed, lambda model: 0.0)
+        trained(model, texts, settings, seed, lambda: 0.0)
         found.append(snapshot(model.parameters()))
     same = all(torch.equal(a, b) for a, b in zip(*found, strict=True))
     assert same == (other == 0)

@@ -259,7 +259,7 @@ def test_unlabelled_requests_are_chosen_by_their_domain_which_MM30_admits(monkey
             Sentence(("wake", "me"), slots=("O", "O"), intent="alarm/set"),
             Sentence(("tell", "me"), slots=("O", "O"), intent=intent),
         ]
-        monkeypatch.setattr(data, "_utterances", lambda language, split: found)
+        monkeypatch.setattr(data, "_utterances", lambda settings, language, split: found)
         settings = make_settings(task="SF", corpus="fb-multilingual-nlu")
         return [tokens[0] for tokens in data.text(settings, "es", "alarm")]
 
@@ -349,9 +349,9 @@ def test_padding_of_evaluation_batches_changes_no_prediction(monkeypatch):
     settings = make_settings(epochs=1)
     model = trained(settings)
     of = transfer.transfers(settings)[0]
-    score = transfer.evaluate(model, of)
+    score, _ = transfer.evaluate(model, of)
     monkeypatch.setattr(transfer, "EVALUATION_TOKENS", 1)  # a text at a time
-    assert transfer.evaluate(model, of) == pytest.approx(score)
+    assert transfer.evaluate(model, of)[0] == pytest.approx(score)
 
 
 def test_presets_of_model_settings_can_be_overridden_by_name():
@@ -367,3 +367,37 @@ def test_a_trial_is_repeated_exactly():
     assert (
         again.details["experiments"]["de"]["losses"] != first.details["experiments"]["de"]["losses"]
     )
+
+
+def test_a_second_score_leaves_out_sentences_that_begin_with_a_word(monkeypatch):
+    settings = make_settings(epochs=1)
+    model, (of,) = trained(settings), transfer.transfers(settings)
+    examples = of.labelled("de", "test")
+    first = examples[0].tokens[0]
+    others = [e for e in examples if e.tokens[0] != first]
+    assert transfer.evaluate(model, of)[1] == {}
+    leaving = replace(of, settings=settings.model_copy(update={"left_out": (first,)}))
+    whole, without = transfer.evaluate(model, leaving)
+    assert whole == transfer.evaluate(model, of)[0]
+    assert without["sentences"] == len(examples) - len(others) > 0
+    monkeypatch.setattr(data, "labelled", lambda *names: others)
+    assert without["score"] == transfer.evaluate(model, of)[0]
+
+
+def test_a_gate_is_right_where_a_token_s_own_expert_has_most_weight(monkeypatch):
+    settings = make_settings(epochs=1)
+    model, (of,) = trained(settings), transfer.transfers(settings)
+    gate = model.model.private.gate.linear
+    with torch.no_grad():
+        gate.weight.zero_()
+        gate.bias.copy_(torch.tensor([0.0, 1.0, 0.0]))
+    assert transfer.gate_accuracy(model, of) == {"en": 0.0, "es": 100.0, "nl": 0.0}
+
+
+def test_padded_windows_are_evaluated_in_batches_of_training_size_in_their_order():
+    settings = make_settings({"character_windows": "batch"})
+    (of,) = transfer.transfers(settings)
+    examples = [Example(("a",) * n, ("O",) * n) for n in (1, 5, 2, 1)]
+    ids = transfer.CharacterIds("a")
+    batches = transfer.prepared(of, "de", examples, ids).batches()
+    assert [list(numbers) for numbers in batches] == [[0, 1, 2], [3]]

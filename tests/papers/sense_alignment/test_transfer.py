@@ -165,13 +165,30 @@ def test_no_target_text_is_read_before_the_head_is_trained(monkeypatch):
 def test_every_system_has_the_language_model_that_its_name_says():
     table = experiments.experiment("sense_alignment/table3")
     for trial in table.trials("open", seeds=[0]):
-        system = trial.systems[0].split(":", 1)[1]
-        name, project = TRANSFER[system]
+        names = {TRANSFER[system.split(":", 1)[1]][0] for system in trial.systems}
+        (name,) = names
         settings = transfer.validated(trial.settings, "test", transfer.TransferSettings)
-        assert settings.project is project
         assert (settings.target_model is not None) == (name == "ELMo")
         assert settings.source_model.dictionary == (name == "Bi-SaELMo")
         assert settings.source_model.senses.senses == (3 if name == "Bi-SaELMo" else 1)
+
+
+def test_a_trial_fills_the_rows_with_and_without_w():
+    """They share the head: W changes nothing in English."""
+    table = experiments.experiment("sense_alignment/table3")
+    trials = table.trials("smoke", seeds=[0])
+    assert {len(trial.systems) for trial in trials} == {2}
+    for trial in trials:
+        assert [TRANSFER[s.split(":", 1)[1]][1] for s in trial.systems] == [False, True]
+
+
+def test_one_target_alone_has_the_trials_that_it_has_among_all():
+    table = experiments.experiment("sense_alignment/table3")
+    every = table.trials("open", seeds=[0])
+    german = table.trials("open", seeds=[0], overrides={"targets": "de"})
+    assert {t.key for t in german} == {t.key for t in every if t.columns == ("de",)}
+    with pytest.raises(SettingsError, match="are de, es, zh"):
+        table.trials("open", overrides={"targets": "xx"})
 
 
 def test_changed_settings_reach_the_language_model_and_the_head():

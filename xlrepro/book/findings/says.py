@@ -12,7 +12,7 @@ The first wording whose condition is true is shown. Without ``otherwise``, where
 page is refused: a sentence whose direction no longer agrees with its numbers is never printed.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from jinja2 import nodes
 from jinja2.ext import Extension
@@ -24,7 +24,7 @@ ENDS = ("name:orsays", "name:otherwise", "name:endsays")
 class Says(Extension):
     """Parses ``says`` as an ``if`` that notes where a sentence begins and ends, or refuses."""
 
-    tags: ClassVar[set[str]] = {"says"}
+    tags = {"says"}  # noqa: RUF012 (jinja2 declares it without ClassVar)
 
     def parse(self, parser: Parser) -> nodes.Node:
         """Return the sentence as a condition with its alternatives."""

@@ -1,10 +1,12 @@
-"""What MUSE and UMWE share: the discriminator, the orthogonality update, the criterion."""
+"""What MUSE and UMWE share: the discriminator, and how maps are trained against it."""
+
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from xlrepro.embeddings.mappings.csls import translate
+from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 
 
 class Discriminator(nn.Module):
@@ -62,20 +64,73 @@ def nearest_orthogonal(w: Tensor) -> Tensor:
     return u @ vh
 
 
-def frequent_words(words: int, batch: int, device: torch.device | str) -> Tensor:
-    """Draw rows evenly from the most frequent words, int64 ``(batch,)``; from the global chance."""
-    return torch.randint(words, (batch,), device=device)
-
-
-@torch.no_grad()
-def mean_cosine(x: Tensor, y: Tensor, words: int) -> float:
-    """Return the unsupervised criterion of a map (§3.4).
-
-    It is the mean cosine of the most frequent words of x and their best translations by CSLS.
+def draw(x: Tensor, settings: AdversarialSettings) -> Tensor:
+    """Draw a batch of the most frequent words, ``(batch, dim)``, from the global chance.
 
     Args:
-        x: mapped vectors, rows of length 1, ``(n, dim)``.
-        y: rows of length 1, ``(m, dim)``.
-        words: most frequent words of either.
+        x: rows of length 1, ``(n, dim)``; the discriminator sees them at length √dim.
+        settings: how many, from how many.
     """
-    return float(translate(x[:words], y[:words]).forward_cosine.mean())
+    words = min(settings.frequent, len(x))
+    rows = torch.randint(words, (settings.batch_size,), device=x.device)
+    return x[rows] * x.shape[1] ** 0.5
+
+
+def play(
+    maps: Sequence[nn.Parameter],
+    judges: nn.Module,
+    settings: AdversarialSettings,
+    judge_loss: Callable[[], Tensor],
+    map_loss: Callable[[], Tensor],
+    criterion: Callable[[], float],
+) -> tuple[list[Tensor], list[float]]:
+    """Train maps against discriminators in turns (Algorithm 1 of UMWE; MUSE is its simplest case).
+
+    Args:
+        maps: each ``(dim, dim)``; those that require a gradient are changed.
+        judges: the discriminators.
+        settings: numbers of steps, rates.
+        judge_loss: low where the discriminators are right.
+        map_loss: low where they are wrong.
+        criterion: of the maps as they are, after each epoch; higher is better.
+
+    Returns:
+        The orthogonal matrices nearest to the maps of the best epoch, and all criteria.
+    """
+    trained, rate = [w for w in maps if w.requires_grad], settings.learning_rate
+    of_judges = torch.optim.SGD(judges.parameters(), lr=rate)
+    of_maps = torch.optim.SGD(trained, lr=rate)
+    best, history = [w.detach().clone() for w in maps], []
+    for _ in range(settings.epochs):
+        for _ in range(settings.epoch_steps):
+            for _ in range(settings.discriminator_steps):
+                _judge_step(judge_loss(), of_judges)
+            _map_step(map_loss(), of_maps, trained, settings.beta)
+        history.append(criterion())
+        rate *= settings.decay
+        if history[-1] >= max(history):
+            best = [w.detach().clone() for w in maps]
+        else:
+            rate *= settings.shrink
+        for group in (*of_judges.param_groups, *of_maps.param_groups):
+            group["lr"] = rate
+    return [nearest_orthogonal(w) for w in best], history
+
+
+def _judge_step(loss: Tensor, optimiser: torch.optim.Optimizer) -> None:
+    optimiser.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
+
+
+def _map_step(
+    loss: Tensor, optimiser: torch.optim.Optimizer, maps: Sequence[Tensor], beta: float
+) -> None:
+    """Follow the gradient, then move towards the orthogonal matrices."""
+    # A language that was not drawn has no part in this step's loss but by the way back.
+    gradients = torch.autograd.grad(loss, maps, allow_unused=True)
+    for w, gradient in zip(maps, gradients):
+        w.grad = gradient
+    optimiser.step()
+    for w in maps:
+        orthogonalise(w, beta)

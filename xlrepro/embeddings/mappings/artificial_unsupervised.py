@@ -13,6 +13,7 @@ from xlrepro.embeddings.mappings.artificial_spaces import turned
 from xlrepro.embeddings.mappings.recipes import AdversarialSettings, check_name
 from xlrepro.embeddings.mappings.spaces import Space
 from xlrepro.embeddings.mappings.unsupervised import learnt_maps, refuse_collapsed
+from xlrepro.embeddings.open.dictionary import pair_rows
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.artificial import SOURCE
 from xlrepro.embeddings.vectors.tables import VectorSet
@@ -70,8 +71,4 @@ def _own_space(family: Family, whole: VectorSet, code: str) -> Space:
 
 def _check(family: Family, code: str, space: Space, english: Space) -> np.ndarray:
     """Return the true dictionary as rows, ``(pairs, 2)``."""
-    rows = {word: row for row, word in enumerate(space.words)}
-    others = {word: row for row, word in enumerate(english.words)}
-    pairs = artificial_vectors.dictionary(family, code)
-    found = [(rows[own], others[en]) for en, own in pairs if own in rows and en in others]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pair_rows(artificial_vectors.dictionary(family, code), space.words, english.words)

@@ -22,8 +22,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from xlrepro.embeddings.mappings.adversarial import nearest_orthogonal
 from xlrepro.embeddings.mappings.csls import translate
-from xlrepro.embeddings.mappings.spaces import COLLAPSED, MAPPED, Mapped, MappingReport, Space
+from xlrepro.embeddings.mappings.spaces import (
+    COLLAPSED,
+    MAPPED,
+    Mapped,
+    MappingProblem,
+    MappingReport,
+    Pairs,
+)
 
 LEAST_PRECISION = 0.05
 LEAST_GAIN = 0.25
@@ -31,46 +39,41 @@ CRITERION_WORDS = 2_000  # most frequent words that criterion and chance are tak
 STARTS = 3  # random rotations; chance is the best of them
 ROUNDS = 5  # of refinement, as many as MUSE does
 
-Pairs = Sequence[tuple[int, int]] | np.ndarray
-
 
 def report_of(
     method: str,
-    x: Space,
-    y: Space,
+    problem: MappingProblem,
     maps: tuple[np.ndarray, np.ndarray | None],
     *,
     pairs: int,
     steps: int,
     started: float,
     history: Sequence[float],
-    device: str,
     unsupervised: bool = False,
-    check: Pairs | None = None,
 ) -> Mapped:
     """Judge a map and return it with its report; the clock stops before the judging.
 
     Args:
         method: its name.
-        x: the space that was mapped.
-        y: the space that it was mapped into.
+        problem: what the map was learnt for.
         maps: of x and of y, each ``(dim, dim)``; ``None`` is the identity.
         pairs: size of the last dictionary.
         steps: updates of the map.
         started: ``time.perf_counter()`` when it began.
         history: the criterion that the method watched.
-        device: ``"cpu"`` or ``"cuda"``.
         unsupervised: only then can it have collapsed.
-        check: (row of x, row of y), a dictionary that learning did not see.
     """
     seconds = time.perf_counter() - started
     w, w_target = maps
     if w_target is None:
         w_target = np.eye(w.shape[0], dtype=w.dtype)
-    a, b = (torch.from_numpy(np.asarray(m)) for m in (w, w_target))
-    left, right = (torch.from_numpy(np.array(s.matrix)).to(device) for s in (x, y))
-    left, right = normalize(left @ a.to(device), dim=1), normalize(right @ b.to(device), dim=1)
+    # shape: (n, dim) and (m, dim), in the common space
+    left, right = (
+        normalize(side @ torch.from_numpy(np.asarray(m)).to(problem.device), dim=1)
+        for side, m in zip(problem.vectors(), (w, w_target))
+    )
     value = criterion(left, right)
+    check = problem.check
     precision = None if check is None else checked_precision(left, right, check)
     level = None
     status = MAPPED
@@ -86,15 +89,17 @@ def report_of(
 
 
 @torch.no_grad()
-def criterion(x: Tensor, y: Tensor) -> float:
+def criterion(x: Tensor, y: Tensor, words: int = CRITERION_WORDS) -> float:
     """Return the mean cosine of the most frequent words of x and their translations by CSLS.
+
+    It is the unsupervised criterion of a map (Conneau et al. 2018, §3.4).
 
     Args:
         x: mapped, rows of length 1, most frequent first, ``(n, dim)``.
         y: likewise, ``(m, dim)``.
+        words: most frequent words of either.
     """
-    found = translate(x[:CRITERION_WORDS], y[:CRITERION_WORDS])
-    return float(found.forward_cosine.mean())
+    return float(translate(x[:words], y[:words]).forward_cosine.mean())
 
 
 @torch.no_grad()
@@ -112,9 +117,8 @@ def chance(x: Tensor, y: Tensor) -> float:
         start = torch.linalg.qr(torch.randn(dim, dim, generator=generator))[0]
         w = start.to(x.device)
         for _ in range(ROUNDS):
-            found = translate(x @ w, y).mutual()
-            u, _, vh = torch.linalg.svd(x[found[:, 0]].T @ y[found[:, 1]])
-            w = u @ vh
+            pairs = translate(x @ w, y).mutual()
+            w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
         reached.append(criterion(x @ w, y))
     return max(reached)
 

@@ -1,4 +1,4 @@
-"""CSLS between two spaces in both directions at once, in blocks, on CPU or GPU.
+"""CSLS between two spaces, one way or both at once, in blocks, on CPU or GPU.
 
 Reference:
     Conneau et al. (2018), Word translation without parallel data, §2.3:
@@ -44,16 +44,42 @@ class Translations:
         return torch.cat([there, back])
 
 
+def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
+    """Return r: the mean cosine of each row of x and its k nearest rows of y, ``(n,)``.
+
+    Args:
+        x: rows of length 1, ``(n, dim)``.
+        y: rows of length 1, ``(m, dim)``.
+        k: neighbours; all of y where there are fewer.
+    """
+    k = min(k, len(y))
+    return torch.cat([(block @ y.T).topk(k, dim=1).values.mean(dim=1) for block in x.split(BLOCK)])
+
+
+def best_translations(
+    queries: Tensor, targets: Tensor, sources: Tensor, k: int = NEIGHBOURS
+) -> Tensor:
+    """Return for each query the row of the target with the highest CSLS, int64 ``(n,)``.
+
+    Args:
+        queries: rows of length 1, ``(n, dim)``.
+        targets: candidates, rows of length 1, ``(m, dim)``.
+        sources: words of the queries' language, from which r(target) is taken. ``(words, dim)``
+        k: neighbours of r.
+    """
+    r_targets = neighbour_mean(targets, sources, k)
+    # r(query) is the same for all its candidates and does not change the best.
+    best = [(block @ targets.T - r_targets / 2).argmax(dim=1) for block in queries.split(BLOCK)]
+    return torch.cat(best)
+
+
 def neighbour_means(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> tuple[Tensor, Tensor]:
-    """Return r of both sides: the mean cosine of each row and its k nearest of the other side.
+    """Return r of x, ``(n,)``, and of y, ``(m,)``: :func:`neighbour_mean` of both in one product.
 
     Args:
         x: rows of length 1, ``(n, dim)``.
         y: rows of length 1, ``(m, dim)``.
         k: neighbours; all where there are fewer.
-
-    Returns:
-        r of x ``(n,)``, r of y ``(m,)``.
     """
     of_x, top = [], x.new_empty((0, len(y)))
     for block in x.split(BLOCK):

@@ -5,6 +5,7 @@ import numpy as np
 from xlrepro.embeddings.mappings.spaces import Space
 from xlrepro.embeddings.open import lexicon as open_lexicon
 from xlrepro.embeddings.open import vectors as open_vectors
+from xlrepro.embeddings.open.dictionary import pair_rows
 from xlrepro.embeddings.vectors.tables import load_language
 
 
@@ -25,8 +26,5 @@ def dictionary_rows(language: str, space: Space, english: Space) -> np.ndarray:
     Returns:
         int64 ``(pairs, 2)``: (row of the language, row of English).
     """
-    rows = {word: row for row, word in enumerate(space.words)}
-    others = {word: row for row, word in enumerate(english.words)}
     pairs = open_lexicon.seed_pairs(language, frozenset(english.words), space.words)
-    found = [(rows[f], others[e]) for e, f in pairs if f in rows and e in others]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pair_rows(pairs, space.words, english.words)

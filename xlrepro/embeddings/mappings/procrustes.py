@@ -3,14 +3,9 @@
 import time
 from dataclasses import dataclass
 
-import numpy as np
-import torch
-from torch.nn.functional import normalize
-
-from xlrepro.embeddings.mappings.collapse import Pairs, report_of
-from xlrepro.embeddings.mappings.csls import translate
-from xlrepro.embeddings.mappings.seeded import procrustes
-from xlrepro.embeddings.mappings.spaces import Mapped, Space, seed_rows
+from xlrepro.embeddings.mappings.collapse import report_of
+from xlrepro.embeddings.mappings.seeded import refined
+from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem
 
 
 @dataclass(frozen=True)
@@ -27,41 +22,17 @@ class ProcrustesSettings:
     frequent: int = 10_000
 
 
-def procrustes_map(
-    x: Space,
-    y: Space,
-    *,
-    pairs: Pairs | None = None,
-    settings: ProcrustesSettings | None = None,
-    seed: int = 0,
-    device: str = "cpu",
-    check: Pairs | None = None,
-) -> Mapped:
+def procrustes_map(problem: MappingProblem, settings: ProcrustesSettings | None = None) -> Mapped:
     """Learn the orthogonal map that fits a dictionary best.
-
-    Args:
-        x: the space that is mapped.
-        y: the space that it is mapped into.
-        pairs: (row of x, row of y).
-        settings: see :class:`ProcrustesSettings`.
-        seed: changes nothing; it is there for the common call shape.
-        device: ``"cpu"`` or ``"cuda"``, where neighbours are looked for.
-        check: (row of x, row of y), a dictionary that only the report looks at.
 
     Raises:
         SettingsError: if there are no pairs.
     """
-    chosen = settings or ProcrustesSettings()
+    settings = settings or ProcrustesSettings()
     started = time.perf_counter()
-    rows = seed_rows(pairs, "Procrustes")
-    a, b = (torch.from_numpy(np.array(s.matrix[: chosen.frequent])).to(device) for s in (x, y))
-    used = rows
-    w = procrustes(x.matrix[rows[:, 0]], y.matrix[rows[:, 1]])
-    for _ in range(chosen.refinements):
-        turned = normalize(a @ torch.from_numpy(w).to(device), dim=1)
-        used = np.concatenate([rows, translate(turned, b).mutual().cpu().numpy()])
-        w = procrustes(x.matrix[used[:, 0]], y.matrix[used[:, 1]])
+    seed, (x, y) = problem.seed_rows("Procrustes"), (problem.x.matrix, problem.y.matrix)
+    w, pairs = refined(x, y, seed, settings.refinements, settings.frequent, problem.device)
     return report_of(
-        "Procrustes", x, y, (w, None), pairs=len(used), steps=1 + chosen.refinements,
-        started=started, history=(), device=device, check=check,
+        "Procrustes", problem, (w, None), pairs=len(pairs), steps=1 + settings.refinements,
+        started=started, history=(),
     )  # fmt: skip

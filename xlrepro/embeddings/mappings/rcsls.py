@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from xlrepro.embeddings.mappings.collapse import Pairs, checked_precision, report_of
+from xlrepro.embeddings.mappings.collapse import checked_precision, report_of
 from xlrepro.embeddings.mappings.csls import BLOCK
 from xlrepro.embeddings.mappings.seeded import procrustes
-from xlrepro.embeddings.mappings.spaces import Mapped, Space, seed_rows
+from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem, seed_rows
 from xlrepro.errors import SettingsError
 
 
@@ -52,26 +52,8 @@ class RcslsSettings:
     validation_words: int = 5_000
 
 
-def rcsls(
-    x: Space,
-    y: Space,
-    *,
-    pairs: Pairs | None = None,
-    settings: RcslsSettings | None = None,
-    seed: int = 0,
-    device: str = "cpu",
-    check: Pairs | None = None,
-) -> Mapped:
+def rcsls(problem: MappingProblem, settings: RcslsSettings | None = None) -> Mapped:
     """Learn a map from a dictionary by the relaxed CSLS loss, starting from Procrustes.
-
-    Args:
-        x: the space that is mapped.
-        y: the space that it is mapped into.
-        pairs: (row of x, row of y).
-        settings: see :class:`RcslsSettings`.
-        seed: of the order of the pairs, where a batch is not all of them.
-        device: ``"cpu"`` or ``"cuda"``.
-        check: (row of x, row of y), a dictionary that only the report looks at.
 
     Returns:
         The map with the lowest loss that was met, or with the highest precision on held-out pairs,
@@ -80,23 +62,25 @@ def rcsls(
     Raises:
         SettingsError: if there are no pairs to learn from, or the constraint is unknown.
     """
-    chosen = settings or RcslsSettings()
-    if chosen.constraint not in ("none", "spectral", "orthogonal"):
-        raise SettingsError(f"RCSLS has no constraint {chosen.constraint!r}: see RcslsSettings")
+    settings = settings or RcslsSettings()
+    if settings.constraint not in ("none", "spectral", "orthogonal"):
+        raise SettingsError(f"RCSLS has no constraint {settings.constraint!r}: see RcslsSettings")
     started = time.perf_counter()
-    generator = torch.Generator().manual_seed(seed)
-    rows, held_out = _split(seed_rows(pairs, "RCSLS"), chosen.validation, generator)
-    problem = _Problem.of(x, y, rows, chosen, device)
-    first = procrustes(x.matrix[rows[:, 0]], y.matrix[rows[:, 1]])
-    maps, losses = _descend(problem, torch.from_numpy(first).to(device), chosen, generator)
+    generator = torch.Generator().manual_seed(problem.seed)
+    rows, held_out = _split(problem.seed_rows("RCSLS"), settings.validation, generator)
+    relaxed = _Relaxed.of(problem, rows, settings)
+    first = torch.from_numpy(
+        procrustes(problem.x.matrix[rows[:, 0]], problem.y.matrix[rows[:, 1]])
+    ).to(problem.device)
+    maps, losses = _descend(relaxed, first, settings, generator)
     scores = losses
     if len(held_out):
-        scores = [-_precision(problem, w, held_out, chosen.validation_words) for w in maps]
+        scores = [-_precision(relaxed, w, held_out, settings.validation_words) for w in maps]
     best = min(range(len(maps)), key=scores.__getitem__)
     return report_of(
-        "RCSLS", x, y, (maps[best].cpu().numpy(), None), pairs=len(rows),
-        steps=chosen.epochs * -(-len(rows) // (chosen.batch_size or len(rows))), started=started,
-        history=[abs(v) for v in scores] if len(held_out) else losses, device=device, check=check,
+        "RCSLS", problem, (maps[best].cpu().numpy(), None), pairs=len(rows),
+        steps=settings.epochs * -(-len(rows) // (settings.batch_size or len(rows))),
+        started=started, history=[abs(v) for v in scores] if len(held_out) else losses,
     )  # fmt: skip
 
 
@@ -110,16 +94,24 @@ def _split(
     return seed_rows(rows[~chosen], "RCSLS"), rows[chosen]
 
 
-def _precision(problem: "_Problem", w: Tensor, held_out: np.ndarray, words: int) -> float:
+def _precision(relaxed: "_Relaxed", w: Tensor, held_out: np.ndarray, words: int) -> float:
     """Return P@1 by CSLS of the held-out pairs among the most frequent words, 0 to 1."""
-    x, y = normalize(problem.all_x[:words] @ w, dim=1), problem.all_y[:words]
+    x, y = normalize(relaxed.all_x[:words] @ w, dim=1), relaxed.all_y[:words]
     inside = held_out[(held_out[:, 0] < len(x)) & (held_out[:, 1] < len(y))]
     return checked_precision(x, y, inside) if len(inside) else 0.0
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """The vectors of the pairs, each ``(pairs, dim)``, and those that neighbours come from."""
+class _Relaxed:
+    """The loss of a dictionary.
+
+    Attributes:
+        x: vectors of its words of x, ``(pairs, dim)``.
+        y: those of their translations, ``(pairs, dim)``.
+        all_x: what neighbours come from, ``(n, dim)``.
+        all_y: likewise, ``(m, dim)``.
+        k: neighbours.
+    """
 
     x: Tensor
     y: Tensor
@@ -128,14 +120,11 @@ class _Problem:
     k: int
 
     @classmethod
-    def of(
-        cls, x: Space, y: Space, rows: np.ndarray, settings: RcslsSettings, device: str
-    ) -> "_Problem":
-        every_x, every_y = (torch.from_numpy(np.array(s.matrix)).to(device) for s in (x, y))
-        chosen = torch.from_numpy(rows).to(device)
-        most = settings.frequent
-        pairs = every_x[chosen[:, 0]], every_y[chosen[:, 1]]
-        return cls(*pairs, every_x[:most], every_y[:most], settings.neighbours)
+    def of(cls, problem: MappingProblem, rows: np.ndarray, settings: RcslsSettings) -> "_Relaxed":
+        x, y = problem.vectors()
+        learnt = torch.from_numpy(rows).to(problem.device)
+        pairs, most = (x[learnt[:, 0]], y[learnt[:, 1]]), settings.frequent
+        return cls(*pairs, x[:most], y[:most], settings.neighbours)
 
     def loss_and_gradient(self, w: Tensor, batch: Tensor) -> tuple[float, Tensor]:
         """Return the loss of some pairs and its subgradient by W, ``(dim, dim)``."""
@@ -149,24 +138,24 @@ class _Problem:
 
 def _neighbour_mean(queries: Tensor, keys: Tensor, values: Tensor, k: int) -> Tensor:
     """Return for each query the mean of the values whose keys have the highest inner products."""
-    found = []
+    means = []
     for block in queries.split(BLOCK):
         nearest = (block @ keys.T).topk(min(k, len(keys)), dim=1).indices  # shape: (block, k)
-        found.append(values[nearest].mean(dim=1))
-    return torch.cat(found)
+        means.append(values[nearest].mean(dim=1))
+    return torch.cat(means)
 
 
 def _descend(
-    problem: _Problem, w: Tensor, settings: RcslsSettings, generator: torch.Generator
+    relaxed: _Relaxed, w: Tensor, settings: RcslsSettings, generator: torch.Generator
 ) -> tuple[list[Tensor], list[float]]:
     """Go down the gradient; return the first map and that of each epoch, with their losses.
 
     Where the loss rises, the next epoch starts from the lowest so far with half the rate. Where a
     step is less than all pairs, an epoch takes one step per batch.
     """
-    n, everything = len(problem.x), torch.arange(len(problem.x), device=w.device)
+    n, everything = len(relaxed.x), torch.arange(len(relaxed.x), device=w.device)
     rate = settings.learning_rate
-    loss, gradient = problem.loss_and_gradient(w, everything)
+    loss, gradient = relaxed.loss_and_gradient(w, everything)
     maps, losses = [w], [loss]
     best = (loss, w, gradient)
     for _ in range(settings.epochs):
@@ -176,8 +165,8 @@ def _descend(
         else:
             order = torch.randperm(n, generator=generator).to(w.device)
             for batch in order.split(settings.batch_size):
-                w = project(w - rate * problem.loss_and_gradient(w, batch)[1], settings.constraint)
-        loss, gradient = problem.loss_and_gradient(w, everything)
+                w = project(w - rate * relaxed.loss_and_gradient(w, batch)[1], settings.constraint)
+        loss, gradient = relaxed.loss_and_gradient(w, everything)
         maps.append(w)
         losses.append(loss)
         if loss < best[0]:

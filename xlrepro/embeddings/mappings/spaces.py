@@ -1,18 +1,22 @@
 """What a mapping method takes and returns: two spaces in, a map and a report out.
 
-All methods have one call shape, ``method(x, y, *, pairs, settings, seed, device, check)``. ``x`` is
-the space that is mapped, ``y`` the space that it is mapped into, both most frequent word first.
+All methods have one call shape, ``method(problem, settings)``. UMWE, which maps several languages
+at once, takes a problem per language.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from xlrepro.embeddings.open.dictionary import unit_rows
 from xlrepro.errors import SettingsError, XlreproError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Pairs = Sequence[tuple[int, int]] | np.ndarray
 Status = Literal["mapped", "collapsed"]
 MAPPED: Status = "mapped"
 COLLAPSED: Status = "collapsed"
@@ -41,9 +45,42 @@ class Space:
                 f"{self.matrix.shape}"
             )
 
-    def most_frequent(self, n: int) -> "Space":
-        """Return the space of the first ``n`` words."""
-        return Space(self.words[:n], self.matrix[:n])
+
+@dataclass(frozen=True)
+class MappingProblem:
+    """Two spaces, and what a method may know of them; both have the most frequent word first.
+
+    Attributes:
+        x: the space that is mapped.
+        y: the space that it is mapped into.
+        pairs: (row of x, row of y), the dictionary that is learnt from; methods without
+            supervision do not look at it.
+        check: (row of x, row of y), a dictionary that only the report looks at.
+        seed: of all chance in learning; Procrustes has none.
+        device: ``"cpu"`` or ``"cuda"``.
+    """
+
+    x: Space
+    y: Space
+    pairs: Pairs | None = None
+    check: Pairs | None = None
+    seed: int = 0
+    device: str = "cpu"
+
+    def vectors(self) -> "tuple[Tensor, Tensor]":
+        """Return both matrices on the device, ``(n, dim)`` and ``(m, dim)``."""
+        import torch  # only here: trials are named without it
+
+        x, y = (torch.from_numpy(np.array(s.matrix)).to(self.device) for s in (self.x, self.y))
+        return x, y
+
+    def seed_rows(self, method: str) -> np.ndarray:
+        """Return the dictionary as int64 ``(pairs, 2)``.
+
+        Raises:
+            SettingsError: if there is none; names the method that needs it.
+        """
+        return seed_rows(self.pairs, method)
 
 
 @dataclass(frozen=True)
@@ -107,21 +144,8 @@ class Mapped:
         """
         return unit_rows(x @ self.w), unit_rows(y @ self.w_target)
 
-    def checked(self) -> "Mapped":
-        """Return the map itself.
 
-        Raises:
-            CollapsedError: if it collapsed; nothing should be trained on it.
-        """
-        if self.report.status == COLLAPSED:
-            raise CollapsedError(
-                f"{self.report.method} collapsed: {self.report.why}; use vectors mapped with a "
-                "dictionary instead"
-            )
-        return self
-
-
-def seed_rows(pairs: Sequence[tuple[int, int]] | np.ndarray | None, method: str) -> np.ndarray:
+def seed_rows(pairs: Pairs | None, method: str) -> np.ndarray:
     """Return a seed dictionary as int64 ``(pairs, 2)``: (row of x, row of y).
 
     Raises:
@@ -142,5 +166,5 @@ def same_strings(x: Space, y: Space, frequent: int | None = None) -> np.ndarray:
         frequent: most frequent words of each that are looked at; all unless told.
     """
     rows = {word: row for row, word in enumerate(y.words[:frequent])}
-    found = [(row, rows[w]) for row, w in enumerate(x.words[:frequent]) if w in rows]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    same = [(row, rows[w]) for row, w in enumerate(x.words[:frequent]) if w in rows]
+    return np.array(same, dtype=np.int64).reshape(-1, 2)

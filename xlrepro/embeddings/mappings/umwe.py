@@ -12,69 +12,53 @@ The common space is that of one language, whose map stays the identity.
 import time
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from xlrepro.embeddings.mappings.adversarial import (
     Discriminator,
-    frequent_words,
-    mean_cosine,
+    draw,
     nearest_orthogonal,
     origin_loss,
-    orthogonalise,
+    play,
 )
-from xlrepro.embeddings.mappings.collapse import Pairs, report_of
+from xlrepro.embeddings.mappings.collapse import criterion, report_of
 from xlrepro.embeddings.mappings.csls import translate
 from xlrepro.embeddings.mappings.recipes import AdversarialSettings
-from xlrepro.embeddings.mappings.spaces import Mapped, Space
-
-Maps = dict[str, Tensor]
+from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem
 
 
 def umwe(
-    x: Mapping[str, Space],
-    y: Space,
-    *,
-    pairs: Pairs | None = None,
-    settings: AdversarialSettings | None = None,
-    seed: int = 0,
-    device: str = "cpu",
-    check: Mapping[str, Pairs] | None = None,
+    problems: Mapping[str, MappingProblem], settings: AdversarialSettings | None = None
 ) -> dict[str, Mapped]:
     """Learn orthogonal maps of several languages into the space of one, without supervision.
 
     Args:
-        x: the spaces that are mapped, by language.
-        y: the space that they are mapped into.
-        pairs: not looked at; it is there for the common call shape.
-        settings: see :class:`~xlrepro.embeddings.mappings.adversarial.AdversarialSettings`.
-        seed: of the discriminators, the drawn words and their dropout.
-        device: ``"cpu"`` or ``"cuda"``.
-        check: per language (row of its space, row of y): a dictionary to tell collapse by.
+        problems: by language; all have the same ``y``, seed and device.
+        settings: those of MUSE.
 
     Returns:
-        Per language of x its map and report: those of the round with the highest criterion, the
+        Per language its map and report: those of the round with the highest criterion, the
         mean of the criterion of MUSE over all ordered pairs of languages. ``seconds`` and ``steps``
         are those of the whole, for each language alike.
     """
-    chosen = settings or AdversarialSettings()
+    settings = settings or AdversarialSettings()
     started = time.perf_counter()
+    pairs = [problem.vectors() for problem in problems.values()]
     # The common space's language comes last and has no name of its own in the result.
-    spaces = [torch.from_numpy(np.array(s.matrix)).to(device) for s in (*x.values(), y)]
-    devices = [spaces[0].device] if spaces[0].is_cuda else []
-    with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
-        maps, history = _adversarial(spaces, chosen)
-    maps, sizes, more = _refine(spaces, maps, chosen)
-    steps = chosen.epochs * chosen.epoch_steps + len(more)
+    spaces = [*(x for x, _ in pairs), pairs[0][1]]
+    with torch.random.fork_rng(devices=[spaces[0].device] if spaces[0].is_cuda else []):
+        torch.manual_seed(next(iter(problems.values())).seed)
+        maps, history = _adversarial(spaces, settings)
+    maps, sizes, more = _refine(spaces, maps, settings)
+    steps = settings.epochs * settings.epoch_steps + len(more)
     return {
         code: report_of(
-            "UMWE", x[code], y, (w.cpu().numpy(), None), pairs=size, steps=steps, started=started,
-            history=history + more, device=device, unsupervised=True, check=(check or {}).get(code),
+            "UMWE", problem, (w.cpu().numpy(), None), pairs=size, steps=steps, started=started,
+            history=history + more, unsupervised=True,
         )
-        for code, w, size in zip(x, maps, sizes)
+        for (code, problem), w, size in zip(problems.items(), maps, sizes)
     }  # fmt: skip
 
 
@@ -88,24 +72,33 @@ def _adversarial(
     judges = nn.ModuleList(
         Discriminator(dim, settings.hidden, settings.input_dropout) for _ in spaces
     ).to(device)
-    rate = settings.learning_rate
-    of_judges = torch.optim.SGD(judges.parameters(), lr=rate)
-    of_maps = torch.optim.SGD(maps[:-1], lr=rate)
-    best, history = [w.detach().clone() for w in maps], []
-    for _ in range(settings.epochs):
-        for _ in range(settings.epoch_steps):
-            for _ in range(settings.discriminator_steps):
-                _discriminator_step(spaces, maps, judges, of_judges, settings)
-            _map_step(spaces, maps, judges, of_maps, settings)
-        history.append(mean_criterion(spaces, maps, settings.criterion_words))
-        rate *= settings.decay
-        if history[-1] >= max(history):
-            best = [w.detach().clone() for w in maps]
-        else:
-            rate *= settings.shrink
-        for group in (*of_judges.param_groups, *of_maps.param_groups):
-            group["lr"] = rate
-    return [nearest_orthogonal(w) for w in best], history
+
+    def led(into: int) -> Tensor:
+        """Draw words of another language, led through the common space into one, (batch, dim)."""
+        origin = _other(into, len(spaces))
+        return draw(spaces[origin], settings) @ maps[origin] @ maps[into].T
+
+    def judge_loss() -> Tensor:
+        """Let each discriminator tell its language's words from those led into its space."""
+        total = torch.zeros((), device=device)
+        for number, judge in enumerate(judges):
+            mapped = led(number).detach()
+            total = total + origin_loss(judge(mapped), False, settings.smoothing)
+            words = draw(spaces[number], settings)
+            total = total + origin_loss(judge(words), True, settings.smoothing)
+        return total
+
+    def map_loss() -> Tensor:
+        """Let the discriminators be wrong."""
+        total = torch.zeros((), device=device)
+        for number, judge in enumerate(judges):
+            total = total + origin_loss(judge(led(number)), True, settings.smoothing)
+        return total
+
+    def reached() -> float:
+        return mean_criterion(spaces, maps, settings.criterion_words)
+
+    return play(maps, judges, settings, judge_loss, map_loss, reached)
 
 
 def _other(number: int, languages: int) -> int:
@@ -115,60 +108,6 @@ def _other(number: int, languages: int) -> int:
     """
     drawn = int(torch.randint(languages - 1, ()))
     return drawn + (drawn >= number)
-
-
-def _draw(x: Tensor, settings: AdversarialSettings) -> Tensor:
-    rows = frequent_words(min(settings.frequent, len(x)), settings.batch_size, x.device)
-    return x[rows] * x.shape[1] ** 0.5
-
-
-def _led(
-    spaces: Sequence[Tensor], maps: Sequence[Tensor], into: int, settings: AdversarialSettings
-) -> Tensor:
-    """Return words of a drawn language led through the common space into language ``into``."""
-    origin = _other(into, len(spaces))
-    return _draw(spaces[origin], settings) @ maps[origin] @ maps[into].T
-
-
-def _discriminator_step(
-    spaces: Sequence[Tensor],
-    maps: Sequence[Tensor],
-    judges: nn.ModuleList,
-    optimiser: torch.optim.Optimizer,
-    settings: AdversarialSettings,
-) -> None:
-    """Let each language's discriminator tell its own words from those led into its space."""
-    total = torch.zeros((), device=spaces[0].device)
-    for number, judge in enumerate(judges):
-        with torch.no_grad():
-            led = _led(spaces, maps, number, settings)
-        total = total + origin_loss(judge(led), False, settings.smoothing)
-        own = _draw(spaces[number], settings)
-        total = total + origin_loss(judge(own), True, settings.smoothing)
-    optimiser.zero_grad()
-    total.backward()
-    optimiser.step()
-
-
-def _map_step(
-    spaces: Sequence[Tensor],
-    maps: list[nn.Parameter],
-    judges: nn.ModuleList,
-    optimiser: torch.optim.Optimizer,
-    settings: AdversarialSettings,
-) -> None:
-    """Move all maps so that the discriminators are wrong, then towards orthogonality."""
-    total = torch.zeros((), device=spaces[0].device)
-    for number, judge in enumerate(judges):
-        led = _led(spaces, maps, number, settings)
-        total = total + origin_loss(judge(led), True, settings.smoothing)
-    # A language that was not drawn has no part in this step's loss but by the way back.
-    gradients = torch.autograd.grad(total, maps[:-1], allow_unused=True)
-    for w, gradient in zip(maps[:-1], gradients):
-        w.grad = gradient
-    optimiser.step()
-    for w in maps[:-1]:
-        orthogonalise(w, settings.beta)
 
 
 @torch.no_grad()
@@ -182,7 +121,7 @@ def mean_criterion(spaces: Sequence[Tensor], maps: Sequence[Tensor], words: int)
     """
     common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
     pairs = [
-        mean_cosine(a, b, words)
+        criterion(a, b, words)
         for number, a in enumerate(common)
         for other, b in enumerate(common)
         if number != other
@@ -208,13 +147,13 @@ def _refine(
     highest = mean_criterion(spaces, maps, settings.criterion_words)
     history: list[float] = []
     for _ in range(settings.refinements):
-        found = dictionaries(spaces, maps, settings.refinement_words)
+        pairs = dictionaries(spaces, maps, settings.refinement_words)
         for number in range(len(maps) - 1):
-            maps[number] = _solved(spaces, maps, found, number)
+            maps[number] = _solved(spaces, maps, pairs, number)
         history.append(mean_criterion(spaces, maps, settings.criterion_words))
         if history[-1] > highest:
             best, highest = list(maps), history[-1]
-            sizes = [sum(len(p) for key, p in found.items() if n in key) for n in range(len(maps))]
+            sizes = [sum(len(p) for key, p in pairs.items() if n in key) for n in range(len(maps))]
     return best, sizes, history
 
 
@@ -233,14 +172,14 @@ def dictionaries(
 def _solved(
     spaces: Sequence[Tensor],
     maps: Sequence[Tensor],
-    found: Mapping[tuple[int, int], Tensor],
+    dictionaries: Mapping[tuple[int, int], Tensor],
     number: int,
 ) -> Tensor:
     """Return the orthogonal map of one language that fits all others best."""
     covariance = torch.zeros_like(maps[number])
-    for (i, j), pairs in found.items():
+    for (i, j), pairs in dictionaries.items():
         if number in (i, j):
-            own, other = (0, j) if number == i else (1, i)
-            goal = spaces[other][pairs[:, 1 - own]] @ maps[other]
-            covariance += spaces[number][pairs[:, own]].T @ goal
+            side, other = (0, j) if number == i else (1, i)
+            goal = spaces[other][pairs[:, 1 - side]] @ maps[other]
+            covariance += spaces[number][pairs[:, side]].T @ goal
     return nearest_orthogonal(covariance)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from xlrepro.artefacts import built
-from xlrepro.embeddings.mappings.collapse import Pairs
 from xlrepro.embeddings.mappings.muse import muse
 from xlrepro.embeddings.mappings.open_spaces import dictionary_rows, monolingual_space
 from xlrepro.embeddings.mappings.recipes import (
@@ -31,7 +30,9 @@ from xlrepro.embeddings.mappings.spaces import (
     COLLAPSED,
     CollapsedError,
     Mapped,
+    MappingProblem,
     MappingReport,
+    Pairs,
     Space,
 )
 from xlrepro.embeddings.mappings.umwe import umwe
@@ -81,10 +82,10 @@ def kept_maps(
     """
 
     def build(folder: Path) -> None:
-        found = learn()
-        for code, mapped in found.items():
+        maps = learn()
+        for code, mapped in maps.items():
             np.save(folder / f"{code}.npy", mapped.w)
-        reports = {code: asdict(mapped.report) for code, mapped in found.items()}
+        reports = {code: asdict(mapped.report) for code, mapped in maps.items()}
         (folder / "reports.json").write_text(json.dumps(reports, indent=1), encoding="utf-8")
 
     folder = built(name, "-".join(foreign), recipe, build)
@@ -137,13 +138,12 @@ def learnt_maps(
         SettingsError: for another name.
     """
     check_name(name)
-    checks = checks or {}
-    if name == "umwe":
-        found = umwe(spaces, english, settings=settings, seed=SEED, device=device, check=checks)
-        return dict(found)
-    return {
-        code: muse(
-            space, english, settings=settings, seed=SEED, device=device, check=checks.get(code)
+    problems = {
+        code: MappingProblem(
+            space, english, check=(checks or {}).get(code), seed=SEED, device=device
         )
         for code, space in spaces.items()
     }
+    if name == "umwe":
+        return umwe(problems, settings)
+    return {code: muse(problem, settings) for code, problem in problems.items()}

@@ -12,14 +12,13 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from xlrepro.embeddings.mappings.collapse import Pairs, report_of
+from xlrepro.embeddings.mappings.collapse import report_of
 from xlrepro.embeddings.mappings.csls import translate
-from xlrepro.embeddings.mappings.spaces import Mapped, Space, same_strings, seed_rows
+from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem, same_strings
 from xlrepro.errors import SettingsError
 
 
@@ -54,26 +53,11 @@ class VecMapSettings:
     whiten: bool = True
 
 
-def vecmap(
-    x: Space,
-    y: Space,
-    *,
-    pairs: Pairs | None = None,
-    settings: VecMapSettings | None = None,
-    seed: int = 0,
-    device: str = "cpu",
-    check: Pairs | None = None,
-) -> Mapped:
-    """Learn a map and a dictionary in turns.
+def vecmap(problem: MappingProblem, settings: VecMapSettings | None = None) -> Mapped:
+    """Learn a map and a dictionary in turns; with re-weighting the target is mapped too.
 
-    Args:
-        x: the space that is mapped.
-        y: the other; with re-weighting it is mapped too.
-        pairs: (row of x, row of y); only with ``start="pairs"``.
-        settings: see :class:`VecMapSettings`.
-        seed: of stochastic dictionary induction.
-        device: ``"cpu"`` or ``"cuda"``.
-        check: (row of x, row of y), a dictionary that only the report looks at.
+    Its pairs are looked at with ``start="pairs"`` only; its seed is that of stochastic dictionary
+    induction.
 
     Returns:
         The map and its report. Self-learning replaces the first dictionary, so it can collapse
@@ -82,41 +66,35 @@ def vecmap(
     Raises:
         SettingsError: for an unknown start, or if the first dictionary is empty.
     """
-    chosen = settings or VecMapSettings()
+    settings = settings or VecMapSettings()
     started = time.perf_counter()
-    a, b = (torch.from_numpy(np.array(space.matrix)).to(device) for space in (x, y))
-    first = _first_dictionary(x, y, a, b, pairs, chosen)
-    generator = torch.Generator(device=a.device).manual_seed(seed)
-    found, history = _self_learning(a, b, first, chosen, generator)
-    w, w_target = solve(a, b, found, reweight=chosen.reweight, whiten=chosen.whiten)
+    x, y = problem.vectors()
+    first = _first_dictionary(problem, x, y, settings)
+    generator = torch.Generator(device=x.device).manual_seed(problem.seed)
+    pairs, history = _self_learning(x, y, first, settings, generator)
+    w, w_target = solve(x, y, pairs, reweight=settings.reweight, whiten=settings.whiten)
     return report_of(
-        "VecMap", x, y, (w.cpu().numpy(), w_target.cpu().numpy()), pairs=len(found),
-        steps=len(history), started=started, history=history, device=device, unsupervised=True,
-        check=check,
+        "VecMap", problem, (w.cpu().numpy(), w_target.cpu().numpy()), pairs=len(pairs),
+        steps=len(history), started=started, history=history, unsupervised=True,
     )  # fmt: skip
 
 
 def _first_dictionary(
-    x: Space,
-    y: Space,
-    a: Tensor,
-    b: Tensor,
-    pairs: Pairs | None,
-    settings: VecMapSettings,
+    problem: MappingProblem, x: Tensor, y: Tensor, settings: VecMapSettings
 ) -> Tensor:
     if settings.start == "unsupervised":
-        return similar_distributions(a[: settings.start_words], b[: settings.start_words])
+        return similar_distributions(x[: settings.start_words], y[: settings.start_words])
     if settings.start == "pairs":
-        rows = seed_rows(pairs, "VecMap with start='pairs'")
+        rows = problem.seed_rows("VecMap with start='pairs'")
     elif settings.start == "identical":
-        rows = same_strings(x, y)
+        rows = same_strings(problem.x, problem.y)
         if not len(rows):
             raise SettingsError(
                 "VecMap found no word that both languages spell alike: use start='unsupervised'"
             )
     else:
         raise SettingsError(f"VecMap has no start {settings.start!r}: see VecMapSettings")
-    return torch.from_numpy(rows).to(a.device)
+    return torch.from_numpy(rows).to(x.device)
 
 
 def similar_distributions(x: Tensor, y: Tensor) -> Tensor:
@@ -150,10 +128,10 @@ def _self_learning(
     for _ in range(settings.most_rounds):
         w, w_target = solve(x, y, pairs)
         a, b = normalize(frequent_x @ w, dim=1), normalize(frequent_y @ w_target, dim=1)
-        found = translate(a, b, keep=keep, generator=generator)
-        pairs = found.both_ways()
+        induced = translate(a, b, keep=keep, generator=generator)
+        pairs = induced.both_ways()
         # The mean similarity of the induced dictionary, both directions.
-        cosines = torch.cat([found.forward_cosine, found.backward_cosine])
+        cosines = torch.cat([induced.forward_cosine, induced.backward_cosine])
         history.append(float(cosines.mean()))
         idle = 0 if history[-1] > best + settings.threshold else idle + 1
         best = max(best, history[-1])

@@ -10,6 +10,7 @@ from xlrepro.embeddings.open import lexicon as open_lexicon
 from xlrepro.embeddings.open.dictionary import (
     centred_unit_rows,
     dictionary_vectors,
+    pair_rows,
     shared_strings,
 )
 from xlrepro.embeddings.open.settings import open_settings
@@ -48,14 +49,8 @@ def build_mapped(language: str, folder: Path) -> None:
     settings = open_settings()
     source_words, source_matrix = load_language(monolingual_folder(settings.source))
     words, matrix = load_language(monolingual_folder(language))
-    rows = {word: row for row, word in enumerate(words)}
-    source_rows = {word: row for row, word in enumerate(source_words)}
     pairs = open_lexicon.seed_pairs(language, frozenset(source_words), words)
-    seed = [
-        (rows[foreign], source_rows[english])
-        for english, foreign in pairs
-        if foreign in rows and english in source_rows
-    ]
+    seed = pair_rows(pairs, words, source_words)
     w = map_with_seed(
         np.asarray(matrix), np.asarray(source_matrix), seed, refinements=settings.refinements
     )

@@ -1,6 +1,6 @@
 """Vectors of foreign words as weighted means of their English translations' vectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,6 +22,29 @@ def centred_unit_rows(matrix: np.ndarray) -> np.ndarray:
     """
     unit = unit_rows(matrix)
     return unit_rows(unit - unit.mean(axis=0, keepdims=True))
+
+
+def pair_rows(
+    pairs: Iterable[tuple[str, str]], foreign_words: Sequence[str], source_words: Sequence[str]
+) -> np.ndarray:
+    """Return the pairs whose words both have vectors as rows, int64 ``(pairs, 2)``.
+
+    Args:
+        pairs: (English, foreign).
+        foreign_words: one per row.
+        source_words: English ones, one per row.
+
+    Returns:
+        (row of the foreign word, row of the English word), in the order of ``pairs``.
+
+    Example:
+        >>> pair_rows([("tree", "baum"), ("sky", "himmel")], ["haus", "baum"], ["tree", "sky"])
+        array([[1, 0]])
+    """
+    rows = {word: row for row, word in enumerate(foreign_words)}
+    source_rows = {word: row for row, word in enumerate(source_words)}
+    known = [(rows[f], source_rows[e]) for e, f in pairs if f in rows and e in source_rows]
+    return np.array(known, dtype=np.int64).reshape(-1, 2)
 
 
 def dictionary_vectors(

@@ -17,6 +17,7 @@ from xlrepro.embeddings.mappings.seeded import map_with_seed
 from xlrepro.embeddings.open.dictionary import (
     centred_unit_rows,
     dictionary_vectors,
+    pair_rows,
     shared_strings,
 )
 from xlrepro.embeddings.open.skipgram import SkipGram, train
@@ -80,8 +81,8 @@ def load(
         if name == "dictionary":
             words[code], matrices[code] = _dictionary(pairs, source_words, source_matrix)
         else:
-            own, matrix = monolingual(family, code, sentences, settings, seed)
-            words[code], matrices[code] = own, _mapped(pairs, own, matrix, words, matrices)
+            words[code], matrix = monolingual(family, code, sentences, settings, seed)
+            matrices[code] = _mapped(pairs, words[code], matrix, words, matrices)
     return VectorSet(name, words, matrices, source=SOURCE)
 
 
@@ -138,16 +139,10 @@ def _dictionary(
 
 def _mapped(
     pairs: Iterable[tuple[str, str]],
-    own: Sequence[str],
+    foreign_words: Sequence[str],
     matrix: np.ndarray,
     words: dict[str, list[str]],
     matrices: dict[str, np.ndarray],
 ) -> np.ndarray:
-    rows = {word: row for row, word in enumerate(own)}
-    source_rows = {word: row for row, word in enumerate(words[SOURCE])}
-    seed_pairs = [
-        (rows[foreign], source_rows[english])
-        for english, foreign in pairs
-        if foreign in rows and english in source_rows
-    ]
-    return np.asarray(matrix @ map_with_seed(matrix, matrices[SOURCE], seed_pairs))
+    seed = pair_rows(pairs, foreign_words, words[SOURCE])
+    return np.asarray(matrix @ map_with_seed(matrix, matrices[SOURCE], seed))

@@ -29,6 +29,20 @@ class Lookup(Protocol):
         ...
 
 
+class WordVectors(Lookup, Protocol):
+    """A look-up that has a vocabulary too: translations can be sought among it."""
+
+    source: str
+
+    def words(self, language: str) -> Sequence[str]:
+        """Return a language's words, most frequent first."""
+        ...
+
+    def matrix(self, language: str) -> np.ndarray:
+        """Return their vectors, ``(words, dim)``."""
+        ...
+
+
 @dataclass(frozen=True)
 class EncodedSplit:
     """One split of one language, ready to batch.

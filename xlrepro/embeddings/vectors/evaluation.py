@@ -9,16 +9,16 @@ from xlrepro.corpora import loading, registry
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.mappings.retrieval import precision_at_1
 from xlrepro.embeddings.open import lexicon as open_lexicon
-from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.open.dictionary import unit_rows
-from xlrepro.embeddings.vectors.tables import BACK_OFF, EXACT, VectorSet
+from xlrepro.embeddings.vectors.encoding import Lookup, WordVectors
+from xlrepro.embeddings.vectors.tables import BACK_OFF, EXACT
 from xlrepro.errors import SettingsError
 
 TREEBANKS = "ud-r2.2"
 NO_TEST_LIST = "MUSE has no English-to-{language} dictionary in the registered data"
 
 
-def coverage(vectors: VectorSet, language: str, corpus: Sequence[Sentence]) -> dict[str, float]:
+def coverage(vectors: Lookup, language: str, corpus: Sequence[Sentence]) -> dict[str, float]:
     """Return the shares of a corpus's tokens that have a vector.
 
     Returns:
@@ -48,7 +48,7 @@ def test_dictionary(language: str) -> dict[str, set[str]]:
     return gold
 
 
-def induction(vectors: VectorSet, language: str) -> dict[str, float]:
+def induction(vectors: WordVectors, language: str) -> dict[str, float]:
     """Return precision at 1 (CSLS) of translating the MUSE test words from English.
 
     Returns:
@@ -74,12 +74,12 @@ def induction(vectors: VectorSet, language: str) -> dict[str, float]:
 
 
 def evaluate(
-    vector_set_name: str, language: str, splits: Sequence[str] = ("dev", "test")
+    vectors: WordVectors, language: str, splits: Sequence[str] = ("dev", "test")
 ) -> dict[str, float]:
-    """Measure an open vector set on one language.
+    """Measure a set of open word vectors on one language.
 
     Args:
-        vector_set_name: ``"dictionary"`` or ``"mapped"``.
+        vectors: of this language and English.
         language: code of a language of the set.
         splits: of the language's treebank; one that the registry lacks gives no cell.
 
@@ -88,7 +88,6 @@ def evaluate(
         ``induction_p_at_1``, ``induction_p_at_1_spelt`` in percent and ``induction_tested`` in
         words, where MUSE has a test list (:data:`NO_TEST_LIST` is the reason where it has not).
     """
-    vectors = open_vectors.load(vector_set_name, [language])
     cells: dict[str, float] = {}
     known = registry.dataset(TREEBANKS).files
     for split in splits:

@@ -3,39 +3,48 @@
 Labels leave this module through :func:`labelled` alone; :func:`text` has none. So what a
 zero-resource run may not see can be watched at one place.
 
-Reviews, corpora that a user supplies, and vectors learnt without a dictionary have modules of their
-own, which are imported where they are used: a change of theirs leaves the other records fresh.
+Reviews and vectors learnt without a dictionary have modules of their own, which are imported where
+they are used: a change of theirs leaves the other records fresh.
 """
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import NoReturn, cast
 
-import numpy as np
-
-from xlrepro.corpora import loading, registry
+from xlrepro.artefacts import hash_of
+from xlrepro.corpora import named, supplied
 from xlrepro.corpora.artificial import family_of
+from xlrepro.corpora.named import ARTIFICIAL, Part
+from xlrepro.corpora.readers import conll_ner
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.mappings import recipes as mapping_recipes
+from xlrepro.embeddings.mappings.recipes import NAMES as WITHOUT_DICTIONARY
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.encoding import Lookup
+from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import cached_per_precision
+from xlrepro.tasks.source import Source, word_vectors
 
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
-# What can be had without asking anyone; other corpora are those that a user supplies.
-OPEN_CORPORA = {
-    "NER": ("artificial", "panx-wikiann"),
-    "SF": ("artificial", "fb-multilingual-nlu"),
-    "reviews": ("artificial", "sentiment-umsab"),
-}
-WITHOUT_DICTIONARY = ("muse", "umwe")  # vectors mapped without one
-# English slots, re-split from the evaluation and test files, as in word_order: 12,802 utterances.
-RESPLIT_SEED = 0
-RESPLIT = {"train": slice(0, 10_000), "dev": slice(10_000, 11_400), "test": slice(11_400, None)}
+TWEETS = "sentiment-umsab"
+
+
+def source(settings: TransferSettings) -> Source:
+    """Return where tags and vectors come from."""
+    return Source(
+        settings.corpus,
+        settings.task,
+        settings.languages,
+        settings.vectors,
+        settings.train_sentences,
+        settings.test_sentences,
+    )
 
 
 def labelled(
@@ -47,23 +56,15 @@ def labelled(
         DataError: if a file is missing or malformed, or nothing is there.
         SettingsError: for an unknown corpus.
     """
-    if settings.corpus not in OPEN_CORPORA[settings.task]:
-        from xlrepro.papers.man_moe import supplied_data
-
-        found = supplied_data.labelled(settings, language, domain, split)
-    elif settings.task == "reviews":
+    if settings.task == "reviews":
         from xlrepro.papers.man_moe import reviews
 
         limit = _limit(settings, split)
-        found = reviews.labelled(settings.corpus, language, domain, split, limit)
+        examples = reviews.labelled(settings.corpus, language, domain, split, limit)
     else:
-        found = [
-            Example(s.tokens, _tags(s, settings.task))
-            for s in _sentences(settings, language, domain, split)
-        ]
-    if not found:
-        raise _nothing(settings, language, domain, split)
-    return found
+        sentences = _sentences(settings, language, domain, split)
+        examples = [Example(s.tokens, _tags(s, settings.task)) for s in sentences]
+    return examples or _nothing(settings, language, domain, split)
 
 
 def text(
@@ -73,30 +74,22 @@ def text(
 
     No label decides what is among them, but the domain that a request is annotated with.
     """
-    if settings.corpus not in OPEN_CORPORA[settings.task]:
-        from xlrepro.papers.man_moe import supplied_data
-
-        found = supplied_data.text(settings, language, domain, split)
-    elif settings.task == "reviews":
+    if settings.task == "reviews":
         from xlrepro.papers.man_moe import reviews
 
-        found = reviews.text(settings.corpus, language, domain, split, _limit(settings, split))
+        texts = reviews.text(settings.corpus, language, domain, split, _limit(settings, split))
     else:
-        found = [s.tokens for s in _sentences(settings, language, domain, split)]
-    if not found:
-        raise _nothing(settings, language, domain, split)
-    return found
+        texts = [s.tokens for s in _sentences(settings, language, domain, split)]
+    return texts or _nothing(settings, language, domain, split)
 
 
-def _nothing(
-    settings: TransferSettings, language: str, domain: str | None, split: str
-) -> DataError:
-    return DataError(f"{settings.corpus} {language}/{split} has nothing of domain {domain}")
+def _nothing(settings: TransferSettings, language: str, domain: str | None, split: str) -> NoReturn:
+    raise DataError(f"{settings.corpus} {language}/{split} has nothing of domain {domain}")
 
 
 def _limit(settings: TransferSettings, split: str) -> int | None:
     limit = settings.train_sentences if split == "train" else settings.test_sentences
-    if settings.corpus == "artificial" and limit is None:
+    if settings.corpus == ARTIFICIAL and limit is None:
         raise SettingsError("artificial corpora have no end: set train_sentences, test_sentences")
     return limit
 
@@ -112,13 +105,21 @@ def _sentences(
     settings: TransferSettings, language: str, domain: str | None, split: str
 ) -> list[Sentence]:
     limit = _limit(settings, split)
-    if settings.corpus == "artificial":
+    if settings.corpus == ARTIFICIAL:
         kind = "statements" if domain is None else "requests"
         return _artificial(language, limit or 0, split, kind, domain and domain.lower())
-    if settings.corpus == "fb-multilingual-nlu":
-        found = _utterances(language, split)
-        return [s for s in found if (s.intent or "").partition("/")[0] == domain][:limit]
-    return loading.load(settings.corpus, f"{language}/{split}")[:limit]
+    if domain is None:
+        return source(settings).sentences(language, split)
+    return [s for s in _utterances(settings, language, split) if _domain(s) == domain][:limit]
+
+
+def _utterances(settings: TransferSettings, language: str, split: str) -> list[Sentence]:
+    whole = replace(source(settings), train_sentences=None, test_sentences=None)
+    return whole.sentences(language, split)
+
+
+def _domain(utterance: Sentence) -> str:
+    return (utterance.intent or "").partition("/")[0]
 
 
 @lru_cache(maxsize=64)
@@ -128,35 +129,39 @@ def _artificial(language: str, n: int, split: str, kind: str, domain: str | None
     return family_of(FAMILY_SEED).corpus(language, n, split, seed, kind, domain)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=16)
-def _utterances(language: str, split: str) -> list[Sentence]:
-    if language != "en":
-        return loading.load("fb-multilingual-nlu", f"{language}/{split}")
-    parts = [loading.load("fb-multilingual-nlu", f"en/{part}") for part in ("dev", "test")]
-    found = [sentence for part in parts for sentence in part]
-    order = np.random.default_rng(RESPLIT_SEED).permutation(len(found))
-    return [found[i] for i in order][RESPLIT[split]]
-
-
 @cached_per_precision(maxsize=8)
 def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 
     Raises:
-        SettingsError: for unknown vectors.
         CollapsedError: for vectors mapped without a dictionary whose maps collapsed.
+        DataError: naming the supplied files that are missing.
+        SettingsError: for unknown vectors.
     """
-    if not any(corpus in names for names in OPEN_CORPORA.values()):
-        from xlrepro.papers.man_moe import supplied_data
-
-        return supplied_data.vectors(name, languages)
-    if corpus == "artificial":
+    if corpus == ARTIFICIAL:
         return _artificial_vectors(name, languages)
-    if name in WITHOUT_DICTIONARY:
-        from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
+    if name not in WITHOUT_DICTIONARY:
+        return word_vectors(False, name, languages)
+    if corpus == conll_ner.NAME:
+        from xlrepro.embeddings.vectors import supplied as supplied_vectors
 
-        return unsupervised_vectors.load(name, languages)
-    return open_vectors.load(name, languages)
+        return supplied_vectors.load(name, supplied.wiki_vectors(languages))
+    from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
+
+    return unsupervised_vectors.load(name, languages)
+
+
+def lookup(settings: TransferSettings) -> Lookup:
+    """Return the word vectors as the settings want them read; errors as :func:`vectors`."""
+    names = (settings.corpus, settings.vectors, settings.languages)
+    return vectors(*names) if settings.word_vectors == "standardised" else _raw(*names)
+
+
+@cached_per_precision(maxsize=4)
+def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
+    from xlrepro.papers.man_moe.raw_vectors import RawVectors
+
+    return RawVectors(cast(VectorSet, vectors(corpus, name, languages)))
 
 
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
@@ -169,33 +174,47 @@ def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
 
 
 def data_hashes(settings: TransferSettings) -> dict[str, str]:
-    """Return the content hash of every file that a trial with these settings reads."""
-    if settings.corpus not in OPEN_CORPORA[settings.task]:
-        from xlrepro.papers.man_moe import supplied_data
+    """Return the content hash of every file that a trial reads; supplied ones by their size.
 
-        return supplied_data.data_hashes(settings)
-    if settings.corpus == "artificial":
-        return {"artificial": f"family {FAMILY_SEED}"}
-    wanted: dict[str, None] = {}
+    Raises:
+        DataError: naming the supplied files that are missing.
+        SettingsError: for an unknown corpus or unknown vectors.
+    """
+    parts: dict[Part, None] = {}
     for target in settings.targets:
         sources = settings.sources(target)
-        wanted |= dict.fromkeys(f"{code}/{part}" for code in sources for part in ("train", "dev"))
-        wanted |= dict.fromkeys(f"{target}/{part}" for part in ("train", "dev", "test"))
-    if settings.corpus == "fb-multilingual-nlu":
-        wanted.pop("en/train", None)  # a part of the other two
-        wanted |= {"en/test": None} if "en/dev" in wanted else {}
-    hashes = {
-        f"{settings.corpus}/{name}": registry.content_hash(settings.corpus, name) for name in wanted
+        parts |= dict.fromkeys((code, part) for code in sources for part in ("train", "dev"))
+        parts |= dict.fromkeys((target, part) for part in ("train", "dev", "test"))
+    if settings.task == "reviews":
+        hashes = _reviews(settings.corpus).hashes(list(parts))
+    else:
+        hashes = replace(source(settings), vectors_name=None).hashes(list(parts))
+    if settings.corpus == ARTIFICIAL:
+        return hashes
+    name = settings.vectors
+    of_vectors = vectors_hash(settings.corpus, name, settings.languages)
+    return hashes | {f"vectors/{name}": of_vectors}
+
+
+def _reviews(corpus: str) -> named.Corpus:
+    known: dict[str, named.Corpus] = {
+        ARTIFICIAL: named.Artificial(),
+        TWEETS: named.Registered(TWEETS, ("reviews",)),
     }
-    hashes[f"vectors/{settings.vectors}"] = vectors_hash(settings.vectors, settings.languages)
-    return hashes
+    if corpus not in known:
+        raise SettingsError(f"unknown corpus {corpus!r} for reviews; known: {', '.join(known)}")
+    return known[corpus]
 
 
-def vectors_hash(name: str, languages: tuple[str, ...]) -> str:
-    """Return the hash of everything that decides the open vectors ``name``."""
-    if name in WITHOUT_DICTIONARY:
-        return mapping_recipes.recipe_hash(name, languages)
-    return open_vectors.recipe_hash(name)
+def vectors_hash(corpus: str, name: str, languages: Sequence[str]) -> str:
+    """Return the hash of everything that decides the vectors ``name`` beside texts of a corpus."""
+    if name not in WITHOUT_DICTIONARY:
+        return open_vectors.recipe_hash(name)
+    if corpus == conll_ner.NAME:
+        from xlrepro.embeddings.vectors import supplied as supplied_vectors
+
+        return hash_of(supplied_vectors.recipe(name, supplied.wiki_vectors(languages)))
+    return mapping_recipes.recipe_hash(name, languages)
 
 
 def label_names(task: str, gold: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -127,36 +127,46 @@ def word_table(
     rows: dict[Word, int] = {}
     for word in words:
         rows.setdefault(word, len(rows) + 1)
+    # shape: (words + 1, dim)
     table = torch.zeros(len(rows) + 1, vectors.dim)
     for language in {code for code, _ in rows}:
-        own = [word for code, word in rows if code == language]
-        matrix, kinds = vectors.lookup(language, own)
-        found = np.array(matrix, dtype=working_dtype())
-        if settings.unknown == "random":
+        words_of = [word for code, word in rows if code == language]
+        # shape: (words of the language, dim) and (words of the language,)
+        looked_up, kinds = vectors.lookup(language, words_of)
+        matrix = np.array(looked_up, dtype=working_dtype())
+        if settings.unknown != "zero":
             for i in np.flatnonzero(kinds == 0):
-                found[i] = _random_vector(language, own[i], vectors.dim)
-        table[[rows[language, word] for word in own]] = torch.from_numpy(found)
+                matrix[i] = _random_vector(language, words_of[i], vectors.dim, settings.unknown)
+        table[[rows[language, word] for word in words_of]] = torch.from_numpy(matrix)
     numbers: dict[str, int] = {}
     spellings = [0]
-    for code, own_word in rows:
-        spelling = spelled(own_word, code, target, settings)
+    for code, form in rows:
+        spelling = spelled(form, code, target, settings)
         spellings.append(numbers.setdefault(spelling, len(numbers) + 1))
     ids = [torch.tensor([0]), *(torch.tensor(characters.spell(word)) for word in numbers)]
+    # shape: (spellings + 1, characters of the longest)
     padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
     return WordTable(rows, table, torch.tensor(spellings), padded)
 
 
-def _random_vector(language: str, word: str, dim: int) -> np.ndarray:
-    """Return a standard normal vector, the scale of ours; always the same one for a word."""
-    return np.random.default_rng(list(f"{language} {word}".encode())).standard_normal(dim)
+def _random_vector(language: str, word: str, dim: int, kind: str) -> np.ndarray:
+    """Return a standard normal vector ``(dim,)``, the scale of ours; always the same for a word.
+
+    Of length 1 if it is to be the ``unit`` vector of the authors' code, which knows lower-case
+    forms alone.
+    """
+    form = word.strip().lower() if kind == "unit" else word
+    vector = np.random.default_rng(list(f"{language} {form}".encode())).standard_normal(dim)
+    return vector / np.linalg.norm(vector) if kind == "unit" else vector
 
 
 def encode(
     language: str, number: int, texts: Sequence[Sequence[str]], table: WordTable
 ) -> EncodedTexts:
     """Return texts as rows of ``table``, without labels."""
-    found = [torch.tensor([table.rows[language, w] for w in tokens]) for tokens in texts]
-    return EncodedTexts(number, found)
+    # shape of each: (length,)
+    rows = [torch.tensor([table.rows[language, w] for w in tokens]) for tokens in texts]
+    return EncodedTexts(number, rows)
 
 
 def with_labels(
@@ -170,24 +180,40 @@ def with_labels(
 def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
     """Pad the chosen texts of several languages to the longest of all."""
     rows = [texts.rows[i] for texts, indices in chosen for i in indices]
+    # shape: (batch,), then (batch, length)
     lengths = torch.tensor([len(r) for r in rows])
-    mask = torch.arange(int(lengths.max())) < lengths[:, None]  # (batch, length)
+    mask = torch.arange(int(lengths.max())) < lengths[:, None]
     padded = torch.zeros(mask.shape, dtype=torch.long)
     padded[mask] = torch.cat(rows)
     languages = torch.tensor([texts.language for texts, indices in chosen for _ in indices])
     gold = [texts.gold[i] for texts, indices in chosen if texts.gold is not None for i in indices]
+    # shape: (tokens,) or (batch,)
     labels = torch.cat(gold) if gold else torch.empty(0, dtype=torch.long)
     return TextBatch(padded, mask, languages, labels)
 
 
-def endless_batches(
-    texts: EncodedTexts, batch_size: int, generator: np.random.Generator
-) -> Iterator[list[int]]:
-    """Yield numbers of texts without end: every text once, in random order, then again."""
-    while True:
-        order = generator.permutation(len(texts.rows)).tolist()
-        for start in range(0, len(order), batch_size):
-            yield order[start : start + batch_size]
+class EndlessBatches:
+    """Numbers of texts without end: every text once, in random order, then again.
+
+    Args:
+        texts: how many there are to draw from is all that counts.
+        batch_size: texts of a batch; the last of a pass has what is left.
+        generator: draws the order of a pass when the pass begins.
+    """
+
+    def __init__(
+        self, texts: EncodedTexts, batch_size: int, generator: np.random.Generator
+    ) -> None:
+        self.count, self.batch_size, self.generator = len(texts.rows), batch_size, generator
+        self.order: list[int] = []
+        self.place = 0
+
+    def __next__(self) -> list[int]:
+        """Return the numbers of the next batch."""
+        if self.place >= len(self.order):
+            self.order, self.place = self.generator.permutation(self.count).tolist(), 0
+        start, self.place = self.place, self.place + self.batch_size
+        return self.order[start : self.place]
 
 
 def ordered_batches(texts: EncodedTexts, max_tokens: int) -> Iterator[list[int]]:

@@ -12,6 +12,7 @@ from xlrepro.papers.man_moe.systems import (
     ABLATION_IN_TABLE2,
     ABLATION_ROWS,
     CHOICE_ROWS,
+    LONG_ROWS,
     MORE_TEXT_ROWS,
     NER_ROWS,
     REVIEW_ROWS,
@@ -36,6 +37,7 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
     "table3": {"ablation": ABLATION_ROWS},
     "table4": {
         "without": NER_ROWS,
+        "long": LONG_ROWS,
         "choice": CHOICE_ROWS,
         "without-mapped": MAPPED_ROWS,
         "without-muse": UNSUPERVISED_ROWS,
@@ -48,7 +50,10 @@ ONLY_AT = {
     "without-mapped": ("smoke", "open"),
     "without-muse": ("smoke", "open"),
     "more-text": ("open",),
+    "long": ("open",),
 }
+# Trained so long that each target has a trial of its own; no trial knows their mean.
+BY_TARGET = ("long",)
 # On open text the maps collapse, and nothing is trained on their vectors.
 BY_NAME_AT = {"without:MAN-MOE+CharCNN+UMWE": ("open",)}
 SPLITS = ("train", "dev", "test")
@@ -78,18 +83,20 @@ def _trials(
 def _row_trials(
     table: str, identifier: str, profile: str, seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
-    """Return the trials of a row: with domains one per target and seed, else one per seed."""
+    """Return the trials of a row: one per seed, or one per target and seed."""
     block, _, row = identifier.partition(":")
     if profile not in ONLY_AT.get(block, (profile,)):
         return []
     preset, changes = PRESET[table], ROWS[table][block][row]
-    whole = transfer_settings(preset, profile, changes, overrides)
-    if not whole.domains:
+    whole = transfer_settings(preset, profile, changes, overrides, block)
+    if not whole.domains and block not in BY_TARGET:
         return _trials(table, identifier, (*whole.targets, "avg"), profile, seeds, whole)
     trials = []
     for target in whole.targets:
-        one = transfer_settings(preset, profile, changes, {**overrides, "targets": (target,)})
+        alone = {**overrides, "targets": (target,)}
+        one = transfer_settings(preset, profile, changes, alone, block)
         columns = [f"{target}/{domain}" for domain in (*one.domains, "avg")]
+        columns = columns if one.domains else [target]
         trials += _trials(table, identifier, columns, profile, seeds, one)
     return trials
 
@@ -139,8 +146,8 @@ def _table3_trials(
 
 
 def _table3_cells(record: Record) -> list[Cell]:
-    (own,) = (row for row, same in ABLATION_IN_TABLE2.items() if (same,) == record.systems)
-    return [Cell(own, c.column, c.value, c.metric, c.unit) for c in record.cells]
+    (row,) = (row for row, same in ABLATION_IN_TABLE2.items() if (same,) == record.systems)
+    return [Cell(row, c.column, c.value, c.metric, c.unit) for c in record.cells]
 
 
 def _figure4_trials(
@@ -162,32 +169,32 @@ def _table6_trials(
             raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
         for value in values:
             if value == getattr(base, setting):
-                found = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
+                swept = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
             else:
                 settings = transfer_settings("slots", profile, {setting: value}, overrides)
                 columns = [sweep.column(value)]
-                found = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
-            trials |= {t.key: t for t in found}
+                swept = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
+            trials |= {t.key: t for t in swept}
     return list(trials.values())
 
 
 def _columns(preset: str) -> tuple[str, ...]:
     """Return ``target/domain`` of every profile, the paper's first."""
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for values in presets(preset).values():
         domains = (*values["domains"], "avg")
-        found |= dict.fromkeys(f"{t}/{d}" for t in values["targets"] for d in domains)
-    return tuple(found)
+        columns |= dict.fromkeys(f"{t}/{d}" for t in values["targets"] for d in domains)
+    return tuple(columns)
 
 
 def _gate_columns() -> tuple[str, ...]:
     """Return ``target/source`` of every profile of reviews and of named entities."""
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for preset in ("reviews", "ner"):
         for values in presets(preset).values():
             pairs = [(t, s) for t in values["targets"] for s in values["languages"] if s != t]
-            found |= dict.fromkeys(f"{target}/{source}" for target, source in pairs)
-    return tuple(found)
+            columns |= dict.fromkeys(f"{target}/{source}" for target, source in pairs)
+    return tuple(columns)
 
 
 def _systems(table: str, *blocks: str, **options: bool) -> tuple[System, ...]:
@@ -238,7 +245,13 @@ EXPERIMENTS = (
             *_systems("table4", "without"),
             *_systems("table4", "choice", ours=True),
             *_systems(
-                "table4", "without-mapped", "without-muse", "more-text", default=False, ours=True
+                "table4",
+                "long",
+                "without-mapped",
+                "without-muse",
+                "more-text",
+                default=False,
+                ours=True,
             ),
         ),
         columns=("de", "es", "nl", "avg"),
@@ -271,7 +284,11 @@ EXPERIMENTS = (
         key="man_moe/figure4",
         title="Figure 4: average gate weights of the language experts",
         question="Which source language's expert does each target language use?",
-        systems=(System("gates", "reviews"), System("gates", "NER")),
+        systems=(
+            System("gates", "reviews"),
+            System("gates", "NER"),
+            System("gates", "NER, long training", default=False, ours=True),
+        ),
         columns=_gate_columns(),
         make_trials=_figure4_trials,
         draws_on=("man_moe/table5", "man_moe/table4"),

@@ -13,6 +13,7 @@ METRIC = "gate weight"
 SHOWN = {
     "gates:reviews": ("table5", "without:MAN-MoE"),
     "gates:NER": ("table4", "without:MAN-MOE+CharCNN"),
+    "gates:NER, long training": ("table4", "long:MAN-MOE+CharCNN"),
 }
 
 
@@ -24,9 +25,9 @@ def cells(record: Record) -> list[Cell]:
     """
     table = record.experiment.split("/")[1]
     (system,) = (row for row, shown in SHOWN.items() if shown == (table, *record.systems))
-    found: dict[str, list[float]] = {}
+    by_column: dict[str, list[float]] = {}
     for column, report in record.details["experiments"].items():
         target = column.split("/")[0]
         for source, weight in report["gates"].items():
-            found.setdefault(f"{target}/{source}", []).append(weight)
-    return [Cell(system, c, fmean(weights), METRIC, "fraction") for c, weights in found.items()]
+            by_column.setdefault(f"{target}/{source}", []).append(weight)
+    return [Cell(system, c, fmean(weights), METRIC, "fraction") for c, weights in by_column.items()]

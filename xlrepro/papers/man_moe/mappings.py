@@ -17,7 +17,13 @@ from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procruste
 from xlrepro.embeddings.mappings.rcsls import RcslsSettings, rcsls
 from xlrepro.embeddings.mappings.recipes import AdversarialSettings
 from xlrepro.embeddings.mappings.retrieval import csls_retrieve
-from xlrepro.embeddings.mappings.spaces import COLLAPSED, Mapped, MappingReport, Space
+from xlrepro.embeddings.mappings.spaces import (
+    COLLAPSED,
+    Mapped,
+    MappingProblem,
+    MappingReport,
+    Space,
+)
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
@@ -149,21 +155,24 @@ def _learn(
     method = METHODS[name]
     judged = {} if method.supervised else languages
     checks = {code: _check(language, english) for code, language in judged.items()}
-    options = {
-        "settings": method_settings(name, values),
-        "seed": seed,
-        "device": context.device,
-    }
-    if method.learn is umwe:
-        spaces = {code: language.space for code, language in languages.items()}
-        found = umwe(spaces, english, check=checks, **options)
-        return {code: _shared_cost(mapped, len(found)) for code, mapped in found.items()}
-    maps = {}
-    for done, (code, language) in enumerate(languages.items()):
-        pairs = language.train if method.supervised else None
-        maps[code] = method.learn(
-            language.space, english, pairs=pairs, check=checks.get(code), **options
+    problems = {
+        code: MappingProblem(
+            language.space,
+            english,
+            pairs=language.train if method.supervised else None,
+            check=checks.get(code),
+            seed=seed,
+            device=context.device,
         )
+        for code, language in languages.items()
+    }
+    settings = method_settings(name, values)
+    if method.learn is umwe:
+        learnt = umwe(problems, settings)
+        return {code: _shared_cost(mapped, len(learnt)) for code, mapped in learnt.items()}
+    maps = {}
+    for done, (code, problem) in enumerate(problems.items()):
+        maps[code] = method.learn(problem, settings)
         context.progress((done + 1) / len(languages), code)
     return maps
 
@@ -189,19 +198,21 @@ def _precision(mapped: Mapped, english: Space, language: Language) -> tuple[floa
     Raises:
         DataError: if no test word counts.
     """
-    foreign, own = mapped.apply(language.space.matrix, english.matrix)
+    # shape: (words of the language, dim) and (words of English, dim)
+    foreign, known = mapped.apply(language.space.matrix, english.matrix)
     rows = {word: row for row, word in enumerate(english.words)}
     candidates = set(language.space.words)
-    asked = [w for w, gold in language.test.items() if w in rows and gold & candidates]
-    if not asked:
+    queries = [w for w, gold in language.test.items() if w in rows and gold & candidates]
+    if not queries:
         raise DataError("no test word is among the most frequent words: raise the setting words")
-    best = csls_retrieve(own[[rows[word] for word in asked]], foreign, own)
+    # shape: (queries,); a row of the language's words for each
+    best = csls_retrieve(known[[rows[word] for word in queries]], foreign, known)
     right = {
-        word: language.space.words[row] in language.test[word] for word, row in zip(asked, best)
+        word: language.space.words[row] in language.test[word] for word, row in zip(queries, best)
     }
-    spelt = [right[word] for word in asked if word not in language.test[word]]
+    spelt = [right[word] for word in queries if word not in language.test[word]]
     other = sum(spelt) / len(spelt) if spelt else float("nan")
-    return sum(right.values()) / len(asked), other, len(asked)
+    return sum(right.values()) / len(queries), other, len(queries)
 
 
 def _data(settings: Mapping[str, Any]) -> tuple[Space, dict[str, Language]]:

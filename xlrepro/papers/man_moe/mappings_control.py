@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned
-from xlrepro.embeddings.mappings.spaces import Mapped, Space
+from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem, Space
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.papers.man_moe.mapping_rows import ENGLISH, FAMILY_SEED, NOISES, column
 from xlrepro.papers.man_moe.mappings import METHODS, method_settings
@@ -57,11 +57,9 @@ def _learn(
     name: str, trial: Trial, copy: Space, english: Space, pairs: np.ndarray, device: str
 ) -> Mapped:
     settings = method_settings(name, trial.settings["method"])
+    problem = MappingProblem(copy, english, check=pairs, seed=trial.seed, device=device)
     learn = METHODS[name].learn
-    if learn is umwe:
-        options = {"settings": settings, "seed": trial.seed, "device": device}
-        return umwe({COPY: copy}, english, check={COPY: pairs}, **options)[COPY]
-    found: Mapped = learn(
-        copy, english, check=pairs, settings=settings, seed=trial.seed, device=device
+    mapped: Mapped = (
+        learn(problem, settings) if learn is not umwe else umwe({COPY: problem}, settings)[COPY]
     )
-    return found
+    return mapped

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xlrepro.nn.char_cnn import CharCNN
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_probabilities
 from xlrepro.nn.packed_lstm import PackedBiLSTM
@@ -19,8 +18,8 @@ from xlrepro.nn.packing import Packing, inverse
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
 from xlrepro.nn.positions import SinusoidalPositions
 from xlrepro.nn.transformer import TransformerEncoder
-from xlrepro.papers.man_moe.encoding import WordTable
 from xlrepro.papers.man_moe.settings import ModelSettings
+from xlrepro.papers.man_moe.words import WordRepresentation, longest_of_group
 
 
 @dataclass(frozen=True)
@@ -36,50 +35,6 @@ class Prediction:
     log_probabilities: Tensor
     private_gate: Tensor | None
     predictor_gate: Tensor | None
-
-
-class WordRepresentation(nn.Module):
-    """Fixed cross-lingual vectors, and beside them what the CharCNN makes of the spelling.
-
-    Args:
-        vector_dim: width of the fixed vectors.
-        characters: number of character ids.
-        settings: whether there is a CharCNN, and its sizes.
-    """
-
-    def __init__(self, vector_dim: int, characters: int, settings: ModelSettings) -> None:
-        super().__init__()
-        self.char_cnn: CharCNN | None = None
-        self.output_dim = vector_dim
-        if settings.characters:
-            self.char_cnn = CharCNN(
-                characters,
-                settings.character_embedding,
-                settings.character_filters,
-                settings.kernel_sizes,
-                settings.character_dim,
-                settings.train_character_vectors,
-            )
-            self.output_dim += settings.character_dim
-
-    def forward(self, rows: Tensor, table: WordTable) -> Tensor:
-        """Represent some words; the CharCNN reads each distinct spelling once.
-
-        Args:
-            rows: of the word table, of the tokens of one or several batches. ``(tokens,)``
-            table: the words.
-
-        Returns:
-            ``(tokens, output_dim)``, the fixed vector first.
-        """
-        vectors = table.vectors.index_select(0, rows)
-        if self.char_cnn is None:
-            return vectors
-        distinct, where = torch.unique(table.spellings[rows], return_inverse=True)
-        characters = table.characters[distinct]
-        width = int((characters > 0).sum(1).max())
-        spelled = self.char_cnn(characters[:, : max(1, width)])
-        return torch.cat((vectors, spelled.index_select(0, where)), -1)
 
 
 class FeatureExtractor(nn.Module):
@@ -105,6 +60,7 @@ class FeatureExtractor(nn.Module):
     def forward(self, x: Tensor, packing: Packing) -> Tensor:
         """Return ``(tokens, output_dim)`` for flat tokens ``(tokens, input_dim)``."""
         for layer in self.layers:
+            # shape: (tokens, 2 * extractor_dim)
             x = layer(self.dropout(x), packing)
         return x
 
@@ -139,10 +95,12 @@ class TransformerExtractor(nn.Module):
         """
         x = self.dropout(x)
         groups = packing.similar()
+        # shape of each: (tokens of the group, output_dim)
         states = [
-            self.encoder(own.padded(x.index_select(0, places)), own.mask)[own.mask]
-            for places, own in groups
+            self.encoder(group.padded(x.index_select(0, places)), group.mask)[group.mask]
+            for places, group in groups
         ]
+        # shape: (tokens,); where each row of the states stood
         order = torch.cat([places for places, _ in groups])
         return torch.cat(states).index_select(0, inverse(order))
 
@@ -170,7 +128,8 @@ class Discriminator(nn.Module):
         self.pool = ConvolutionPooling(
             input_dim, settings.discriminator_filters, settings.kernel_sizes
         )
-        self.all_windows = settings.discriminator_windows == "batch"
+        self.padded_batches = settings.discriminator_windows == "batch"
+        self.dropout = Dropout(settings.dropout_on("pooled"))
         width = settings.discriminator_dim
         self.classify = nn.Sequential(
             nn.Linear(self.pool.output_dim, width),
@@ -178,13 +137,28 @@ class Discriminator(nn.Module):
             Dropout(settings.dropout),
             nn.Linear(width, width),
             nn.ReLU(),
-            Dropout(settings.dropout),
+            Dropout(settings.dropout_on("last layers")),
             nn.Linear(width, languages),
         )
 
-    def forward(self, features: Tensor, packing: Packing) -> Tensor:
-        """Return log-probabilities of the languages, ``(batch, languages)``, of flat features."""
-        return self.classify(self.pool(features, packing, self.all_windows)).log_softmax(-1)
+    def forward(self, features: Tensor, packing: Packing, batches: Tensor | None = None) -> Tensor:
+        """Return log-probabilities of the languages, ``(batch, languages)``.
+
+        Args:
+            features: flat. ``(tokens, input_dim)``
+            packing: of the texts.
+            batches: number of the batch that each text is padded with; ``None``: the same.
+                ``(batch,)``
+        """
+        padded_to = None
+        if self.padded_batches:
+            batches = torch.zeros_like(packing.lengths) if batches is None else batches
+            # shape: (batch,)
+            longest = longest_of_group(packing.lengths, batches)
+            padded_to = longest.clamp(min=max(self.pool.kernel_sizes))
+        # shape: (batch, 3 * filters)
+        pooled = self.dropout(self.pool(features, packing, padded_to))
+        return self.classify(pooled).log_softmax(-1)
 
 
 class PrivateExtractor(nn.Module):
@@ -209,8 +183,10 @@ class PrivateExtractor(nn.Module):
 
     def forward(self, x: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
         """Return private features ``(tokens, output_dim)`` and gate logits ``(tokens, N)``."""
+        # shape: (tokens, 2 * extractor_dim), then (tokens, N)
         hidden = self.extract(x, packing)
         logits = self.gate(hidden)
+        # shape: (tokens, N, expert_dim) mixed to (tokens, expert_dim);
         # tanh, as the LSTM's outputs beside which these features stand (Appendix B)
         return mix(self.experts(hidden).tanh(), logits), logits
 
@@ -234,7 +210,9 @@ class Predictor(nn.Module):
         self.pool = AttentionPooling(input_dim) if pooled else None
         count = sources if settings.tagger_experts else 1
         width = settings.predictor_dim or input_dim
-        self.experts = Experts(count, input_dim, width, labels, settings.dropout)
+        self.experts = Experts(
+            count, input_dim, width, labels, settings.dropout, settings.dropout_on("last layers")
+        )
         self.gate: ExpertGate | None = None
         if settings.tagger_experts:
             self.gate = ExpertGate(input_dim, count, settings.gate_bias, settings.detach_gate)
@@ -250,10 +228,13 @@ class Predictor(nn.Module):
             Log-probabilities ``(items, labels)``, and gate logits ``(items, N)`` if there is one.
         """
         if self.pool is not None:
+            # shape: (batch, input_dim), from (batch, length, input_dim)
             features = self.pool(packing.padded(features), packing.mask)
+        # shape: (items, N, labels); N is 1 for a perceptron
         logits = self.experts(features)
         if self.gate is None:
             return logits.squeeze(1).log_softmax(-1), None
+        # shape: (items, N)
         gate_logits = self.gate(features)
         return mix_log_probabilities(logits, gate_logits, self.mixture), gate_logits
 
@@ -300,11 +281,15 @@ class ManMoe(nn.Module):
             packing: of the texts.
             shared: F_s's features of the batch if they are known. ``(tokens, dim)``
         """
+        # shape: (tokens, 2 * extractor_dim)
         features = self.shared(words, packing) if shared is None else shared
         private_gate = None
         if self.private is not None:
+            # shape: (tokens, expert_dim) and (tokens, N)
             private, private_gate = self.private(words, packing)
+            # shape: (tokens, 2 * extractor_dim + expert_dim)
             features = torch.cat((features, private), -1)  # c = [f_s; f_p]
+        # shape: (items, labels) and (items, N); an item is a token, or a text
         log_probabilities, predictor_gate = self.predictor(features, packing)
         return Prediction(log_probabilities, private_gate, predictor_gate)
 
@@ -325,5 +310,7 @@ def language_mean(losses: Tensor, languages: Tensor, count: int) -> Tensor:
         languages: language number of each item, ``(items,)``.
         count: number of languages.
     """
+    # shape: (items, count); 1 in the column of an item's language
     members = functional.one_hot(languages, count).to(losses.dtype)
+    # shape: (count,), summed
     return (losses @ members / members.sum(0).clamp(min=1)).sum()

@@ -36,8 +36,8 @@ def labelled(
     Raises:
         DataError: if a file is missing or malformed.
     """
-    found = _all(corpus, language, domain, split, limit)
-    return [example for example in found if example.gold != (NEUTRAL,)][:limit]
+    examples = _all(corpus, language, domain, split, limit)
+    return [example for example in examples if example.gold != (NEUTRAL,)][:limit]
 
 
 def text(
@@ -56,8 +56,8 @@ def _all(
     rows = loading.load_rows(corpus, f"{language}/{split}")
     if unknown := {label for label, _ in rows} - set(UMSAB_CLASSES):
         raise DataError(f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}")
-    found = [(UMSAB_CLASSES[label], tuple(tokenise(line, language))) for label, line in rows]
-    return [Example(tokens, (side,)) for side, tokens in found if tokens]
+    texts = [(UMSAB_CLASSES[label], tuple(tokenise(line, language))) for label, line in rows]
+    return [Example(tokens, (side,)) for side, tokens in texts if tokens]
 
 
 def _artificial(language: str, domain: str, split: str, n: int) -> list[Example]:

@@ -13,9 +13,17 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from xlrepro.training import settings
 from xlrepro.training.precision import SINGLE, Precision
+from xlrepro.training.settings import Count
 from xlrepro.yaml_files import read_yaml
 
 Task = Literal["NER", "SF", "reviews"]
+# Where dropout stands besides the words, the layers of LSTMs, the experts' inputs and their hidden
+# layers in F_p, and D's hidden layer: there it stands in each of these.
+DROPOUT_AT: dict[str, tuple[str, ...]] = {
+    "code": ("characters", "pooled"),
+    "text": ("characters", "pooled", "last layers"),
+    "perceptrons": ("last layers",),
+}
 
 
 class ModelSettings(BaseModel):
@@ -40,14 +48,20 @@ class ModelSettings(BaseModel):
         discriminator_filters: filters of each width of the discriminator.
         discriminator_dim: width of its two layers above the filters.
         kernel_sizes: widths of both convolutions.
-        dropout: in all parts, on the word representations too.
+        dropout: probability, the same wherever there is dropout.
+        dropout_at: the ``code`` has it on what the filters of CharCNN and of D found, and not
+            before the last layers of D and C; the ``text`` in all components, so in these too;
+            ``perceptrons``, which the first records here were made with, in the last layers and
+            not on what filters found.
         mixture: of the predictor's experts: weighted mean of log-probabilities (the code) or of
             probabilities (the text).
         gate_bias: gates have a bias (the code); the text has a matrix alone.
         detach_gate: gates train themselves alone, not the layers below (the code).
         train_character_vectors: else they stay random unit vectors (the code).
-        discriminator_windows: what the discriminator's filters see: only windows that begin at a
-            token, or all of the padded batch (the code).
+        character_windows: what the CharCNN's filters see: a window that begins at each of a word's
+            ``characters``, or those of a valid convolution over the padded words of a language's
+            ``batch`` (the code), which lie in padding too and end within it.
+        discriminator_windows: the same of the discriminator: ``tokens`` or ``batch`` (the code).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,10 +84,17 @@ class ModelSettings(BaseModel):
     discriminator_dim: int = 128
     kernel_sizes: tuple[int, ...] = (3, 4, 5)
     dropout: float = 0.5
+    dropout_at: Literal["code", "text", "perceptrons"] = "perceptrons"
     mixture: Literal["log", "prob"] = "log"
     gate_bias: bool = True
     detach_gate: bool = True
     train_character_vectors: bool = False
+    character_windows: Literal["characters", "batch"] = "characters"
+    discriminator_windows: Literal["tokens", "batch"] = "tokens"
+
+    def dropout_on(self, place: str) -> float:
+        """Return the probability at ``characters``, ``pooled`` (of D) or ``last layers``."""
+        return self.dropout if place in DROPOUT_AT[self.dropout_at] else 0.0
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
@@ -81,8 +102,6 @@ class ModelSettings(BaseModel):
         if self.extractor != "BiLSTM" and width % max(self.transformer_heads, 1):
             raise ValueError(f"{self.transformer_heads} heads do not divide a width of {width}")
         return self
-
-    discriminator_windows: Literal["tokens", "batch"] = "tokens"
 
 
 class TransferSettings(BaseModel):
@@ -109,12 +128,21 @@ class TransferSettings(BaseModel):
         epochs: an epoch has as many iterations as the geometric mean of the sources' batches.
         min_iterations: epochs are added until so many iterations are done (the code: 15,000 for
             tagging).
+        evaluate_every: iterations between two looks at dev; ``None`` is an epoch.
+        max_iterations: at most so many, where dev is looked at between epochs; ``None`` is as many
+            as the epochs have.
+        patience: stop after so many looks at dev without a better score; ``None`` is never.
         token_loss: the loss of a sentence is the mean over tokens (the code) or their sum (Eq. 2).
         select_on: whose dev set chooses the epoch: the sources' (zero-resource) or the target's
             (the code).
         lowercase_characters: whose characters lose their case: all of a run whose target is German
             (the code), German ones alone (one reading of the text), or none.
-        unknown: the vector of a word without one: fixed random numbers (the code) or zeros.
+        word_vectors: ``standardised`` in each dimension and found by all of our look-up's rules, or
+            ``raw``: as they are, by the word's lower-case form alone (the code).
+        unknown: the vector of a word without one: fixed ``random`` normal numbers, the scale of
+            standardised vectors; a random vector of length 1, the ``unit`` (the code); or ``zero``.
+        left_out: what sentences begin with that a second score of the test set leaves out.
+        gate_accuracy: whether to count how often a gate is right on the sources' dev text.
         train_sentences: use the first so many of each language; ``None`` is all.
         test_sentences: the same, for dev and test.
         precision: of all floats, single or double.
@@ -139,10 +167,16 @@ class TransferSettings(BaseModel):
     weight_decay: float = 1e-8
     epochs: int
     min_iterations: int = 0
+    evaluate_every: Count | None = None
+    max_iterations: Count | None = None
+    patience: Count | None = None
     token_loss: Literal["mean", "sum"] = "mean"
     select_on: Literal["source_dev", "target_dev"] = "source_dev"
     lowercase_characters: Literal["german_target", "german", "none"] = "german_target"
-    unknown: Literal["random", "zero"] = "random"
+    word_vectors: Literal["standardised", "raw"] = "standardised"
+    unknown: Literal["random", "unit", "zero"] = "random"
+    left_out: tuple[str, ...] = ()
+    gate_accuracy: bool = False
     train_sentences: int | None = None
     test_sentences: int | None = None
     precision: Precision = SINGLE
@@ -171,18 +205,30 @@ def validated(values: Mapping[str, Any], where: str) -> TransferSettings:
 
 
 def transfer_settings(
-    preset: str, profile: str, changes: Mapping[str, Any], overrides: Mapping[str, Any]
+    preset: str,
+    profile: str,
+    changes: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    block: str = "",
 ) -> TransferSettings:
     """Return a preset with a row's changes and a user's overrides, which win.
 
     Names of model settings may stand among the others; they go to the model.
+
+    Args:
+        preset: name of a file in ``presets/``.
+        profile: the profile.
+        changes: of the row.
+        overrides: of the user.
+        block: of the row; what the preset has for it alone is changed first.
 
     Raises:
         SettingsError: for an unknown or impossible setting.
     """
     values = dict(presets(preset)[profile])
     model = dict(values.pop("model", {}))
-    for name, value in (*changes.items(), *overrides.items()):
+    of_block = dict(values.pop("blocks", {})).get(block, {})
+    for name, value in (*of_block.items(), *changes.items(), *overrides.items()):
         target = model if name in ModelSettings.model_fields else values
         target[name] = value
     return validated({**values, "model": model}, f"{preset} {profile}")

@@ -18,9 +18,9 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     for domain in settings.domains:
         kinds: set[str] = set()
         for split in ("train", "dev", "test"):
-            found = data.labelled(settings, language, domain, split)
-            counts[f"{domain}/{split}"] = len(found)
-            kinds |= {tag[2:] for example in found for tag in example.gold if tag != "O"}
+            examples = data.labelled(settings, language, domain, split)
+            counts[f"{domain}/{split}"] = len(examples)
+            kinds |= {tag[2:] for example in examples for tag in example.gold if tag != "O"}
         counts[f"{domain}/slot types"] = len(kinds)
     return TrialResult(
         cells=[Cell(system, c, counts[c], METRIC, "count") for c in trial.columns],

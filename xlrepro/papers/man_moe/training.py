@@ -1,10 +1,9 @@
 """Algorithm 1: k updates of the discriminator, then one of everything else (Appendix A)."""
 
-import copy
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,13 +12,14 @@ from torch import Tensor
 from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.encoding import (
     EncodedTexts,
+    EndlessBatches,
     TextBatch,
     WordTable,
     collate,
-    endless_batches,
 )
 from xlrepro.papers.man_moe.model import ManMoe, language_mean
 from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.training.loop import Step
 
 
 @dataclass(frozen=True)
@@ -36,28 +36,6 @@ class TrainingTexts:
     table: WordTable
     labelled: Sequence[EncodedTexts]
     unlabelled: Sequence[EncodedTexts]
-
-
-@dataclass
-class Fit:
-    """What training leaves behind besides the weights.
-
-    Attributes:
-        dev_scores: score after each epoch on what the epoch is chosen by, percent.
-        losses: mean of each part of the loss in each epoch: ``task``, ``gates``, ``language``
-            (the discriminator's, as the features see it) and ``discriminator`` (its own).
-        best_epoch: 0-based epoch whose weights were kept.
-        iterations: main iterations done.
-        tokens: tokens seen in training, all parts of all iterations.
-        seconds: wall time of training, without evaluation.
-    """
-
-    dev_scores: list[float] = field(default_factory=list)
-    losses: list[dict[str, float]] = field(default_factory=list)
-    best_epoch: int = -1
-    iterations: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -104,6 +82,11 @@ class Trainer:
         if model.discriminator is not None:
             self.critic_optimizer = self._adam(list(model.discriminator.parameters()))
 
+    @property
+    def optimizers(self) -> list[torch.optim.Optimizer]:
+        """The main optimiser, and the discriminator's if there is one."""
+        return [o for o in (self.optimizer, self.critic_optimizer) if o is not None]
+
     def _adam(self, parameters: list[torch.nn.Parameter]) -> torch.optim.Adam:
         rate, decay = self.settings.learning_rate, self.settings.weight_decay
         return torch.optim.Adam(parameters, lr=rate, weight_decay=decay, fused=True)
@@ -129,7 +112,13 @@ class Trainer:
             Flat representations, ``(tokens, dim)`` each; labelled texts first.
         """
         texts = [*batches.main, *batches.critics]
-        words = self.model.words(torch.cat([batch.flat for batch in texts]), self.table)
+        # The authors' code pads the texts of each language of each of them apart.
+        # shape: (tokens of all,)
+        of_text = [batch.languages[batch.packing.texts] for batch in texts]
+        apart = torch.cat([numbers + i * (self.sources + 1) for i, numbers in enumerate(of_text)])
+        rows = torch.cat([batch.flat for batch in texts])
+        # shape: (tokens of all, dim)
+        words = self.model.words(rows, self.table, apart)
         main = sum(len(batch.flat) for batch in batches.main)
         return words[:main], words[main:].detach()
 
@@ -141,6 +130,7 @@ class Trainer:
         if not critics or self.critic_optimizer is None:
             return 0.0
         with torch.no_grad():
+            # shape of each: (tokens of a batch, 2 * extractor_dim)
             features = self._shared(critics, words)
         total = 0.0
         for batch, shared in zip(critics, features, strict=True):
@@ -153,10 +143,12 @@ class Trainer:
 
     def main_loss(self, batches: StepBatches, words: Tensor) -> tuple[Tensor, dict[str, float]]:
         """Return J of Eq. 6 on the batches, and its parts (Algorithm 1, 11-21)."""
+        # shape of each: (tokens of a batch, 2 * extractor_dim)
         shared = self._shared(batches.main, words)
         labelled = batches.labelled
-        own = words[: len(labelled.flat)]
-        prediction = self.model.predict(own, labelled.packing, shared[0])
+        of_labelled = words[: len(labelled.flat)]
+        prediction = self.model.predict(of_labelled, labelled.packing, shared[0])
+        # shape: (items,)
         task = -prediction.log_probabilities.gather(1, labelled.gold[:, None]).squeeze(1)
         parts = {"task": self._average(task, labelled)}
         gates = [g for g in (prediction.private_gate, prediction.predictor_gate) if g is not None]
@@ -180,7 +172,8 @@ class Trainer:
         """
         discriminator = self.model.discriminator
         assert discriminator is not None
-        log_probabilities = discriminator(shared, batch.packing)
+        # shape: (batch, languages), then (batch,)
+        log_probabilities = discriminator(shared, batch.packing, batch.languages)
         losses = -log_probabilities.gather(1, batch.languages[:, None]).squeeze(1)
         return language_mean(losses, batch.languages, self.sources + 1)
 
@@ -195,6 +188,7 @@ class Trainer:
     def _shared(self, texts: Sequence[TextBatch], words: Tensor) -> tuple[Tensor, ...]:
         """Return F_s of several batches, which go through it as one."""
         packing = Packing.joined([batch.packing for batch in texts])
+        # shape: (tokens of all, 2 * extractor_dim)
         features: Tensor = self.model.shared(words, packing)
         return features.split([len(batch.flat) for batch in texts])
 
@@ -202,9 +196,11 @@ class Trainer:
         """Return the sum over languages of a mean: over tokens (or texts), or over token sums."""
         if len(losses) == len(batch.languages):
             return language_mean(losses, batch.languages, self.sources)
+        # shape: (tokens,); the text of each
         of_token = batch.packing.texts
         if self.settings.token_loss == "mean":
             return language_mean(losses, batch.languages[of_token], self.sources)
+        # shape: (batch,)
         sums = losses.new_zeros(len(batch.mask)).index_add(0, of_token, losses)
         return language_mean(sums, batch.languages, self.sources)
 
@@ -222,28 +218,52 @@ def gate_losses(logits: Tensor, batch: TextBatch) -> Tensor:
     return torch.nn.functional.cross_entropy(logits, languages, reduction="none")
 
 
-def step_batches(
-    texts: TrainingTexts, settings: TransferSettings, generator: np.random.Generator
-) -> Iterator[StepBatches]:
-    """Draw the texts of main iterations without end: a batch of every language for each part."""
-    size = settings.batch_size
-    labelled = [endless_batches(t, size, generator) for t in texts.labelled]
-    unlabelled = [endless_batches(t, size, generator) for t in texts.unlabelled]
-    critics = [endless_batches(t, size, generator) for t in texts.unlabelled]
+class StepStream:
+    """The texts of main iterations without end: a batch of every language for each part.
 
-    def draw(of: Sequence[EncodedTexts], streams: Sequence[Iterator[list[int]]]) -> TextBatch:
-        return collate([(t, next(stream)) for t, stream in zip(of, streams, strict=True)])
+    Args:
+        texts: what is drawn from.
+        settings: sizes of batches, and k.
+        generator: of the order of texts.
+    """
 
-    while True:
-        adversarial = settings.model.adversarial
-        yield StepBatches(
-            draw(texts.labelled, labelled),
-            draw(texts.unlabelled, unlabelled) if adversarial else None,
-            tuple(
-                draw(texts.unlabelled, critics)
-                for _ in range(settings.discriminator_steps if adversarial else 0)
-            ),
+    def __init__(
+        self, texts: TrainingTexts, settings: TransferSettings, generator: np.random.Generator
+    ) -> None:
+        size, adversarial = settings.batch_size, settings.model.adversarial
+        self.texts, self.generator = texts, generator
+        self.critics = settings.discriminator_steps if adversarial else 0
+        self.unlabelled = texts.unlabelled if adversarial else ()
+        # Of the labelled texts, of those without labels, and of these again for D's own steps.
+        self.streams = [
+            [EndlessBatches(t, size, generator) for t in part]
+            for part in (texts.labelled, self.unlabelled, self.unlabelled)
+        ]
+
+    def __next__(self) -> StepBatches:
+        """Draw the texts of the next iteration."""
+        of_labelled, of_unlabelled, of_critics = self.streams
+        return StepBatches(
+            _drawn(self.texts.labelled, of_labelled),
+            _drawn(self.unlabelled, of_unlabelled) if self.unlabelled else None,
+            tuple(_drawn(self.unlabelled, of_critics) for _ in range(self.critics)),
         )
+
+    def state(self) -> dict[str, Any]:
+        """Return where every stream stands, and the generator's state."""
+        places = [[(s.order, s.place) for s in part] for part in self.streams]
+        return {"places": places, "draws": self.generator.bit_generator.state}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        for part, places in zip(self.streams, state["places"], strict=True):
+            for stream, (order, place) in zip(part, places, strict=True):
+                stream.order, stream.place = list(order), place
+        self.generator.bit_generator.state = state["draws"]
+
+
+def _drawn(texts: Sequence[EncodedTexts], streams: Sequence[EndlessBatches]) -> TextBatch:
+    return collate([(t, next(stream)) for t, stream in zip(texts, streams, strict=True)])
 
 
 def iterations_per_epoch(texts: TrainingTexts, batch_size: int) -> int:
@@ -252,57 +272,63 @@ def iterations_per_epoch(texts: TrainingTexts, batch_size: int) -> int:
     return max(1, round(math.prod(batches) ** (1 / len(batches))))
 
 
-def train(
-    model: ManMoe,
-    texts: TrainingTexts,
-    settings: TransferSettings,
-    seed: int,
-    dev_score: Callable[[ManMoe], float],
-    device: str = "cpu",
-    progress: Callable[[float, str], None] = lambda fraction, text: None,
-) -> Fit:
-    """Train a model and leave the weights of its best epoch in it.
+def schedule(texts: TrainingTexts, settings: TransferSettings) -> tuple[int, int]:
+    """Return how many rounds there are at most, and how many iterations a round has.
+
+    A round is an epoch, or as many iterations as lie between two looks at dev.
+    """
+    per_epoch = iterations_per_epoch(texts, settings.batch_size)
+    epochs = max(settings.epochs, math.ceil(settings.min_iterations / per_epoch))
+    if settings.evaluate_every is None:
+        return epochs, per_epoch
+    iterations = settings.max_iterations or epochs * per_epoch
+    return math.ceil(iterations / settings.evaluate_every), settings.evaluate_every
+
+
+class TransferLearner:
+    """A model, its texts and its steps; see :class:`xlrepro.training.loop.Learner`.
 
     Args:
         model: what is trained, on ``device``.
         texts: what it sees.
         settings: everything but seed and data.
         seed: of the batches' order. Dropout draws from torch's generator.
-        dev_score: what decides the best epoch, higher is better.
+        dev_score: what decides the best round, higher is better.
         device: where the model is.
-        progress: called with the fraction done and a short text.
     """
-    trainer = Trainer(model, texts.table.to(device), settings, len(texts.labelled))
-    stream = step_batches(texts, settings, np.random.default_rng(seed))
-    per_epoch = iterations_per_epoch(texts, settings.batch_size)
-    epochs = max(settings.epochs, math.ceil(settings.min_iterations / per_epoch))
-    fit, best = Fit(), copy.deepcopy(model.state_dict())
-    for epoch in range(epochs):
-        _run_epoch(trainer, stream, per_epoch, fit, device)
-        model.eval()
-        fit.dev_scores.append(dev_score(model))
-        if fit.best_epoch < 0 or fit.dev_scores[-1] > fit.dev_scores[fit.best_epoch]:
-            fit.best_epoch, best = epoch, copy.deepcopy(model.state_dict())
-        progress((epoch + 1) / (epochs + 1), f"dev {fit.dev_scores[-1]:.2f}")
-    model.load_state_dict(best)
-    model.eval()
-    return fit
 
+    def __init__(
+        self,
+        model: ManMoe,
+        texts: TrainingTexts,
+        settings: TransferSettings,
+        seed: int,
+        dev_score: Callable[[], float],
+        device: str = "cpu",
+    ) -> None:
+        self.model, self.dev_score, self.device = model, dev_score, device
+        self.trainer = Trainer(model, texts.table.to(device), settings, len(texts.labelled))
+        self.stream = StepStream(texts, settings, np.random.default_rng(seed))
+        self.rounds, self.iterations = schedule(texts, settings)
 
-def _run_epoch(
-    trainer: Trainer, stream: Iterator[StepBatches], iterations: int, fit: Fit, device: str
-) -> None:
-    started = time.perf_counter()
-    trainer.model.train()
-    sums: dict[str, float] = {}
-    for _ in range(iterations):
-        batches = next(stream)
-        fit.tokens += batches.tokens
-        for name, part in trainer.step(moved(batches, device)).items():
-            sums[name] = sums.get(name, 0.0) + part
-    fit.seconds += time.perf_counter() - started
-    fit.iterations += iterations
-    fit.losses.append({name: round(total / iterations, 4) for name, total in sums.items()})
+    def batches(self, round_: int) -> Iterator[StepBatches]:
+        """Yield the texts of each iteration of a round."""
+        return (next(self.stream) for _ in range(self.iterations))
+
+    def step(self, batch: StepBatches) -> Step:
+        """Do one main iteration; each part of its loss is a mean."""
+        return Step(self.trainer.step(moved(batch, self.device)), tokens=batch.tokens)
+
+    def state(self) -> dict[str, Any]:
+        """Return both optimisers and the streams of texts."""
+        optimisers = [o.state_dict() for o in self.trainer.optimizers]
+        return {"optimisers": optimisers, "stream": self.stream.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        for optimiser, kept in zip(self.trainer.optimizers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(kept)
+        self.stream.restore(state["stream"])
 
 
 def moved(batches: StepBatches, device: str) -> StepBatches:

@@ -4,7 +4,7 @@ A trial trains one model per target language and domain and tests it on the targ
 ``select_on="source_dev"`` no label of the target is read before training and selection are over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +23,10 @@ from xlrepro.papers.man_moe.encoding import (
     word_table,
 )
 from xlrepro.papers.man_moe.examples import Example
-from xlrepro.papers.man_moe.model import ManMoe
+from xlrepro.papers.man_moe.model import ManMoe, Prediction
 from xlrepro.papers.man_moe.settings import TransferSettings, validated
-from xlrepro.papers.man_moe.training import Fit, TrainingTexts, train
+from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
+from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
@@ -106,8 +107,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     for transfer in transfers(settings):
         trained = train_transfer(transfer, trial.seed, context)
         column = "/".join(filter(None, (transfer.target, transfer.domain)))
-        scores[column] = evaluate(trained, transfer)
-        details["experiments"][column] = _report(trained, transfer)
+        scores[column], without = evaluate(trained, transfer)
+        details["experiments"][column] = _report(trained, transfer, without)
         tokens += trained.fit.tokens
         seconds += trained.fit.seconds
     scores |= averages(scores, settings)
@@ -150,7 +151,7 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None =
     torch.manual_seed(seed)
     compute_repeatably(context.device)
     labelled = {code: transfer.labelled(code, "train") for code in transfer.sources}
-    names = data.label_names(settings.task, [e.gold for found in labelled.values() for e in found])
+    names = data.label_names(settings.task, [e.gold for texts in labelled.values() for e in texts])
     texts, characters = training_texts(transfer, labelled, names)
     model = ManMoe(
         settings.model,
@@ -165,12 +166,13 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None =
         for code in transfer.selection_languages()
     ]
 
-    def dev_score(candidate: ManMoe) -> float:
-        scores = [d.score(candidate, names, context.device) for d in dev]
+    def dev_score() -> float:
+        scores = [d.score(model, names, context.device) for d in dev]
         return sum(scores) / len(scores)
 
-    fit = train(model, texts, settings, seed, dev_score, context.device, context.progress)
-    return Trained(model, characters, names, fit, context.device)
+    learner = TransferLearner(model, texts, settings, seed, dev_score, context.device)
+    curve = fit(learner, learner.rounds, settings.patience, context.progress)
+    return Trained(model.eval(), characters, names, curve, context.device)
 
 
 def training_texts(
@@ -188,25 +190,24 @@ def training_texts(
         reads them. And the ids of all their characters.
     """
     settings = transfer.settings
-    own = {code: [e.tokens for e in found] for code, found in labelled.items()}
+    read = {code: [e.tokens for e in examples] for code, examples in labelled.items()}
     readers = transfer.languages if settings.model.adversarial else ()
     plain = {code: transfer.text(code) for code in readers}
     words = (
         (code, word)
-        for texts in (own, plain)
-        for code, found in texts.items()
-        for tokens in found
+        for by_language in (read, plain)
+        for code, texts in by_language.items()
+        for tokens in texts
         for word in tokens
     )
     known = list(dict.fromkeys(words))
     characters = CharacterIds(word for _, word in known)
-    vectors = data.vectors(settings.corpus, settings.vectors, settings.languages)
-    table = word_table(known, vectors, characters, transfer.target, settings)
+    table = word_table(known, data.lookup(settings), characters, transfer.target, settings)
     with_gold = [
-        with_labels(encode(code, i, own[code], table), [e.gold for e in labelled[code]], names)
+        with_labels(encode(code, i, read[code], table), [e.gold for e in labelled[code]], names)
         for i, code in enumerate(labelled)
     ]
-    without = [encode(code, i, found, table) for i, (code, found) in enumerate(plain.items())]
+    without = [encode(code, i, texts, table) for i, (code, texts) in enumerate(plain.items())]
     return TrainingTexts(table, with_gold, without), characters
 
 
@@ -219,22 +220,40 @@ class Prepared:
         texts: its texts.
         examples: the same with their labels' names.
         task: what is predicted.
+        together: texts that are padded together, in the corpus's order, where padding counts;
+            ``None``: as many as are quick.
     """
 
     table: WordTable
     texts: EncodedTexts
     examples: list[Example]
     task: str
+    together: int | None = None
+
+    def batches(self) -> Iterable[Sequence[int]]:
+        """Yield the numbers of the texts that go through a model together."""
+        if self.together is None:
+            return ordered_batches(self.texts, EVALUATION_TOKENS)
+        numbers = range(len(self.texts.rows))
+        return [numbers[i : i + self.together] for i in numbers[:: self.together]]
 
     def score(self, model: ManMoe, names: Sequence[str], device: str) -> float:
         """Return F1 or accuracy of a model, percent."""
-        predicted = [
-            [names[n] for n in row] for row in predictions(model, self.table, self.texts, device)
-        ]
-        gold = [example.gold for example in self.examples]
-        if self.task == "reviews":
-            return metrics.accuracy([c for (c,) in gold], [c for (c,) in predicted])
-        return metrics.span_f1(gold, predicted)
+        return score(self.task, self.examples, predictions(model, self, device), names)
+
+
+def score(
+    task: str,
+    examples: Sequence[Example],
+    predicted: Sequence[Sequence[int]],
+    names: Sequence[str],
+) -> float:
+    """Return F1, or accuracy of reviews, of predicted label numbers, percent."""
+    gold = [example.gold for example in examples]
+    guesses = [[names[n] for n in row] for row in predicted]
+    if task == "reviews":
+        return metrics.accuracy([c for (c,) in gold], [c for (c,) in guesses])
+    return metrics.span_f1(gold, guesses)
 
 
 def prepared(
@@ -243,37 +262,61 @@ def prepared(
     """Look up the words of a split."""
     settings = transfer.settings
     texts = [example.tokens for example in examples]
-    vectors = data.vectors(settings.corpus, settings.vectors, settings.languages)
     words = ((language, word) for tokens in texts for word in tokens)
-    table = word_table(words, vectors, characters, transfer.target, settings)
+    table = word_table(words, data.lookup(settings), characters, transfer.target, settings)
     number = transfer.languages.index(language)
-    return Prepared(table, encode(language, number, texts, table), examples, settings.task)
+    together = settings.batch_size if settings.model.character_windows == "batch" else None
+    encoded = encode(language, number, texts, table)
+    return Prepared(table, encoded, examples, settings.task, together)
 
 
-def predictions(
-    model: ManMoe, table: WordTable, texts: EncodedTexts, device: str
-) -> list[list[int]]:
-    """Return the predicted label numbers of each text: one per token, or a single one."""
+def outputs(
+    model: ManMoe, texts: Prepared, device: str
+) -> Iterator[tuple[Sequence[int], Prediction]]:
+    """Yield what a model says of each batch of texts, and the texts' numbers."""
     model.eval()
-    moved = table.to(device)
-    found: dict[int, list[int]] = {}
-    for indices in ordered_batches(texts, EVALUATION_TOKENS):
-        batch = collate([(texts, indices)]).to(device)
+    table = texts.table.to(device)
+    for indices in texts.batches():
+        batch = collate([(texts.texts, indices)]).to(device)
         with torch.inference_mode():
-            words = model.words(batch.flat, moved)
-            best = model.predict(words, batch.packing).log_probabilities.argmax(-1).cpu()
+            # shape: (tokens, dim)
+            words = model.words(batch.flat, table)
+            prediction = model.predict(words, batch.packing)
+        yield indices, prediction
+
+
+def predictions(model: ManMoe, texts: Prepared, device: str) -> list[list[int]]:
+    """Return the predicted label numbers of each text: one per token, or a single one."""
+    rows = texts.texts.rows
+    by_text: dict[int, list[int]] = {}
+    for indices, prediction in outputs(model, texts, device):
+        # shape: (tokens,), or (texts,) where they are pooled
+        best = prediction.log_probabilities.argmax(-1).cpu()
         pooled = len(best) == len(indices) and model.predictor.pool is not None
-        sizes = [1] * len(indices) if pooled else [len(texts.rows[i]) for i in indices]
+        sizes = [1] * len(indices) if pooled else [len(rows[i]) for i in indices]
         for index, row in zip(indices, best.split(sizes), strict=True):
-            found[index] = row.tolist()
-    return [found[i] for i in range(len(texts.rows))]
+            by_text[index] = row.tolist()
+    return [by_text[i] for i in range(len(rows))]
 
 
-def evaluate(trained: Trained, transfer: Transfer) -> float:
-    """Return the score on the target's test set, percent."""
+def evaluate(trained: Trained, transfer: Transfer) -> tuple[float, dict[str, float]]:
+    """Return the score on the target's test set, percent.
+
+    Returns:
+        The score; and where the settings leave sentences out, the ``score`` without them and how
+        many ``sentences`` were left out.
+    """
     examples = transfer.labelled(transfer.target, "test")
     test = prepared(transfer, transfer.target, examples, trained.characters)
-    return test.score(trained.model, trained.labels, trained.device)
+    predicted = predictions(trained.model, test, trained.device)
+    task, names = transfer.settings.task, trained.labels
+    whole = score(task, examples, predicted, names)
+    pairs = zip(examples, predicted, strict=True)
+    kept = [p for p in pairs if p[0].tokens[0] not in transfer.settings.left_out]
+    if len(kept) == len(examples):
+        return whole, {}
+    without = score(task, [e for e, _ in kept], [p for _, p in kept], names)
+    return whole, {"score": without, "sentences": len(examples) - len(kept)}
 
 
 def gate_weights(trained: Trained, transfer: Transfer) -> dict[str, float]:
@@ -283,32 +326,62 @@ def gate_weights(trained: Trained, transfer: Transfer) -> dict[str, float]:
     """
     if trained.model.private is None:
         return {}
-    texts = transfer.text(transfer.target, "dev")
-    unlabelled = [Example(tokens, ()) for tokens in texts]
-    dev = prepared(transfer, transfer.target, unlabelled, trained.characters)
-    table = dev.table.to(trained.device)
+    dev = _dev_text(trained, transfer, transfer.target)
+    # shape: (sources,)
     total = torch.zeros(len(transfer.sources), dtype=torch.float64)
-    for indices in ordered_batches(dev.texts, EVALUATION_TOKENS):
-        batch = collate([(dev.texts, indices)]).to(trained.device)
-        with torch.inference_mode():
-            words = trained.model.words(batch.flat, table)
-            logits = trained.model.predict(words, batch.packing).private_gate
-        assert logits is not None
-        weights = logits.softmax(-1).double().cpu()
+    for indices, prediction in outputs(trained.model, dev, trained.device):
+        assert prediction.private_gate is not None
+        # shape: (tokens, sources)
+        weights = prediction.private_gate.softmax(-1).double().cpu()
         for of_text in weights.split([len(dev.texts.rows[i]) for i in indices]):
             total += of_text.mean(0)
-    means = (total / len(texts)).tolist()
+    means = (total / len(dev.texts.rows)).tolist()
     return dict(zip(transfer.sources, means, strict=True))
 
 
-def _report(trained: Trained, transfer: Transfer) -> dict[str, Any]:
-    fit = trained.fit
-    return {
+def gate_accuracy(trained: Trained, transfer: Transfer) -> dict[str, float]:
+    """Return how often F_p's gate gives the most weight to the expert of a token's own language.
+
+    Per source language the share of the tokens of its dev text, percent; chance is 100 over the
+    number of sources. Empty without private experts.
+    """
+    if trained.model.private is None:
+        return {}
+    shares = {}
+    for number, language in enumerate(transfer.sources):
+        dev = _dev_text(trained, transfer, language)
+        right, tokens = 0, 0
+        for _, prediction in outputs(trained.model, dev, trained.device):
+            assert prediction.private_gate is not None
+            # shape: (tokens,)
+            chosen = prediction.private_gate.argmax(-1)
+            right, tokens = right + int((chosen == number).sum()), tokens + len(chosen)
+        shares[language] = round(100 * right / tokens, 3)
+    return shares
+
+
+def _dev_text(trained: Trained, transfer: Transfer, language: str) -> Prepared:
+    """Return a language's dev text without its labels."""
+    unlabelled = [Example(tokens, ()) for tokens in transfer.text(language, "dev")]
+    return prepared(transfer, language, unlabelled, trained.characters)
+
+
+def _report(trained: Trained, transfer: Transfer, without: Mapping[str, float]) -> dict[str, Any]:
+    curve, settings = trained.fit, transfer.settings
+    report = {
         "sources": list(transfer.sources),
-        "dev_scores": [round(score, 3) for score in fit.dev_scores],
-        "losses": fit.losses,
-        "best_epoch": fit.best_epoch,
-        "iterations": fit.iterations,
+        "dev_scores": [round(score, 3) for score in curve.dev_scores],
+        "losses": curve.losses,
+        "best_epoch": curve.best_epoch,
+        "iterations": curve.iterations,
         "gates": {code: round(w, 5) for code, w in gate_weights(trained, transfer).items()},
         "parameters": sum(p.numel() for p in trained.model.parameters() if p.requires_grad),
     }
+    # What only some settings ask for: the details of older records stay as they are.
+    if settings.patience is not None:
+        report["stopped"] = curve.stopped
+    if settings.gate_accuracy:
+        report["gate_accuracy"] = gate_accuracy(trained, transfer)
+    if without:
+        report["without_left_out"] = dict(without)
+    return report

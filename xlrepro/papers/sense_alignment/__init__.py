@@ -23,3 +23,28 @@ TASKS = {
     "growth": f"{HERE}.growth:run",
     "purity": f"{HERE}.purity:run",
 }
+_LANGUAGE_MODEL = {"training.steps": 4, "text.words.en": 20_000, "text.words.others": 20_000}
+# How a witness shrinks a task's trials: path of a setting to the most it may be.
+SHRINK = {
+    "disambiguation": {
+        **{f"model.{path}": most for path, most in _LANGUAGE_MODEL.items()},
+        "train_sentences": 500,
+        "draws": 50,
+    },
+    **{
+        task: {
+            **{f"source_model.{path}": most for path, most in _LANGUAGE_MODEL.items()},
+            **{f"target_model.{path}": most for path, most in _LANGUAGE_MODEL.items()},
+            "anchor_sentences": 500,
+            "train_sentences": 200,
+            "test_sentences": 50,
+            "tagger.epochs": 2,
+            "classifier.epochs": 2,
+        }
+        for task in ("entities", "sentiment", "inference")
+    },
+    **{
+        task: {**{f"model.{path}": most for path, most in _LANGUAGE_MODEL.items()}, "sentences": 50}
+        for task in ("growth", "purity")
+    },
+}

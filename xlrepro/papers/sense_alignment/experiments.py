@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment import growth, sense_data, transfer_data
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
@@ -28,7 +29,6 @@ from xlrepro.papers.sense_alignment.systems import (
     language_model,
 )
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.trial import Trial
 
 PAPER = "sense_alignment"
@@ -104,14 +104,13 @@ def _table2(
 
 
 def transfer_settings(
-    table: str, profile: str, system: str, target: str, changed: Changes
+    table: str, profile: str, name: str, target: str, changed: Changes
 ) -> TransferSettings:
-    """Return the settings of a system of Tables 3 to 5 on one target language.
+    """Return the settings of a language model's systems of Tables 3 to 5 on one target language.
 
     Raises:
         SettingsError: for an unknown or impossible setting.
     """
-    name, project = TRANSFER[system]
     values = _preset(profile, table)
     values.pop("targets")
     for head in ("tagger", "classifier"):
@@ -126,36 +125,38 @@ def transfer_settings(
         "target": target,
         "source_model": source,
         "target_model": None if two else language_model(profile, name, target, changed),
-        "project": project,
     }
-    return validated(values, f"{table} {profile} {system} {target}", TransferSettings)
+    return validated(values, f"{table} {profile} {name} {target}", TransferSettings)
 
 
 def _transfer(table: str, task: str) -> Any:
-    """Return what makes the trials of Table 3, 4 or 5: one per system and target language."""
+    """Return what makes the trials of Table 3, 4 or 5: one per language model and target.
+
+    A trial fills the rows with and without W, which share the head. The setting ``targets`` runs
+    some of the targets alone and changes no trial.
+    """
 
     def make(
         profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
     ) -> list[Trial]:
-        changed, trials = changes(overrides), []
+        wanted = overrides.get("targets")
+        changed = changes({k: v for k, v in overrides.items() if k != "targets"})
         named = _preset(profile, table)["targets"]
         targets = named if isinstance(named, dict) else {code: code for code in named}
-        for identifier in systems:
-            system = identifier.split(":", 1)[1]
-            for printed, target in targets.items():
-                settings = transfer_settings(table, profile, system, target, changed)
+        chosen = [wanted] if isinstance(wanted, str) else list(wanted or targets)
+        if unknown := set(chosen) - set(targets):
+            raise SettingsError(f"targets of {table} are {', '.join(targets)}, not {unknown}")
+        trials = []
+        names = dict.fromkeys(TRANSFER[s.split(":", 1)[1]][0] for s in systems)
+        kind = {"entities": "ner"}.get(task, task)
+        for name in names:
+            rows = tuple(s for s in systems if TRANSFER[s.split(":", 1)[1]][0] == name)
+            for printed in chosen:
+                target = targets[printed]
+                settings = transfer_settings(table, profile, name, target, changed)
                 columns = [f"{printed}/{d}" for d in settings.domains] or [printed]
-                kind = {"entities": "ner"}.get(task, task)
-                trials += per_seed(
-                    seeds,
-                    experiment=f"{PAPER}/{table}",
-                    system=identifier,
-                    columns=columns,
-                    profile=profile,
-                    settings=settings,
-                    data=transfer_data.data_hashes(kind, settings),
-                    task=f"{PAPER}/{task}",
-                )
+                hashes = transfer_data.data_hashes(kind, settings)
+                trials += _trials(task, table, rows, columns, profile, seeds, settings, hashes)
         return trials
 
     return make

@@ -1,7 +1,8 @@
 """Contextual vectors of words from a trained language model, computed once per split and kept."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -25,13 +26,25 @@ WORDS_AT_ONCE = 1024  # words whose characters are read together
 VERSION = 1  # raised when the code changes the vectors
 
 Sentences = Sequence[Sequence[str]]
+Finish = Callable[[Tensor], Tensor]
 
 
-def layers_of(model: LanguageModel, sentences: Sentences) -> list[Tensor]:
+def _as_they_are(states: Tensor) -> Tensor:
+    return states
+
+
+def layers_of(
+    model: LanguageModel, sentences: Sentences, finish: Finish = _as_they_are
+) -> list[Tensor]:
     """Return the states of every layer for each word of each sentence.
 
     Words are read as they are: bring them into the form of the model's text first
     (:func:`as_read`). Each sentence is read for itself, between ``<S>`` and ``</S>``.
+
+    Args:
+        model: what reads.
+        sentences: words.
+        finish: what is kept of a sentence's states, so that not all layers of all are in memory.
 
     Returns:
         Per sentence ``(layers, length, dim)``. biLM: layer 0 is the word's vector twice, the others
@@ -46,7 +59,7 @@ def layers_of(model: LanguageModel, sentences: Sentences) -> list[Tensor]:
         count = max(1, TOKENS_AT_ONCE // (len(sentences[order[start]]) + 2))
         rows = order[start : start + count]
         for row, states in zip(rows, find(model, [sentences[i] for i in rows], vectors)):
-            found[row] = states
+            found[row] = finish(states)
         start += count
     return found
 
@@ -102,13 +115,27 @@ def _bert_layers(model: LanguageModel, sentences: Sentences, vectors: Any) -> li
     number, _ = vectors
     unknown, first, last = (SPECIAL.index(name) for name in (UNKNOWN, BEGIN, END))
     room = model.encoder.sizes.positions - 2
-    found = []
+    pieces: list[list[int]] = []
+    counts = []
     for sentence in sentences:
         ids = [number.get(word, unknown) for word in sentence]
-        pieces = [ids[i : i + room] for i in range(0, len(ids), room)]
-        states = [model.encoder(torch.tensor([[first, *piece, last]]))[0, 1:-1] for piece in pieces]
-        found.append(torch.cat(states)[None])
-    return found
+        own = [[first, *ids[i : i + room], last] for i in range(0, len(ids), room)]
+        pieces += own
+        counts.append(len(own))
+    states = _encoded(model.encoder, pieces)
+    return [torch.cat([next(states) for _ in range(count)])[None] for count in counts]
+
+
+def _encoded(encoder: Bert, pieces: list[list[int]]) -> Iterator[Tensor]:
+    """Return the states of pieces without their ends; those of one length are read together."""
+    by_length: dict[int, list[int]] = {}
+    for row, piece in enumerate(pieces):
+        by_length.setdefault(len(piece), []).append(row)
+    found: dict[int, Tensor] = {}
+    for rows in by_length.values():
+        states = encoder(torch.tensor([pieces[row] for row in rows]))[:, 1:-1]
+        found |= zip(rows, states, strict=True)
+    return iter([found[row] for row in range(len(pieces))])
 
 
 def mixed(states: Sequence[Tensor], layer: Layer, maps: Tensor | None = None) -> list[Tensor]:
@@ -119,9 +146,14 @@ def mixed(states: Sequence[Tensor], layer: Layer, maps: Tensor | None = None) ->
         layer: the top one, or the mean of all.
         maps: W of each layer, which is applied before the mean. ``(layers, dim, dim)``
     """
+    return [_mix(found, layer=layer, maps=maps) for found in states]
+
+
+def _mix(states: Tensor, layer: Layer, maps: Tensor | None) -> Tensor:
+    """Return ``(length, dim)`` for ``(layers, length, dim)``."""
     if maps is not None:
-        states = [torch.einsum("kld,ked->kle", s, maps) for s in states]
-    return [s[-1] if layer == "top" else s.mean(0) for s in states]
+        states = torch.einsum("kld,ked->kle", states, maps)
+    return states[-1].clone() if layer == "top" else states.mean(0)
 
 
 def kept(
@@ -150,7 +182,7 @@ def kept(
 
     def build(target: Any) -> None:
         model = artefacts.load(settings, device)
-        found = mixed(layers_of(model, sentences), layer, maps)
+        found = layers_of(model, sentences, partial(_mix, layer=layer, maps=maps))
         np.save(target / "vectors.npy", torch.cat(found).numpy())
 
     folder = built("features", "-".join(settings.languages), recipe, build)

@@ -68,8 +68,7 @@ class TransferSettings(_Settings):
         domains: of reviews; one head each.
         source_model: language model that reads the source.
         target_model: the one that reads the target; None: the same.
-        project: whether W brings the target's vectors into the source's space.
-        map: any matrix (text), or an orthogonal one.
+        map: W, for systems that have it: any matrix (text), or an orthogonal one.
         anchor_sentences: of each language that W is fitted on.
         layer: the mean of all layers, or the top one.
         tagger, classifier: the head.
@@ -83,7 +82,6 @@ class TransferSettings(_Settings):
     domains: tuple[str, ...] = ()
     source_model: LanguageModelSettings
     target_model: LanguageModelSettings | None = None
-    project: bool = False
     map: Literal["least-squares", "orthogonal"] = "least-squares"
     anchor_sentences: int = Field(20_000, ge=1)
     layer: Literal["top", "mean"] = "mean"

@@ -1,9 +1,8 @@
 """BiLSTM-CRF on frozen contextual vectors (Table 3), chosen on English dev."""
 
-import copy
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from xlrepro import metrics
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment.settings import TaggerSettings
-from xlrepro.tasks.classification import Fit
+from xlrepro.training.loop import Fit, Progress, Step, fit
 from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TOKENS = 8192  # padded words of an evaluation batch
@@ -70,13 +69,71 @@ def tag_names(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted({"O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")}))
 
 
+class FeatureTaggerLearner:
+    """The tagger's training; see :class:`xlrepro.training.loop.Learner`.
+
+    Args:
+        model: on ``device``.
+        train_set: English sentences.
+        dev_set: English sentences that the epoch is chosen on.
+        settings: rate, batches and clipping.
+        seed: of the batches' order.
+        device: where the model is.
+    """
+
+    def __init__(
+        self,
+        model: FeatureTagger,
+        train_set: Tagged,
+        dev_set: Tagged,
+        settings: TaggerSettings,
+        seed: int,
+        device: str,
+    ) -> None:
+        self.model, self.train_set, self.dev_set = model, train_set, dev_set
+        self.settings, self.device = settings, device
+        number = {name: i for i, name in enumerate(model.names)}
+        self.gold = [torch.tensor([number[tag] for tag in tags]) for tags in train_set.tags]
+        self.adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
+        self.generator = np.random.default_rng(seed)
+
+    def batches(self, round_: int) -> Iterator[list[int]]:
+        """Yield every training sentence once, similar lengths together."""
+        return _shuffled(self.train_set, self.settings.batch_size, self.generator)
+
+    def step(self, batch: list[int]) -> Step:
+        """Take one step on the sentences with these numbers; its loss is their mean."""
+        x, mask = _padded([self.train_set.vectors[row] for row in batch], self.device)
+        tags = nn.utils.rnn.pad_sequence([self.gold[row] for row in batch], batch_first=True)
+        self.adam.zero_grad(set_to_none=True)
+        scores = self.model.emissions(x, mask)
+        loss = self.model.crf(scores, tags.to(self.device), mask, reduction="mean")
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+        self.adam.step()
+        return Step(loss.item(), tokens=int(mask.sum()))
+
+    def dev_score(self) -> float:
+        """Return the F1 of spans on English dev, percent."""
+        return f1(self.model, self.dev_set, self.device)
+
+    def state(self) -> dict[str, Any]:
+        """Return optimiser and generator."""
+        return {"adam": self.adam.state_dict(), "generator": self.generator.bit_generator.state}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from :meth:`state`."""
+        self.adam.load_state_dict(state["adam"])
+        self.generator.bit_generator.state = state["generator"]
+
+
 def train(
     train_set: Tagged,
     dev_set: Tagged,
     settings: TaggerSettings,
     seed: int,
     device: str = "cpu",
-    progress: Callable[[float, str], None] = lambda fraction, text: None,
+    progress: Progress = lambda fraction, text: None,
 ) -> tuple[FeatureTagger, Fit]:
     """Train a tagger; return it with the weights of its best English dev epoch.
 
@@ -90,37 +147,11 @@ def train(
     """
     torch.manual_seed(seed)
     compute_repeatably(device)
-    names = tag_names(train_set.tags)
-    number = {name: i for i, name in enumerate(names)}
-    gold = [torch.tensor([number[tag] for tag in tags]) for tags in train_set.tags]
     first = train_set.vectors[0]
-    tagger = FeatureTagger(first.shape[1], names, settings).to(first.dtype).to(device)
-    optimizer = torch.optim.Adam(tagger.parameters(), lr=settings.learning_rate)
-    random = np.random.default_rng(seed)
-    fit, best = Fit(), copy.deepcopy(tagger.state_dict())
-    for epoch in range(settings.epochs):
-        started, losses = time.perf_counter(), []
-        tagger.train()
-        for rows in _shuffled(train_set, settings.batch_size, random):
-            x, mask = _padded([train_set.vectors[row] for row in rows], device)
-            tags = nn.utils.rnn.pad_sequence([gold[row] for row in rows], batch_first=True)
-            optimizer.zero_grad(set_to_none=True)
-            loss = tagger.crf(tagger.emissions(x, mask), tags.to(device), mask, reduction="mean")
-            loss.backward()
-            nn.utils.clip_grad_norm_(tagger.parameters(), settings.clip_norm)
-            optimizer.step()
-            losses.append(loss.item())
-        fit.seconds += time.perf_counter() - started
-        fit.seen += sum(map(len, gold))
-        fit.losses.append(round(sum(losses) / len(losses), 4))
-        fit.dev_scores.append(f1(tagger, dev_set, device))
-        if fit.best_epoch < 0 or fit.dev_scores[-1] > fit.dev_scores[fit.best_epoch]:
-            fit.best_epoch, best = epoch, copy.deepcopy(tagger.state_dict())
-        progress((epoch + 1) / (settings.epochs + 1), f"dev {fit.dev_scores[-1]:.2f}")
-        if epoch - fit.best_epoch >= settings.patience:
-            break
-    tagger.load_state_dict(best)
-    return tagger, fit
+    tagger = FeatureTagger(first.shape[1], tag_names(train_set.tags), settings)
+    tagger = tagger.to(first.dtype).to(device)
+    learner = FeatureTaggerLearner(tagger, train_set, dev_set, settings, seed, device)
+    return tagger, fit(learner, settings.epochs, settings.patience, progress)
 
 
 @torch.no_grad()

@@ -1,10 +1,12 @@
 """Zero-shot transfer on frozen vectors: entities, sentiment, inference (Tables 3, 4 and 5).
 
 A head learns on English alone. The target language's vectors come from the same language model, or
-from one of its own; W brings them into the English space where the system has it.
+from one of its own; W brings them into the English space where the system has it. W changes nothing
+in English, so that a trial trains one head for the system with it and the one without.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,9 +18,11 @@ from xlrepro.papers.sense_alignment.language_model.settings import LanguageModel
 from xlrepro.papers.sense_alignment.pretraining import artefacts
 from xlrepro.papers.sense_alignment.segmentation import words_of_characters
 from xlrepro.papers.sense_alignment.settings import TransferSettings, validated
+from xlrepro.papers.sense_alignment.systems import TRANSFER
 from xlrepro.papers.sense_alignment.transfer_data import NLI, POLARITY, Example
 from xlrepro.tasks import classification
-from xlrepro.tasks.classification import Examples, Fit
+from xlrepro.tasks.classification import Examples
+from xlrepro.training.loop import Fit
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 SPREAD_TEXTS = 2000  # English training texts that mean and deviation are taken of
@@ -30,75 +34,83 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
     assert settings.tagger is not None
     sets = [_tagged(settings, settings.source, split, None, context) for split in ("train", "dev")]
     spread = _spread(sets[0].vectors)
-    sets = [tagger.Tagged(_scaled(s.vectors, spread), s.tags) for s in sets]
-    train, dev = sets
+    train, dev = (tagger.Tagged(_scaled(s.vectors, spread), s.tags) for s in sets)
     model, fit = tagger.train(
         train, dev, settings.tagger, trial.seed, context.device, context.progress
     )
-    test = _tagged(settings, settings.target, "test", _maps(settings, context), context)
-    test = tagger.Tagged(_scaled(test.vectors, spread), test.tags)
-    score = tagger.f1(model, test, context.device)
-    cells = [Cell(s, c, score, "F1") for s in trial.systems for c in trial.columns]
-    return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [fit], context)
+    (column,) = trial.columns
+    cells = []
+    for system in trial.systems:
+        maps = _maps(settings, system, context)
+        test = _tagged(settings, settings.target, "test", maps, context)
+        test = tagger.Tagged(_scaled(test.vectors, spread), test.tags)
+        cells.append(Cell(system, column, tagger.f1(model, test, context.device), "F1"))
+    signatures = {"F1": metrics.span_f1_signature()}
+    return _result(settings, cells, signatures, [fit], fit.tokens, context)
 
 
 def sentiment(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill the accuracy of the target language in each domain, percent (Table 4)."""
-    settings = validated(trial.settings, trial.label, TransferSettings)
-    maps = _maps(settings, context)
-    cells, fits = [], []
-    for column, domain in zip(trial.columns, settings.domains, strict=True):
-        scores = _classified("sentiment", settings, POLARITY, maps, domain, trial.seed, context)
-        fits.append(scores[1])
-        cells += [Cell(system, column, scores[0], "accuracy") for system in trial.systems]
-    signatures = {"accuracy": metrics.accuracy_signature()}
-    return _result(settings, cells, signatures, fits, context)
+    return _classified("sentiment", POLARITY, trial, context)
 
 
 def inference(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill the accuracy of the target language, percent (Table 5)."""
-    settings = validated(trial.settings, trial.label, TransferSettings)
-    maps = _maps(settings, context)
-    score, fit = _classified("inference", settings, NLI, maps, "", trial.seed, context)
-    cells = [Cell(s, c, score, "accuracy") for s in trial.systems for c in trial.columns]
-    return _result(settings, cells, {"accuracy": metrics.accuracy_signature()}, [fit], context)
+    return _classified("inference", NLI, trial, context)
 
 
 def _classified(
+    task: str, names: Sequence[str], trial: Trial, context: TrialContext
+) -> TrialResult:
+    """Train a classifier per domain on English; fill its accuracies on the target language."""
+    settings = validated(trial.settings, trial.label, TransferSettings)
+    cells, fits = [], []
+    for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
+        read = partial(_examples, task, names, settings, domain, context)
+        train_set, dev_set = (read(settings.source, split, None) for split in ("train", "dev"))
+        spread = _spread(train_set.parts[0])
+        assert settings.classifier is not None
+        model, fit = classification.train(
+            _scaled_examples(train_set, spread),
+            _scaled_examples(dev_set, spread),
+            len(names),
+            settings.classifier,
+            trial.seed,
+            context.device,
+            context.progress,
+        )
+        fits.append(fit)
+        for system in trial.systems:
+            maps = _maps(settings, system, context)
+            test = _scaled_examples(read(settings.target, "test", maps), spread)
+            score = classification.accuracy(model, test, settings.classifier, context.device)
+            cells.append(Cell(system, column, score, "accuracy"))
+    signatures = {"accuracy": metrics.accuracy_signature()}
+    return _result(settings, cells, signatures, fits, sum(fit.seen for fit in fits), context)
+
+
+def _examples(
     task: str,
-    settings: TransferSettings,
     names: Sequence[str],
-    maps: Tensor | None,
+    settings: TransferSettings,
     domain: str,
-    seed: int,
     context: TrialContext,
-) -> tuple[float, Fit]:
-    """Train a classifier on English; return its accuracy on the target language."""
-    head = settings.classifier
-    assert head is not None
+    language: str,
+    split: str,
+    maps: Tensor | None,
+) -> Examples:
+    found = transfer_data.examples(task, settings, language, split, domain)
+    labels = torch.tensor([names.index(e.labels[0]) for e in found])
+    parts = []
+    for number in range(len(found[0].texts)):
+        vectors = _vectors(settings, language, found, number, maps, context)
+        # A document is the mean of its words; a premise or hypothesis stays a sequence.
+        parts.append([v.mean(0) for v in vectors] if task == "sentiment" else vectors)
+    return Examples(tuple(parts), labels)
 
-    def read(language: str, split: str, mapping: Tensor | None) -> Examples:
-        found = transfer_data.examples(task, settings, language, split, domain)
-        labels = torch.tensor([names.index(e.labels[0]) for e in found])
-        parts = []
-        for number in range(len(found[0].texts)):
-            vectors = _vectors(settings, language, found, number, mapping, context)
-            # A document is the mean of its words; a premise or hypothesis stays a sequence.
-            parts.append([v.mean(0) for v in vectors] if task == "sentiment" else vectors)
-        return Examples(tuple(parts), labels)
 
-    train_set, dev_set = (read(settings.source, split, None) for split in ("train", "dev"))
-    spread = _spread(train_set.parts[0])
-
-    def scaled(examples: Examples) -> Examples:
-        return Examples(tuple(_scaled(part, spread) for part in examples.parts), examples.labels)
-
-    train_set, dev_set = scaled(train_set), scaled(dev_set)
-    model, fit = classification.train(
-        train_set, dev_set, len(names), head, seed, context.device, context.progress
-    )
-    test = scaled(read(settings.target, "test", maps))
-    return classification.accuracy(model, test, head, context.device), fit
+def _scaled_examples(examples: Examples, spread: tuple[Tensor, Tensor]) -> Examples:
+    return Examples(tuple(_scaled(part, spread) for part in examples.parts), examples.labels)
 
 
 def _spread(vectors: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -152,8 +164,9 @@ def _vectors(
     return [v if len(p) == len(v) else v[p] for v, p in zip(found, places, strict=True)]
 
 
-def _maps(settings: TransferSettings, context: TrialContext) -> Tensor | None:
-    if not settings.project:
+def _maps(settings: TransferSettings, system: str, context: TrialContext) -> Tensor | None:
+    """Return W where the system has it: the head is the same, English is left as it is."""
+    if not TRANSFER[system.split(":", 1)[1]][1]:
         return None
     return anchors.projection(
         settings.source_model,
@@ -169,16 +182,20 @@ def _result(
     settings: TransferSettings,
     cells: list[Cell],
     signatures: dict[str, str],
-    fits: Sequence[Fit],
+    fits: Sequence[Fit | classification.Fit],
+    seen: int,
     context: TrialContext,
 ) -> TrialResult:
     models: dict[str, LanguageModelSettings] = {"source": settings.source_model}
     if settings.target_model is not None:
         models["target"] = settings.target_model
+    head = settings.tagger or settings.classifier
+    assert head is not None
     details: dict[str, Any] = {
         "dev_scores": [fit.dev_scores for fit in fits],
         "train_loss": [fit.losses for fit in fits],
         "best_epoch": [fit.best_epoch for fit in fits],
+        "most_epochs": head.epochs,
         "language_models": 1,  # seeds are of the heads: every cell rests on one pretraining
     }
     contents = {}
@@ -190,7 +207,7 @@ def _result(
         cells,
         details,
         signatures,
-        training_tokens=sum(fit.seen for fit in fits),
+        training_tokens=seen,
         training_seconds=sum(fit.seconds for fit in fits),
         artefacts=contents,
     )

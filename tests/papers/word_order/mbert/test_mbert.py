@@ -1,5 +1,6 @@
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,7 +12,7 @@ from xlrepro.experiments import experiment
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.papers.word_order import hashes
 from xlrepro.papers.word_order.experiments.mbert import mbert_settings
-from xlrepro.papers.word_order.mbert import encoders, pieces, tagging
+from xlrepro.papers.word_order.mbert import encoders, layers, pieces, tagging
 from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
 from xlrepro.papers.word_order.mbert.model import FineTunedBert, frozen_tagger
 from xlrepro.papers.word_order.mbert.pieces import cut, in_pieces
@@ -117,12 +118,12 @@ def test_positions_move_where_they_are_not_frozen(tiny):
 
 def test_trs_with_mbert_positions_starts_from_them_and_keeps_them(tiny):
     work = labelling("mbert:TRS w/ M-BERT PE")
-    table = work.labeller.encoder.positions.table
+    table = work.labeller.encoder.project[0].table
     assert torch.equal(table, work.bert.position_table[1:])
     before = {name: p.detach().clone() for name, p in work.labeller.named_parameters()}
     work.train()
     same = {n for n, p in work.labeller.named_parameters() if torch.equal(p, before[n])}
-    assert same == {"encoder.positions.table"}
+    assert same == {"encoder.project.0.table"}
 
 
 def test_frozen_rows_leave_mbert_as_it_is(tiny):
@@ -134,9 +135,13 @@ def test_frozen_rows_leave_mbert_as_it_is(tiny):
     assert not ours & {id(p) for p in work.bert.network.parameters()}
 
 
-def test_mbert_positions_need_its_width(tiny):
-    with pytest.raises(SettingsError, match="dim=8"):
-        labelling("mbert:TRS w/ M-BERT PE", dim=16)
+def test_mbert_positions_are_added_before_a_narrower_encoder(tiny):
+    work = labelling("mbert:TRS w/ M-BERT PE", dim=4)
+    tagger, table = work.labeller.eval(), work.bert.position_table[1:4]
+    x, mask = torch.zeros(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
+    linear = tagger.encoder.project[1]
+    torch.testing.assert_close(tagger.encoder.project(x)[0], linear(table))
+    assert tagger.encoder(x, mask).shape == (1, 3, 4)
 
 
 def test_padding_changes_no_prediction_of_a_fine_tuned_bert():
@@ -307,7 +312,7 @@ def test_a_released_checkpoint_is_read_from_a_local_folder(tmp_path):
     assert features.table.shape == (4, 8)
     settings = mbert_settings("smoke", "SF", "mbert:TRS w/ M-BERT PE", {"dim": 8})
     tagger = frozen_tagger(settings.encoder, bert, 3, "crf")
-    assert tagger.encoder.positions.table.shape == (9, 8)
+    assert tagger.encoder.project[0].table.shape == (9, 8)
     FineTunedBert(bert, 3, 0.1, freeze_positions=True)
     assert not bert.network.model.embeddings.position_embeddings.weight.requires_grad
 
@@ -351,3 +356,22 @@ def test_a_registered_checkpoint_ends_at_its_layer_and_skips_bare_markers(tmp_pa
 def test_an_unknown_registered_checkpoint_is_one_line(checkpoint):
     with pytest.raises(SettingsError, match="released"):
         hashes.checkpoint_hash(checkpoint)
+
+
+def test_a_linear_probe_separates_what_a_line_separates():
+    draw = np.random.default_rng(0)
+    states = draw.normal(size=(400, 5)).astype("float32")
+    tags = (states[:, 2] > 0.3).astype(int)
+    train, dev = (states[:300], tags[:300]), (states[300:], tags[300:])
+    assert layers.probe(train, dev) > 97
+    assert layers.probe(train, (dev[0], 1 - dev[1])) < 3
+
+
+def test_a_trial_of_a_learning_rate_reads_no_target(tiny):
+    (trial, *_) = experiment("word_order/learning_rates").trials(
+        "smoke", ["mbert:ORT"], [0], {**SMALL, "dim": 8}
+    )
+    result = tagging.run(trial, TrialContext())
+    (cell,) = result.cells
+    assert cell.value == max(result.details["dev_accuracy"])
+    assert not any("/test" in name for name, _ in trial.data)

@@ -16,7 +16,7 @@ def sizes_table(
     """Render the printed counts and ours: a row per language and domain, a column per split.
 
     Args:
-        view: reproduced cells; those with the unit ``count`` are shown. A system is a language
+        view: reproduced cells; those with the unit ``count`` are shcell. A system is a language
             (``corpus:th``), a column ``domain/split`` or ``domain/slot types``.
         reported: replaces the project's own printed numbers.
     """
@@ -26,15 +26,15 @@ def sizes_table(
             domain, kind = cell.column.split("/")[:2]  # a split, or what has no split
             entry = Entry(cell.printed, sort=cell.value, title=cell.source)
             rows.setdefault(("paper", cell.name, domain), {})[kind] = entry
-    for own in view.cells:
-        if own.unit == COUNT:
-            domain, kind = own.column.split("/")
-            whose = (f"here ({view.profile})", own.system.partition(":")[2], domain)
-            rows.setdefault(whose, {})[kind] = Entry(f"{own.mean:.0f}", sort=own.mean)
-    kinds = list(dict.fromkeys(kind for found in rows.values() for kind in found))
+    for counted in view.cells:
+        if counted.unit == COUNT:
+            domain, kind = counted.column.split("/")
+            whose = (f"here ({view.profile})", counted.system.partition(":")[2], domain)
+            rows.setdefault(whose, {})[kind] = Entry(f"{counted.mean:.0f}", sort=counted.mean)
+    kinds = list(dict.fromkeys(kind for counts in rows.values() for kind in counts))
     body = tuple(
-        (*map(Entry, row), *(found.get(kind, Entry("–")) for kind in kinds))
-        for row, found in rows.items()
+        (*map(Entry, row), *(counts.get(kind, Entry("–")) for kind in kinds))
+        for row, counts in rows.items()
     )
     stand_in = load_catalog().experiment(view.experiment).stand_ins.get(view.profile)
     caption = "Sizes of the corpora: the paper's as printed, ours as they are"

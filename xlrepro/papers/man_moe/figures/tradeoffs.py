@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import Figure, legend_below, new_drawing, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
+from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
@@ -25,33 +26,33 @@ def score_against_seconds(view: View, *, score: str = "P@1") -> Figure:
         score: the measure.
     """
     title = f"{score} against seconds of learning ({view.profile})"
-    points = {s: found for s in view.systems
-              if (found := _points(view, s, score))}  # fmt: skip
+    points = {s: of_system for s in view.systems
+              if (of_system := _points(view, s, score))}  # fmt: skip
     if not points:
         return nothing_to_draw(title, "nothing was run")
     drawing, axes = new_drawing(6.4, 3.8)
-    for i, (system, own) in enumerate(points.items()):
-        _scatter(axes, own, system.partition(":")[2], i)
+    for i, (system, of_system) in enumerate(points.items()):
+        _scatter(axes, of_system, system.partition(":")[2], i)
     axes.set(title=title, xlabel="seconds per language (one thread)", ylabel=f"{score} (percent)")
     axes.set_xscale("log")
-    highest = max(score for own in points.values() for _, score, _ in own.values())
+    highest = max(score for of_system in points.values() for _, score, _ in of_system.values())
     axes.set_ylim(0, 1.08 * max(highest, 1.0))
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    legend_below(drawing, axes)
     return Figure(f"Scatter plot. {_sentence(points, score)}", drawing)
 
 
 def _points(view: View, system: str, score: str) -> dict[str, Point]:
     """Return language -> (seconds, score, whether it mostly collapsed)."""
-    own = {c.column: c.mean for c in view.of(system)}
-    languages = [column.partition("/")[0] for column in own if column.endswith(f"/{score}")]
+    means = {c.column: c.mean for c in view.of(system)}
+    languages = [column.partition("/")[0] for column in means if column.endswith(f"/{score}")]
     return {
         code: (
-            own[f"{code}/seconds"],
-            own[f"{code}/{score}"],
-            own.get(f"{code}/collapsed", 0) >= 50,
+            means[f"{code}/seconds"],
+            means[f"{code}/{score}"],
+            means.get(f"{code}/collapsed", 0) >= 50,
         )
         for code in languages
-        if f"{code}/seconds" in own
+        if f"{code}/seconds" in means
     }
 
 
@@ -60,16 +61,16 @@ def _scatter(axes: "Axes", points: Mapping[str, Point], label: str, number_of_sy
     for row, (code, (seconds, score, collapsed)) in enumerate(points.items()):
         axes.plot(
             max(seconds, 1e-3), score, marker, ms=6, color=colour, mew=1.2, clip_on=False,
-            mfc="white" if collapsed else colour, label="" if row else label,
+            mfc="none" if collapsed else colour, label="" if row else label,
         )  # fmt: skip
         axes.annotate(code, (max(seconds, 1e-3), score), (4, 3), textcoords="offset points", size=7)
 
 
 def _sentence(points: Mapping[str, Mapping[str, Point]], score: str) -> str:
     parts = []
-    for system, own in points.items():
-        highest = max(own, key=lambda code: own[code][1])
-        collapsed = [code for code, (_, _, failed) in own.items() if failed]
-        told = f"{system.partition(':')[2]}: at best {number(own[highest][1])} ({highest})"
-        parts.append(told + (f", collapsed in {', '.join(collapsed)}" if collapsed else ""))
+    for system, of_system in points.items():
+        highest = max(of_system, key=lambda code: of_system[code][1])
+        collapsed = [code for code, (_, _, failed) in of_system.items() if failed]
+        summary = f"{system.partition(':')[2]}: at best {number(of_system[highest][1])} ({highest})"
+        parts.append(summary + (f", collapsed in {', '.join(collapsed)}" if collapsed else ""))
     return f"{score} by method. {'; '.join(parts)}. Hollow points collapsed."

@@ -68,19 +68,31 @@ class WordEncoder(nn.Module):
     def forward(self, characters: Tensor) -> Tensor:
         """Return ``(words, dim)`` for ``(words, width)`` of :func:`character_ids`."""
         lengths = (characters != PADDING).sum(1)
-        widest = max(int(c.kernel_size[0]) for c in self.convolutions)  # type: ignore[index,union-attr]
+        longest = int(lengths.max())  # of these words; the table's own is wider
+        characters = characters[:, :longest]
+        weight, bias, widest = self._filters()
         padded = functional.pad(characters, (0, widest - 1), value=PADDING)
-        # shape: (words, character_dim, width + widest - 1)
-        x = self.embedding(padded).transpose(1, 2)
-        # A window begins at each character of the word, and none behind its end.
-        behind = torch.arange(characters.shape[1], device=lengths.device) >= lengths[:, None]
-        pooled = []
-        for convolution in self.convolutions:
-            windows = convolution(x)[:, :, : characters.shape[1]]
-            pooled.append(windows.masked_fill(behind.unsqueeze(1), -torch.inf).amax(2))
-        found = functional.relu(torch.cat(pooled, 1))
+        # shape: (words, longest, character_dim * widest); a window begins at each character
+        windows = self.embedding(padded).unfold(1, widest, 1).flatten(2)
+        scores = torch.addmm(bias, windows.flatten(0, 1), weight).view(len(windows), longest, -1)
+        # No window begins behind the word's end.
+        behind = torch.arange(longest, device=lengths.device) >= lengths[:, None]
+        found = functional.relu(scores.masked_fill(behind.unsqueeze(2), -torch.inf).amax(1))
         for layer in self.highways:
             gate, new = layer(found).chunk(2, 1)
             carry = torch.sigmoid(gate)
             found = carry * found + (1 - carry) * functional.relu(new)
         return self.output(found)
+
+    def _filters(self) -> tuple[Tensor, Tensor, int]:
+        """Return all filters as one matrix: on few channels one product is faster than convolving.
+
+        Returns:
+            ``(character_dim * widest, filters)``, narrow filters padded with zeros; their biases;
+            and the widest filter's width.
+        """
+        found = [c for c in self.convolutions if isinstance(c, nn.Conv1d)]
+        widest = max(c.kernel_size[0] for c in found)
+        wide = [functional.pad(c.weight, (0, widest - c.kernel_size[0])) for c in found]
+        biases = [c.bias for c in found if c.bias is not None]
+        return torch.cat(wide).flatten(1).T, torch.cat(biases), widest

@@ -1,4 +1,4 @@
-"""The M-BERT rows of Tables 1 and 2 and their trials; and the pretraining behind the open ones."""
+"""The M-BERT rows of Tables 1 and 2 and their trials; and a small BERT of our own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -64,7 +64,8 @@ def mbert_settings(
     block, row = identifier.split(":", 1)
     preset = presets("mbert")[profile]
     rates = preset["learning_rate"]
-    values = {**preset["both"], **preset[task], "task": task, "checkpoint": preset["checkpoint"]}
+    values = {**preset["both"], **preset[task], **preset.get(block, {}), "task": task}
+    values["checkpoint"] = preset["checkpoint"]
     encoder = dict(preset["sizes"])
     if block == "finetune":
         freeze = row.endswith(FROZEN)
@@ -103,6 +104,42 @@ def mbert_trials(
     )
 
 
+def rate_trials(
+    experiment: str,
+    identifier: str,
+    columns: Mapping[str, float],
+    profile: str,
+    seeds: Sequence[int],
+    overrides: Mapping[str, Any],
+) -> list[Trial]:
+    """Return trials of a row of parts of speech that are scored on the source dev set alone.
+
+    Args:
+        experiment: whose cells they fill.
+        identifier: of the system.
+        columns: column to learning rate.
+        profile: the profile; its preset says how short the trials are.
+        seeds: a trial each, per rate.
+        overrides: settings by name that win.
+    """
+    short = {**presets("mbert")[profile]["tuning"], "targets": (), "evaluate_targets": False}
+    trials = []
+    for column, rate in columns.items():
+        changes = {**short, "learning_rate": rate, **overrides}
+        settings = mbert_settings(profile, "POS", identifier, changes)
+        trials += per_seed(
+            seeds,
+            experiment=experiment,
+            system=identifier,
+            columns=[column],
+            profile=profile,
+            settings=settings,
+            data=mbert_hashes(settings),
+            task=TASK,
+        )
+    return trials
+
+
 # The model that a row of word_order/pretraining stands for at each profile.
 MODELS = {
     "smoke": {"small": "smoke", "large": "smoke"},
@@ -137,7 +174,7 @@ def _pretraining_trials(
 
 PRETRAINING_EXPERIMENT = Experiment(
     key="word_order/pretraining",
-    title="The multilingual BERT that stands in for M-BERT",
+    title="What twenty minutes of pretraining buy",
     question="How well does a small BERT, pretrained on the open text, name hidden word pieces?",
     systems=(System("mlm", "small", ours=True), System("mlm", "large", default=False, ours=True)),
     columns=(*LANGUAGES, "avg"),

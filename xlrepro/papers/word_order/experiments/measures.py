@@ -5,9 +5,10 @@ from typing import Any
 
 from xlrepro.corpora import registry
 from xlrepro.corpora.named import FAMILY_SEED
-from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.experiments.table2 import LANGUAGES
+from xlrepro.pretraining.recipes import WORD_STATES
+from xlrepro.tasks.source import vectors_hash
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
@@ -48,7 +49,7 @@ def _vector_trials(
         if profile == "smoke":
             hashes = {"artificial": f"family {FAMILY_SEED}"}
         else:
-            hashes = {f"vectors/{name}": open_vectors.recipe_hash(name)}
+            hashes = {f"vectors/{name}": vectors_hash(name)}
         trials.append(
             Trial.create(
                 experiment="word_order/open_vectors",
@@ -103,7 +104,11 @@ MEASURE_EXPERIMENTS = (
         key="word_order/open_vectors",
         title="How good are the open cross-lingual vectors?",
         question="How many test tokens have a vector, and how well are the languages aligned?",
-        systems=(System("vectors", "dictionary"), System("vectors", "mapped")),
+        systems=(
+            System("vectors", "dictionary"),
+            System("vectors", "mapped"),
+            System("vectors", WORD_STATES, by_name_at=("smoke",)),  # not of artificial languages
+        ),
         columns=VECTOR_COLUMNS,
         profiles=("smoke", "open"),
         make_trials=_vector_trials,

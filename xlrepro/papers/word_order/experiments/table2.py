@@ -8,6 +8,7 @@ from xlrepro.papers.word_order.experiments.mbert import (
     is_mbert,
     mbert_trials,
     of_word_rows,
+    rate_trials,
 )
 from xlrepro.papers.word_order.experiments.rows import tagging_trials
 from xlrepro.papers.word_order.settings import (
@@ -17,6 +18,7 @@ from xlrepro.papers.word_order.settings import (
     presets,
     row_settings,
 )
+from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
@@ -26,6 +28,9 @@ LANGUAGES = (
     "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "la", "ko", "hi", "ja",
 )  # fmt: skip
 TUNING_EPOCHS = 2  # a third of the open preset's: enough to rank the rates
+# Blocks of ours: the word-level rows on other vectors than the preset's.
+OTHER_VECTORS = {"word-mapped": "mapped", "word-encoder": WORD_STATES}
+TUNED_ON_MBERT = ("TRS", "RPT", "ORT")
 LEARNING_RATES = (0.0005, 0.001, 0.002, 0.004, 0.008)
 
 
@@ -46,7 +51,7 @@ def table2_trials(
             trials += mbert_trials(key, "POS", identifier, profile, seeds, overrides)
             continue
         block, row = identifier.split(":", 1)
-        vectors = {"vectors": "mapped"} if block == "word-mapped" else {}
+        vectors = {"vectors": OTHER_VECTORS[block]} if block in OTHER_VECTORS else {}
         settings = pos_settings(profile, row, vectors, words)
         columns = (settings.source, *settings.targets, "avg")
         trials += tagging_trials("word_order/table2", identifier, columns, profile, seeds, settings)
@@ -57,7 +62,13 @@ def _learning_rate_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     trials = []
+    key = "word_order/learning_rates"
+    words = of_word_rows(systems, overrides)
     for identifier in systems:
+        if is_mbert(identifier):
+            rates = {rate_column(rate): rate for rate in LEARNING_RATES}
+            trials += rate_trials(key, identifier, rates, profile, seeds, overrides)
+            continue
         row = identifier.split(":", 1)[1]
         for rate in LEARNING_RATES:
             tuned = {
@@ -66,9 +77,8 @@ def _learning_rate_trials(
                 "epochs": TUNING_EPOCHS,
                 "learning_rate": rate,
             }
-            settings = pos_settings(profile, row, tuned, overrides)
+            settings = pos_settings(profile, row, tuned, words)
             columns = (rate_column(rate),)
-            key = "word_order/learning_rates"
             trials += tagging_trials(key, identifier, columns, profile, seeds, settings)
     return trials
 
@@ -80,10 +90,7 @@ def rate_column(rate: float) -> str:
 
 TABLE2_SYSTEMS = (
     *(System("word", row) for row in WORD_ROWS),
-    *(
-        System("word-mapped", row, default=False, ours=True)
-        for row in ("BiLSTM", "TRS", "RPT", "ORT")
-    ),
+    *(System(block, row, default=False, ours=True) for block in OTHER_VECTORS for row in ENCODERS),
     *TABLE2_ROWS,
 )
 
@@ -107,7 +114,10 @@ TABLE2_EXPERIMENTS = (
         key="word_order/learning_rates",
         title="Learning rates, tuned on English dev",
         question="Which learning rate serves each encoder best on the source language alone?",
-        systems=tuple(System("word", row) for row in ENCODERS),
+        systems=(
+            *(System("word", row) for row in ENCODERS),
+            *(System("mbert", row) for row in TUNED_ON_MBERT),
+        ),
         columns=tuple(rate_column(rate) for rate in LEARNING_RATES),
         profiles=("smoke", "open"),
         make_trials=_learning_rate_trials,

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro.embeddings.vectors.encoding import Batch
-from xlrepro.errors import SettingsError
 from xlrepro.nn.bert import Bert
 from xlrepro.nn.positions import LearnedPositions
 from xlrepro.nn.transformer import TransformerEncoder
@@ -28,25 +27,21 @@ def frozen_tagger(
     """Return an encoder with CRF or softmax on frozen outputs of M-BERT.
 
     Args:
-        settings: the encoder; ``positions: learned`` means M-BERT's table, frozen.
+        settings: the encoder; ``positions: learned`` means M-BERT's table, frozen, added to its
+            outputs before anything else.
         bert: whose outputs and position table.
         n_tags: number of tags.
         head: ``"crf"`` or ``"linear"``.
-
-    Raises:
-        SettingsError: if the encoder takes M-BERT's positions and has another width.
     """
-    if settings.positions == "learned" and settings.dim != bert.dim:
-        raise SettingsError(
-            f"positions of M-BERT are {bert.dim} wide and the encoder is {settings.dim}: "
-            f"set dim={bert.dim}"
-        )
     tagger = SequenceTagger(settings, bert.dim, n_tags, head)
     if settings.positions == "learned":
         assert isinstance(tagger.encoder, TransformerEncoder)
         # shape: (positions - 1, dim); row 0 belongs to [CLS]: the first word has row 1
         table = bert.position_table.detach()[1:]
-        tagger.encoder.positions = LearnedPositions(bert.dim, table=table, frozen=True)
+        own = LearnedPositions(bert.dim, table=table, frozen=True)
+        # shape: (batch, length, bert.dim) -> (batch, length, dim)
+        tagger.encoder.project = nn.Sequential(own, tagger.encoder.project)
+        tagger.encoder.positions = nn.Identity()
     return tagger
 
 

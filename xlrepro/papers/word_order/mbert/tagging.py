@@ -32,6 +32,9 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     settings = validated(trial.settings, trial.label, MbertSettings)
     work = Labelling(settings, trial.seed, context)
     curve = work.train()
+    if not settings.evaluate_targets:
+        scores = dict.fromkeys(trial.columns, curve.dev_scores[curve.best_epoch])
+        return result(trial, settings, work.labeller, curve, scores)
     scores = {code: work.score(code, "test") for code in (settings.source, *settings.targets)}
     scores["avg"] = sum(scores[code] for code in settings.targets) / len(settings.targets)
     more = {"scores": scores, "cut_sentences": work.cut}

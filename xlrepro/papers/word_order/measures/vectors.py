@@ -7,6 +7,7 @@ import numpy as np
 from xlrepro.corpora.named import FAMILY_SEED
 from xlrepro.embeddings.mappings.retrieval import precision_at_1
 from xlrepro.embeddings.vectors import evaluation
+from xlrepro.tasks.source import word_vectors
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -63,7 +64,12 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 
 def _registered(settings: dict[str, Any]) -> Any:
     """Return the measure of an open vector set."""
-    return lambda code: evaluation.evaluate(settings["vectors"], code, splits=("test",))
+
+    def measure(code: str) -> dict[str, float]:
+        vectors = word_vectors(False, settings["vectors"], (code,))
+        return evaluation.evaluate(vectors, code, splits=("test",))
+
+    return measure
 
 
 def true_dictionary(family: "Family", language: str) -> dict[str, set[str]]:

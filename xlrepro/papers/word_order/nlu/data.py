@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet, encode
+from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
 from xlrepro.errors import DataError
 from xlrepro.papers.word_order.hashes import nlu_source
 from xlrepro.papers.word_order.nlu.delexicalisation import WithMarks, delexicalised
@@ -75,7 +75,8 @@ def encoded(
         sentences: the sentences.
         known: labels of the source language.
     """
-    vectors, tokens = nlu_source(settings).vectors, [s.tokens for s in sentences]
+    vectors: Lookup = nlu_source(settings).vectors
+    tokens = [s.tokens for s in sentences]
     if settings.delexicalise:
         vectors, tokens = WithMarks(vectors), [delexicalised(t, language) for t in tokens]
     gold, names = [labels(s, "SF") for s in sentences], [intent(s) for s in sentences]

@@ -1,0 +1,98 @@
+"""Where dropout stands, against the order of layers in the authors' code, on the same weights.
+
+In dropout's place stands a function that can be told from none and from itself elsewhere.
+"""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from tests.papers.man_moe.small_models import make_model, make_settings
+from xlrepro.nn.dropout import Dropout
+from xlrepro.nn.packing import Packing
+
+pytestmark = pytest.mark.usefixtures("double_precision")
+
+LENGTHS = (4, 6)
+
+
+def marked(x):
+    return 3 * x + 1
+
+
+@pytest.fixture(autouse=True)
+def marks(monkeypatch):
+    """Put the mark where dropout is drawn."""
+
+    def forward(self, x):
+        return marked(x) if self.p else x
+
+    monkeypatch.setattr(Dropout, "forward", forward)
+
+
+def model_at(place, **more):
+    model = {"dropout": 0.5, "dropout_at": place, "mixture": "log", **more}
+    return make_model(make_settings(model)).train()
+
+
+def flat(dim):
+    torch.manual_seed(1)
+    return torch.randn(sum(LENGTHS), dim), Packing(torch.tensor(LENGTHS))
+
+
+@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+def test_dropout_in_the_discriminator_stands_where_each_side_has_it(place):
+    # The code (models.py, CNNSequencePooling and LanguageDiscriminator): pooled, dropout, linear,
+    # ReLU, dropout, linear, ReLU, linear.
+    d = model_at(place).discriminator
+    x, packing = flat(8)
+    first, hidden, last = (d.classify[i] for i in (0, 3, 6))
+    pooled = d.pool(x, packing)
+    pooled = pooled if place == "perceptrons" else marked(pooled)
+    vector = functional.relu(hidden(marked(functional.relu(first(pooled)))))
+    vector = vector if place == "code" else marked(vector)
+    torch.testing.assert_close(d(x, packing), last(vector).log_softmax(-1))
+
+
+@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+@pytest.mark.parametrize("experts", [True, False])
+def test_dropout_in_the_predictor_stands_where_each_side_has_it(place, experts):
+    # The code (MlpTagger, SpMlpTagger with one layer): dropout, linear, ReLU, linear.
+    c = model_at(place, tagger_experts=experts).predictor
+    x, packing = flat(c.experts.inner.shape[2])
+    logits = []
+    for i in range(c.experts.experts):
+        hidden = functional.relu(marked(x) @ c.experts.inner[i].T + c.experts.inner_bias[i])
+        hidden = hidden if place == "code" else marked(hidden)
+        logits.append((hidden @ c.experts.outer[i].T + c.experts.outer_bias[i]).log_softmax(-1))
+    if not experts:
+        torch.testing.assert_close(c(x, packing)[0], logits[0])
+        return
+    weights = c.gate(x).softmax(-1)
+    mixed = sum(weights[:, i : i + 1] * one for i, one in enumerate(logits))
+    torch.testing.assert_close(c(x, packing)[0], mixed)
+
+
+@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+def test_dropout_in_the_private_experts_stands_where_the_code_has_it(place):
+    # The code (Mlp with two layers): dropout, linear, ReLU, dropout, linear, tanh; everywhere.
+    p = model_at(place).private
+    x, packing = flat(11)
+    hidden = p.extract(x, packing)
+    weights, mixed = p.gate(hidden).softmax(-1), 0.0
+    for i in range(3):
+        inner = functional.relu(marked(hidden) @ p.experts.inner[i].T + p.experts.inner_bias[i])
+        outer = marked(inner) @ p.experts.outer[i].T + p.experts.outer_bias[i]
+        mixed = mixed + weights[:, i : i + 1] * outer.tanh()
+    torch.testing.assert_close(p(x, packing)[0], mixed)
+
+
+@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+def test_dropout_on_the_characters_stands_where_each_side_has_it(texts, place):
+    # The code (CNNSequencePooling): pooled, dropout, linear, ReLU.
+    words = model_at(place).words
+    cnn, rows = words.char_cnn, torch.tensor([3, 5, 3])
+    pooled = cnn._pooled(texts.table.characters[rows], None)
+    pooled = pooled if place == "perceptrons" else marked(pooled)
+    expected = functional.relu(cnn.output(pooled))
+    torch.testing.assert_close(words(rows, texts.table)[:, 7:], expected)

@@ -1,0 +1,78 @@
+"""Beside Figure 4: what the gates' weights would be by chance, and how often gates are right."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.view import View
+from xlrepro.trials.record import Record
+
+
+def weights_beside_chance(view: View) -> Table:
+    """List the average weight of each source's expert, and how far it is from an equal share.
+
+    Args:
+        view: reproduced cells, fractions; a column is ``"target/source"``.
+    """
+    rows = []
+    for system in view.systems:
+        weights = {cell.column: cell.mean for cell in view.of(system)}
+        targets = [column.partition("/")[0] for column in weights]
+        for column, weight in weights.items():
+            target, _, source = column.partition("/")
+            chance = 1 / targets.count(target)
+            rows.append(
+                (
+                    Entry(system.partition(":")[2]),
+                    Entry(target),
+                    Entry(source),
+                    Entry(number(weight, 3), sort=weight),
+                    Entry(number(chance, 3), sort=chance),
+                    Entry(f"{weight - chance:+.3f}", sort=weight - chance),
+                )
+            )
+    names = ("models", "target", "source's expert", "weight", "chance", "difference")
+    caption = (
+        f"Average gate weights ({view.profile}) beside chance, an equal share for every source. "
+        "A gate that cannot tell languages apart gives each expert its chance."
+    )
+    return Table(caption, headings(*names, numeric=names[3:]), tuple(rows))
+
+
+def accuracy_of_gates(records: Sequence[Record], profile: str) -> Table:
+    """List how often the private gate chooses the expert of a token's own source language.
+
+    Only trainings that counted it have a row: it needs labels of no kind, but time.
+
+    Args:
+        records: of Tables 4 and 5.
+        profile: whose they are.
+    """
+    shares: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for record in records:
+        for column, report in record.details.get("experiments", {}).items():
+            if report.get("gate_accuracy"):
+                shares.setdefault((", ".join(record.systems), column), []).append(
+                    report["gate_accuracy"]
+                )
+    rows = []
+    for (system, column), seeds in shares.items():
+        chance = 100 / len(seeds[0])
+        means = {source: fmean(of_seed[source] for of_seed in seeds) for source in seeds[0]}
+        rows.append(
+            (
+                Entry(system.partition(":")[2], system.partition(":")[0]),
+                Entry(column),
+                Entry(str(len(seeds)), sort=len(seeds)),
+                Entry(", ".join(f"{source} {number(mean, 1)}" for source, mean in means.items())),
+                Entry(number(fmean(means.values()), 1), sort=fmean(means.values())),
+                Entry(number(chance, 1), sort=chance),
+            )
+        )
+    names = ("models", "target", "seeds", "by source language", "mean", "chance")
+    caption = (
+        "How often the private gate's largest weight is that of a token's own language "
+        f"({profile}): percent of the tokens of the source languages' dev texts. "
+        "The target has no expert."
+    )
+    return Table(caption, headings(*names, numeric=("seeds", *names[4:])), tuple(rows))
