@@ -123,6 +123,18 @@ def test_arcs_and_relations_are_the_equations_written_out():
             torch.testing.assert_close(relations[0, i, j, r], expected)
 
 
+def test_relations_to_given_heads_are_those_among_all():
+    torch.manual_seed(1)
+    parser = BiaffineParser(5, 4, 3, 2, dropout=0.0)
+    torch.nn.init.normal_(parser.relation)
+    states, at = torch.randn(2, 3, 5), torch.tensor([[2, 0, 1], [0, 3, 2]])
+    arcs, every = parser(states)
+    same, found = parser(states, at)
+    torch.testing.assert_close(same, arcs)
+    for i, j in itertools.product(range(2), range(3)):
+        torch.testing.assert_close(found[i, j], every[i, j, at[i, j]])
+
+
 def batch(seed, sizes, dim=6):
     torch.manual_seed(seed)
     width = max(sizes)
@@ -144,7 +156,7 @@ def trained_parser(states, gold, steps=150):
     adam = torch.optim.Adam(parser.parameters(), lr=0.03)
     for _ in range(steps):
         adam.zero_grad()
-        loss = parsing_loss(*parser(states), gold)
+        loss = parsing_loss(*parser(states, gold.heads), gold)
         loss.backward()
         adam.step()
     return parser, float(loss.detach())
@@ -164,8 +176,10 @@ def test_padding_changes_neither_loss_nor_trees():
     parser, _ = trained_parser(states, gold, steps=3)
     alone = Trees(*(part[:1, :3] for part in gold))
     wide = Trees(*(part[:1] for part in gold))
-    one, other = (parser(states[:1, :3]), parser(states[:1]))
+    one = parser(states[:1, :3], alone.heads)
+    other = parser(states[:1], wide.heads)
     torch.testing.assert_close(parsing_loss(*one, alone), parsing_loss(*other, wide))
+    one, other = parser(states[:1, :3]), parser(states[:1])
     (heads, _), (same, _) = decode(*one, alone.mask)[0], decode(*other, wide.mask)[0]
     assert heads.tolist() == same.tolist()
 
@@ -175,4 +189,4 @@ def test_a_relation_that_training_never_had_counts_for_its_head_alone():
     parser, _ = trained_parser(states, gold, steps=2)
     unknown = gold._replace(relations=gold.relations.clone())
     unknown.relations[0, 1] = -1
-    assert torch.isfinite(parsing_loss(*parser(states), unknown))
+    assert torch.isfinite(parsing_loss(*parser(states, unknown.heads), unknown))

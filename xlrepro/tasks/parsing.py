@@ -51,15 +51,18 @@ class BiaffineParser(nn.Module):
         self.relation = nn.Parameter(torch.zeros(n_relations, relation_dim + 1, relation_dim + 1))
         nn.init.normal_(self.root, std=0.1)
 
-    def forward(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Score all heads and relations of all words.
+    def forward(self, states: Tensor, at: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Score all heads of all words, and the relations to all heads or to given ones.
 
         Args:
             states: of the words, padded. ``(batch, words, dim)``
+            at: a head of each word, such as the right one: training needs the relations to it
+                alone, a hundredth of all. ``(batch, words)``
 
         Returns:
             Arcs ``(batch, words, words + 1)``, head 0 is the root; relations ``(batch, words,
-            words + 1, relations)``. What stands at padding means nothing.
+            words + 1, relations)``, with ``at`` ``(batch, words, relations)``. What stands at
+            padding means nothing.
         """
         root = self.root.expand(len(states), 1, -1)
         heads = self.dropout(torch.cat([root, states], dim=1))
@@ -68,6 +71,11 @@ class BiaffineParser(nn.Module):
         dependent, head = (self._narrow(part[0], x) for part, x in self._sides(words, heads))
         arcs = _with_one(dependent) @ self.arc @ head.transpose(1, 2)
         dependent, head = (self._narrow(part[1], x) for part, x in self._sides(words, heads))
+        if at is not None:
+            # shape: (batch, words, relation_dim), of the given head
+            head = head.gather(1, at[..., None].expand(-1, -1, head.shape[-1]))
+            both = _with_one(dependent), self.relation, _with_one(head)
+            return arcs, torch.einsum("bwi,rij,bwj->bwr", *both)
         # shape: (batch, relations, words, words + 1)
         relations = (
             _with_one(dependent)[:, None] @ self.relation @ _with_one(head)[:, None].transpose(2, 3)
@@ -107,15 +115,13 @@ def parsing_loss(arcs: Tensor, relations: Tensor, gold: Trees) -> Tensor:
 
     Args:
         arcs: ``(batch, words, words + 1)``.
-        relations: ``(batch, words, words + 1, relations)``.
+        relations: to the gold heads. ``(batch, words, relations)``
         gold: of the batch.
     """
     arcs = _without_padding(arcs, gold.mask)
     loss = functional.cross_entropy(arcs[gold.mask], gold.heads[gold.mask])
-    place = gold.heads[..., None, None].expand(-1, -1, 1, relations.shape[-1])
-    at_gold = relations.gather(2, place).squeeze(2)
     known = gold.mask & (gold.relations >= 0)
-    return loss + functional.cross_entropy(at_gold[known], gold.relations[known])
+    return loss + functional.cross_entropy(relations[known], gold.relations[known])
 
 
 def _without_padding(arcs: Tensor, mask: Tensor) -> Tensor:

@@ -163,3 +163,12 @@ def test_mono_rows_of_a_permuted_english_point_at_the_right_piece():
     order = DRAW.permutation(40)
     weights = mono_weights(english[order], english)
     np.testing.assert_array_equal(np.asarray(weights.argmax(axis=1)).ravel(), order)
+
+
+def test_products_keep_the_lengths_that_cosines_drop():
+    foreign, english = np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [0.8, 0.6]])
+    # Cosines 1 and 0.8: sparsemax 0.6 and 0.4. Products 2 and 1.6: 0.7 and 0.3.
+    cosines = mono_weights(foreign, english)
+    products = mono_weights(foreign, english, cosine=False)
+    np.testing.assert_allclose(cosines.toarray(), [[0.6, 0.4]])
+    np.testing.assert_allclose(products.toarray(), [[0.7, 0.3]])

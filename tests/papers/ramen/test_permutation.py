@@ -80,7 +80,7 @@ def reader(permuted, pieces, order, tmp_path, monkeypatch):
         return lambda word: [int(order[n]) for n in pieces.numbers(word)]
 
     return Reader(
-        identity="permutation",
+        identity=lambda language: "permutation",
         network=permuted.in_language,
         numbers=numbers,
         begin=lambda language: (plain if language == "en" else moved).begin,

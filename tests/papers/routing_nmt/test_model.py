@@ -34,9 +34,7 @@ def test_teacher_forced_loss_is_that_of_the_step_by_step_decoder(system, choices
     model, (source, lengths, target) = small_model(system, **choices), small_batch()
     whole = model.loss("translation", source, lengths, target)
     total = sum(
-        step_by_step(
-            model, source[row : row + 1], lengths[row : row + 1], target[row : row + 1]
-        )
+        step_by_step(model, source[row : row + 1], lengths[row : row + 1], target[row : row + 1])
         for row in range(len(source))
     )
     assert torch.allclose(whole, total)

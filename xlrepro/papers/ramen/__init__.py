@@ -4,7 +4,8 @@ Where the paper's tables and figures are computed:
 
     §2.1, Eq. 1 to 4           initialisation.py (word alignment: alignment.py)
     §2.2, §2.3, Fig. 1         model.py, tuning.py, lookahead.py; adaptation.py runs the stages
-    §3.1, data                 texts.py (without labels), labelled.py (with), english.py (§3)
+    §3.1, data                 texts.py (without labels), as pieces streams.py; labelled.py (with)
+    §3, English models         english.py; supplied.py (BERT and RoBERTa from folders)
     Tables 1 to 5, Figure 2    evaluation.py: heads.py on frozen states that reading.py gives
     which trials fill them     experiments.py, presets/ramen.yaml
 """

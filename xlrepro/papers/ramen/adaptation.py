@@ -20,7 +20,7 @@ import torch
 from xlrepro.artefacts import built, hash_of, say
 from xlrepro.errors import DeviceError
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen import alignment, english, initialisation, texts
+from xlrepro.papers.ramen import alignment, english, initialisation, streams, texts
 from xlrepro.papers.ramen.english import Pieces
 from xlrepro.papers.ramen.masking import sequences
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel
@@ -28,7 +28,6 @@ from xlrepro.papers.ramen.recipes import english_recipe, recipe, recipe_hash
 from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
 from xlrepro.papers.ramen.tuning import Text, accuracy, tune
 from xlrepro.paths import cache_dir
-from xlrepro.pretraining import released
 
 CHECKPOINTS = ("start", "embeddings", "end")
 
@@ -61,8 +60,7 @@ def text_of(
     settings: AdaptationSettings, language: str, pieces: Pieces, length: int
 ) -> tuple[Text, Text]:
     """Return a language's text and its held-out part, as sequences of ``length`` pieces."""
-    lines = texts.words(settings, language)
-    rows = sequences(texts.numbers(lines, pieces.numbers), pieces.special.begin, length)
+    rows = sequences(streams.numbers(settings, language), pieces.special.begin, length)
     cut = min(settings.held_out, len(rows) // 2)
     return (
         Text(rows[cut:], pieces.special, pieces.size),
@@ -70,34 +68,25 @@ def text_of(
     )
 
 
-def english_pieces(settings: AdaptationSettings, path: Path | None) -> Pieces:
-    """Return the English pieces: those of the model, or learnt here and kept in a folder."""
-    if settings.english.model != english.OWN:
-        return english.released_pieces(released.load(settings.english.model))
-    if path is not None:
-        return english.wordpieces(json.loads((path / "vocabulary.json").read_text("utf-8")))
-    lines = texts.words(settings, ENGLISH)
-    return english.learnt(lines, settings.english.vocabulary, settings.characters)
-
-
 def _write_english(settings: AdaptationSettings, device: str, target: Path) -> None:
     _check(settings, device)
     torch.manual_seed(settings.seed)
-    pieces = english_pieces(settings, None)
+    pieces = streams.pieces(settings, ENGLISH)
     whole = english.model(settings.english, pieces)
     _typed(whole, settings)
     sizes = whole.bert.sizes
     model = BilingualModel(whole)
     log: dict[str, Any] = {"sizes": sizes._asdict()}
+    works = []
     for what, stage in (("head", settings.english.head), ("all", settings.english.all)):
         train, held_out = text_of(settings, ENGLISH, pieces, stage.length)
         work = cache_dir() / "ramen" / f"{what}-{hash_of(english_recipe(settings))[:16]}.pt"
+        works.append(work)
         log[what] = _tuned(
             model, {ENGLISH: train}, what, ENGLISH, settings, stage, work, device, held_out
         )
     _save(model.cpu(), target / "english.pt")
-    (target / "vocabulary.json").write_text(json.dumps(pieces.vocabulary), "utf-8")
-    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    _finish(log, target, works)
 
 
 def _tuned(
@@ -115,27 +104,28 @@ def _tuned(
     progress = tune(
         model, train, what, target, stage, settings.seed, work, settings.precision, device, say
     )
-    right, hidden = accuracy(model, target, held_out, device) if len(held_out.sequences) else (0, 0)
-    work.unlink(missing_ok=True)
     tail = max(1, len(next(iter(progress.losses.values()), [])) // 10)
     return {
         "updates": progress.step,
         "pieces": progress.step * len(train) * stage.sequences * stage.length,
         "seconds": round(progress.seconds, 1),
         "loss": {code: round(float(np.mean(x[-tail:])), 4) for code, x in progress.losses.items()},
-        "held_out": [right, hidden],
+        "held_out": _held_out(model, target, held_out, device),
     }
+
+
+def _held_out(model: BilingualModel, target: str, text: Text, device: str) -> list[int]:
+    """Return ``[right, hidden]`` over the pieces of a held-out text."""
+    return accuracy(model, target, text, device) if len(text.sequences) else [0, 0]
 
 
 def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) -> None:
     _check(settings, device)
     english_at = english_folder(settings, device)
-    source = english_pieces(settings, english_at)
-    lines = texts.words(settings, settings.target)
-    pieces = english.learnt(lines, settings.vocabulary, settings.characters)
+    source, pieces = (streams.pieces(settings, code) for code in (ENGLISH, settings.target))
     model = _read(settings, english_at, {})
     started = time.perf_counter()
-    begin = initial(settings, model, source, pieces, lines)
+    begin = initial(settings, model, source, pieces)
     log: dict[str, Any] = {
         "estimated": int(begin.estimated.sum()),
         "vocabulary": pieces.size,
@@ -144,6 +134,7 @@ def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) ->
     model.add(settings.target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
     _save(model, target / "start.pt")
     work = cache_dir() / "ramen" / recipe_hash(settings)[:16]
+    works = []
     for what, name, stage in (
         ("embeddings", "embeddings", settings.embeddings),
         ("all", "end", settings.bilingual),
@@ -153,12 +144,21 @@ def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) ->
         if what == "all":
             train[ENGLISH] = text_of(settings, ENGLISH, source, stage.length)[0]
         file = work.with_name(f"{work.name}-{what}.pt")
+        works.append(file)
+        if "start" not in log:
+            log["start"] = {"held_out": _held_out(model, settings.target, held_out, device)}
         log[name] = _tuned(
             model, train, what, settings.target, settings, stage, file, device, held_out
         )
         _save(model.cpu(), target / f"{name}.pt")
-    (target / "vocabulary.json").write_text(json.dumps(pieces.vocabulary), "utf-8")
+    _finish(log, target, works)
+
+
+def _finish(log: dict[str, Any], target: Path, works: list[Path]) -> None:
+    """Write the log; only now are the stages' checkpoints of no more use."""
     (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    for work in works:
+        work.unlink(missing_ok=True)
 
 
 def initial(
@@ -166,7 +166,6 @@ def initial(
     model: BilingualModel,
     source: Pieces,
     pieces: Pieces,
-    lines: list[list[str]],
 ) -> initialisation.Start:
     """Return the target's embeddings and output bias before any update (§2.1).
 
@@ -175,7 +174,6 @@ def initial(
         model: the English model.
         source: English pieces.
         pieces: the target's.
-        lines: the target's text as words, for p(w) of Eq. 4.
     """
     kind = settings.initialisation
     if kind.kind == "parallel":
@@ -189,24 +187,23 @@ def initial(
         counts = alignment.link_counts(found, source.size, pieces.size, kind.alignment_rounds)
         weights = initialisation.parallel_weights(counts)
     elif kind.kind == "mono":
-        weights = _mono(settings, source, pieces, lines)
+        weights = _mono(settings, source, pieces)
     else:
         weights = initialisation.no_weights(pieces.size, source.size)
     special = dict(zip(pieces.special[:5], source.special[:5], strict=True))
     weights = initialisation.with_special(weights, special)
     side = model.side(ENGLISH)
+    bias = side.bias.detach().numpy()
     return initialisation.start(
         weights,
         side.pieces.weight.detach().numpy(),
-        side.bias.detach().numpy(),
+        bias if kind.bias == "mixed" else np.zeros_like(bias),
         kind.random_rows,
         np.random.default_rng([settings.seed, 2]),
     )
 
 
-def _mono(
-    settings: AdaptationSettings, source: Pieces, pieces: Pieces, lines: list[list[str]]
-) -> Any:
+def _mono(settings: AdaptationSettings, source: Pieces, pieces: Pieces) -> Any:
     """Return A of Eq. 3, of piece vectors by Eq. 4."""
     kind, found = settings.initialisation, texts.vectors(settings)
     both = []
@@ -214,15 +211,14 @@ def _mono(
         words = list(found.words(language)[: kind.words])
         counts = None
         if kind.unigram == "counts":
-            own = lines if language == settings.target else texts.words(settings, ENGLISH)
-            seen = Counter(word for line in own for word in line)
+            seen = Counter(word for line in texts.words(settings, language) for word in line)
             counts = [seen[word] + 1 for word in words]
         weights = initialisation.word_weights(len(words), counts)
         matrix = np.asarray(found.matrix(language)[: len(words)], dtype=np.float64)
         split_words = [split.numbers(word) for word in words]
         both.append(initialisation.piece_vectors(matrix, weights, split_words, split.size))
     foreign, ours = both
-    return initialisation.mono_weights(foreign, ours)
+    return initialisation.mono_weights(foreign, ours, cosine=kind.scores == "cosine")
 
 
 def _save(model: BilingualModel, path: Path) -> None:
@@ -257,12 +253,7 @@ def load(
     at, english_at = folder(settings, device), english_folder(settings, device)
     state = torch.load(at / f"{checkpoint}.pt", map_location="cpu", weights_only=True)
     model = _read(settings, english_at, state)
-    pieces = {
-        ENGLISH: english_pieces(settings, english_at),
-        settings.target: english.wordpieces(
-            json.loads((at / "vocabulary.json").read_text("utf-8"))
-        ),
-    }
+    pieces = {code: streams.pieces(settings, code) for code in (ENGLISH, settings.target)}
     log = json.loads((at / "log.json").read_text("utf-8"))
     log["english"] = json.loads((english_at / "log.json").read_text("utf-8"))
     return model, pieces, log

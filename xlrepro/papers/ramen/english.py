@@ -9,12 +9,10 @@ import torch
 from xlrepro.errors import SettingsError
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
 from xlrepro.papers.ramen.masking import Special
-from xlrepro.papers.ramen.recipes import OWN
+from xlrepro.papers.ramen.recipes import OWN, SUPPLIED
 from xlrepro.papers.ramen.settings import EnglishSettings
 from xlrepro.pretraining import released
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece, learn_vocabulary
-
-SUPPLIED = "supplied:"
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,20 @@ def wordpieces(vocabulary: Sequence[str]) -> Pieces:
     return Pieces(split.numbers, special, len(split), tuple(vocabulary))
 
 
+def pieces_of(name: str) -> Pieces:
+    """Return the pieces of an English model that is released, or supplied in a folder.
+
+    Raises:
+        SettingsError: if it is unknown, or has no mask.
+        DataError: if its files cannot be had.
+    """
+    if name.startswith(SUPPLIED):
+        from xlrepro.papers.ramen import supplied
+
+        return supplied.pieces(name.removeprefix(SUPPLIED))
+    return released_pieces(released.load(name))
+
+
 def released_pieces(encoder: released.ReleasedEncoder) -> Pieces:
     """Return the pieces of a released encoder that has a mask.
 
@@ -89,6 +101,10 @@ def model(settings: EnglishSettings, pieces: Pieces | None) -> MaskedLanguageMod
             settings.dropout,
         )
         return MaskedLanguageModel(sizes)
+    if settings.model.startswith(SUPPLIED):
+        from xlrepro.papers.ramen import supplied
+
+        return supplied.model(settings.model.removeprefix(SUPPLIED), settings.dropout)
     encoder = released.load(settings.model)
     whole = MaskedLanguageModel(encoder.network.sizes)
     whole.bert = encoder.network

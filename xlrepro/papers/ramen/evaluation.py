@@ -149,7 +149,8 @@ def _parsing(
         words = [labelled.tokens(s, language) for s in found]
         return reader.words(language, words, head.layer), found
 
-    train, dev = split(source, "train", head.train), split(source, "dev", head.test)
+    few = head.dev or head.test
+    train, dev = split(source, "train", head.train), split(source, "dev", few)
     parser = ParsingHead(*train, head, settings.precision, seed, context.device)
     done = fit(
         parser.parser,
@@ -159,10 +160,12 @@ def _parsing(
         head,
         seed,
         context.progress,
+        [len(sentence) for sentence in train[1]],
     )
 
     def score(language: str) -> dict[str, float]:
-        found = parser.score(*split(language, "test", head.test))
+        limit = head.test if supervised or language != SOURCE else few
+        found = parser.score(*split(language, "test", limit))
         return {"LAS": found.las, "UAS": found.uas}
 
     return Trained(score, done, not supervised)
@@ -175,13 +178,15 @@ def _inference(
 
     def split(language: str, part: str, limit: int | None) -> PairStates:
         pairs = labelled.inference(settings.corpus, language, part, limit)
-        premises, hypotheses = (
-            reader.texts(language, side, head.layer)
-            for side in ([p.premise for p in pairs], [p.hypothesis for p in pairs])
-        )
+        both = [p.premise for p in pairs], [p.hypothesis for p in pairs]
+        # A premise has three hypotheses: each text is read once.
+        place = {text: i for i, text in enumerate(dict.fromkeys(both[0] + both[1]))}
+        states = reader.texts(language, list(place), head.layer)
+        premises, hypotheses = (states[[place[text] for text in side]] for side in both)
         return PairStates(premises, hypotheses, [p.label for p in pairs])
 
-    train, dev = split(SOURCE, "train", head.train), split(SOURCE, "dev", head.test)
+    few = head.dev or head.test
+    train, dev = split(SOURCE, "train", head.train), split(SOURCE, "dev", few)
     classifier = InferenceHead(train, head, settings.precision, seed, context.device)
     done = fit(
         classifier.classifier,
@@ -195,6 +200,7 @@ def _inference(
 
     # Nothing is selected on English test: it is row-parallel to the targets' test sets.
     def score(language: str) -> dict[str, float]:
-        return {"accuracy": classifier.score(split(language, "test", head.test))}
+        limit = few if language == SOURCE else head.test
+        return {"accuracy": classifier.score(split(language, "test", limit))}
 
     return Trained(score, done, True)

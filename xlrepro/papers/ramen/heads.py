@@ -28,6 +28,7 @@ from xlrepro.tasks.parsing import (
 )
 
 EVALUATION_BATCH = 64
+POOL = 16  # batches whose examples are sorted by length together
 
 
 @dataclass
@@ -57,6 +58,7 @@ def fit(
     settings: HeadSettings,
     seed: int,
     progress: Callable[[float, str], None],
+    lengths: Sequence[int] | None = None,
 ) -> Fit:
     """Train a head in place; it ends with the weights of its best epoch on dev.
 
@@ -68,6 +70,7 @@ def fit(
         settings: of the training.
         seed: of batches and dropout.
         progress: called with the fraction done and a short text.
+        lengths: of the examples; batches are then of like lengths. None: no matter.
     """
     torch.manual_seed(seed)
     adam = torch.optim.Adam(head.parameters(), lr=settings.learning_rate)
@@ -75,10 +78,10 @@ def fit(
     for epoch in range(settings.epochs):
         started, losses = time.perf_counter(), []
         head.train()
-        order = np.random.default_rng([seed, epoch]).permutation(size)
-        for start in range(0, size, settings.batch_size):
+        draw = np.random.default_rng([seed, epoch])
+        for chosen in batches(size, settings.batch_size, lengths, draw):
             adam.zero_grad(set_to_none=True)
-            found = loss(order[start : start + settings.batch_size])
+            found = loss(chosen)
             found.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(head.parameters(), 5.0)
             adam.step()
@@ -96,6 +99,31 @@ def fit(
     head.load_state_dict(best)
     head.eval()
     return done
+
+
+def batches(
+    size: int, batch_size: int, lengths: Sequence[int] | None, draw: np.random.Generator
+) -> list[np.ndarray]:
+    """Return the batches of an epoch, in random order, each example once.
+
+    With lengths, every few batches' examples are sorted by length before they are cut into batches:
+    long sentences pad each other alone.
+
+    Example:
+        >>> draw = np.random.default_rng(0)
+        >>> [sorted(b.tolist()) for b in batches(4, 2, [9, 1, 8, 2], draw)]
+        [[0, 2], [1, 3]]
+    """
+    order = draw.permutation(size)
+    if lengths is None:
+        return [order[start : start + batch_size] for start in range(0, size, batch_size)]
+    pool = POOL * batch_size
+    found: list[np.ndarray] = []
+    for start in range(0, size, pool):
+        chosen = order[start : start + pool]
+        chosen = chosen[np.argsort(np.asarray(lengths)[chosen], kind="stable")]
+        found += [chosen[i : i + batch_size] for i in range(0, len(chosen), batch_size)]
+    return [found[i] for i in draw.permutation(len(found))]
 
 
 class Scale:
@@ -165,7 +193,7 @@ class ParsingHead:
     def loss(self, chosen: np.ndarray) -> Tensor:
         """Return the loss of a batch of training sentences."""
         gold = self._trees([self._sentences[i] for i in chosen])
-        arcs, relations = self.parser(self._batch(self._states, chosen))
+        arcs, relations = self.parser(self._batch(self._states, chosen), gold.heads)
         return parsing_loss(arcs, relations, gold)
 
     def _batch(self, states: States, chosen: Sequence[int] | np.ndarray) -> Tensor:

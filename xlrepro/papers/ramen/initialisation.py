@@ -91,24 +91,28 @@ def piece_vectors(
     return np.asarray(contains @ vectors) / np.where(total > 0, total, 1)
 
 
-def mono_weights(foreign: np.ndarray, english: np.ndarray, block: int = BLOCK) -> sparse.csr_matrix:
-    """Return A of Eq. 3, of cosines as the authors' code has it.
+def mono_weights(
+    foreign: np.ndarray, english: np.ndarray, block: int = BLOCK, cosine: bool = True
+) -> sparse.csr_matrix:
+    """Return A of Eq. 3.
 
     Args:
         foreign: vectors of the foreign pieces, zero where there is none. ``(foreign pieces, dim)``
         english: vectors of the English pieces, likewise. ``(English pieces, dim)``
         block: rows computed at once.
+        cosine: of cosines, as the authors' code has it; else of products, as the text has it.
 
     Returns:
         ``(foreign pieces, English pieces)``; the row of a piece without a vector is empty.
     """
     known = np.flatnonzero(np.abs(english).sum(axis=1))
     # shape: (known English pieces, dim)
-    english_unit = _unit(english[known])
+    english_rows = _unit(english[known]) if cosine else english[known]
     parts = []
     for start in range(0, len(foreign), block):
-        rows = _unit(foreign[start : start + block])
-        weights = sparse_sparsemax(rows @ english_unit.T)
+        rows = foreign[start : start + block]
+        rows = _unit(rows) if cosine else rows
+        weights = sparse_sparsemax(rows @ english_rows.T)
         there = sparse.diags((np.abs(rows).sum(axis=1) > 0).astype(float))
         parts.append(there @ weights)
     narrow = sparse.vstack(parts).tocsr()

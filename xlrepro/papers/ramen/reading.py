@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 
+from xlrepro.artefacts import hash_of
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.english import Pieces, wordpieces
-from xlrepro.papers.ramen.recipes import SELF, multilingual_hash, recipe_hash
+from xlrepro.papers.ramen.model import ENGLISH
+from xlrepro.papers.ramen.recipes import SELF, english_recipe, multilingual_hash, recipe_hash
 from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.pretraining import released
 from xlrepro.pretraining.frozen_states import frozen_states
@@ -22,7 +25,7 @@ class Reader:
     """An encoder that reads some languages.
 
     Attributes:
-        identity: what identifies its weights.
+        identity: language to what identifies the weights that read it.
         network: language to the encoder as it reads that language.
         numbers: language to how its words are split into pieces.
         begin: number of the piece a sequence begins with, by language.
@@ -31,7 +34,7 @@ class Reader:
         device: where states are computed.
     """
 
-    identity: str
+    identity: Callable[[str], str]
     network: Callable[[str], Bert]
     numbers: Callable[[str], Callable[[str], list[int]]]
     begin: Callable[[str], int]
@@ -87,7 +90,7 @@ class Reader:
         return found[which]
 
     def _name(self, language: str) -> str:
-        return f"{self.identity} {language}"
+        return f"{self.identity(language)} {language}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def bilingual(settings: AdaptationSettings, checkpoint: str, device: str = "cpu"
     model, pieces, _ = adaptation.load(settings, checkpoint, device)
     special: dict[str, Pieces] = pieces
     return Reader(
-        identity=f"{recipe_hash(settings)} {checkpoint}",
+        identity=partial(_identity, settings, checkpoint),
         network=model.in_language,
         numbers=lambda language: special[language].numbers,
         begin=lambda language: special[language].special.begin,
@@ -144,6 +147,13 @@ def bilingual(settings: AdaptationSettings, checkpoint: str, device: str = "cpu"
         first=lambda numbers: 0,
         device=device,
     )
+
+
+def _identity(settings: AdaptationSettings, checkpoint: str, language: str) -> str:
+    """Return what identifies the weights that read a language: stage 1 changes no English state."""
+    if language == ENGLISH and checkpoint != "end":
+        return hash_of(english_recipe(settings))
+    return f"{recipe_hash(settings)} {checkpoint}"
 
 
 def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
@@ -169,7 +179,7 @@ def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
     if torch.get_default_dtype() == torch.float64:
         network.double()
     return Reader(
-        identity=multilingual_hash(name),
+        identity=lambda language: multilingual_hash(name),
         network=lambda language: network,
         numbers=lambda language: numbers,
         begin=lambda language: begin,

@@ -1,9 +1,12 @@
 """What decides the models of the paper's trials: nothing is built, torch is not loaded."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from xlrepro.artefacts import hash_of
+from xlrepro.corpora import supplied
+from xlrepro.errors import DataError
 from xlrepro.papers.ramen import labelled, texts
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
@@ -11,10 +14,13 @@ from xlrepro.papers.ramen.settings import (
     EvaluationSettings,
     validated,
 )
+from xlrepro.paths import supplied_dir
 from xlrepro.pretraining import recipes as pretraining
 
 UPDATES = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
 OWN = "own"  # an English model that is pretrained here
+SUPPLIED_FILES, WEIGHTS = ("config.json", "tokenizer.json"), "model.safetensors"
+SUPPLIED = "supplied:"  # how the name of a model begins that lies in a folder of the user's
 SELF = "self:"  # how the name of an encoder pretrained here begins
 
 
@@ -42,10 +48,29 @@ def multilingual_hash(name: str) -> str:
     return pretraining.weights_hash(name)
 
 
+def supplied_folder(name: str) -> Path:
+    """Return the folder of a model that the user supplies.
+
+    Raises:
+        DataError: if it, or one of its files, is not there.
+    """
+    root = supplied_dir() / name
+    missing = [file for file in (*SUPPLIED_FILES, WEIGHTS) if not (root / file).is_file()]
+    if missing:
+        raise DataError(
+            f"no {', '.join(missing)} in {root}: put the published model there, or set "
+            "XLREPRO_SUPPLIED to the folder above it"
+        )
+    return root
+
+
 def start_recipe(settings: EnglishSettings) -> dict[str, Any]:
     """Return what decides the model before stage 0."""
     if settings.model == OWN:
         return {}
+    if settings.model.startswith(SUPPLIED):
+        folder = supplied_folder(settings.model.removeprefix(SUPPLIED))
+        return {settings.model: supplied.size(folder / WEIGHTS)}
     return {settings.model: pretraining.weights_hash(settings.model)}
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from xlrepro.training.settings import validated as validated
 from xlrepro.yaml_files import read_yaml
 
+PAPER = "ramen"
 Count = Annotated[int, Field(ge=1)]
 FromZero = Annotated[int, Field(ge=0)]
 Rate = Annotated[float, Field(gt=0)]
@@ -89,6 +90,10 @@ class InitialisationSettings(Settings):
         vectors: aligned word vectors of ``mono``: a set's name.
         words: the most frequent words that give piece vectors (Eq. 4).
         unigram: p(w) of Eq. 4: ``"rank"`` (1/rank, as in the code) or ``"counts"`` (the text).
+        scores: of Eq. 3: ``"cosine"`` (the code) or ``"product"`` of the vectors as they are (the
+            text).
+        bias: the output bias begins ``"mixed"`` by the same weights (the code) or at ``"zero"``;
+            the text is silent.
         random_rows: spread of rows that nothing is known of, see ``initialisation.start``.
         alignment_rounds: rounds of EM of ``parallel``.
     """
@@ -97,6 +102,8 @@ class InitialisationSettings(Settings):
     vectors: str = "dictionary"
     words: Count = 50_000
     unigram: Literal["rank", "counts"] = "rank"
+    scores: Literal["cosine", "product"] = "cosine"
+    bias: Literal["mixed", "zero"] = "mixed"
     random_rows: Literal["code", "text"] = "code"
     alignment_rounds: Count = 5
 
@@ -143,6 +150,8 @@ class HeadSettings(Settings):
     Attributes:
         train: English training examples at most; None: all.
         test: examples of each test set at most; None: all.
+        dev: examples at most of the set that selects, and of the English test set, which is only
+            told in the details; None: as many as ``test``.
         layer: whose states it reads; None: the last.
         hidden: width of its hidden layer (of a parser: for arcs).
         relation_hidden: of a parser: width for relations.
@@ -156,6 +165,7 @@ class HeadSettings(Settings):
 
     train: Count | None = None
     test: Count | None = None
+    dev: Count | None = None
     layer: Count | None = None
     hidden: Count
     relation_hidden: Count = 100
@@ -198,5 +208,5 @@ class EvaluationSettings(Settings):
 @cache
 def presets() -> dict[str, Any]:
     """Return the presets: profile to settings, as the YAML has them."""
-    folder = resources.files("xlrepro.papers.ramen") / "presets"
-    return dict(read_yaml(folder / "ramen.yaml"))
+    folder = resources.files(f"xlrepro.papers.{PAPER}") / "presets"
+    return dict(read_yaml(folder / f"{PAPER}.yaml"))

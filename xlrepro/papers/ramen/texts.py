@@ -157,17 +157,30 @@ def _artificial_vectors(name: str) -> VectorSet:
     return artificial.load(family(), tuple(ISO3), dim=30, name=name, sentences=400)
 
 
-def recipe(settings: AdaptationSettings) -> dict[str, Any]:
-    """Return what decides the text: content hashes of the files, or the family's seed."""
+def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, Any]:
+    """Return what decides a language's text: content hashes of its files, or the family's seed."""
     if settings.corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
-    from xlrepro.embeddings.open import vectors as open_vectors
+    from xlrepro.embeddings.open.recipes import text_files
     from xlrepro.embeddings.open.registered import file_hash, registered_paths
+    from xlrepro.embeddings.open.settings import open_settings
 
+    paths = registered_paths(f"mono-text/{language}/")
+    if language in open_settings().languages:
+        paths = [file.path for file in text_files(language)]
+    return {path: file_hash(path) for path in paths}
+
+
+def recipe(settings: AdaptationSettings) -> dict[str, Any]:
+    """Return what decides the text of both languages, and what the initialisation reads."""
     found: dict[str, Any] = {}
     for language in (SOURCE, settings.target):
-        for path in registered_paths(f"mono-text/{language}/"):
-            found[path] = file_hash(path)
+        found |= recipe_of_text(settings, language)
+    if settings.corpus == "artificial":
+        return found
+    from xlrepro.embeddings.open import vectors as open_vectors
+    from xlrepro.embeddings.open.registered import file_hash
+
     if settings.initialisation.kind == "parallel":
         found |= {path: file_hash(path) for path in parallel_paths(settings.target)}
     if settings.initialisation.kind == "mono":

@@ -1,6 +1,5 @@
 """GRU cells side by side: the blocks of a unit (§2.2; Cho et al. 2014, Eq. 5 to 8)."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -33,9 +32,7 @@ class GruBlocks(nn.Module):
                     nn.init.xavier_uniform_(gate)
 
 
-def next_states(
-    inputs: Tensor, states: Tensor, recurrent: Tensor, reset_gate: ResetGate
-) -> Tensor:
+def next_states(inputs: Tensor, states: Tensor, recurrent: Tensor, reset_gate: ResetGate) -> Tensor:
     """Return the next states of blocks: one step, written out.
 
     Args:
@@ -81,9 +78,7 @@ class BlocksTape:
             batch, 3 * hidden)``.
     """
 
-    def __init__(
-        self, recurrent: Tensor, reset_gate: ResetGate, length: int, batch: int
-    ) -> None:
+    def __init__(self, recurrent: Tensor, reset_gate: ResetGate, length: int, batch: int) -> None:
         blocks, hidden = recurrent.shape[:2]
         self.reset_gate, self.hidden = reset_gate, hidden
         self._to_gates, self._to_candidate = recurrent.split((2 * hidden, hidden), -1)
@@ -132,9 +127,7 @@ class BlocksTape:
         of_reset, of_update = of_gates.chunk(2, -1)
         kept = gradient * update
         torch.sub(last, candidate, out=of_update).mul_(gradient)
-        torch.ops.aten.tanh_backward.grad_input(
-            gradient - kept, candidate, grad_input=of_candidate
-        )
+        torch.ops.aten.tanh_backward.grad_input(gradient - kept, candidate, grad_input=of_candidate)
         self._through_reset(t, reset, of_reset, of_candidate, kept)
         torch.ops.aten.sigmoid_backward.grad_input(of_gates, self._gates[t], grad_input=of_gates)
         return found, kept.baddbmm_(of_gates, self._to_gates.mT)

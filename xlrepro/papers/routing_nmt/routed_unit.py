@@ -124,9 +124,7 @@ class TiedRoutedUnit:
         """Return the zero state for a batch; ``like``: any ``(batch, …)`` tensor of its kind."""
         blocks, hidden = self.weights[0].shape[:2]
         batch = like.shape[0]
-        return RoutedState(
-            like.new_zeros(blocks, batch, hidden), like.new_zeros(batch, 2 * hidden)
-        )
+        return RoutedState(like.new_zeros(blocks, batch, hidden), like.new_zeros(batch, 2 * hidden))
 
     def step(self, given: Tensor, state: RoutedState) -> RoutedState:
         """Return the state after one step, written out; ``given``: a row of `project`."""
