@@ -188,7 +188,12 @@ def _group_row(records: Sequence[Record], standing: str) -> tuple[Entry, ...]:
         Keys(" ".join(k[:KEY_LENGTH] for k in keys), keys=keys),
         Entry(", ".join(first.systems), command_of(records)),
         Entry(", ".join(str(seed) for seed in sorted({r.seed for r in records}))),
-        Entry(commit, "changed sources" * first.git.dirty, title=first.git.commit or "", code=True),
+        Entry(
+            commit,
+            "changed sources" if first.git.dirty else "",
+            title=first.git.commit or "",
+            code=True,
+        ),
         Entry(standing),
         Entry(first.device, f"{first.threads} threads"),
         Entry(duration(wall), sort=wall),
