@@ -24,14 +24,15 @@ PLAIN, ROUTING = f"{BLOCK}:NMT", f"{BLOCK}:MTL (Routing)"
 
 
 @styled
-def gain_over_plain(view: View) -> Figure:
-    """Draw each multi-task system's test BLEU minus NMT's, pair by pair, paired by seed.
+def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
+    """Draw each multi-task system's test score minus NMT's, pair by pair, paired by seed.
 
-    Pairs stand in the order of the page; those of one language side by side show what more
-    training pairs do to the gain.
+    Args:
+        view: reproduced cells.
+        metric: ``"BLEU"``, or ``"PPL"``, where below zero is better.
     """
-    title = "Gain over plain translation"
-    columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/BLEU")]
+    title = f"{metric} against plain translation"
+    columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/{metric}")]
     systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
@@ -59,9 +60,9 @@ def gain_over_plain(view: View) -> Figure:
     axis.axvline(0, color="#777777", linewidth=0.8)
     axis.set_yticks(range(len(columns)), [column.split("/")[0] for column in columns])
     axis.invert_yaxis()
-    axis.set(title=f"{title} ({view.profile})", xlabel="BLEU on test minus NMT's, points")
+    axis.set(title=f"{title} ({view.profile})", xlabel=f"{metric} on test minus NMT's")
     axis.legend(frameon=False, fontsize=8)
-    return Figure(f"{title}, BLEU on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
+    return Figure(f"{title}, on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
 
 
 @styled
