@@ -122,7 +122,7 @@ def _filled(
             module.weight.copy_(state[f"{at}.weight"])
             module.bias.copy_(state[f"{at}.bias"])
         whole.bias.copy_(state[kind.bias])
-    for module in whole.modules():
+    for module in whole.modules():  # type: ignore[assignment]
         if isinstance(module, torch.nn.Dropout):
             module.p = dropout
     return whole
@@ -143,11 +143,11 @@ def pieces(name: str) -> Pieces:
     described |= {"padding": None, "truncation": None, "post_processor": None}
     engine = Tokenizer.from_str(json.dumps(described))
     numbers = [engine.token_to_id(piece) for piece in kind.special]
-    split = EngineTokenizer(engine, numbers[3])
+    split = EngineTokenizer(engine, numbers[3])  # type: ignore[arg-type]
     # Ordinary pieces begin after [MASK] in BERT; RoBERTa's mask is its last row.
-    first = max(numbers[:4] if kind.space else numbers) + 1
+    first = max(numbers[:4] if kind.space else numbers) + 1  # type: ignore[type-var, operator]
     return Pieces(
         lambda word: split.numbers(kind.space + word),
-        Special(*numbers, first),
+        Special(*numbers, first),  # type: ignore[arg-type, call-arg]
         config["vocab_size"],
     )
