@@ -129,9 +129,14 @@ def test_the_zero_shot_benchmark_tags_every_language_of_the_table(monkeypatch):
     assert (larger.case, larger.benchmark) == (found.case, "zero-shot evaluation, TRS, paper sizes")
 
 
-def test_the_authors_seconds_are_set_beside_ours_only_where_they_were_told():
+def test_the_authors_seconds_are_quoted_beside_ours_and_meet_no_target():
     ours = result(value=1_200.0)
     (beside,) = man_moe._beside_the_authors(ours)
-    assert (beside.peer_value, beside.ratio, beside.met) == (2_400.0, 2.0, True)
+    assert (beside.peer_value, beside.ratio, beside.target, beside.met) == (
+        2_400.0,
+        2.0,
+        None,
+        None,
+    )
     assert man_moe._beside_the_authors(result(threads=8)) == []
     assert man_moe._beside_the_authors(result(device="cuda")) == []

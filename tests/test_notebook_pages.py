@@ -37,35 +37,36 @@ def page():
     return opened
 
 
-def captions(shown):
-    return [piece.table.caption for piece in shown.pieces]
+def pairs(shown):
+    """Return the pairs of a forest plot, with what is written beside them."""
+    return {row.label: row.text for piece in shown.pieces[:1] for row in piece.table.rows}
 
 
 def test_a_name_is_compared_within_every_block_that_has_it(page):
-    assert captions(page.paired_differences("MAN-MOE+CharCNN")) == [
-        f"{BASE} minus without:MAN-MoE, paired by seed.",
-        "without-mapped:MAN-MOE+CharCNN minus without-mapped:MAN-MoE, paired by seed.",
+    assert list(pairs(page.paired_differences("MAN-MOE+CharCNN"))) == [
+        "MAN-MOE+CharCNN (without) − MAN-MoE (without)",
+        "MAN-MOE+CharCNN (without-mapped) − MAN-MoE (without-mapped)",
     ]
 
 
 def test_an_identifier_is_compared_within_its_own_block_alone(page):
-    assert captions(page.paired_differences(BASE)) == [
-        f"{BASE} minus without:MAN-MoE, paired by seed."
-    ]
+    assert list(pairs(page.paired_differences(BASE))) == ["MAN-MOE+CharCNN − MAN-MoE"]
 
 
 def test_an_identifier_is_compared_with_the_rows_of_another_block(page):
+    found = pairs(page.paired_differences(BASE, block="choice"))
+    assert [text.split(" ")[0] for text in found.values()] == ["−2.0", "−3.0"]
+    assert ["(choice)" in label for label in found] == [True, True]
+
+
+def test_the_differences_of_a_forest_plot_stand_in_a_table_folded_under_it(page):
     shown = page.paired_differences(BASE, block="choice")
-    assert captions(shown) == [
-        f"{BASE} minus choice:gate not detached, paired by seed.",
-        f"{BASE} minus choice:mixture of probabilities, paired by seed.",
-    ]
-    differences = [piece.table.rows[0][1].text for piece in shown.pieces]
-    assert differences == ["−2.00", "−3.00"]
+    assert [piece.folded for piece in shown.pieces] == [False, True]
+    assert len(shown.pieces[1].table.rows) == len(shown.pieces[0].table.rows)
 
 
 def test_a_base_that_was_not_run_has_no_differences(page):
-    assert captions(page.paired_differences("without:MAN-MOE+CharCNN+UMWE")) == []
+    assert pairs(page.paired_differences("without:MAN-MOE+CharCNN+UMWE")) == {}
 
 
 @pytest.mark.parametrize(

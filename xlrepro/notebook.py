@@ -9,18 +9,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.evidence import figures
+from xlrepro.evidence import figures, plots
 from xlrepro.evidence.answers import MEANING, answer
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import claims_of, claims_table
 from xlrepro.evidence.compare import AVERAGE, compare
-from xlrepro.evidence.deviations import deviations_table
-from xlrepro.evidence.dot_plot import reported_beside_reproduced
+from xlrepro.evidence.deviations import deviations_list, weighing_most
 from xlrepro.evidence.judging import Condition, Judge
+from xlrepro.evidence.overview import CellsFile, Legend, comparison_tables, legend
 from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.plots import reported_beside_reproduced
 from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
-from xlrepro.evidence.tables import cells_table, comparison_table, pairs_table
+from xlrepro.evidence.row_plot import RowPlot
+from xlrepro.evidence.tables import pairs_table
 from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, own_records
 from xlrepro.experiments import experiment as find_experiment
@@ -64,12 +66,20 @@ class Shown:
     """Several pieces of a page, one below the other.
 
     In a notebook or the book it is HTML; as text it is the lines and the tables' summaries.
+
+    Attributes:
+        pieces: from top to bottom.
+        name: of a class of the book's style, for pieces that stand side by side.
     """
 
     pieces: tuple[Piece, ...]
+    name: str = ""
 
     def _repr_html_(self) -> str:
-        return "\n".join(piece.html for piece in self.pieces)
+        if not self.name:
+            return "\n".join(piece.html for piece in self.pieces)
+        parts = "".join(f"<div>{piece.html}</div>" for piece in self.pieces)
+        return f'<div class="{self.name}">{parts}</div>'
 
     def __repr__(self) -> str:
         """Return the lines and the text of the tables."""
@@ -207,8 +217,10 @@ class Page:
         """The comparison at the most telling profile."""
         return compare(self.view, own=self.experiment)
 
-    def answer(self, figure: "Figure | None" = None) -> Shown:
+    def answer(self, figure: Any = None) -> Shown:
         """Say in two or three sentences what came back, and show the one figure that shows it.
+
+        Where nothing was run on real data, it says so, and shows what the paper prints.
 
         Args:
             figure: that figure; ``None``: reported beside reproduced, system by system, in the
@@ -221,14 +233,16 @@ class Page:
         told = answer(
             self.view, [v for v in verdicts if v is not None], self.records(self.view.profile)
         )
-        if figure is None:
-            main = load_catalog().experiment(key).answer
-            column = main.column if main else (self.averages() or self.view.columns or [""])[0]
-            figure = reported_beside_reproduced(self._frame, column)
-        return Shown((Piece("", told), Piece("", figure)))
+        main, smoke = load_catalog().experiment(key).answer, self.view.profile == "smoke"
+        column = main.column if main else (self.averages() or self.view.columns or [""])[0]
+        printed = smoke and self._frame.loc[self._frame["column"] == column, "printed"].any()
+        if figure is None or printed:
+            blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
+            figure = reported_beside_reproduced(self._frame, column, bool(printed), blocks)
+        return Shown((Piece("", told), Piece("", figure)), name="xl-answer")
 
     def compare(self) -> Shown:
-        """Set reported beside reproduced: an overview, then every cell, for each profile.
+        """Set reported beside reproduced: an overview for each profile, and every cell as a file.
 
         Smoke numbers say that the code runs: they stand here only where there are no others.
         """
@@ -236,22 +250,23 @@ class Page:
         for profile in [p for p in self.profiles if p != "smoke"] or self.profiles:
             view = View(self.view.experiment, profile, self.view.numbers)
             frame = compare(view, own=self.experiment)
-            pieces.append(Piece(MEANING[profile], comparison_table(frame)))
-            if profile == self.view.profile:
-                pieces.append(Piece(f"{profile}, cell by cell", cells_table(frame), folded=True))
+            weighing = weighing_most(self.view.experiment, profile)
+            pieces.append(Piece(MEANING[profile], Legend(legend(frame), tuple(weighing))))
+            pieces += [Piece("", table) for table in comparison_tables(frame)]
+            pieces.append(Piece("", CellsFile(frame)))
         return Shown(tuple(pieces))
 
-    def heat_map(self) -> "Figure":
-        """Draw reproduced minus reported, systems by columns."""
-        return figures.heat_map(self._frame)
+    def differences(self) -> Shown:
+        """Draw reproduced minus reported: a dot plot per block of systems."""
+        return Shown(tuple(Piece("", plot) for plot in plots.differences(self._frame)), "xl-plots")
 
     def gain_against_distance(self) -> "Figure":
         """Draw the gain over TRS against the word-order distance to English."""
         return figures.gain_against_distance(self._frame)
 
-    def bars(self, columns: Sequence[str] | None = None) -> "Figure":
-        """Draw each system's columns as bars with their intervals; ``None``: all columns."""
-        return figures.bars(self._frame, columns=columns)
+    def scores(self, columns: Sequence[str] | None = None) -> RowPlot:
+        """Draw means with their intervals, a mark per system; ``None``: all columns."""
+        return plots.scores(self._frame, columns=columns)
 
     def reported_against_reproduced(self) -> "Figure":
         """Draw reproduced against reported, a point per cell."""
@@ -300,22 +315,30 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        pieces: list[Piece] = []
-        for one, other in _pairs(self.view.systems, first, block):
-            pairs = paired_differences(self.view, one, other, columns)
-            line = MEANING[self.view.profile] if not pieces else ""
-            pieces.append(Piece(line, pairs_table(pairs, one, other)))
-        return Shown(tuple(pieces))
+        found = [
+            paired_differences(self.view, one, other, columns).assign(one=one, other=other)
+            for one, other in _pairs(self.view.systems, first, block)
+        ]
+        if not found:
+            return Shown(())
+        import pandas as pd
+
+        unit = next(cell.unit for cell in self.view.cells if cell.column in columns)
+        words = "points" if unit == "percent" else unit
+        pairs = pd.concat(found).assign(experiment=self.view.experiment, unit=words)
+        table = Piece("The same as a table, with each seed", pairs_table(pairs), folded=True)
+        return Shown((Piece(MEANING[self.view.profile], plots.forest_plot(pairs)), table))
 
     def claims(self) -> Shown:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
-        return Shown(
-            (Piece("", claims_table(self.view.experiment, self.profiles, self._of_paper)),)
-        )
+        told = [p for p in self.profiles if p != "smoke"] or self.profiles
+        weighing = Legend("", tuple(weighing_most(self.view.experiment, told[0])))
+        table = claims_table(self.view.experiment, told, self._of_paper)
+        return Shown((Piece("", weighing), Piece("", table)))
 
     def deviations(self) -> Shown:
         """List where we knowingly differ from the paper."""
-        return Shown((Piece("", deviations_table(self.view.experiment)),))
+        return Shown((Piece("", deviations_list(self.view.experiment)),))
 
     def provenance(self) -> Shown:
         """List the records behind the page, and what they cost."""

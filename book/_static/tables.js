@@ -79,11 +79,49 @@
     if (!table || !table.tHead || !table.tBodies.length || container.dataset.ready) return;
     container.dataset.ready = "yes";
     addSorting(table);
-    if (table.tBodies[0].rows.length > 5) addFilter(container, table);
+    if (table.tBodies[0].rows.length > 15) addFilter(container, table);
+  }
+
+  /* A table that fits the window needs no box: its head then stays in sight with the page. */
+  function fit() {
+    document.querySelectorAll(".xl-table").forEach(function (container) {
+      const box = container.querySelector(".xl-scroll");
+      container.classList.remove("xl-fits");
+      container.classList.toggle("xl-fits", box.scrollWidth <= box.clientWidth);
+    });
+  }
+
+  function addCopy(code) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "xl-copy";
+    button.textContent = "copy";
+    button.setAttribute("aria-label", "Copy the command");
+    button.addEventListener("click", function () {
+      navigator.clipboard.writeText(code.textContent).then(function () {
+        button.textContent = "copied";
+      });
+    });
+    code.after(button);
+  }
+
+  /* A link may lead into something folded: open what it stands in. */
+  function unfold() {
+    const found = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!found) return;
+    const inner = found.querySelector("details");
+    if (inner) inner.open = true;
+    for (let e = found; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
   }
 
   function start() {
     document.querySelectorAll(".xl-interactive").forEach(prepare);
+    document.querySelectorAll(".xl-command").forEach(addCopy);
+    fit();
+    unfold();
+    window.addEventListener("resize", fit);
+    window.addEventListener("hashchange", unfold);
+    document.addEventListener("toggle", fit, true);
   }
 
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -2,7 +2,12 @@
 
 import pytest
 
-from xlrepro.evidence.answers import answer, claims_sentence, difference_sentence
+from xlrepro.evidence.answers import (
+    answer,
+    claims_sentence,
+    difference_sentence,
+    headline_of,
+)
 from xlrepro.evidence.catalog import Difference, load_catalog
 from xlrepro.evidence.judging import ClaimVerdict
 from xlrepro.evidence.reported import load_reported
@@ -22,17 +27,17 @@ def test_the_main_difference_has_an_interval_beside_the_papers(numbers):
     found = numbers({("word:ORT", "avg"): {0: 3.0, 1: 4.0}, ("word:TRS", "avg"): {0: 1.0, 1: 3.0}})
     # differences 2 and 1: mean 1.5, half an interval 12.706 * 0.5
     assert said(found) == (
-        "ORT − TRS (avg): +1.50 points, 95 % interval −4.85 to +7.85, 2 seeds; the paper: +9.55."
+        "ORT − TRS (avg): +1.5 points, −4.9 to +7.9, two seeds; the paper: +9.6."
     )
 
 
 def test_one_seed_has_no_interval(numbers):
     found = numbers({("word:ORT", "avg"): {0: 3.0}, ("word:TRS", "avg"): {0: 1.0}})
-    assert "+2.00 points, one seed, so no interval; the paper" in said(found)
+    assert "+2.0 points, one seed, so no interval; the paper" in said(found)
 
 
 def test_what_was_not_run_is_said_beside_the_papers_difference():
-    assert said(ReproducedNumbers([])) == "ORT − TRS (avg): not run at open; the paper: +9.55."
+    assert said(ReproducedNumbers([])) == "ORT − TRS (avg): not run at open; the paper: +9.6."
 
 
 def test_systems_without_a_common_seed_have_no_difference(numbers):
@@ -52,13 +57,45 @@ def test_claims_are_counted_by_their_verdict(statuses, sentence):
     assert claims_sentence([ClaimVerdict(status) for status in statuses]) == sentence
 
 
-def test_an_answer_ends_with_its_cost_and_hides_its_numbers_in_the_text(numbers, record):
-    view = View("word_order/learning_rates", "smoke", ReproducedNumbers([]))
+def test_an_answer_has_its_cost_and_hides_its_numbers_in_the_text(numbers, record):
+    view = View("word_order/learning_rates", "open", ReproducedNumbers([]))
     told = answer(view, [], [record(wall_seconds=90.0)])
-    assert told.sentences[-1].startswith("Behind this: 1 trial, 2 min")
+    assert told.cost.startswith("Behind this: 1 trial, 2 min")
     assert repr(told) == (
-        "Answer, word_order/learning_rates (smoke): 1 sentences computed from records"
+        "Answer, word_order/learning_rates (open): 0 sentences computed from records"
     )
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "headline"),
+    [
+        ([3.0, 3.1, 3.2], 9.6, "The same direction as in the paper"),
+        ([-3.0, -3.1, -3.2], 9.6, "The other way round than in the paper"),
+        ([3.0, -3.1, 0.2], 9.6, "No difference is shown: the interval includes 0"),
+        ([3.0], 9.6, "One seed: a direction, without an interval"),
+        ([], 9.6, "The main difference was not run"),
+    ],
+)
+def test_the_headline_is_the_direction_beside_the_papers(numbers, ours, theirs, headline):
+    cells = {("word:ORT", "avg"): dict(enumerate(ours)), ("word:TRS", "avg"): {}}
+    cells["word:TRS", "avg"] = dict.fromkeys(range(len(ours)), 0.0)
+    view = View(KEY, "open", numbers(cells) if ours else ReproducedNumbers([]))
+    assert headline_of(view, MAIN, load_reported()) == headline
+
+
+def test_without_records_on_real_data_the_page_says_so_and_what_the_paper_has(numbers, record):
+    found = numbers({("word:ORT", "avg"): {0: 3.0}, ("word:TRS", "avg"): {0: 1.0}})
+    told = answer(View(KEY, "smoke", found), [], [record()])
+    assert told.headline.startswith("Nothing has been run on real data yet")
+    assert told.sentences == ("ORT − TRS (avg): the paper: +9.6 points.",)
+    assert "2.0" not in told._repr_html_()
+
+
+def test_an_answer_links_to_the_one_or_two_deviations_that_weigh_most(numbers, record):
+    told = answer(View(KEY, "open", ReproducedNumbers([])), [], [record()])
+    assert 1 <= len(told.why) <= 2
+    assert {d.weight for d in told.why} == {"most"}
+    assert f'href="#deviation-{told.why[0].id}"' in told._repr_html_()
 
 
 MAINS = {k: e.answer for k, e in load_catalog().experiments.items() if e.answer}

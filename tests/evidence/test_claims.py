@@ -376,7 +376,7 @@ def test_the_table_shows_each_claim_with_a_verdict_per_condition(numbers):
     )
     table = claims_table("word_order/table2", ["open"], found)
     row = next(r for r in table.rows if r[0].text == "O01w")
-    assert [e.text for e in row[3:]] == ["holds", "holds"]
+    assert [e.text for e in row[2:]] == ["✓ holds", "✓ holds"]
 
 
 # Figure 3 has no printed numbers; ORT falls with the kernel size.
@@ -445,7 +445,7 @@ def test_a_page_has_no_column_for_a_block_that_only_other_tables_ran(numbers):
     found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0}})
 
     def columns(key: str) -> list[str]:
-        return [h.text for h in claims_table(key, ["open"], found).headings[3:]]
+        return [h.text for h in claims_table(key, ["open"], found).headings[2:]]
 
     assert columns("word_order/table2") == ["reported", "open", "open, word-mapped"]
     assert columns("word_order/table1") == ["reported", "open"]

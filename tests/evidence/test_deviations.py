@@ -9,8 +9,11 @@ from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import load_claims
 from xlrepro.evidence.deviations import (
     NOT_TESTED,
-    deviations_table,
+    WEIGHTS,
+    DeviationList,
+    deviations_list,
     errata_table,
+    first_sentence,
     load_deviations,
     load_errata,
     read_deviations,
@@ -59,18 +62,69 @@ def test_an_id_must_not_stand_twice(tmp_path):
 
 
 def test_table_2_names_its_stand_ins():
-    text = str(deviations_table("word_order/table2", profile="open"))
+    text = deviations_list("word_order/table2", profile="open")._repr_html_()
     assert [word in text for word in ("Arabic-PUD", "Hindi-PUD", "Procrustes")] == [True] * 3
 
 
 def test_only_the_deviations_of_a_profile_are_shown():
-    smoke = deviations_table("word_order/table2", profile="smoke")
-    assert ["smoke" in row[2].text for row in smoke.rows] == [True] * len(smoke.rows)
+    smoke = deviations_list("word_order/table2", profile="smoke").deviations
+    assert smoke
+    assert {"smoke" in d.profiles for d in smoke} == {True}
 
 
-def test_an_experiment_without_deviations_has_an_empty_table():
-    found = deviations_table("ramen/table1", profile="paper")
+def test_an_experiment_without_deviations_says_so():
+    found = deviations_list("ramen/table1", profile="paper")
     assert repr(found) == "ramen/table1: 0 known deviations"
+    assert "None is known" in found._repr_html_()
+
+
+def test_what_weighs_most_stands_first_and_what_weighs_little_last():
+    weights = [d.weight for d in deviations_list("word_order/table2").deviations]
+    assert weights == sorted(weights, key=WEIGHTS.index)
+    assert set(weights) == set(WEIGHTS)
+
+
+def test_every_deviation_has_its_place():
+    found = deviations_list("word_order/table2")
+    html = found._repr_html_()
+    assert [d.id for d in found.deviations if f'id="deviation-{d.id}"' not in html] == []
+
+
+def test_what_is_not_a_first_sentence_folds(tmp_path):
+    (found,) = written(tmp_path, FILE.replace("here: h", "here: First this. Then <that>"))
+    html = DeviationList("x", (found,))._repr_html_()
+    (summary,) = re.findall("<summary>.*?</summary>", html)
+    assert "<span>p → First this.</span>" in summary
+    assert "Then &lt;that&gt;" in html.replace(summary, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("One. Two.", "One."),
+        (
+            "As in Chen et al. (2019), Eq. 2 and Fig. 3. More.",
+            "As in Chen et al. (2019), Eq. 2 and Fig. 3.",
+        ),
+        ("No end", "No end"),
+    ],
+)
+def test_the_first_sentence_ends_where_a_reader_says_so(text, first):
+    assert first_sentence(text) == first
+
+
+EVIDENT = [
+    (key, profile)
+    for key, experiment in all_experiments().items()
+    for profile in experiment.profiles
+    if profile == "open" and load_catalog().experiment(key).reported
+]
+
+
+@pytest.mark.parametrize(("key", "profile"), EVIDENT)
+def test_a_page_with_open_numbers_has_a_deviation_that_weighs_most(key, profile):
+    first = deviations_list(key, profile=profile).deviations[:1]
+    assert [d.weight for d in first if d.weight == "some"] == []
 
 
 # What is said of an experiment's trials and does not hold for those of them that another draws on:
@@ -166,7 +220,7 @@ def test_the_test_that_a_deviation_names_is_there(deviation):
 
 
 def test_a_page_says_what_is_not_tested():
-    shown = {row[0].text: row[-3].detail for row in deviations_table("man_moe/table2").rows}
+    shown = {d.id: d.checked for d in deviations_list("man_moe/table2").deviations}
     assert shown["MM34"] == "not tested"
     assert shown["MM16"] == "checked by test_gates_have_a_bias_where_the_settings_say"
 

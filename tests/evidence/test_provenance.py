@@ -1,9 +1,15 @@
-import pytest
+import shlex
 
+import pytest
+from typer.testing import CliRunner
+
+from xlrepro.cli import build_app
 from xlrepro.evidence.provenance import (
     Trainings,
+    command_of,
     duration,
     provenance_table,
+    record_anchor,
     total_cost,
     trainings,
 )
@@ -32,9 +38,29 @@ def test_each_record_has_a_row_with_its_key_and_state(record):
     fresh, old = record(seed=0), record(seed=1, commit=None)
     table = provenance_table([fresh, old], standing=lambda r: ("witnessed", "stale")[r.seed])
     assert [row[0].text for row in table.rows] == [fresh.key[:10], old.key[:10]]
-    assert [row[0].title for row in table.rows] == [fresh.key, old.key]
     assert [row[4].text for row in table.rows] == ["witnessed", "stale"]
     assert [row[3].text for row in table.rows] == ["a" * 10, "none"]
+
+
+def test_records_of_the_same_systems_and_code_share_a_row_with_their_command(record):
+    records = [record(seed=seed) for seed in (0, 1)]
+    (row,) = provenance_table(records, standing=lambda r: "fresh").rows
+    assert row[2].text == "0, 1"
+    assert row[1].detail.startswith(f"xlrepro run {records[0].experiment} --profile")
+    assert row[1].detail.endswith("--seeds 0,1 --again")
+
+
+def test_every_record_has_a_place_that_a_number_can_lead_to(record):
+    records = [record(seed=seed) for seed in (0, 1)]
+    html = provenance_table(records, standing=lambda r: "fresh").html
+    assert [f'id="{record_anchor(r.key)}"' in html for r in records] == [True, True]
+    assert [r.key in html for r in records] == [True, True]
+
+
+def test_the_command_of_a_record_is_one_that_the_program_takes(record):
+    parts = shlex.split(command_of([record()]))
+    outcome = CliRunner().invoke(build_app(), [*parts[1:], "--help"])
+    assert (parts[0], outcome.exit_code) == ("xlrepro", 0)
 
 
 def test_the_caption_states_the_cost(record):

@@ -4,12 +4,15 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import VERDICTS, compare
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.overview import CellsFile, Legend, best_cells, comparison_tables, legend
 from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.tables import (
     cells_table,
-    comparison_table,
     decimals_of,
     pairs_table,
 )
@@ -36,6 +39,12 @@ class Parsed(HTMLParser):
 
     def all(self, tag):
         return [attrs for name, attrs in self.tags if name == tag]
+
+
+def comparison_table(frame, **options):
+    """Return the overview of a comparison that is one table."""
+    (table,) = comparison_tables(frame, **options)
+    return table
 
 
 def simple(*rows, **more):
@@ -107,24 +116,25 @@ def test_a_row_per_language_with_its_distance(frame):
     row = next(r for r in table.rows if r[0].text == "de")
     assert row[1].text == "0.14"
     assert re.match(r"52\.00 ± \d\.\d\d$", row[2].text)
-    assert row[2].detail == "paper 50.59, +1.41 ="
+    assert row[2].detail == "50.59, +1.41 ="
 
 
 def test_a_row_per_system_where_asked_for(frame):
-    table = comparison_table(frame, by="system")
-    assert [r[0].text for r in table.rows] == ["word:ORT", "word:TRS"]
+    table = comparison_tables(frame, by="system")[0]
+    assert [r[0].text for r in table.rows] == ["ORT", "TRS"]
 
 
 def test_stale_cells_say_so(numbers):
     found = numbers({("word:ORT", "de"): {0: 50.0}}, stale=True)
     frame = compare(View("word_order/table2", "open", found))
     frame = frame[frame["system"] == "word:ORT"]
-    assert "(stale)" in str(comparison_table(frame))
+    assert "50.00†" in str(comparison_table(frame))
+    assert "†: the code has changed since." in legend(frame)
 
 
 def test_one_seed_is_shown_without_an_interval(frame):
     row = next(r for r in comparison_table(frame).rows if r[0].text == "de")
-    assert row[3].text == "20.00"
+    assert (row[3].text, row[3].detail) == ("20.00", "43.24, −23.24 ▼; n = 1")
     assert "one seed: no interval" in row[3].title
 
 
@@ -146,8 +156,9 @@ def test_the_repr_holds_no_measured_number_and_the_text_does(frame):
 def test_pairs_show_each_seed(numbers):
     found = numbers({("word:ORT", "avg"): {0: 2.0, 1: 3.0}, ("word:TRS", "avg"): {0: 1.0, 1: 4.0}})
     pairs = paired_differences(View("word_order/table2", "open", found), "word:ORT", "word:TRS")
-    (row,) = pairs_table(pairs, "word:ORT", "word:TRS").rows
-    assert (row[1].text, row[4].text) == ("0.00", "+1.00, −1.00")
+    (row,) = pairs_table(pairs.assign(one="word:ORT", other="word:TRS")).rows
+    assert (row[0].text, row[2].text) == ("word:ORT − word:TRS", "0.00")
+    assert row[5].text == "+1.00, −1.00"
 
 
 def test_numbers_the_paper_lacks_are_shown_without_it(numbers):
@@ -209,44 +220,97 @@ def elsewhere(numbers):
 
 def test_a_difference_between_corpora_has_no_mark(elsewhere):
     entry = comparison_table(elsewhere, by="column").rows[0][1]
-    assert (entry.verdict, entry.detail) == ("other data", "paper 62.56, −52.56")
+    assert (entry.verdict, entry.detail) == ("other data", "62.56, −52.56")
 
 
 def test_a_column_that_our_corpus_lacks_says_so_beside_the_papers_number(elsewhere):
     entry = comparison_table(elsewhere, by="column").rows[1][1]
-    assert (entry.text, entry.detail) == ("not in this corpus", "paper 65.68")
+    assert (entry.text, entry.detail) == ("not in this corpus", "65.68")
     assert 'class="xl-not-in-this-corpus"' in comparison_table(elsewhere).html
 
 
-def test_the_captions_say_what_stands_in_instead_of_explaining_marks(elsewhere):
-    for table in (comparison_table(elsewhere), cells_table(elsewhere)):
-        assert "Our data are not the paper's (Facebook's requests in English" in table.caption
-        assert "▲" not in table.caption
+def test_what_stands_in_is_said_instead_of_explaining_marks(elsewhere):
+    for told in (legend(elsewhere), cells_table(elsewhere).caption):
+        assert "Our data are not the paper's (Facebook's requests in English" in told
+        assert "▲" not in told
 
 
 def test_where_some_columns_have_the_papers_data_the_caption_says_both(numbers):
     found = numbers({("word:ORT", "SF/es"): {0: 10.0}}, "word_order/table1", metric="F1")
-    caption = comparison_table(compare(View("word_order/table1", "open", found))).caption
+    caption = legend(compare(View("word_order/table1", "open", found)))
     assert "(WikiANN for NER, and other English utterances for SF/en at open), so the" in caption
     assert "the difference has no verdict there." in caption
     assert "▲ above" in caption
 
 
 def test_the_caption_says_whose_pre_trained_weights_they_are(frame):
-    caption = comparison_table(frame).caption
+    caption = legend(frame)
     assert "weights are not the paper's (multilingual-e5-small for mbert and finetune at" in caption
 
 
 def test_with_the_papers_data_the_caption_explains_the_marks(numbers):
     found = numbers({("nlu:Liu et al. (2019)", "es/slot F1"): {0: 10.0}}, "word_order/table3")
     frame = compare(View("word_order/table3", "open", found))
-    assert "▲ above" in comparison_table(frame).caption
-    assert "Our data" not in comparison_table(frame).caption + cells_table(frame).caption
+    assert "▲ above" in legend(frame)
+    assert "Our data" not in legend(frame) + cells_table(frame).caption
 
 
 def test_cells_that_cannot_be_run_are_not_counted_as_run(elsewhere):
     line = "man_moe/table2, open: 1 systems x 2 columns, 1 of 2 cells run, 1 not in this corpus"
     assert repr(comparison_table(elsewhere)) == line
+
+
+def test_units_and_seeds_are_said_once_above(frame):
+    told = legend(frame)
+    assert told.startswith("accuracy in percent. Large: ours at open, mean over 3 seeds ± half")
+    assert "Small: the paper's number" in told
+
+
+def test_why_nothing_was_run_is_said_above(numbers):
+    found = numbers({("without:MAN-MoE", "avg"): {0: 10.0}}, "man_moe/table4", metric="F1")
+    assert "Quoted: quoted by the paper from elsewhere." in legend(
+        compare(View("man_moe/table4", "open", found))
+    )
+
+
+def test_the_best_of_a_block_is_bold_where_there_is_more_than_one(frame):
+    assert best_cells(frame, load_catalog()) == {("word:ORT", "de")}
+    assert comparison_table(frame).html.count("<b>") == 1
+
+
+def test_a_number_leads_to_its_records(frame):
+    links = re.findall(r'href="#(r-[^"]+)"', comparison_table(frame).html)
+    keys = [keys[0] for keys in frame[frame["n"] > 0]["keys"]]
+    assert sorted(links) == sorted(map(record_anchor, keys))
+
+
+def test_a_table_wider_than_a_page_is_cut_between_blocks(numbers):
+    names = ("word:ORT", "word:TRS", "mbert:ORT", "finetune:M-BERT")
+    found = numbers({(name, "de"): {0: 50.0} for name in names})
+    tables = comparison_tables(compare(View("word_order/table2", "open", found)))
+    heads = [[h.text for h in table.headings] for table in tables]
+    assert max(map(len, heads)) <= 9
+    assert [head[0] for head in heads] == ["column"] * len(heads)
+    shown = [name for head in heads for name in head[2:]]
+    assert len(shown) == 12
+    assert tables[0].caption.endswith("(open): word")
+
+
+def test_forty_rows_stand_in_the_page_and_more_in_a_box():
+    tables = [simple(*[(Entry("x"), Entry("1"))] * count).html for count in (40, 41)]
+    assert ["xl-long" in html for html in tables] == [False, True]
+
+
+def test_the_file_has_every_cell_with_its_interval(frame):
+    lines = CellsFile(frame).text.splitlines()
+    assert len(lines) == 61
+    (line,) = [line for line in lines if line.startswith("word:ORT,de,")]
+    assert line.startswith("word:ORT,de,accuracy,percent,50.59,52,47.032,56.968,3,1.41,within")
+
+
+def test_the_line_above_links_to_what_weighs_most():
+    (deviation,) = [d for d in load_deviations("word_order/table2") if d.id == "W01"]
+    assert 'href="#deviation-W01"' in Legend("", (deviation,))._repr_html_()
 
 
 def test_every_verdict_with_a_look_of_its_own_has_a_style():

@@ -40,7 +40,7 @@ def test_a_vector_is_the_centred_mean_of_its_pieces(vectors):
     spread = np.std([by_hand(vectors, w) for w in FREQUENT["en"]], 0)
     found, kinds = vectors.lookup("zh", ["我们", "undo", "我们"])
     expected = [(by_hand(vectors, w) - means["zh"]) / spread for w in ("我们", "undo", "我们")]
-    np.testing.assert_allclose(found, expected, atol=0.05)  # states are kept as halves
+    np.testing.assert_allclose(found, expected, rtol=0.01, atol=0.05)  # kept as halves
     assert kinds.tolist() == [1, 1, 1]
 
 

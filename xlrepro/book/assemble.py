@@ -13,6 +13,7 @@ from pathlib import Path
 from xlrepro.book import experiment_pages, prose_values
 from xlrepro.book.api_pages import api_pages
 from xlrepro.book.claims_page import claims_markdown
+from xlrepro.book.code_links import source_pages
 from xlrepro.book.findings import page as findings_page
 from xlrepro.book.mathjax import locate
 from xlrepro.book.templating import render_file
@@ -59,6 +60,7 @@ def gather(profile: str) -> Source:
     _add_experiments(source, profile)
     api = api_pages()
     source.texts |= api
+    source.texts |= source_pages(source.texts.values())
     pages = [path.removesuffix(".md") for path in api if path != "api/index.md"]
     source.texts["_toc.yml"] = table_of_contents(load_catalog(), pages)
     source.copies["_static/vendor/tex-svg.js"] = locate()

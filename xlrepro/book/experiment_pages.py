@@ -6,11 +6,13 @@ from typing import Any
 
 from xlrepro.book.batch import executed_dir, failed_notebook, notebooks_dir
 from xlrepro.book.claims_page import verdicts_html
-from xlrepro.book.findings_pages import deviations_list
+from xlrepro.book.code_links import linked
 from xlrepro.book.reported_page import reported_tables
 from xlrepro.book.templating import render_file
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.deviations import deviations_list
 from xlrepro.evidence.reported import load_reported
+from xlrepro.experiments import all_experiments
 from xlrepro.paths import project_root
 
 BUILT, SHOWN, FAILED, NOT_BUILT = "built", "not run since", "failed", "not built yet"
@@ -53,9 +55,9 @@ def page(key: str, profile: str) -> tuple[str, str]:
     state = state_of(key, profile)
     executed = executed_dir(profile) / f"{key}.ipynb"
     if state == BUILT:
-        return ".ipynb", shown_notebook(executed)
+        return ".ipynb", shown_notebook(executed, key)
     if state == FAILED and executed.is_file():
-        return ".ipynb", shown_notebook(executed, _notice(key, state, EARLIER))
+        return ".ipynb", shown_notebook(executed, key, _notice(key, state, EARLIER))
     text = _text(key, state)
     return (".md", text) if state == NOT_BUILT else (".ipynb", _as_notebook(text))
 
@@ -85,27 +87,61 @@ def _text(key: str, state: str) -> str:
         "state": _notice(key, state, FIGURE if figure else ""),
         "tables": "\n\n".join(t.html for t in tables),
         "claims": verdicts_html(key),
-        "deviations": deviations_list(key),
+        "deviations": deviations_list(key)._repr_html_(),
     }
     return render_file(project_root() / "book" / "templates" / "experiment.md", names)
 
 
-def shown_notebook(path: Path, notice: str = "") -> str:
-    """Return an executed notebook as the book shows it: injected parameters fold away.
+def shown_notebook(path: Path, key: str, notice: str = "") -> str:
+    """Return an executed notebook as the book shows it: question and answer first.
+
+    Code folds to a line each. What runs the page (parameters, *Run*) stands before *Provenance*;
+    below the title are the command that does the same, and links to the sections.
 
     Args:
         path: the executed notebook.
+        key: of its experiment.
         notice: Markdown to stand below its title.
     """
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        tags = set(cell.get("metadata", {}).get("tags", []))
-        if "injected-parameters" in tags:
-            # Its values say how this copy was run; the defaults stand right above it.
-            cell["metadata"]["tags"] = sorted(tags | {"hide-input"})
+    cells = notebook["cells"]
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            tags = {*cell.get("metadata", {}).get("tags", []), "hide-input"}
+            cell.setdefault("metadata", {})["tags"] = sorted(tags)
+    heads = [_heading(cell) for cell in cells]
+    for cell, head in zip(cells, heads, strict=True):
+        if head == "Method in brief":
+            cell["source"] = linked("".join(cell["source"]), key.split("/")[0])
+    if "Answer" in heads and "Provenance" in heads:
+        answer, last = heads.index("Answer"), heads.index("Provenance")
+        run = sorted(cells[1:answer], key=lambda cell: cell["cell_type"] == "code")
+        cells[:] = [cells[0], *cells[answer:last], *run, *cells[last:]]
+        cells.insert(1, _markdown_cell("top", _top(key, cells)))
     if notice:
-        notebook["cells"].insert(1, _markdown_cell("notice", notice))
+        cells.insert(1, _markdown_cell("notice", notice))
     return _notebook_json(notebook)
+
+
+def _heading(cell: dict[str, Any]) -> str:
+    """Return the section that a Markdown cell opens; empty for none."""
+    source = "".join(cell["source"])
+    return source[3:].split("\n")[0] if source.startswith("## ") else ""
+
+
+def _top(key: str, cells: list[dict[str, Any]]) -> str:
+    """Return the line below the title: the command that runs the page, and its sections."""
+    profiles = all_experiments()[key].profiles
+    command = f"xlrepro run {key} --profile {'open' if 'open' in profiles else profiles[0]}"
+    links = " ".join(
+        f'<a href="#{head.lower().replace(" ", "-")}">{head}</a>'
+        for head in map(_heading, cells)
+        if head
+    )
+    return (
+        f'<div class="xl-top"><nav aria-label="Sections">{links}</nav>'
+        f'<span>Run it: <code class="xl-command">{command}</code></span></div>'
+    )
 
 
 def _as_notebook(text: str) -> str:

@@ -9,6 +9,7 @@ from xlrepro.book.experiment_pages import NOT_BUILT, state_of
 from xlrepro.book.gloss_page import gloss_html
 from xlrepro.book.settings_page import settings_table
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.deviations import deviations_list
 from xlrepro.paths import project_root
 
 
@@ -22,7 +23,7 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
         "registry_table": data_page.registry_table,
         "registry_details": data_page.registry_details,
         "gloss_examples": gloss_html,
-        "deviations_list": findings_pages.deviations_list,
+        "deviations_list": lambda: deviations_list()._repr_html_(),
         "errata_table": findings_pages.errata_table,
         "benchmark_tables": benchmark_tables,
         "changelog": changelog,

@@ -1,6 +1,9 @@
 """What a page answers, in sentences computed from records: claims, the main difference, cost."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 from xlrepro.evidence.catalog import Difference, load_catalog
 from xlrepro.evidence.compare import (
@@ -11,12 +14,12 @@ from xlrepro.evidence.compare import (
     unit_factor,
     verdict_counts,
 )
+from xlrepro.evidence.deviations import Deviation, deviation_anchor, weighing_most
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.judging import FAILS, HOLDS, UNDECIDED, ClaimVerdict, status_counts
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
-from xlrepro.evidence.statement import Statement
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
 
@@ -25,11 +28,46 @@ MEANING = {
     "open": "open data: evidence for orderings",
     "paper": "paper scale: evidence for values",
 }
+NO_RECORDS = "Nothing has been run on real data yet: what follows is the paper's own"
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 VERBS = {  # of one claim, of several
     HOLDS: ("holds", "hold"),
     FAILS: ("fails", "fail"),
     UNDECIDED: ("is undecided", "are undecided"),
 }
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back on a page; as text a line without its numbers.
+
+    Attributes:
+        title: which page, at which profile.
+        headline: the verdict in a few words.
+        sentences: plain text, computed.
+        why: the deviations that weigh most, so that numbers may differ for them.
+        cost: what is behind it.
+    """
+
+    title: str
+    headline: str
+    sentences: tuple[str, ...]
+    why: tuple[Deviation, ...]
+    cost: str
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+        links = "; ".join(
+            f'<a href="#{deviation_anchor(d.id)}">{escape(d.title)}</a>' for d in self.why
+        )
+        why = f"<p>Why it may differ: {links}.</p>" if links else ""
+        return (
+            f'<p class="xl-headline"><strong>{escape(self.headline)}</strong></p>{told}{why}'
+            f'<p class="xl-cost">{escape(self.cost)}</p>'
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {len(self.sentences)} sentences computed from records"
 
 
 def answer(
@@ -38,8 +76,8 @@ def answer(
     records: Sequence[Record],
     *,
     reported: ReportedNumbers | None = None,
-) -> Statement:
-    """Return what came back on a page, in two or three sentences.
+) -> Answer:
+    """Return what came back on a page: a headline, two or three sentences, and what it cost.
 
     Args:
         view: the page's cells at its most telling profile.
@@ -47,12 +85,36 @@ def answer(
         records: behind the cells.
         reported: replaces the project's own.
     """
+    reported = reported or load_reported()
     main = load_catalog().experiment(view.experiment).answer
-    told = [difference_sentence(view, main, reported or load_reported())] if main else []
+    told = [difference_sentence(view, main, reported)] if main else []
     told += [] if main else cells_sentence(verdict_counts(compare(view, reported=reported)))
     told += [claims_sentence(verdicts)] if verdicts else []
-    told.append(f"Behind this: {total_cost(records)} ({MEANING[view.profile]}).")
-    return Statement(f"Answer, {view.experiment} ({view.profile})", tuple(told))
+    cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
+    if view.profile == "smoke":
+        theirs = [printed_sentence(view, main, reported)] if main else []
+        headline, told, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
+    else:
+        headline = headline_of(view, main, reported)
+    why = () if view.profile == "smoke" else tuple(weighing_most(view.experiment, view.profile)[:2])
+    return Answer(f"Answer, {view.experiment} ({view.profile})", headline, tuple(told), why, cost)
+
+
+def headline_of(view: View, main: Difference | None, reported: ReportedNumbers) -> str:
+    """Return the verdict on the main difference: its direction beside the paper's."""
+    pair = _paired(view, main) if main else None
+    if main is None or pair is None:
+        return "Numbers of ours" if main is None else "The main difference was not run"
+    theirs = _printed(view, main, reported)
+    first = main.first.partition(":")[2]
+    if pair["n"] == 1:
+        return "One seed: a direction, without an interval"
+    if pair["sign"] == "0":
+        return "No difference is shown: the interval includes 0"
+    if theirs is None:
+        return f"{first} scores {'higher' if pair['sign'] == '+' else 'lower'}"
+    same = (theirs > 0) == (pair["sign"] == "+")
+    return "The same direction as in the paper" if same else "The other way round than in the paper"
 
 
 def cells_sentence(counts: Mapping[str, int]) -> list[str]:
@@ -90,38 +152,80 @@ def claims_sentence(verdicts: Sequence[ClaimVerdict]) -> str:
 def difference_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
     """Return the page's main difference with its interval, beside the paper's.
 
-    Example of one: "ORT − TRS (avg): +0.10 points, 95 % interval −0.02 to +0.22, 5 seeds; the
-    paper: +9.62."
+    Example of one: "ORT − TRS (avg): +0.1 points, 0.0 to +0.2, five seeds; the paper: +9.6."
     """
+    theirs = _printed(view, main, reported)
+    unit = _unit(view, main, reported)
+    decimals = 1 if unit == "points" else 3
+    said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
+    return f"{_what(main)}: {_ours(view, main, unit, decimals)}{said}."
+
+
+def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
+    """Return the paper's main difference alone, in the form of ours; empty where it has none."""
+    theirs, unit = _printed(view, main, reported), _unit(view, main, reported)
+    if theirs is None:
+        return ""
+    return f"{_what(main)}: the paper: {number(theirs, 1 if unit == 'points' else 3, True)} {unit}."
+
+
+def _what(main: Difference) -> str:
+    return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({main.column})"
+
+
+def _unit(view: View, main: Difference, reported: ReportedNumbers) -> str:
+    """Return what the difference is in: the paper's unit where it prints one, else ours."""
     entry = load_catalog().experiment(view.experiment)
-    what = f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({main.column})"
-    printed = [
+    cells = (
+        reported.get(view.experiment, entry.reference(main.first), main.column),
+        view.get(main.first, main.column),
+    )
+    unit = next((cell.unit for cell in cells if cell is not None), "")
+    return "points" if unit == "percent" else unit
+
+
+def _printed(view: View, main: Difference, reported: ReportedNumbers) -> float | None:
+    """Return the paper's difference, in its unit; ``None`` where it does not print both."""
+    entry = load_catalog().experiment(view.experiment)
+    cells = [
         reported.get(view.experiment, entry.reference(system), main.column)
         for system in (main.first, main.second)
     ]
-    values = [cell.value for cell in printed if cell is not None and cell.value is not None]
-    unit = printed[0].unit if printed[0] else ""
-    theirs = ""
-    if len(values) == 2:
-        decimals = len(printed[0].printed.partition(".")[2]) if printed[0] else 2
-        theirs = f"; the paper: {number(values[0] - values[1], decimals, True)}"
-    return f"{what}: {_ours(view, main, unit)}{theirs}."
+    values = [cell.value for cell in cells if cell is not None and cell.value is not None]
+    return values[0] - values[1] if len(values) == 2 else None
 
 
-def _ours(view: View, main: Difference, unit: str) -> str:
+def _paired(view: View, main: Difference) -> Mapping[str, Any] | None:
+    """Return our difference, paired by seed; ``None`` where a system or a common seed lacks."""
+    first, second = (view.get(system, main.column) for system in (main.first, main.second))
+    if first is None or second is None or not set(first.seeds) & set(second.seeds):
+        return None
+    row = paired_differences(view, main.first, main.second, [main.column]).iloc[0]
+    return {str(name): value for name, value in row.items()} | {"unit": first.unit}
+
+
+def _ours(view: View, main: Difference, unit: str, decimals: int) -> str:
     """Return our difference in the paper's unit, or why there is none."""
     cells = [view.get(system, main.column) for system in (main.first, main.second)]
-    first, second = cells
-    if first is None or second is None:
+    if None in cells:
         return f"not run at {view.profile}"
-    if not set(first.seeds) & set(second.seeds):
+    pair = _paired(view, main)
+    if pair is None:
         return "not run with the same seeds"
-    pair = paired_differences(view, main.first, main.second, [main.column]).iloc[0]
-    factor = unit_factor(first.unit, unit or first.unit)
+    factor = unit_factor(pair["unit"], "percent" if unit == "points" else unit or pair["unit"])
     mean, low, high = (factor * float(pair[name]) for name in ("mean", "low", "high"))
-    words = "points" if factor == 1 and first.unit == "percent" else unit
-    told = f"{number(mean, 2 if factor == 1 else 3, True)} {words}".rstrip()
+    told = f"{number(mean, decimals, True)} {unit}".rstrip()
     if pair["n"] == 1:
         return f"{told}, one seed, so no interval"
-    ends = " to ".join(number(end, 2 if factor == 1 else 3, True) for end in (low, high))
-    return f"{told}, 95 % interval {ends}, {pair['n']} seeds"
+    ends = " to ".join(number(end, decimals, True) for end in (low, high))
+    return f"{told}, {ends}, {in_words(pair['n'])} seeds"
+
+
+def in_words(count: int) -> str:
+    """Return a small number as a word.
+
+    Example:
+        >>> in_words(5), in_words(30)
+        ('five', '30')
+    """
+    return WORDS[count] if count < len(WORDS) else str(count)

@@ -24,6 +24,7 @@ class Paper(_Entry):
         version: which version of the paper its numbers were printed in.
         short: how a source names it, ``"Liu et al. (2021)"``.
         citation: key in ``book/references.bib``.
+        colours: parts of systems' names, each with a colour of its own on every page.
     """
 
     title: str
@@ -34,6 +35,7 @@ class Paper(_Entry):
     version: str
     short: str
     arxiv: str | None = None
+    colours: tuple[str, ...] = ()
 
 
 class Metric(_Entry):

@@ -7,8 +7,11 @@ from xlrepro.evidence.claim_files import Claim, load_claims
 from xlrepro.evidence.comparisons import shown, told
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import (
+    FAILS,
+    HOLDS,
     NOT_RUN,
     REPORTED,
+    UNDECIDED,
     ClaimVerdict,
     Condition,
     Judge,
@@ -17,6 +20,8 @@ from xlrepro.evidence.judging import (
 from xlrepro.evidence.reported import ReportedNumbers
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.view import View
+
+SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}
 
 
 def claims_of(key: str, judge: Judge) -> list[Claim]:
@@ -70,7 +75,8 @@ def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
     elif verdict.n:
         parts.append(f"n = {verdict.n}")
     detail = "; ".join(filter(None, (*parts, verdict.note)))
-    return Entry(verdict.status, detail, verdict=verdict.status)
+    text = f"{SIGNS.get(verdict.status, '')} {verdict.status}".strip()
+    return Entry(text, detail, verdict=verdict.status)
 
 
 def _says_something(
@@ -107,14 +113,13 @@ def claims_table(
     wanted = [w for w in wanted if not w.blocks or _says_something(w, verdicts)]
     rows = tuple(
         (
-            Entry(c.id, anchor=c.id),
-            Entry(c.kind, f"of {c.variant_of}" if c.variant_of else ""),
+            Entry(c.id, f"{c.kind} of {c.variant_of}" if c.variant_of else c.kind, anchor=c.id),
             Entry(c.text, f"{c.section}; {c.cells}", title=c.rule or c.predicate or ""),
             *(verdict_entry(verdicts[c.id][w.label]) for w in wanted),
         )
         for c in claims
     )
-    names = headings("id", "kind", "claim", *(w.label for w in wanted))
+    names = headings("id", "claim", *(w.label for w in wanted))
     caption = (
         f"Claims, {key}: the verdict on the printed numbers and on ours. Ours: holds where the "
         "predicate is true in at least 95 % of the draws of the means over seeds, fails at 5 % or "

@@ -5,10 +5,11 @@ A column is ``target/value``, such as ``"es/0.03"``: a panel per target, the val
 
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures import Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.panels import line_with_intervals
+from xlrepro.evidence.plots import looks_of
 from xlrepro.evidence.reproduced import Interval, ReproducedCell
 from xlrepro.evidence.view import View
 
@@ -34,6 +35,7 @@ def scores_along(view: View, *, along: str) -> Figure:
         return nothing_to_draw(f"Score along the {along}", "nothing was run")
     drawing, panels = _panels(targets, cells[0].metric, view.profile, along, sharey=False)
     systems = sorted(view.systems)
+    known = looks_of(view.experiment, systems)
     sentences = []
     for target, axes in zip(targets, panels, strict=True):
         here = [cell for cell in cells if target_of(cell.column) == target]
@@ -43,7 +45,7 @@ def scores_along(view: View, *, along: str) -> Figure:
             if own:
                 shift = APART * (index - (len(systems) - 1) / 2) * _width(here)
                 name = system.partition(":")[2]
-                _line(axes, own, shift, index, name)
+                _line(axes, own, shift, index, known[system].colour, name)
                 ends = dict.fromkeys(
                     f"{number(c.mean)} at {c.column.partition('/')[2]}" for c in (own[0], own[-1])
                 )
@@ -137,12 +139,14 @@ def _panels(
     return drawing, list(panels)
 
 
-def _line(axes: "Axes", cells: list[ReproducedCell], shift: float, index: int, label: str) -> None:
+def _line(
+    axes: "Axes", cells: list[ReproducedCell], shift: float, index: int, colour: str, label: str
+) -> None:
     line_with_intervals(
         axes,
         [value_of(cell.column) + shift for cell in cells],
         [(cell.mean, cell.interval) for cell in cells],
-        color=PALETTE[index % len(PALETTE)],
+        color=colour,
         marker=MARKERS[index % len(MARKERS)],
         label=label,
     )

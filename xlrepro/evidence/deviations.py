@@ -1,8 +1,11 @@
 """Deviations of ours from the papers, and errata of the papers: named, and shown on the page."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +18,7 @@ from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model
 
 NOT_TESTED = "not tested"
+WEIGHTS = ("most", "some", "little")
 
 
 class Deviation(BaseModel):
@@ -31,6 +35,7 @@ class Deviation(BaseModel):
     why: str
     effect: str
     certainty: Literal["known", "expected", "unknown"]
+    weight: Literal["most", "some", "little"] = "some"
     test: str = ""
 
     @property
@@ -125,31 +130,73 @@ def load_errata(paper: str | None = None) -> list[Erratum]:
     return errata
 
 
-def deviations_table(
-    experiment: str | None = None, *, profile: str | None = None, catalog: Catalog | None = None
-) -> Table:
-    """Render the deviations of an experiment (all of them for ``None``), at one profile or all."""
-    shown = load_deviations(experiment, catalog)
-    shown = [d for d in shown if profile is None or profile in d.profiles]
-    names = ["id", "deviation", "profiles", "the paper", "here", "why", "effect"]
-    if experiment is None:
-        names.insert(2, "experiments")
-    rows = []
-    for d in shown:
-        row: list[Any] = [Entry(d.id), Entry(d.title)]
-        row += [Entry(", ".join(d.experiments))] if experiment is None else []
-        row += [
-            Entry(", ".join(p for p in PROFILES if p in d.profiles)),
-            Entry(d.paper),
-            Entry(d.here, detail=d.checked),
-            Entry(d.why),
-            Entry(d.effect, detail=d.certainty),
-        ]
-        rows.append(tuple(row))
-    about = experiment or "all experiments"
-    caption = f"Known deviations, {about}: what the paper did, what is done here, and why."
-    summary = f"{about}: {len(rows)} known deviations"
-    return Table(caption, headings(*names), tuple(rows), summary)
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text.
+
+    Example:
+        >>> first_sentence("As in Chen et al. (2019), Eq. 2. More follows.")
+        'As in Chen et al. (2019), Eq. 2.'
+    """
+    return re.split(r"(?<=[.;])\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
+
+
+def deviation_anchor(identifier: str) -> str:
+    """Return the id of a deviation's place on a page."""
+    return f"deviation-{identifier}"
+
+
+@dataclass(frozen=True)
+class DeviationList:
+    """Deviations as a list, most weighing first: each folds out; ``repr`` is a line.
+
+    Attributes:
+        about: what they are deviations of.
+        deviations: in the order of the list.
+        links: whether each links to the pages of its experiments.
+    """
+
+    about: str
+    deviations: tuple[Deviation, ...]
+    links: bool = False
+
+    def __repr__(self) -> str:
+        return f"{self.about}: {len(self.deviations)} known deviations"
+
+    def _repr_html_(self) -> str:
+        items = "\n".join(self._item(deviation) for deviation in self.deviations)
+        return f'<ul class="xl-deviations">\n{items}\n</ul>' if items else "<p>None is known.</p>"
+
+    def _item(self, d: Deviation) -> str:
+        profiles = ", ".join(p for p in PROFILES if p in d.profiles)
+        weight = {"most": "weighs most; ", "little": "weighs little; "}.get(d.weight, "")
+        paper, here = first_sentence(d.paper), first_sentence(d.here)
+        folded = [("The paper", d.paper)] * (paper != d.paper)
+        folded += [("Here", d.here)] * (here != d.here)
+        folded += [("Why", d.why)] + [("Test", d.checked)] * bool(d.checked)
+        more = "".join(f"<p><b>{name}:</b> {escape(text)}</p>" for name, text in folded)
+        if self.links:
+            pages = ", ".join(f'<a href="{e}.html">{e}</a>' for e in d.experiments)
+            more += f"<p><b>Touches:</b> {pages}</p>"
+        return (
+            f'<li id="{deviation_anchor(d.id)}"><details><summary><b>{escape(d.title)}</b> '
+            f'<span class="xl-detail">{d.id}; {weight}at {profiles}</span>'
+            f"<span>{escape(paper)} → {escape(here)}</span> "
+            f"<span><i>Effect ({d.certainty}):</i> {escape(d.effect)}</span></summary>"
+            f"{more}</details></li>"
+        )
+
+
+def deviations_list(experiment: str | None = None, *, profile: str | None = None) -> DeviationList:
+    """Return the deviations of an experiment (all of them for ``None``), at one profile or all."""
+    shown = [d for d in load_deviations(experiment) if profile is None or profile in d.profiles]
+    shown.sort(key=lambda d: WEIGHTS.index(d.weight))
+    return DeviationList(experiment or "all experiments", tuple(shown), links=experiment is None)
+
+
+def weighing_most(experiment: str, profile: str) -> list[Deviation]:
+    """Return the deviations that weigh most on an experiment's numbers at a profile."""
+    found = deviations_list(experiment, profile=profile).deviations
+    return [d for d in found if d.weight == WEIGHTS[0]]
 
 
 def errata_table(paper: str | None = None) -> Table:

@@ -1,51 +1,55 @@
-"""The figures of a page, drawn from a comparison; each says in one sentence what it shows.
+"""The figures that matplotlib draws: curves, scatter plots, panels; each says what it shows.
 
-Colours are those of Okabe and Ito, and a symmetric blue–orange map: they stay apart for people
-who do not see red and green. Figures have a white face with a margin, so that they can be read on
-a dark page. The same frame gives the same bytes.
+Each is drawn twice, for a wide column and for a phone, as SVG in the page itself: letters are the
+page's own, black is the page's colour of text, so that both themes are served. Other colours are
+those of :mod:`xlrepro.evidence.row_plot`. The same data give the same text.
 """
 
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote
 
 import numpy as np
 
 from xlrepro.evidence.catalog import CatalogEntry, load_catalog
 from xlrepro.evidence.functions import spearman
 from xlrepro.evidence.html_table import number
-from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.plots import looks_of, printed_distances, titled
+from xlrepro.evidence.row_plot import PALETTE
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 STYLE: Any = {
-    "svg.hashsalt": "xlrepro",
-    "svg.fonttype": "path",
-    "figure.facecolor": "white",
-    "axes.facecolor": "white",
-    "savefig.facecolor": "white",
+    "svg.fonttype": "none",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "font.family": "DejaVu Sans",
     "font.size": 9,
 }
+INK = "#111111"  # on a coloured cell, whatever the theme
+WIDE, NARROW = 7.4, 3.7  # inches at most; 96 pixels each
+_narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 
-# Of matplotlib's SVG, what is not drawn: XML head, metadata, and each text once more as a comment.
+# Of matplotlib's SVG, what is not drawn: XML head, metadata, comments, a style for the whole page.
 _NOT_DRAWN = re.compile(
-    r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL
+    r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>"
+    r"|(?<=<g) id=\"[^\"]*\"",
+    re.DOTALL,
 )
 _LINE_BREAK = re.compile(r"\s*\n\s*")
-_PLACES = re.compile(r" (?:d|x|y)=\"[^\"]*")
+_PLACES = re.compile(r" (?:d|x|y|transform)=\"[^\"]*")
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # beyond a hundredth of a point
-_UNQUOTED = " '/:;,=()!*+-._~@?"  # of a data address inside double quotes
+_FONT = re.compile(r" font-family: [^;\"]*;?")
 
 
 @dataclass(frozen=True)
@@ -55,37 +59,40 @@ class Figure:
     Attributes:
         alt: what the figure shows, computed from the same data.
         drawing: the matplotlib figure.
+        narrow: the same for a narrow column; ``None`` where the one serves both.
     """
 
     alt: str
     drawing: "Drawing"
+    narrow: "Drawing | None" = None
 
-    def svg(self) -> str:
+    def svg(self, narrow: bool = False) -> str:
         """Return it as SVG on one line; the same data gives the same text."""
-        drawn = self._bytes("svg", {"Date": None, "Creator": None}).decode("utf-8")
-        drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
-        return _LINE_BREAK.sub(" ", _NOT_DRAWN.sub("", drawn)).replace("> <", "><").strip()
-
-    def png(self, dpi: int = 150) -> bytes:
-        """Return it as PNG; the same data gives the same bytes."""
-        return self._bytes("png", {"Software": None}, dpi)
-
-    def _bytes(self, kind: str, metadata: dict[str, None], dpi: int = 100) -> bytes:
         import matplotlib as mpl
 
+        drawing = self.narrow if narrow and self.narrow else self.drawing
         buffer = io.BytesIO()
-        with mpl.rc_context(STYLE):
-            self.drawing.savefig(
-                buffer, format=kind, metadata=metadata, dpi=dpi, bbox_inches="tight", pad_inches=0.2
-            )
-        return buffer.getvalue()
+        salt = {"svg.hashsalt": f"{self.alt} {narrow}"}  # no two figures of a page share a name
+        with mpl.rc_context(STYLE | salt):
+            drawing.savefig(
+                buffer, format="svg", metadata={"Date": None, "Creator": None},
+                bbox_inches="tight", pad_inches=0.05,
+            )  # fmt: skip
+        drawn = _NOT_DRAWN.sub("", buffer.getvalue().decode("utf-8"))
+        drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
+        drawn = _FONT.sub("", drawn).replace("#000000", "currentColor")
+        return _LINE_BREAK.sub(" ", drawn).replace("> <", "><").strip()
 
     def _repr_html_(self) -> str:
-        data = quote(self.svg().replace('"', "'"), safe=_UNQUOTED)  # a third less than base64
-        return (
-            f'<img class="xl-figure" alt="{escape(self.alt)}" style="max-width:100%;height:auto" '
-            f'src="data:image/svg+xml,{data}">'
-        )
+        def placed(svg: str, name: str, style: str) -> str:
+            look = f'class="{name}" fill="currentColor" style="{style}" aria-hidden="true"'
+            return svg.replace("<svg ", f"<svg {look} ", 1)
+
+        shown = placed(self.svg(), "xl-wide", "max-width:100%;height:auto")
+        if self.narrow:
+            shown += placed(self.svg(narrow=True), "xl-narrow", "display:none")
+        told = escape(self.alt)
+        return f'<figure class="xl-figure" role="img" aria-label="{told}">{shown}</figure>'
 
     def __repr__(self) -> str:
         """Return a line without measured numbers, so that a notebook's text stays the same."""
@@ -94,13 +101,17 @@ class Figure:
 
 
 def new_drawing(width: float, height: float) -> tuple["Drawing", "Axes"]:
-    """Return an empty drawing of ``width`` × ``height`` inches, and its axes."""
+    """Return an empty drawing of ``width`` × ``height`` inches, and its axes.
+
+    It is at most as wide as a page's column, or as a phone while the narrow figure is drawn.
+    """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as MatplotlibFigure
 
+    most = NARROW if _narrow.get() else WIDE
     with mpl.rc_context(STYLE):
-        drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
+        drawing = MatplotlibFigure(figsize=(min(width, most), height), layout="constrained")
         FigureCanvasAgg(drawing)
         return drawing, drawing.add_subplot()
 
@@ -113,28 +124,58 @@ def new_panels(
     sharex: bool = False,
     sharey: Literal["row"] | bool = False,
 ) -> tuple["Drawing", Any]:
-    """Return an empty drawing of ``width`` × ``height`` inches, and its axes (rows, columns)."""
-    drawing, only = new_drawing(width, height)
+    """Return an empty drawing of ``width`` × ``height`` inches, and its axes (rows, columns).
+
+    In the narrow figure panels stand below each other, two side by side where there are many.
+    """
+    across = columns if not _narrow.get() else 1 if columns < 4 else 2
+    down = -(-columns // across) * rows
+    drawing, only = new_drawing(width, height if across == columns else 2.2 * down)
     only.remove()
-    return drawing, drawing.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
+    if across == columns:
+        return drawing, drawing.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
+    grid = drawing.subplots(down, across, sharey=sharey is True, squeeze=False)
+    kept = grid.reshape(rows, -1)
+    for spare in kept[:, columns:].flat:
+        spare.remove()
+    return drawing, kept[:, :columns]
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Draw with our settings and leave the caller's alone."""
+    """Draw with our settings, leaving the caller's alone: once wide, and once for a phone."""
     from functools import wraps
+
+    def drawn(narrow: bool, args: Any, kwargs: Any) -> Figure:
+        import matplotlib as mpl
+
+        token = _narrow.set(narrow)
+        try:
+            with mpl.rc_context(STYLE):
+                figure = draw(*args, **kwargs)
+                # A layout found anew at every save moves by hairs: find it once and keep it.
+                figure.drawing.draw_without_rendering()
+                figure.drawing.set_layout_engine("none")
+                return figure
+        finally:
+            _narrow.reset(token)
 
     @wraps(draw)
     def wrapped(*args: Any, **kwargs: Any) -> Figure:
-        import matplotlib as mpl
-
-        with mpl.rc_context(STYLE):
-            figure = draw(*args, **kwargs)
-            # A layout that is found anew at every save moves by hairs: find it once and keep it.
-            figure.drawing.draw_without_rendering()
-            figure.drawing.set_layout_engine("none")
-            return figure
+        wide = drawn(False, args, kwargs)
+        if wide.drawing.get_figwidth() <= NARROW:
+            return wide
+        return replace(wide, narrow=drawn(True, args, kwargs).drawing)
 
     return wrapped
+
+
+def legend_below(drawing: "Drawing", axes: "Axes") -> None:
+    """Write a legend of the series of ``axes`` below all panels."""
+    handles, labels = axes.get_legend_handles_labels()
+    drawing.legend(
+        handles, labels, loc="outside lower center", ncols=1 if _narrow.get() else 2,
+        frameon=False, fontsize=8,
+    )  # fmt: skip
 
 
 def nothing_to_draw(title: str, what: str) -> Figure:
@@ -146,75 +187,8 @@ def nothing_to_draw(title: str, what: str) -> Figure:
     return Figure(f"{title}: {what}.", drawing)
 
 
-def printed_distances(experiment: str, columns: Sequence[str]) -> dict[str, float]:
-    """Return the word-order distance to English that the paper prints, for those that have one."""
-    cells = load_reported().cells(experiment, context=True)
-    known = {c.column: c.value for c in cells if c.value is not None}
-    return {c: known[c] for c in columns if c in known}
-
-
-def title_of(frame: "pd.DataFrame") -> str:
-    """Return the experiment's title and the profile of a comparison."""
-    key, profile = str(frame["experiment"].iloc[0]), str(frame["profile"].iloc[0])
-    return f"{load_catalog().experiment(key).title} ({profile})"
-
-
 def _entry(frame: "pd.DataFrame") -> CatalogEntry:
     return load_catalog().experiment(str(frame["experiment"].iloc[0]))
-
-
-@styled
-def heat_map(frame: "pd.DataFrame") -> Figure:
-    """Draw reproduced minus reported: systems × columns, columns by distance where there is one.
-
-    Args:
-        frame: what `xlrepro.evidence.compare.compare` returns.
-    """
-    import seaborn as sns
-
-    shown = frame[frame["difference"].notna()]
-    if shown.empty:
-        return nothing_to_draw("Reproduced minus reported", "no cell is both reported and run")
-    columns = list(dict.fromkeys(shown["column"]))
-    far = printed_distances(str(shown["experiment"].iloc[0]), columns)
-    averages = _entry(shown).average_columns
-    columns.sort(key=lambda c: (c in averages, far.get(c, 0.0)))
-    systems = list(dict.fromkeys(shown["system"]))
-    grid = shown.pivot(index="system", columns="column", values="difference")
-    grid = grid.reindex(index=systems, columns=columns)
-    widest = float(np.nanmax(np.abs(grid.to_numpy()))) or 1.0
-    labels = 0.08 * max(map(len, systems))  # inches that the longest name takes
-    drawing, axes = new_drawing(2.5 + labels + 0.34 * len(columns), 1.4 + 0.36 * len(systems))
-    sns.heatmap(
-        grid,
-        ax=axes,
-        cmap=sns.diverging_palette(240, 30, s=90, l=55, as_cmap=True),
-        center=0,
-        vmin=-widest,
-        vmax=widest,
-        annot=grid.map(lambda gap: number(gap, 0 if widest >= 2 else 2)),
-        fmt="",
-        annot_kws={"size": 7},
-        linewidths=0.5,
-        cbar_kws={"label": f"reproduced − reported ({shown['unit'].iloc[0]})"},
-    )
-    axes.set(xlabel="", ylabel="", title=title_of(shown))
-    axes.set_facecolor("#e6e6e6")
-    axes.tick_params(axis="x", rotation=0 if len(columns) > 12 else 45)
-    axes.tick_params(axis="y", rotation=0)
-    return Figure(_heat_map_text(shown, grid), drawing)
-
-
-def _heat_map_text(shown: "pd.DataFrame", grid: "pd.DataFrame") -> str:
-    high = shown.loc[shown["difference"].idxmax()]
-    low = shown.loc[shown["difference"].idxmin()]
-    above = int((shown["difference"] > 0).sum())
-    return (
-        f"Heat map of reproduced minus reported for {grid.shape[0]} systems and {grid.shape[1]} "
-        f"columns: {above} of {len(shown)} cells are above the paper; differences go from "
-        f"{number(low['difference'], 1, True)} ({low['system']}, {low['column']}) to "
-        f"{number(high['difference'], 1, True)} ({high['system']}, {high['column']})."
-    )
 
 
 @styled
@@ -298,52 +272,13 @@ def _gain_drawing(
     named = next((g for label, g in series if label.startswith("reproduced")), series[0][1])
     for lang, gain in named.items():
         axes.annotate(
-            lang, (far[lang], gain), xytext=(3, 2), textcoords="offset points", fontsize=6
+            lang, (far[lang], gain), xytext=(3, 2), textcoords="offset points", fontsize=7
         )
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set(title=title, ylabel="gain (points)")
     axes.set_xlabel("word-order distance to English, as printed")
-    axes.legend(frameon=False, fontsize=8)
+    legend_below(drawing, axes)
     return Figure(f"Scatter plot. {title}, by language; {'; '.join(sentences)}.", drawing)
-
-
-@styled
-def bars(frame: "pd.DataFrame", *, columns: Sequence[str] | None = None) -> Figure:
-    """Draw each system's reproduced means as bars with their 95 % intervals.
-
-    Args:
-        frame: what `xlrepro.evidence.compare.compare` returns.
-        columns: which columns; by default all.
-    """
-    shown = frame[frame["reproduced"].notna()]
-    if columns is not None:
-        shown = shown[shown["column"].isin(list(columns))]
-    if shown.empty:
-        return nothing_to_draw("Reproduced means", "nothing was run")
-    across = list(dict.fromkeys(shown["column"]))
-    systems = list(dict.fromkeys(shown["system"]))
-    drawing, axes = new_drawing(min(16.0, 3 + 0.16 * len(across) * (len(systems) + 1)), 3.8)
-    width = 0.8 / len(systems)
-    for i, system in enumerate(systems):
-        own = shown[shown["system"] == system].set_index("column").reindex(across)
-        middle = np.arange(len(across)) + (i - (len(systems) - 1) / 2) * width
-        spread = np.vstack([own["reproduced"] - own["low"], own["high"] - own["reproduced"]])
-        look: dict[str, Any] = {"color": PALETTE[i % 6], "hatch": ("", "//", "..")[i // 6 % 3]}
-        axes.bar(middle, own["reproduced"], width, label=system, edgecolor="white", lw=0, **look)
-        axes.errorbar(
-            middle, own["reproduced"], np.nan_to_num(spread), fmt="none", ecolor="#333333", lw=0.8
-        )
-    axes.set_xticks(range(len(across)), across, rotation=90 if len(across) > 8 else 0, fontsize=7)
-    axes.set(ylabel=str(shown["unit"].iloc[0]), title=title_of(shown))
-    if set(shown["unit"]) == {"percent"}:  # intervals of three seeds may reach beyond what there is
-        axes.set_ylim(0, min(axes.get_ylim()[1], 105))
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
-    best = shown.loc[shown["reproduced"].idxmax()]
-    alt = (
-        f"Bar chart of {len(systems)} systems over {len(across)} columns with 95 % intervals; the "
-        f"highest bar is {best['system']} in {best['column']} with {number(best['reproduced'])}."
-    )
-    return Figure(alt, drawing)
 
 
 @styled
@@ -357,20 +292,22 @@ def reported_against_reproduced(frame: "pd.DataFrame") -> Figure:
     if shown.empty:
         return nothing_to_draw("Reproduced against reported", "no cell is both reported and run")
     drawing, axes = new_drawing(4.8, 4.6)
+    systems = list(dict.fromkeys(shown["system"]))
+    known = looks_of(str(shown["experiment"].iloc[0]), systems)
     for i, (system, own) in enumerate(shown.groupby("system", sort=False)):
         axes.scatter(
             own["reported"],
             own["reproduced"],
             s=22,
-            color=PALETTE[i % len(PALETTE)],
+            color=known[str(system)].colour,
             marker="osD^v*"[i % 6],
             label=str(system),
         )
     both = shown[["reported", "reproduced"]].to_numpy()
     ends = [float(both.min()), float(both.max())]
     axes.plot(ends, ends, color="#777777", linewidth=0.8, zorder=0)
-    axes.set(xlabel="reported", ylabel="reproduced", title=title_of(shown))
-    axes.legend(frameon=False, fontsize=8)
+    axes.set(xlabel="reported", ylabel="reproduced", title=titled(shown))
+    legend_below(drawing, axes)
     within = int((shown["verdict"] == "within").sum())
     alt = (
         f"Scatter plot of reproduced against reported numbers: {within} of {len(shown)} cells are "

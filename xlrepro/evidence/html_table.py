@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+MOST_ROWS = 40  # of a table that stands in the page whole
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -21,7 +23,8 @@ class Entry:
         title: shown when the pointer rests on the cell.
         code: whether the text is set as code.
         href: makes the text a link.
-        anchor: an id by which a link finds the cell.
+        anchor: the cell's id, that a link may lead to.
+        strong: whether the text is set in bold: the best of its column.
     """
 
     text: str
@@ -32,12 +35,15 @@ class Entry:
     code: bool = False
     href: str = ""
     anchor: str = ""
+    strong: bool = False
 
     def html(self, header: bool = False) -> str:
         """Return the cell as a ``td``, or as a ``th`` of its row."""
         inner = escape(self.text)
         if self.code:
             inner = f"<code>{inner}</code>"
+        if self.strong:
+            inner = f"<b>{inner}</b>"
         if self.href:
             inner = f'<a href="{escape(self.href)}">{inner}</a>'
         if self.verdict and self.verdict not in self.text:
@@ -47,24 +53,26 @@ class Entry:
         names = f' class="xl-{escape("-".join(self.verdict.split()))}"' if self.verdict else ""
         sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
         title = f' title="{escape(self.title)}"' if self.title else ""
-        anchor = f' id="{escape(self.anchor)}"' if self.anchor else ""
+        place = f' id="{escape(self.anchor)}"' if self.anchor else ""
         tag, scope = ("th", ' scope="row"') if header else ("td", "")
-        return f"<{tag}{anchor}{scope}{names}{sort}{title}>{inner}</{tag}>"
+        return f"<{tag}{scope}{place}{names}{sort}{title}>{inner}</{tag}>"
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The head of a column; ``numeric`` columns are set flush right."""
+    """The head of a column: flush right if ``numeric``; ``detail`` is a smaller line below it."""
 
     text: str
     numeric: bool = False
     title: str = ""
+    detail: str = ""
 
     def html(self) -> str:
         """Return it as a ``th``."""
         names = ' class="xl-number"' if self.numeric else ""
         title = f' title="{escape(self.title)}"' if self.title else ""
-        return f'<th scope="col"{names}{title}>{escape(self.text)}</th>'
+        detail = f'<span class="xl-detail">{escape(self.detail)}</span>' if self.detail else ""
+        return f'<th scope="col"{names}{title}>{escape(self.text)}{detail}</th>'
 
 
 @dataclass(frozen=True)
@@ -99,8 +107,9 @@ class Table:
 
     @property
     def html(self) -> str:
-        """The table as HTML, in a container of its own that scrolls sideways."""
-        kind = "xl-table xl-interactive" if self.interactive else "xl-table"
+        """The table as HTML; a long one scrolls in a box of its own."""
+        kind = "xl-table" + " xl-interactive" * self.interactive
+        kind += " xl-long" * (len(self.rows) > MOST_ROWS)
         head = "".join(h.html() for h in self.headings)
         body = "\n".join(
             "<tr>" + "".join(e.html(header=i == 0) for i, e in enumerate(row)) + "</tr>"

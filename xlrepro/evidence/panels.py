@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures import INK, Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reproduced import Interval, ReproducedCell
+from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _map(axes: "Axes", weights: dict[tuple[str, str], float], highest: float) ->
         if not np.isnan(weight):
             dark = weight > 0.6 * highest
             text = number(float(weight))
-            axes.text(column, row, text, ha="center", va="center", color="w" if dark else "k")
+            axes.text(column, row, text, ha="center", va="center", color="white" if dark else INK)
     axes.set_xticks(range(len(sources)), sources)
     axes.set_yticks(range(len(targets)), targets)
     axes.set_xlabel("source")

@@ -1,5 +1,7 @@
 """Where the numbers of a page come from: its records, and what they cost."""
 
+import math
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +11,11 @@ from xlrepro.trials.fingerprint import standing_check
 from xlrepro.trials.record import Record
 
 KEY_LENGTH = 10  # characters of a key that are shown
+
+
+def record_anchor(key: str) -> str:
+    """Return the id of a record's place under *Provenance*."""
+    return f"r-{key[:KEY_LENGTH]}"
 
 
 @dataclass(frozen=True)
@@ -123,34 +130,74 @@ def _patience(details: dict[str, Any]) -> int | None:
     return next((part["patience"] for part in parts if "patience" in part), None)
 
 
+@dataclass(frozen=True)
+class Keys(Entry):
+    """The keys of the records of a row, each a place that a cell of the page leads to."""
+
+    keys: tuple[str, ...] = ()
+
+    def html(self, header: bool = False) -> str:
+        """Return the cell: each key by its first characters, the whole as its title."""
+        told = " ".join(
+            f'<code id="{record_anchor(k)}" title="{k}">{k[:KEY_LENGTH]}</code>' for k in self.keys
+        )
+        return super().html(header).replace(">" + self.text + "<", f">{told}<", 1)
+
+
+def command_of(records: Sequence[Record]) -> str:
+    """Return the command that makes records of the same systems again."""
+    first = records[0]
+    systems = ",".join(first.systems)
+    seeds = ",".join(str(seed) for seed in sorted({r.seed for r in records}))
+    return (
+        f"xlrepro run {first.experiment} --profile {first.profile} "
+        f"--systems {shlex.quote(systems)} --seeds {seeds} --again"
+    )
+
+
 def provenance_table(
     records: Sequence[Record], *, standing: Callable[[Record], str] | None = None
 ) -> Table:
-    """Render the records behind a page, with their total cost in the caption."""
+    """Render the records behind a page, those of the same systems and code in one row.
+
+    The caption has their total cost, each row the command that repeats it.
+    """
     standing = standing or standing_check()
-    rows = []
+    groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
-        rate = record.training_tokens_per_second
-        commit = (record.git.commit or "none")[:KEY_LENGTH]
-        state = "changed sources" if record.git.dirty else ""
-        rows.append(
-            (
-                Entry(record.key[:KEY_LENGTH], title=record.key, code=True),
-                Entry(", ".join(record.systems)),
-                Entry(str(record.seed), sort=record.seed),
-                Entry(commit, state, title=record.git.commit or "", code=True),
-                Entry(standing(record)),
-                Entry(record.device, f"{record.threads} threads"),
-                Entry(duration(record.wall_seconds), sort=record.wall_seconds),
-                Entry(number(rate, 0), sort=rate),
-                Entry(number(record.peak_memory_bytes / 2**30), sort=record.peak_memory_bytes),
-                Entry(record.started),
-            )
-        )
-    names = ("record", "systems", "seed", "commit", "code", "device", "wall time", "tokens/s",
+        code = (record.git.commit, record.git.dirty, standing(record))
+        place = (record.device, record.threads)
+        groups.setdefault((record.experiment, record.systems, *code, *place), []).append(record)
+    rows = [_group_row(of, group[-3]) for group, of in groups.items()]
+    names = ("records", "systems", "seeds", "commit", "code", "device", "wall time", "tokens/s",
              "peak GiB", "started (UTC)")  # fmt: skip
-    numeric = ("seed", "wall time", "tokens/s", "peak GiB")
+    numeric = ("wall time", "tokens/s", "peak GiB")
     caption = f"Records behind this page. Total: {total_cost(records)}."
     caption += f" {trainings(records)}".rstrip()
-    summary = f"{len(rows)} records"
-    return Table(caption, headings(*names, numeric=numeric), tuple(rows), summary)
+    return Table(caption, headings(*names, numeric=numeric), tuple(rows), f"{len(records)} records")
+
+
+def _group_row(records: Sequence[Record], standing: str) -> tuple[Entry, ...]:
+    first, keys = records[0], tuple(r.key for r in records)
+    rates = [r.training_tokens_per_second for r in records]
+    rate = math.fsum(known) / len(known) if (known := [r for r in rates if r]) else None
+    wall, peak = sum(r.wall_seconds for r in records), max(r.peak_memory_bytes for r in records)
+    commit = (first.git.commit or "none")[:KEY_LENGTH]
+    started = min(r.started for r in records)
+    return (
+        Keys(" ".join(k[:KEY_LENGTH] for k in keys), keys=keys),
+        Entry(", ".join(first.systems), command_of(records)),
+        Entry(", ".join(str(seed) for seed in sorted({r.seed for r in records}))),
+        Entry(
+            commit,
+            "changed sources" if first.git.dirty else "",
+            title=first.git.commit or "",
+            code=True,
+        ),
+        Entry(standing),
+        Entry(first.device, f"{first.threads} threads"),
+        Entry(duration(wall), sort=wall),
+        Entry(number(rate, 0), sort=rate),
+        Entry(number(peak / 2**30), sort=peak),
+        Entry(started[:16].replace("T", " ")),
+    )

@@ -6,9 +6,8 @@ same bits as one without a break (a test compares). On CUDA it runs in bfloat16 
 it, else in float16 with loss scaling.
 """
 
-import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
 from xlrepro.pretraining.masking import mask_pieces
 from xlrepro.pretraining.settings import PretrainingSettings
 from xlrepro.pretraining.wordpiece import MASK, SPECIAL
+from xlrepro.training.checkpoints import Checkpoints
 from xlrepro.training.repeatable import compute_repeatably
 
 CURVE_POINTS = 40  # of the loss curve that the record shows
@@ -70,7 +70,9 @@ def pretrain(
     model = MaskedLanguageModel(BertSizes(vocabulary, **settings.sizes.model_dump())).to(device)
     optimizer = _optimizer(model, settings)
     precision = _Precision(device)
-    progress = _resumed(checkpoint, model, optimizer, precision)
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    checkpoints = Checkpoints(checkpoint)
+    progress = _resumed(checkpoints.load(), model, optimizer, precision)
     end = settings.steps if stop_after is None else min(stop_after, settings.steps)
     model.train()
     started = time.perf_counter() - progress.seconds
@@ -84,7 +86,7 @@ def pretrain(
         progress.step += 1
         progress.seconds = time.perf_counter() - started
         if progress.step % settings.checkpoint_every == 0 and progress.step < settings.steps:
-            _save(checkpoint, model, optimizer, precision, progress)
+            checkpoints.save(_resumable(model, optimizer, precision, progress))
             recent = float(np.mean(progress.losses[-settings.checkpoint_every :]))
             say(f"step {progress.step} of {settings.steps}, loss {recent:.3f}")
     return model, progress
@@ -170,39 +172,29 @@ def _step(
     return round(float(loss.detach()), 5)
 
 
-def _save(
-    path: Path,
+def _resumable(
     model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     precision: _Precision,
     progress: Progress,
-) -> None:
-    """Write a checkpoint beside the last one, then put it in its place: a kill leaves one whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    state = {
+) -> dict[str, Any]:
+    return {
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
         "scaler": precision.scaler.state_dict(),
         "progress": vars(progress),
     }
-    with open(unfinished, "wb") as file:
-        torch.save(state, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
 
 
 def _resumed(
-    path: Path,
+    state: Mapping[str, Any] | None,
     model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     precision: _Precision,
 ) -> Progress:
-    """Load the checkpoint into model and optimiser; start anew where there is none."""
-    if not path.is_file():
+    """Go on from a checkpoint; start anew where there is none."""
+    if state is None:
         return Progress()
-    state = torch.load(path, map_location=precision.device, weights_only=True)
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     precision.scaler.load_state_dict(state["scaler"])

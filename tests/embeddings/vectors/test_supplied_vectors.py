@@ -8,7 +8,7 @@ import pytest
 from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned, unrelated
 from xlrepro.embeddings.mappings.recipes import AdversarialSettings
-from xlrepro.embeddings.mappings.spaces import CollapsedError
+from xlrepro.embeddings.mappings.spaces import CollapsedError, Space
 from xlrepro.embeddings.vectors import supplied as supplied_vectors
 from xlrepro.errors import SettingsError
 
@@ -67,7 +67,7 @@ def test_other_files_settings_and_methods_are_learnt_anew(files, monkeypatch):
     monkeypatch.setattr(unsupervised_vectors, "learnt_maps", learn)
     hashes = [supplied_vectors.load(n, files, SETTINGS).content_hash for n in ("muse", "umwe")]
     hashes.append(supplied_vectors.load("muse", files, quick).content_hash)
-    write(files["de"], GERMAN.most_frequent(250))
+    write(files["de"], Space(GERMAN.words[:250], GERMAN.matrix[:250]))
     hashes.append(supplied_vectors.load("muse", files, SETTINGS).content_hash)
     assert learnt == ["muse", "umwe", "muse", "muse"]
     assert len(set(hashes)) == 4

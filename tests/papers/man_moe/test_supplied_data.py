@@ -38,9 +38,11 @@ def supply_vectors(root, languages=("en", "de", "es", "nl")):
 def nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
-    data.vectors.cache_clear()
+    for cached in (data.vectors, data._raw):
+        cached.cache_clear()
     yield tmp_path
-    data.vectors.cache_clear()
+    for cached in (data.vectors, data._raw):
+        cached.cache_clear()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The four systems: loss, padding, decoding, what is shared, and how large they are."""
 
-from itertools import pairwise
-
 import pytest
 import torch
 
@@ -14,7 +12,20 @@ CHOICES = [
     {},
     {"decoder_input": "word", "output_layer": "state_context"},
     {"bidirectional": False, "reset_gate": "after"},
+    {"reset_gate": "unused"},
 ]
+
+
+def step_by_step(model, source, lengths, target):
+    """The loss of sentences of any lengths, the decoder's steps one after the other."""
+    memory = model.encode("translation", source, lengths)
+    decoder, readout = model.decoder.tied("translation", memory), model.readout("translation")
+    words, state, total = readout.embedding(target[:, :-1].T), decoder.start(), 0.0
+    for given, word, gold in zip(decoder.project(words), words, target[:, 1:].T, strict=True):
+        state = decoder.step(given, state)
+        scores = readout(decoder.output(state), state.context, word).log_softmax(-1)
+        total = total - scores[torch.arange(len(gold)), gold][gold > 0].sum()
+    return total
 
 
 @pytest.mark.parametrize("choices", CHOICES)
@@ -22,18 +33,50 @@ CHOICES = [
 def test_teacher_forced_loss_is_that_of_the_step_by_step_decoder(system, choices):
     model, (source, lengths, target) = small_model(system, **choices), small_batch()
     whole = model.loss("translation", source, lengths, target)
-    total = 0.0
-    for row in range(len(source)):
-        memory = model.encode("translation", source[row : row + 1], lengths[row : row + 1])
-        decoder = model.decoder.tied("translation", memory)
-        readout, state = model.readout("translation"), decoder.start()
-        tokens = target[row][target[row] > 0]
-        for last, gold in pairwise(tokens):
-            words = readout.embedding(last.view(1, 1))
-            state = decoder.step(decoder.project(words)[0], state)
-            scores = readout(decoder.output(state), state.context, words[0])
-            total -= scores.log_softmax(-1)[0, gold]
+    total = sum(
+        step_by_step(model, source[row : row + 1], lengths[row : row + 1], target[row : row + 1])
+        for row in range(len(source))
+    )
     assert torch.allclose(whole, total)
+
+
+@pytest.mark.parametrize("choices", CHOICES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_way_back_by_hand_has_autograds_gradients(system, choices):
+    model, batch = small_model(system, **choices), small_batch()
+    found = []
+    for loss in (model.loss("translation", *batch), step_by_step(model, *batch)):
+        model.zero_grad()
+        loss.backward()
+        found.append({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
+    assert found[0].keys() == found[1].keys()
+    for name, gradient in found[0].items():
+        assert torch.allclose(gradient, found[1][name]), name
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_gradient_is_that_of_small_differences(system):
+    """Encoder and decoder together, dropout between layers included."""
+    torch.manual_seed(0)
+    model, batch = small_model(system, dropout=0.25), small_batch()
+
+    def loss():
+        torch.manual_seed(1)
+        return model.loss("translation", *batch)
+
+    loss().backward()
+    for name, parameter in model.named_parameters():
+        if parameter.grad is None or parameter.grad.abs().max() < 1e-6:
+            continue
+        place = parameter.grad.abs().argmax()
+        with torch.no_grad():
+            kept, found = parameter.view(-1)[place].item(), []
+            for change in (1e-5, -1e-5):
+                parameter.view(-1)[place] = kept + change
+                found.append(loss().item())
+            parameter.view(-1)[place] = kept
+        difference = (found[0] - found[1]) / 2e-5
+        assert difference == pytest.approx(parameter.grad.view(-1)[place].item(), rel=1e-4), name
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -2,9 +2,7 @@
 
 import pytest
 import torch
-from torch.nn import functional
 
-from xlrepro.papers.routing_nmt.products import LoopProduct
 from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
 
 INPUT, HIDDEN, SHARED = 5, 4, 3
@@ -101,28 +99,17 @@ def test_a_tasks_own_block_gets_no_gradient_from_another_task():
     assert all(p.grad.abs().sum() > 0 for p in made.shared.parameters())
 
 
-def test_input_known_step_by_step_counts_like_input_known_before():
-    made, x = unit(), words()
-    whole, _ = made.tied("a").scan(x)
-    tied = made.tied("a")
-    later, state = tied.stepwise(2), tied.start(x[0])
-    for given, now, gold in zip(tied.project(x[..., :2]).steps(), x[..., 2:], whole):
-        state = tied.step(later(now, given), state)
-        assert torch.allclose(state.unit, gold)
+def test_input_known_in_two_parts_counts_like_input_known_at_once():
+    tied, x = unit().tied("a"), words()
+    parts = tied.project(x[..., :2]) + tied.project(x[..., 2:], first=2)
+    assert torch.allclose(parts, tied.project(x))
 
 
-def test_products_of_a_loop_have_the_gradients_of_matmul():
-    torch.manual_seed(0)
-    weight = torch.randn(3, 4, 4).double().requires_grad_()
-    start = torch.randn(3, 2, 4).double().requires_grad_()
-
-    def looped(weight, start, product):
-        state = start
-        for _ in range(4):
-            state = functional.silu(product(state) + start)
-        return state.sum()
-
-    plain = torch.autograd.grad(looped(weight, start, lambda x: x @ weight), (weight, start))
-    product = LoopProduct(weight)
-    collected = torch.autograd.grad(looped(weight, start, product), (weight, start))
-    assert all(torch.allclose(a, b) for a, b in zip(plain, collected))
+@pytest.mark.parametrize("reset_gate", ["before", "after", "unused"])
+def test_steps_written_out_agree_with_the_scan(reset_gate):
+    made, x = unit(reset_gate), words()
+    tied = made.tied("b")
+    whole, state = tied.scan(x)[0], tied.start(x[0])
+    for given, gold in zip(tied.project(x), whole, strict=True):
+        state = tied.step(given, state)
+        assert torch.allclose(tied.output(state), gold)

@@ -182,6 +182,15 @@ def test_a_trial_fills_the_rows_with_and_without_w():
         assert [TRANSFER[s.split(":", 1)[1]][1] for s in trial.systems] == [False, True]
 
 
+def test_one_target_alone_has_the_trials_that_it_has_among_all():
+    table = experiments.experiment("sense_alignment/table3")
+    every = table.trials("open", seeds=[0])
+    german = table.trials("open", seeds=[0], overrides={"targets": "de"})
+    assert {t.key for t in german} == {t.key for t in every if t.columns == ("de",)}
+    with pytest.raises(SettingsError, match="are de, es, zh"):
+        table.trials("open", overrides={"targets": "xx"})
+
+
 def test_changed_settings_reach_the_language_model_and_the_head():
     table = experiments.experiment("sense_alignment/table3")
     (trial, *_) = table.trials("smoke", overrides={"steps": 7, "epochs": 2, "longest": 9})

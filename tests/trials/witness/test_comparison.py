@@ -58,3 +58,12 @@ def test_a_default_that_the_details_show_is_shrunk_too(record_of):
     record = record_of().model_copy(update={"details": {"settings": {"train_sentences": None}}})
     trial = shrunk(record, {"train_sentences": 500, "test_sentences": 50})
     assert trial.settings == {"train_sentences": 500}
+
+
+def test_columns_of_targets_cut_off_go_with_them(record_of):
+    record = record_of(settings={"targets": ["de", "fr", "fi"]}).model_copy(
+        update={"columns": ("en", "de", "NER/fr", "fi/0.05", "fi", "avg")}
+    )
+    trial = shrunk(record, {"targets": 2})
+    assert trial.settings == {"targets": ["de", "fr"]}
+    assert trial.columns == ("en", "de", "NER/fr", "avg")

@@ -84,20 +84,6 @@ def distance(a: str, b: str) -> float:
     return mean_absolute_difference(_of(features, a), _of(features, b))
 
 
-def distances_to(source: str = "en") -> dict[str, float]:
-    """Return every language's distance to ``source``, nearest first.
-
-    Raises:
-        SettingsError: for a language that the table does not have.
-    """
-    features = table()
-    origin = _of(features, source)
-    distances = {
-        code: mean_absolute_difference(values, origin) for code, values in features.items()
-    }
-    return dict(sorted(distances.items(), key=lambda item: (item[1], item[0])))
-
-
 def _of(features: dict[str, np.ndarray], language: str) -> np.ndarray:
     if language not in features:
         raise SettingsError(

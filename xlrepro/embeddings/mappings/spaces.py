@@ -45,10 +45,6 @@ class Space:
                 f"{self.matrix.shape}"
             )
 
-    def most_frequent(self, n: int) -> "Space":
-        """Return the space of the first ``n`` words."""
-        return Space(self.words[:n], self.matrix[:n])
-
 
 @dataclass(frozen=True)
 class MappingProblem:
@@ -147,19 +143,6 @@ class Mapped:
             y: vectors of the target, in any number. ``(words, dim)``
         """
         return unit_rows(x @ self.w), unit_rows(y @ self.w_target)
-
-    def checked(self) -> "Mapped":
-        """Return the map itself.
-
-        Raises:
-            CollapsedError: if it collapsed; nothing should be trained on it.
-        """
-        if self.report.status == COLLAPSED:
-            raise CollapsedError(
-                f"{self.report.method} collapsed: {self.report.why}; use vectors mapped with a "
-                "dictionary instead"
-            )
-        return self
 
 
 def seed_rows(pairs: Pairs | None, method: str) -> np.ndarray:

@@ -21,13 +21,18 @@ SHRINK = {
     }
     for task in ("transfer", "sweep", "statistics")
 } | {
-    "mappings": {
+    task: {
         "languages": 1,
-        "words": 5000,
+        "words": 4000,
         "test_words": 200,
         "method.epochs": 1,
         "method.epoch_steps": 50,
-        "method.frequent": 2000,
-    },
-    "mappings_control": {"words": 5000, "method.frequent": 2000, "method.start_words": 2000},
+        "method.frequent": 1000,
+        "method.start_words": 1000,
+        "method.criterion_words": 500,
+        "method.refinement_words": 1000,
+        "method.refinements": 1,
+        "method.patience": 1,
+    }
+    for task in ("mappings", "mappings_control")
 }

@@ -118,11 +118,15 @@ def _filled(
         whole = MaskedLanguageModel(sizes)
     whole.bert = network_of(encoder, sizes)
     with torch.no_grad():
-        for module, at in ((whole.transform, kind.transform), (whole.norm, kind.norm)):
-            module.weight.copy_(state[f"{at}.weight"])
-            module.bias.copy_(state[f"{at}.bias"])
+        parts: tuple[tuple[torch.nn.Linear | torch.nn.LayerNorm, str], ...] = (
+            (whole.transform, kind.transform),
+            (whole.norm, kind.norm),
+        )
+        for part, at in parts:
+            part.weight.copy_(state[f"{at}.weight"])
+            part.bias.copy_(state[f"{at}.bias"])
         whole.bias.copy_(state[kind.bias])
-    for module in whole.modules():  # type: ignore[assignment]
+    for module in whole.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = dropout
     return whole
@@ -142,12 +146,15 @@ def pieces(name: str) -> Pieces:
     described = json.loads((root / "tokenizer.json").read_text("utf-8"))
     described |= {"padding": None, "truncation": None, "post_processor": None}
     engine = Tokenizer.from_str(json.dumps(described))
-    numbers = [engine.token_to_id(piece) for piece in kind.special]
-    split = EngineTokenizer(engine, numbers[3])  # type: ignore[arg-type]
+    numbers: dict[str, int] = engine.get_vocab()
+    if missing := [piece for piece in kind.special if piece not in numbers]:
+        raise DataError(f"{root}/tokenizer.json has no piece {missing[0]}: is it the model's own?")
+    begin, end, pad, unknown, mask = (numbers[piece] for piece in kind.special)
+    split = EngineTokenizer(engine, unknown)
     # Ordinary pieces begin after [MASK] in BERT; RoBERTa's mask is its last row.
-    first = max(numbers[:4] if kind.space else numbers) + 1  # type: ignore[type-var, operator]
+    first = 1 + max((begin, end, pad, unknown) if kind.space else (begin, end, pad, unknown, mask))
     return Pieces(
         lambda word: split.numbers(kind.space + word),
-        Special(*numbers, first),  # type: ignore[arg-type, call-arg]
+        Special(begin, end, pad, unknown, mask, first),
         config["vocab_size"],
     )

@@ -3,7 +3,7 @@
 | of the paper | here |
 |---|---|
 | §2.1 routing, Figure 1 | ``routed_unit`` |
-| §2.2 blocks | ``gru_blocks`` (and ``products``: their matrix products in a loop) |
+| §2.2 blocks | ``gru_blocks`` (and ``loops``: encoder and decoder over time) |
 | §2, §3.3 the model, the baselines | ``model``, ``stacked_unit``, ``decoding`` |
 | §2.3 objective and schedule | ``training``, ``batches`` |
 | §3.1 bilingual corpora, BPE | ``data``, ``text`` |

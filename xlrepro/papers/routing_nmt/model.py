@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.reversal import mirrored_steps
 from xlrepro.papers.routing_nmt.gru_blocks import ResetGate
-from xlrepro.papers.routing_nmt.products import LoopProduct
+from xlrepro.papers.routing_nmt.loops import decode
 from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
 from xlrepro.papers.routing_nmt.stacked_unit import StackedUnit
 
@@ -36,7 +36,7 @@ class Sizes:
         attention: width of the attention's hidden layer.
         router: width of s_t.
         bidirectional: whether the encoder reads both ways.
-        reset_gate: see `TiedBlocks`.
+        reset_gate: see `next_states`.
         decoder_input: whether a decoder step reads the context beside the last word.
         output_layer: what the output layer reads.
         dropout: on the inputs and outputs of units.
@@ -163,15 +163,32 @@ class TiedDecoder:
     def __init__(self, decoder: Decoder, task: str, memory: Memory) -> None:
         self._unit = decoder.unit.tied(task)
         self._memory = memory
-        self._query = LoopProduct(decoder.attention.query.weight.T)
-        self._score = LoopProduct(decoder.attention.weight.T)
-        self._context_inputs = (
-            self._unit.stepwise(decoder.embedding_dim) if decoder.reads_context else None
+        attention = decoder.attention
+        self._query, self._energy = attention.query.weight.T, attention.weight[0]
+        # W c_t = sum_j alpha_j (W m_j): projected once per source token, weighed at each step
+        # shape: (batch, length, inputs)
+        self._read = (
+            self._unit.project(memory.states, decoder.embedding_dim)
+            if decoder.reads_context
+            else None
         )
 
-    def project(self, words: Tensor) -> list[Any]:
-        """Return the part of each step's input that ``(length, batch, embedding)`` words give."""
-        return list(self._unit.project(words).steps())
+    def project(self, words: Tensor) -> Tensor:
+        """Return what ``(length, batch, embedding)`` words give to each step."""
+        return self._unit.project(words)
+
+    def run(self, words: Tensor) -> tuple[Tensor, Tensor]:
+        """Return h_t, ``(length, batch, state)``, and c_t, ``(length, batch, memory)``.
+
+        Args:
+            words: embeddings of y_{t-1}, ``(length, batch, embedding)``.
+        """
+        memory, unit = self._memory, self._unit
+        attention = (memory.keys, memory.mask, self._query, self._energy)
+        outputs, looks = decode(
+            unit.tape, self.project(words), self._read, attention, unit.output_dim, unit.weights
+        )
+        return outputs, torch.bmm(looks.transpose(0, 1), memory.states).transpose(0, 1)
 
     def start(self) -> DecoderState:
         """Return the zero state."""
@@ -182,23 +199,20 @@ class TiedDecoder:
         """Return h_t, ``(batch, state)``."""
         return self._unit.output(state.unit)
 
-    def step(self, given: Any, state: DecoderState) -> DecoderState:
-        """Return the state after reading one word; ``given``: an entry of `project`."""
-        context = self._attend(self._unit.output(state.unit))
-        if self._context_inputs is not None:
-            given = self._context_inputs(context, given)
+    def step(self, given: Tensor, state: DecoderState) -> DecoderState:
+        """Return the state after reading one word, written out; ``given``: a row of `project`."""
+        look = self._attend(self._unit.output(state.unit)).unsqueeze(1)
+        # shape: (batch, memory)
+        context = torch.bmm(look, self._memory.states).squeeze(1)
+        if self._read is not None:
+            given = given + torch.bmm(look, self._read).squeeze(1)
         return DecoderState(self._unit.step(given, state.unit), context)
 
     def _attend(self, state: Tensor) -> Tensor:
-        memory = self._memory
-        batch, length, width = memory.keys.shape
-        # shape: (batch, length, attention)
-        hidden = (memory.keys + self._query(state).unsqueeze(1)).tanh()
-        energies = self._score(hidden.view(batch * length, width)).view(batch, length)
-        # row i, column j: how much the step of sentence i looks at its token j
-        weights = energies.masked_fill(~memory.mask, -math.inf).softmax(-1)
-        # shape: (batch, memory)
-        return torch.bmm(weights.unsqueeze(1), memory.states).squeeze(1)
+        """Row i, column j: how much the step of sentence i looks at its token j."""
+        hidden = (self._memory.keys + (state @ self._query).unsqueeze(1)).tanh()
+        energies = hidden @ self._energy
+        return energies.masked_fill(~self._memory.mask, -math.inf).softmax(-1)
 
 
 class MultiTaskModel(nn.Module):
@@ -283,14 +297,8 @@ class MultiTaskModel(nn.Module):
         """
         readout = self.readout(task)
         words = self.dropout(readout.embedding(target_inputs.T))
-        decoder = self.decoder.tied(task, memory)
-        state, states, contexts = decoder.start(), [], []
-        for given in decoder.project(words):
-            state = decoder.step(given, state)
-            states.append(decoder.output(state))
-            contexts.append(state.context)
-        outputs = self.dropout(torch.stack(states))
-        scores: Tensor = readout(outputs, torch.stack(contexts), words)
+        states, contexts = self.decoder.tied(task, memory).run(words)
+        scores: Tensor = readout(self.dropout(states), contexts, words)
         return scores
 
     def loss(self, task: str, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ class ModelSettings(BaseModel):
         attention: width of the attention's hidden layer.
         router: width of s_t.
         bidirectional: whether the encoder reads both ways.
-        reset_gate: where the reset gate acts, see `TiedBlocks`; ``unused`` is the printed formula.
+        reset_gate: where the reset gate acts, see `next_states`; ``unused`` is the printed formula.
         decoder_input: whether a decoder step reads the context beside the last word.
         output_layer: whether the output layer reads the last word beside state and context.
         dropout: on the inputs and outputs of units.

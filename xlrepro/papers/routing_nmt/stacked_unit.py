@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro.nn.dropout import Dropout
-from xlrepro.papers.routing_nmt.gru_blocks import GruBlocks, ResetGate, TiedBlocks
-from xlrepro.papers.routing_nmt.products import LoopProduct
+from xlrepro.papers.routing_nmt.gru_blocks import BlocksTape, GruBlocks, ResetGate, next_states
+from xlrepro.papers.routing_nmt.loops import scan
 
 EVERY = "every_task"
 
@@ -24,7 +24,7 @@ class StackedUnit(nn.Module):
         shared: for each layer, from the lowest, whether all tasks share it.
         tasks: names of the tasks.
         dropout: between the layers.
-        reset_gate: see `TiedBlocks`.
+        reset_gate: see `next_states`.
     """
 
     def __init__(
@@ -60,44 +60,36 @@ class TiedStackedUnit:
     """A stacked unit with the weights that one task uses, for one batch."""
 
     def __init__(self, unit: StackedUnit, task: str) -> None:
-        self._layers = []
+        self.output_dim, self.reset_gate = unit.output_dim, unit.reset_gate
+        self._dropout = unit.dropout
+        self._layers: list[GruBlocks] = []
         for owners in unit.layers:
             assert isinstance(owners, nn.ModuleDict)
             layer = owners[EVERY if EVERY in owners else task]
             assert isinstance(layer, GruBlocks)
-            self._layers.append(TiedBlocks([layer], unit.reset_gate))
-        self._dropout = unit.dropout
-        self._upwards = [LoopProduct(layer.input_weight[0]) for layer in self._layers[1:]]
+            self._layers.append(layer)
+        # shape: (input, 3 * hidden)
+        self.input_weight = self._layers[0].input_weight[0]
+        # U of the lowest layer; W, b and U of each one above
+        self.weights: list[Tensor] = [self._layers[0].recurrent_weight]
+        for layer in self._layers[1:]:
+            self.weights += [layer.input_weight[0], layer.bias[0, 0], layer.recurrent_weight]
 
-    def project(self, x: Tensor, first: int = 0) -> "StackedInputs":
-        """Return what x adds to the lowest layer's gates; its bias comes with column 0."""
-        (projected,) = self._layers[0].project(x, first)
-        return StackedInputs(projected + self._layers[0].bias[0] if first == 0 else projected)
+    def project(self, x: Tensor, first: int = 0) -> Tensor:
+        """Return what x gives to each step, ``(length, batch, 3 * hidden)``.
 
-    def stepwise(self, first: int) -> "StepwiseStackedInputs":
-        """Return what projects the columns from ``first`` on, one step at a time."""
-        return StepwiseStackedInputs(self._layers[0].input_weight[0, first:])
+        Args:
+            x: ``(length, batch, width)``.
+            first: x holds the columns ``first`` to ``first + width`` of x_t; biases come with 0.
+        """
+        projected = x @ self.input_weight[first : first + x.shape[-1]]
+        return projected + self._layers[0].bias[0] if first == 0 else projected
 
-    def start(self, like: Tensor) -> list[Tensor]:
-        """Return the zero states, each ``(1, batch, hidden)``."""
-        return [like.new_zeros(1, like.shape[0], layer.hidden_dim) for layer in self._layers]
-
-    def step(self, inputs: "StackedInputs", state: list[Tensor]) -> list[Tensor]:
-        """Return the states after one step."""
-        # shape: (1, batch, 3 * hidden)
-        gates = inputs.gates.unsqueeze(0)
-        states: list[Tensor] = []
-        for number, (layer, last) in enumerate(zip(self._layers, state, strict=True)):
-            if number:
-                below = self._dropout(states[-1][0])
-                bias = layer.bias[0].expand(below.shape[0], -1)
-                gates = self._upwards[number - 1](below, bias).unsqueeze(0)
-            states.append(layer.step(gates, last))
-        return states
-
-    def output(self, state: list[Tensor]) -> Tensor:
-        """Return the highest layer's state, ``(batch, hidden)``."""
-        return state[-1][0]
+    def tape(self, weights: Sequence[Tensor], length: int, batch: int) -> "StackedTape":
+        """Return the tape of a batch, its dropout between layers drawn."""
+        hidden = weights[0].shape[1]
+        ones = weights[0].new_ones(len(self._layers) - 1, length, batch, hidden)
+        return StackedTape(weights, self._dropout(ones), self.reset_gate)
 
     def scan(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Read a whole sequence layer by layer, each layer's input projected at once.
@@ -110,33 +102,79 @@ class TiedStackedUnit:
         """
         for number, layer in enumerate(self._layers):
             below = self._dropout(x) if number else x
-            gates = layer.project(below) + layer.bias.unsqueeze(1)
-            state = x.new_zeros(1, x.shape[1], layer.hidden_dim)
-            states = []
-            for given in gates.unbind(1):
-                state = layer.step(given, state)
-                states.append(state[0])
-            x = torch.stack(states)
+            given = below @ layer.input_weight[0] + layer.bias[0]
+            x, _ = scan(self._one_layer, given, [layer.recurrent_weight])
         return x, None
 
+    def _one_layer(self, weights: Sequence[Tensor], length: int, batch: int) -> "StackedTape":
+        hidden = weights[0].shape[1]
+        return StackedTape(weights, weights[0].new_ones(0, length, batch, hidden), self.reset_gate)
 
-class StackedInputs:
-    """The input's part of the lowest layer's gates, ``(length, batch, 3 * hidden)``."""
+    def start(self, like: Tensor) -> list[Tensor]:
+        """Return the zero states, each ``(1, batch, hidden)``."""
+        return [like.new_zeros(1, like.shape[0], self.output_dim) for _ in self._layers]
 
-    def __init__(self, gates: Tensor) -> None:
-        self.gates = gates
+    def step(self, given: Tensor, state: list[Tensor]) -> list[Tensor]:
+        """Return the states after one step, written out; ``given``: a row of `project`."""
+        states: list[Tensor] = []
+        for number, (layer, last) in enumerate(zip(self._layers, state, strict=True)):
+            if number:
+                given = self._dropout(states[-1][0]) @ layer.input_weight[0] + layer.bias[0]
+            gates = given.unsqueeze(0)
+            states.append(next_states(gates, last, layer.recurrent_weight, self.reset_gate))
+        return states
 
-    def steps(self) -> list["StackedInputs"]:
-        """Return those of each step, ``(batch, 3 * hidden)``."""
-        return [StackedInputs(gates) for gates in self.gates.unbind(0)]
+    def output(self, state: list[Tensor]) -> Tensor:
+        """Return the highest layer's state, ``(batch, hidden)``."""
+        return state[-1][0]
 
 
-class StepwiseStackedInputs:
-    """Projects columns of the input that are known one step at a time, such as the context."""
+class StackedTape:
+    """A `Tape` of stacked layers; `TiedStackedUnit.step` says what a step is.
 
-    def __init__(self, weight: Tensor) -> None:
-        self._product = LoopProduct(weight)
+    Args:
+        weights: those of `TiedStackedUnit`, or of its lowest layer alone.
+        kept: by how much the state of each layer but the highest is multiplied before the next
+            layer reads it: dropout, ``(layers - 1, length, batch, hidden)``.
+        reset_gate: see `next_states`.
+    """
 
-    def __call__(self, x: Tensor, known: StackedInputs) -> StackedInputs:
-        """Return the inputs of a step: what is known, plus ``x``, ``(batch, width)``, projected."""
-        return StackedInputs(self._product(x, known.gates))
+    def __init__(self, weights: Sequence[Tensor], kept: Tensor, reset_gate: ResetGate) -> None:
+        length, batch = kept.shape[1:3]
+        self._upwards, self._biases = weights[1::3], weights[2::3]
+        self._layers = [BlocksTape(u, reset_gate, length, batch) for u in weights[::3]]
+        self._kept, self._below = kept, torch.empty_like(kept)
+        self.taus = kept.new_empty(0)
+        self._of_states: list[Tensor] = []
+
+    def step(self, t: int, given: Tensor) -> Tensor:
+        """Return the highest layer's state."""
+        states = given
+        for number, layer in enumerate(self._layers):
+            if number:
+                below = torch.mul(states, self._kept[number - 1, t], out=self._below[number - 1, t])
+                given = torch.addmm(self._biases[number - 1], below, self._upwards[number - 1])
+            states = layer.step(t, given.unsqueeze(0))[0]
+        return states
+
+    def back(self, t: int, gradient: Tensor) -> Tensor:
+        """Return the gradient of the step's row."""
+        if not self._of_states:
+            self._of_states = [torch.zeros_like(layer.states[0]) for layer in self._layers]
+        found = gradient
+        for number in reversed(range(len(self._layers))):
+            total = self._of_states[number].add_(gradient)
+            of_inputs, self._of_states[number] = self._layers[number].back(t, total)
+            found = of_inputs[0]
+            if number:
+                gradient = (found @ self._upwards[number - 1].T).mul_(self._kept[number - 1, t])
+        return found
+
+    def weight_gradients(self) -> list[Tensor]:
+        """Return the gradient of each weight."""
+        found = [self._layers[0].recurrent_gradient()]
+        for below, layer in zip(self._below, self._layers[1:], strict=True):
+            rows = layer.inputs_gradient[:, 0].flatten(0, 1)
+            upward = below.flatten(0, 1).T @ rows
+            found += [upward, rows.sum(0), layer.recurrent_gradient()]
+        return found

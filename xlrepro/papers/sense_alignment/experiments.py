@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment import growth, sense_data, transfer_data
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
@@ -131,20 +132,27 @@ def transfer_settings(
 def _transfer(table: str, task: str) -> Any:
     """Return what makes the trials of Table 3, 4 or 5: one per language model and target.
 
-    A trial fills the rows with and without W, which share the head.
+    A trial fills the rows with and without W, which share the head. The setting ``targets`` runs
+    some of the targets alone and changes no trial.
     """
 
     def make(
         profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
     ) -> list[Trial]:
-        changed, trials = changes(overrides), []
+        wanted = overrides.get("targets")
+        changed = changes({k: v for k, v in overrides.items() if k != "targets"})
         named = _preset(profile, table)["targets"]
         targets = named if isinstance(named, dict) else {code: code for code in named}
+        chosen = [wanted] if isinstance(wanted, str) else list(wanted or targets)
+        if unknown := set(chosen) - set(targets):
+            raise SettingsError(f"targets of {table} are {', '.join(targets)}, not {unknown}")
+        trials = []
         names = dict.fromkeys(TRANSFER[s.split(":", 1)[1]][0] for s in systems)
         kind = {"entities": "ner"}.get(task, task)
         for name in names:
             rows = tuple(s for s in systems if TRANSFER[s.split(":", 1)[1]][0] == name)
-            for printed, target in targets.items():
+            for printed in chosen:
+                target = targets[printed]
                 settings = transfer_settings(table, profile, name, target, changed)
                 columns = [f"{printed}/{d}" for d in settings.domains] or [printed]
                 hashes = transfer_data.data_hashes(kind, settings)

@@ -38,13 +38,14 @@ TASKS = {
 }
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
 SHRINK = {
-    task: {"epochs": 2, "train_sentences": 500, "test_sentences": 50}
+    task: {"epochs": 2, "train_sentences": 500, "test_sentences": 50, "targets": 4}
     for task in ("pos", "spans", "spans_supplied", "mbert", "mbert_supplied", "nlu")
 } | {
     "alignment": {
         "training.epochs": 2,
         "training.train_sentences": 500,
         "training.test_sentences": 50,
+        "languages.targets": 2,
     },
     "vector_quality": {"languages": 2},
 }

@@ -89,7 +89,8 @@ def shrinking(task: str) -> dict[str, int]:
 def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
     """Return the trial of a record with smaller settings.
 
-    A number is made no larger than told, a list is cut to its first so many entries. A setting that
+    A number is made no larger than told, a list is cut to its first so many entries, and the
+    columns that name one of those cut off (``"fi"``, ``"fi/NER"``) go with them. A setting that
     the trial leaves at its default is set only where the record's details show that there is one.
 
     Args:
@@ -97,20 +98,21 @@ def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
         most: path of a setting, ``"training.epochs"``, to the most it may be.
     """
     settings = record.trial.settings
-    defaults = record.details.get("settings")
+    defaults, cut_off = record.details.get("settings"), set[str]()
     for path, limit in most.items():
         *groups, name = path.split(".")
         inner, shown = _inside(settings, groups), _inside(defaults, groups)
         if not isinstance(inner, dict):
             continue
-        if name in inner:
-            inner[name] = _at_most(inner[name], limit)
-        elif isinstance(shown, dict) and name in shown:
-            inner[name] = _at_most(shown[name], limit)
+        whole = inner if name in inner else shown
+        if isinstance(whole, dict) and name in whole:
+            if isinstance(whole[name], list):
+                cut_off |= {str(entry) for entry in whole[name][limit:]}
+            inner[name] = _at_most(whole[name], limit)
     return Trial.create(
         experiment=record.experiment,
         systems=record.systems,
-        columns=record.columns,
+        columns=tuple(c for c in record.columns if cut_off.isdisjoint(c.split("/"))),
         profile=record.profile,
         seed=record.seed,
         settings=settings,

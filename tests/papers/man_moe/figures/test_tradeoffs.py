@@ -30,7 +30,7 @@ def test_a_point_stands_at_the_means_over_seeds(figure):
 
 
 def test_only_points_of_collapsed_runs_are_hollow(figure):
-    hollow = [line.get_markerfacecolor() == "white" for line in figure.drawing.axes[0].lines]
+    hollow = [line.get_markerfacecolor() == "none" for line in figure.drawing.axes[0].lines]
     assert hollow == [True, False, False]
 
 

@@ -2,20 +2,24 @@ import pytest
 
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.experiments.measures import WORD_LEVEL
-from xlrepro.papers.word_order.experiments.table2 import LEARNING_RATES, rate_column
+from xlrepro.papers.word_order.experiments.table2 import (
+    LEARNING_RATES,
+    TUNED_ON_MBERT,
+    rate_column,
+)
 from xlrepro.papers.word_order.settings import ENCODERS, presets
 from xlrepro.paths import data_dir
 from xlrepro.trials.store import RecordStore
 
 
-def dev_accuracy(encoder):
+def dev_accuracy(encoder, block="word"):
     """Return the published English dev accuracy of each learning rate."""
     store = RecordStore(root=data_dir() / "no-local-records")
     return {
         cell.column: cell.value
         for record in store.records("word_order/learning_rates", "open")
         for cell in record.cells
-        if cell.system == f"word:{encoder}"
+        if cell.system == f"{block}:{encoder}"
     }
 
 
@@ -30,6 +34,14 @@ def test_the_open_preset_uses_the_best_rate_on_english_dev(encoder, name):
     scores = dev_accuracy(encoder)
     best = max(scores, key=scores.__getitem__)
     assert rate_column(presets(name)["open"]["learning_rate"][encoder]) == best
+
+
+@pytest.mark.parametrize("encoder", TUNED_ON_MBERT)
+def test_the_open_preset_uses_the_best_rate_on_frozen_states(encoder):
+    scores = dev_accuracy(encoder, "mbert")
+    assert len(scores) == len(LEARNING_RATES)
+    best = max(scores, key=scores.__getitem__)
+    assert rate_column(presets("mbert")["open"]["learning_rate"][encoder]) == best
 
 
 @pytest.mark.parametrize("profile", ["smoke", "open", "paper"])

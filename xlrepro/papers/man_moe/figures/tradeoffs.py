@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import Figure, legend_below, new_drawing, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
+from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def score_against_seconds(view: View, *, score: str = "P@1") -> Figure:
     axes.set_xscale("log")
     highest = max(score for of_system in points.values() for _, score, _ in of_system.values())
     axes.set_ylim(0, 1.08 * max(highest, 1.0))
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    legend_below(drawing, axes)
     return Figure(f"Scatter plot. {_sentence(points, score)}", drawing)
 
 
@@ -60,7 +61,7 @@ def _scatter(axes: "Axes", points: Mapping[str, Point], label: str, number_of_sy
     for row, (code, (seconds, score, collapsed)) in enumerate(points.items()):
         axes.plot(
             max(seconds, 1e-3), score, marker, ms=6, color=colour, mew=1.2, clip_on=False,
-            mfc="white" if collapsed else colour, label="" if row else label,
+            mfc="none" if collapsed else colour, label="" if row else label,
         )  # fmt: skip
         axes.annotate(code, (max(seconds, 1e-3), score), (4, 3), textcoords="offset points", size=7)
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures import Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.block_order import BLOCKS
 from xlrepro.papers.routing_nmt.experiments import PAIRS

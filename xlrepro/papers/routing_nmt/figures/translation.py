@@ -5,9 +5,10 @@ from statistics import fmean
 
 import numpy as np
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import Figure, new_drawing, nothing_to_draw, styled
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlrepro.evidence.figures import PALETTE, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures import INK, Figure, legend_below, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import number
+from xlrepro.evidence.plots import looks_of
+from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,
@@ -74,6 +76,7 @@ def _score_series(
     place: int,
 ) -> None:
     """Draw one encoder; mapped vectors, worse in another way than by noise, stand apart."""
+    colour = looks_of(view.experiment, [system])[system].colour
     ranked = sorted(columns, key=lambda c: view.mean(INDUCTION, c))
     mapped = [c for c in ranked if c.split("/")[1] == MAPPED]
     for shown, line in (([c for c in ranked if c not in mapped], "-"), (mapped, "none")):
@@ -84,11 +87,11 @@ def _score_series(
             [(c.interval.high - c.interval.low) / 2 if c.interval else 0.0 for c in cells],
             linestyle=line,
             marker="osD^"[place % 4],
-            markerfacecolor=PALETTE[place] if line == "-" else "white",
+            markerfacecolor=colour if line == "-" else "none",
             markersize=4,
             linewidth=1,
             elinewidth=0.8,
-            color=PALETTE[place],
+            color=colour,
             label=system.split(":", 1)[1] if line == "-" else None,
         )
 
@@ -114,7 +117,7 @@ def scores_on_artificial_languages(view: View) -> Figure:
         grid[row, 0].set_ylabel(f"{UNITS[task]} ({view.profile})")
     for axis in grid[-1]:
         axis.set_xlabel("P@1 (%)")
-    grid[0, 0].legend(frameon=False, fontsize=7)
+    legend_below(drawing, grid[0, 0])
     return Figure(f"{title}, {grid.size} panels. {'; '.join(sentences)}.", drawing)
 
 
@@ -171,7 +174,7 @@ def _gain_series(axis: "Axes", found: Sequence[Gain]) -> None:
     axis.errorbar(x, y, np.nan_to_num(spread), fmt="o", color=PALETTE[0], lw=1)
     for gain in found:
         axis.annotate(
-            gain.level, (gain.p_at_1, gain.mean), (4, 3), textcoords="offset points", fontsize=6
+            gain.level, (gain.p_at_1, gain.mean), (4, 3), textcoords="offset points", fontsize=7
         )
     axis.axhline(0, color="#777777", linewidth=0.8)
 
@@ -228,10 +231,11 @@ def _heat_map(
     axis.imshow(values, cmap=colours, vmin=-widest, vmax=widest, aspect="auto")
     for x, column in enumerate(grid):
         for y, gain in enumerate(column):
-            axis.text(x, y, number(gain.mean, 1, True), ha="center", va="center", fontsize=7)
+            label = number(gain.mean, 1, True)
+            axis.text(x, y, label, ha="center", va="center", fontsize=7, color=INK)
             if gain.sign != "0":
                 axis.add_patch(
-                    Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, fill=False, lw=1.2, ec="black")
+                    Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, fill=False, lw=1.2, ec=INK)
                 )
     levels = [float(np.mean([column[y].p_at_1 for column in grid])) for y in range(len(grid[0]))]
     axis.set_xticks(range(len(far)), [number(d, 2) for d in far])
