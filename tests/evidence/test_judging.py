@@ -13,7 +13,6 @@ from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import t_interval
 from xlrepro.evidence.view import View
 
-
 ALL = load_claims()
 
 
