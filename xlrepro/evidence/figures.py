@@ -80,7 +80,9 @@ class Figure:
             )  # fmt: skip
         drawn = _NOT_DRAWN.sub("", buffer.getvalue().decode("utf-8"))
         drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
-        drawn = _FONT.sub("", drawn).replace("#000000", "currentColor")
+        drawn = (
+            _FONT.sub("", drawn).replace("#000000", "currentColor").replace("xlink:href", "href")
+        )
         return _LINE_BREAK.sub(" ", drawn).replace("> <", "><").strip()
 
     def _repr_html_(self) -> str:

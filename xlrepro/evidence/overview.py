@@ -127,9 +127,8 @@ def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
     if row["n"] != usual:
         theirs = "; ".join(filter(None, (theirs, f"n = {row['n']}")))
     link = f"#{record_anchor(row['keys'][0])}" if row["keys"] else ""
-    return Entry(
-        text, theirs, row["reproduced"], row["verdict"], row["note"], href=link, strong=best
-    )
+    judged = "" if row["verdict"] == NOT_REPORTED else row["verdict"]
+    return Entry(text, theirs, row["reproduced"], judged, href=link, strong=best)
 
 
 def _context_column(
