@@ -31,8 +31,11 @@ def measure(device: str, threads: int) -> list[Result]:
     batches = _batches(device)
     pieces = len(batches) * SEQUENCES * LENGTH
     with torch_threads(threads):
-        steps = {"ours": _ours(batches, device), "plain": _plain(batches, device)}
-        steps["product"] = _product(device)
+        steps: dict[str, Callable[[], object]] = {
+            "ours": _ours(batches, device),
+            "plain": _plain(batches, device),
+            "product": _product(device),
+        }
         medians = interleaved_medians(steps, REPETITIONS[device], device, warmup=1)
     import transformers
 
@@ -116,7 +119,8 @@ def _plain(batches: list[Batch], device: str) -> Callable[[], None]:
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
-    model = BertForMaskedLM(config).to(device).train()
+    model: torch.nn.Module = BertForMaskedLM(config)
+    model = model.to(device).train()
 
     def loss(language: str, ids: Tensor, hidden: Tensor) -> Tensor:
         shifted = ids if language == ENGLISH else ids + SIZES.vocabulary
