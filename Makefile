@@ -48,6 +48,7 @@ endif
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt uv
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python $(UV_FLAGS) \
 		--constraint constraints.txt --build-constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m compileall -q xlrepro
 	@rm -f $(VENV)/.installed-*
 	@touch $@
 

@@ -11,13 +11,13 @@ from torch import Tensor, nn
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.papers.routing_nmt.decoding import greedy
-from xlrepro.papers.routing_nmt.model import MultiTaskModel, Routed, Sizes
+from xlrepro.papers.routing_nmt.model import END, PAD, START, MultiTaskModel, Routed, Sizes
 from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
 
 BATCH, LENGTH, WIDTH, SHARED = 32, 30, 400, 3
 REPETITIONS = 8
 TARGETS = {"cpu": 2.5, "cuda": 5.0}
-VOCABULARY, SENTENCES, PIECES = 4_000, 64, 20
+VOCABULARY, SENTENCES, PIECES, TASK = 4_000, 64, 20, "translation"
 
 
 class LoopOverCells(nn.Module):
@@ -65,7 +65,7 @@ def measure(device: str, threads: int) -> list[Result]:
     """Time the unit forward and backward, and decoding in a batch and one by one."""
     torch.manual_seed(0)
     with torch_threads(threads):
-        return [*_unit(device, threads), _decoding(device, threads)]
+        return [*_unit(device, threads), *_decoding(device, threads)]
 
 
 def _unit(device: str, threads: int) -> list[Result]:
@@ -118,9 +118,9 @@ def _unit(device: str, threads: int) -> list[Result]:
     ]
 
 
-def _decoding(device: str, threads: int) -> Result:
+def _decoding(device: str, threads: int) -> list[Result]:
     sizes = Sizes(128, 128, 128, 128, dropout=0.0)
-    model = MultiTaskModel(VOCABULARY, {"translation": VOCABULARY}, Routed(SHARED), sizes)
+    model = MultiTaskModel(VOCABULARY, {TASK: VOCABULARY}, Routed(SHARED), sizes)
     model = model.to(device).eval()
     source = torch.randint(4, VOCABULARY, (SENTENCES, PIECES), device=device)
     lengths = torch.full((SENTENCES,), PIECES, device=device)
@@ -128,27 +128,63 @@ def _decoding(device: str, threads: int) -> Result:
 
     def one_by_one() -> None:
         for i in range(SENTENCES):
-            greedy(model, "translation", source[i : i + 1], lengths[i : i + 1], limits[i : i + 1])
+            greedy(model, TASK, source[i : i + 1], lengths[i : i + 1], limits[i : i + 1])
 
+    assert greedy(model, TASK, source, lengths, limits) == as_joeynmt(model, source, lengths)
     medians = interleaved_medians(
         {
-            "batch": lambda: greedy(model, "translation", source, lengths, limits),
+            "batch": lambda: greedy(model, TASK, source, lengths, limits),
             "single": one_by_one,
+            "joeynmt": lambda: as_joeynmt(model, source, lengths),
         },
         3,
         device,
         warmup=1,
     )
-    return Result(
-        benchmark="greedy decoding",
-        case=f"{SENTENCES} sentences of {PIECES} pieces, routed units of 128",
-        device=device,
-        threads=threads,
-        value=1e3 * medians["batch"],
-        unit="ms",
-        repetitions=3,
-        peer="one sentence at a time",
-        peer_value=1e3 * medians["single"],
-        ratio=medians["single"] / medians["batch"],
-        tokens_per_second=SENTENCES * PIECES / medians["batch"],
-    )
+
+    def beside(peer: str, label: str) -> Result:
+        return Result(
+            benchmark="greedy decoding",
+            case=f"{SENTENCES} sentences of {PIECES} pieces, routed units of 128",
+            device=device,
+            threads=threads,
+            value=1e3 * medians["batch"],
+            unit="ms",
+            repetitions=3,
+            peer=label,
+            peer_value=1e3 * medians[peer],
+            ratio=medians[peer] / medians["batch"],
+            tokens_per_second=SENTENCES * PIECES / medians["batch"],
+        )
+
+    return [
+        beside("single", "one sentence at a time"),
+        beside("joeynmt", "in a batch as joeynmt does it, keys projected at each step"),
+    ]
+
+
+@torch.inference_mode()
+def as_joeynmt(model: MultiTaskModel, source: Tensor, lengths: Tensor) -> list[list[int]]:
+    """Decode with our weights the way joeynmt's recurrent greedy search goes about it.
+
+    It calls its decoder for one step at a time, which projects all attention keys anew, and the
+    step's input is the last word beside the context.
+    """
+    memory, decoder = model.encode(TASK, source, lengths), model.decoder
+    readout, unit = model.readout(TASK), decoder.unit.tied(TASK)
+    state = unit.start(memory.states)
+    last, found = torch.full_like(lengths, START), []
+    for _ in range(PIECES):
+        keys, query = decoder.attention.key(memory.states), decoder.attention.query
+        hidden = (keys + query(unit.output(state)).unsqueeze(1)).tanh()
+        energies = (hidden @ decoder.attention.weight[0]).masked_fill(~memory.mask, -torch.inf)
+        context = torch.bmm(energies.softmax(-1).unsqueeze(1), memory.states).squeeze(1)
+        word = readout.embedding(last)
+        given = unit.project(torch.cat((word, context), -1).unsqueeze(0))[0]
+        state = unit.step(given, state)
+        scores = readout(unit.output(state), context, word)
+        scores[:, PAD] = scores[:, START] = -torch.inf
+        last = scores.argmax(-1)
+        found.append(last)
+    rows = torch.stack(found, 1).tolist()
+    return [row[: row.index(END)] if END in row else row for row in rows]

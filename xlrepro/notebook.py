@@ -17,7 +17,7 @@ from xlrepro.evidence.compare import AVERAGE, compare
 from xlrepro.evidence.deviations import deviations_list, weighing_most
 from xlrepro.evidence.judging import Condition, Judge
 from xlrepro.evidence.overview import CellsFile, Legend, comparison_tables, legend
-from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.paired import paired_differences, shared_columns
 from xlrepro.evidence.plots import reported_beside_reproduced
 from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
@@ -307,25 +307,27 @@ class Page:
         Args:
             first: a name, ``"ORT"``, compared with every other system of its block in each block
                 that has it; or one identifier, ``"without:MAN-MOE+CharCNN"``.
-            columns: which columns.
+            columns: which columns; a pair that has none of them shows what it shares.
             block: compare it with the systems of this block instead of its own.
 
         Raises:
-            SettingsError: for an unknown identifier or block; if two systems share no seed.
+            SettingsError: for an unknown identifier or block.
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
         found = [
-            paired_differences(self.view, one, other, columns).assign(one=one, other=other)
+            paired_differences(self.view, one, other, own).assign(one=one, other=other)
             for one, other in _pairs(self.view.systems, first, block)
+            if (shared := shared_columns(self.view, one, other))
+            and (own := [c for c in shared if c in columns] or shared)
         ]
         if not found:
             return Shown(())
         import pandas as pd
 
-        unit = next(cell.unit for cell in self.view.cells if cell.column in columns)
-        words = "points" if unit == "percent" else unit
-        pairs = pd.concat(found).assign(experiment=self.view.experiment, unit=words)
+        pairs = pd.concat(found).assign(experiment=self.view.experiment)
+        unit = next(cell.unit for cell in self.view.cells if cell.column in {*pairs["column"]})
+        pairs["unit"] = "points" if unit == "percent" else unit
         table = Piece("The same as a table, with each seed", pairs_table(pairs), folded=True)
         return Shown((Piece(MEANING[self.view.profile], plots.forest_plot(pairs)), table))
 

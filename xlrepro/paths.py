@@ -2,6 +2,7 @@
 
 import os
 import stat
+from functools import cache
 from pathlib import Path
 
 from xlrepro.errors import SettingsError
@@ -28,13 +29,19 @@ def project_root() -> Path:
             f"XLREPRO_HOME={named} holds no data/reported folder: set it to a clone of xlrepro, "
             "or unset it"
         )
-    for folder in (CHECKOUT, Path()):
-        if _is_project(folder):
-            return folder if folder is CHECKOUT else folder.resolve()
+    if _is_checkout():
+        return CHECKOUT
+    if _is_project(Path()):
+        return Path().resolve()
     raise SettingsError(
         "the project's data/ folder was not found: run inside a clone of xlrepro, or set "
         "XLREPRO_HOME to one"
     )
+
+
+@cache  # asked a thousand times by one command
+def _is_checkout() -> bool:
+    return _is_project(CHECKOUT)
 
 
 def _is_project(folder: Path) -> bool:
@@ -68,7 +75,12 @@ def as_path(text: str, source: str) -> Path:
 
 def data_dir() -> Path:
     """Return ``data/``: registry, reported numbers, claims, deviations, published records."""
-    return project_root() / "data"
+    return _data_of(project_root())
+
+
+@cache
+def _data_of(root: Path) -> Path:
+    return root / "data"
 
 
 def build_dir() -> Path:

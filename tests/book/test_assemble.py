@@ -2,13 +2,14 @@ import hashlib
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from xlrepro.book import experiment_pages, mathjax
+from xlrepro.book import experiment_pages, vendored
 from xlrepro.book.api_pages import api_pages, modules_of
 from xlrepro.book.assemble import Source, titles, write
 from xlrepro.book.benchmarks_page import benchmark_tables
@@ -159,32 +160,32 @@ def test_malformed_benchmark_file_is_an_error_that_names_it(monkeypatch, tmp_pat
 
 
 def fake_fetch(content: bytes):
-    def fetched(folder: Path) -> Path:
+    def fetched(script, folder: Path) -> Path:
         wheel = folder / "any.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.writestr("package/static/tex-svg.js", content)
-        target = folder / mathjax.SCRIPT
+        target = folder / script.name
         target.write_bytes(content)
         return target
 
     return fetched
 
 
-def test_mathjax_with_a_wrong_checksum_is_refused_and_not_kept(monkeypatch, tmp_path):
+def test_a_script_with_a_wrong_checksum_is_refused_and_not_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
-    monkeypatch.setattr(mathjax, "_installed", lambda: None)
-    monkeypatch.setattr(mathjax, "_fetched", fake_fetch(b"something else"))
+    monkeypatch.setattr(vendored, "_installed", lambda script: None)
+    monkeypatch.setattr(vendored, "_fetched", fake_fetch(b"something else"))
     with pytest.raises(DataError, match="has SHA-256"):
-        mathjax.locate()
+        vendored.locate(vendored.MATHJAX)
     assert list(tmp_path.rglob("*.js")) == []
 
 
-def test_mathjax_is_fetched_once(monkeypatch, tmp_path):
+def test_a_script_is_fetched_once(monkeypatch, tmp_path):
     content = b"the script"
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
-    monkeypatch.setattr(mathjax, "SCRIPT_SHA256", hashlib.sha256(content).hexdigest())
-    monkeypatch.setattr(mathjax, "_installed", lambda: None)
-    monkeypatch.setattr(mathjax, "_fetched", fake_fetch(content))
-    first = mathjax.locate()
-    monkeypatch.setattr(mathjax, "_fetched", lambda folder: pytest.fail("fetched twice"))
-    assert mathjax.locate() == first
+    script = replace(vendored.MATHJAX, sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(vendored, "_installed", lambda script: None)
+    monkeypatch.setattr(vendored, "_fetched", fake_fetch(content))
+    first = vendored.locate(script)
+    monkeypatch.setattr(vendored, "_fetched", lambda *_: pytest.fail("fetched twice"))
+    assert vendored.locate(script) == first

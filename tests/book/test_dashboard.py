@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from xlrepro.book.dashboard import _cells
+from xlrepro.book.dashboard.experiments import _cells
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import VERDICTS
 

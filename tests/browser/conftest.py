@@ -1,8 +1,5 @@
 """The built book, served on 127.0.0.1, and Debian's Chromium to look at it with."""
 
-import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from xlrepro.book.build import html_dir
+from xlrepro.book.serve import served
+from xlrepro.book.vendored import Script, locate
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -60,9 +59,25 @@ COUNT_HEADINGS = """() =>
     Array.from(document.querySelectorAll("h1")).filter((h) => h.offsetParent !== null).length"""
 
 
-class Handler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+# axe-core 4.12.1 (MPL-2.0): the bytes of axe.min.js in the npm registry, and an end of line.
+AXE = Script(
+    package="axe-playwright-python",
+    version="0.1.8",
+    name="axe.min.js",
+    sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc",
+    purpose="axe-core, which looks for barriers on the book's pages,",
+)
+# What keeps somebody from reading or using the page; `axe` says how grave it is.
+RUN_AXE = """async () => {
+    const found = await axe.run(document, {resultTypes: ["violations"], elementRef: false});
+    return found.violations
+        .filter(({impact}) => impact === "serious" || impact === "critical")
+        .map(({id, nodes}) => `${id}: ${nodes.length} x ${nodes[0].html.slice(0, 120)}`);
+}"""
+SET_THEME = """(theme) => {
+    document.documentElement.dataset.theme = theme;
+    document.documentElement.style.colorScheme = theme;
+}"""
 
 
 @dataclass
@@ -78,6 +93,7 @@ class Visit:
     headings: int = 0
     images_without_alt: list[str] = field(default_factory=list)
     phone_width: int = 0
+    barriers: dict[str, list[str]] = field(default_factory=dict)
 
 
 @pytest.fixture(scope="session")
@@ -89,11 +105,8 @@ def book() -> Path:
 
 @pytest.fixture(scope="session")
 def base(book: Path) -> Iterator[str]:
-    handler = functools.partial(Handler, directory=str(book))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with served(book) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -157,6 +170,16 @@ def look(page: Page, url: str, visit: Visit) -> None:
         "Array.from(document.images).filter((i) => !i.alt.trim()).map((i) => i.src)"
     )
     visit.sorted_columns = page.evaluate(SORT_ALL)
+    page.add_script_tag(path=locate(AXE))
+    find_barriers(page, visit)
     page.set_viewport_size(PHONE)
+    find_barriers(page, visit)
     visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
     visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}
+
+
+def find_barriers(page: Page, visit: Visit) -> None:
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    for theme in ("dark", "light"):
+        page.evaluate(SET_THEME, theme)
+        visit.barriers[f"{theme}, {width} pixels"] = page.evaluate(RUN_AXE)

@@ -7,10 +7,13 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from .conftest import PHONE, Visit, page_names
+from xlrepro.evidence.claim_files import load_claims
+
+from .conftest import DESK, PHONE, Visit, page_names
 
 pytestmark = pytest.mark.browser
 
+MOST_BYTES, MOST_BYTES_OF_DASHBOARD = 1_000_000, 400_000
 PAPERS = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
 Visits = dict[str, Visit]
 
@@ -150,6 +153,82 @@ def test_names_of_code_in_the_prose_lead_to_the_reference(book: Path):
     named = html.count('<code class="xref py')
     linked = len(re.findall(r'<a class="reference internal"[^>]*><code class="xref py', html))
     assert (named > 0, named - linked) == (True, 0)
+
+
+def test_nobody_meets_a_serious_barrier(visits: Visits):
+    """axe-core, every page, both themes, at desk and phone width."""
+    met = {
+        (name, where): barriers
+        for name, visit in visits.items()
+        for where, barriers in visit.barriers.items()
+        if barriers
+    }
+    assert met == {}
+
+
+def test_no_page_is_large(book: Path):
+    sizes = {name: (book / name).stat().st_size for name in page_names(book)}
+    assert {name: size for name, size in sizes.items() if size > MOST_BYTES} == {}
+    assert sizes["index.html"] < MOST_BYTES_OF_DASHBOARD
+
+
+def test_a_claim_s_square_tells_its_sentence_to_the_keyboard_too_and_leads_to_it(page, base: str):
+    page.goto(f"{base}/index.html")
+    link = page.locator(".xl-claims-of li a").nth(2)
+    tip = link.locator(".xl-tip")
+    assert tip.bounding_box()["height"] < 2
+    link.focus()
+    assert tip.bounding_box()["height"] > 10
+    assert "open:" in tip.inner_text()
+    name = tip.locator("b").inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/claims.html#{name}")
+    assert page.locator(f"#{name}").is_visible()
+
+
+def test_dashboard_has_a_square_for_every_claim_on_every_kind_of_numbers(page, base: str):
+    page.goto(f"{base}/index.html")
+    shown = page.locator(".xl-claims-of li").evaluate_all(
+        "items => items.map(i => i.querySelectorAll('.xl-square').length)"
+    )
+    assert shown == [3] * len(load_claims())
+
+
+def test_dashboard_s_squares_and_plot_fit_one_screen(page, base: str):
+    page.goto(f"{base}/index.html")
+    ends = page.locator(".xl-board, .xl-scatter svg").evaluate_all(
+        "parts => parts.map(p => p.getBoundingClientRect().bottom)"
+    )
+    assert max(ends) <= DESK["height"]
+
+
+def test_menu_folds_by_paper_with_a_line_for_each_page(page, base: str):
+    page.goto(f"{base}/word_order/table2.html")
+    menu = page.locator(".bd-links a.reference:visible")
+    heights = menu.evaluate_all("links => links.map(l => l.getClientRects().length)")
+    names = [name.strip() for name in menu.all_inner_texts()]
+    assert "Table 2: parts of speech" in names
+    assert "Table 1: translation" not in names
+    assert set(heights) == {1}
+
+
+@pytest.mark.parametrize(
+    ("words", "page_found"),
+    [("O01w", "word_order/claims"), ("Table 6", "word_order/table6"), ("M17", "man_moe/claims")],
+)
+def test_search_finds_claims_and_tables(page, base: str, words: str, page_found: str):
+    page.goto(f"{base}/search.html?q={words}")
+    page.wait_for_selector("#search-results li a")
+    links = page.locator("#search-results li a").evaluate_all("all => all.map(a => a.href)")
+    assert any(f"/{page_found}.html" in link for link in links)
+
+
+def test_a_printed_page_has_no_menu_and_open_folds(page, base: str):
+    page.goto(f"{base}/index.html")
+    page.emulate_media(media="print")
+    assert not page.locator(".bd-sidebar-primary").is_visible()
+    assert page.locator("details.xl-fold table tbody tr").last.is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_search_finds_a_page_without_a_network(page, base: str):

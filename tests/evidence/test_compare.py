@@ -370,5 +370,7 @@ def test_the_sign_is_named_where_the_interval_leaves_out_zero(numbers, second, s
 
 def test_systems_without_a_shared_seed_cannot_be_paired(numbers):
     found = numbers({("word:ORT", "avg"): {0: 1.0}, ("word:TRS", "avg"): {1: 1.0}})
+    view = View("word_order/table2", "open", found)
     with pytest.raises(SettingsError, match="share no seed in column avg; run both"):
-        paired_differences(View("word_order/table2", "open", found), "word:ORT", "word:TRS")
+        paired_differences(view, "word:ORT", "word:TRS", ["avg"])
+    assert paired_differences(view, "word:ORT", "word:TRS").empty

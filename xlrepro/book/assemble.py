@@ -15,9 +15,9 @@ from xlrepro.book.api_pages import api_pages
 from xlrepro.book.claims_page import claims_markdown
 from xlrepro.book.code_links import source_pages
 from xlrepro.book.findings import page as findings_page
-from xlrepro.book.mathjax import locate
 from xlrepro.book.templating import render_file
 from xlrepro.book.toc import table_of_contents
+from xlrepro.book.vendored import MATHJAX, locate
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.paths import build_dir, project_root
 
@@ -63,7 +63,7 @@ def gather(profile: str) -> Source:
     source.texts |= source_pages(source.texts.values())
     pages = [path.removesuffix(".md") for path in api if path != "api/index.md"]
     source.texts["_toc.yml"] = table_of_contents(load_catalog(), pages)
-    source.copies["_static/vendor/tex-svg.js"] = locate()
+    source.copies["_static/vendor/tex-svg.js"] = locate(MATHJAX)
     return source
 
 
@@ -71,9 +71,10 @@ def _add_prose(source: Source, values: Mapping[str, object]) -> None:
     folder = project_root() / "book"
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not path.is_file() or name.split("/")[0] in NOT_PAGES or "/." in f"/{name}":
+        filled_in = path.name == findings_page.NAME  # below, with names of its paper
+        if filled_in or not path.is_file() or name.split("/")[0] in NOT_PAGES or "/." in f"/{name}":
             continue
-        if path.suffix == ".md" and path.name != findings_page.NAME:
+        if path.suffix == ".md":
             source.texts[name] = render_file(path, values)
         else:
             source.copies[name] = path

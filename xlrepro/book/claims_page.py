@@ -17,6 +17,7 @@ def claims_markdown(paper: str) -> str:
     names = {
         "short": found.catalog.paper(paper).short,
         "title": found.catalog.paper(paper).title,
+        "ids": ", ".join(claim.id for claim in found.all_claims[paper]),
         "summary": summary_table(paper).html,
         "table": verdicts_html(paper),
         "predicates": predicates_table(found.all_claims[paper]).html,

@@ -55,11 +55,18 @@ def page(key: str, profile: str) -> tuple[str, str]:
     state = state_of(key, profile)
     executed = executed_dir(profile) / f"{key}.ipynb"
     if state == BUILT:
-        return ".ipynb", shown_notebook(executed, key)
+        return ".ipynb", shown_notebook(executed, key, _search_words(key))
     if state == FAILED and executed.is_file():
-        return ".ipynb", shown_notebook(executed, key, _notice(key, state, EARLIER))
-    text = _text(key, state)
+        notice = _notice(key, state, EARLIER) + _search_words(key)
+        return ".ipynb", shown_notebook(executed, key, notice)
+    text = _text(key, state) + _search_words(key)
     return (".md", text) if state == NOT_BUILT else (".ipynb", _as_notebook(text))
+
+
+def _search_words(key: str) -> str:
+    """Return what the book's search finds the page by: the table's number, the experiment's key."""
+    label = load_catalog().experiment(key).label
+    return f"\n\n```{{index}} {label}, {key}\n```"
 
 
 def state_of(key: str, profile: str) -> str:

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from xlrepro.book import dashboard, data_page, findings_pages
+from xlrepro.book import data_page, findings_pages
 from xlrepro.book.benchmarks_page import benchmark_tables
+from xlrepro.book.dashboard.experiments import experiments_table
+from xlrepro.book.dashboard.scatter import scatter
+from xlrepro.book.dashboard.squares import board
+from xlrepro.book.dashboard.summary import cost, findings, scope
 from xlrepro.book.experiment_pages import NOT_BUILT, state_of
 from xlrepro.book.gloss_page import gloss_html
 from xlrepro.book.settings_page import settings_table
@@ -29,10 +33,12 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
         "changelog": changelog,
         "settings_table": settings_table,
         "built_note": lambda paper: built_note(paper, profile),
-        "experiments_table": lambda: dashboard.experiments_table(profile),
-        "papers_table": dashboard.papers_table,
-        "findings": dashboard.findings,
-        "scope": lambda: dashboard.scope(profile),
+        "experiments_table": lambda: experiments_table(profile),
+        "scope": scope,
+        "board": board,
+        "scatter": scatter,
+        "cost": cost,
+        "findings": findings,
     }
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim
@@ -15,6 +16,9 @@ from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, all_own_records
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import PROFILES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REPORTED = "reported"
 # The profiles whose numbers say something about a paper.
@@ -78,12 +82,23 @@ class Evidence:
             for paper, claims in self.all_claims.items()
         }
 
+    def frame(self, experiment: str, profile: str) -> "pd.DataFrame":
+        """Return the cells of ``experiment``, reported beside reproduced, compared once."""
+        if (experiment, profile) not in self._frames:
+            own = all_experiments().get(experiment)
+            view = View(experiment, profile, self.numbers)
+            self._frames[experiment, profile] = compare(view, own=own)
+        return self._frames[experiment, profile]
+
+    @cached_property
+    def _frames(self) -> dict[tuple[str, str], "pd.DataFrame"]:
+        return {}
+
     def cell_counts(self, experiment: str, profile: str) -> dict[str, int]:
         """Return how many cells of ``experiment`` have each verdict; {} where nothing was run."""
         if not self.runs[experiment, profile]:
             return {}
-        own = all_experiments().get(experiment)
-        return verdict_counts(compare(View(experiment, profile, self.numbers), own=own))
+        return verdict_counts(self.frame(experiment, profile))
 
 
 @lru_cache(maxsize=1)

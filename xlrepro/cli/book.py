@@ -1,5 +1,10 @@
 """``xlrepro batch`` and ``book``: run notebooks in processes of their own, render the book."""
 
+import subprocess
+import sys
+import threading
+import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,20 +60,50 @@ def book(
     run: Annotated[bool, typer.Option(help="First run the notebooks that changed.")] = True,
     profile: Annotated[str, typer.Option(help="Whose notebooks the book shows.")] = "smoke",
     jobs: Jobs = 2,
+    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve it on this machine; render what changes.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Where --serve listens; 0: any that is free.")] = 0,
 ) -> None:
     """Run what has changed and render the book; the last line is the page to open."""
+    page, failed = _made(profile, jobs, run)
+    if serve:
+        _serve(page.parent, ["--profile", profile, "--jobs", str(jobs)], port, show)
+        return
+    typer.echo(str(page))
+    if show:
+        webbrowser.open(page.as_uri())
+    if failed:
+        raise typer.Exit(1)
+
+
+def _made(profile: str, jobs: int, run: bool) -> tuple[Path, dict[str, Path]]:
+    """Return the page to open, made again if need be, and the notebooks that failed."""
     from xlrepro.book.build import current_page, everything
 
     page = current_page(everything(profile)) if run else None
     if page is not None:
         _line("nothing has changed since the book was rendered")
-        typer.echo(str(page))
-        return
+        return page, {}
     failed = _run_notebooks(profile, jobs) if run else {}
     _line("rendering the book")
-    typer.echo(str(_render(profile, complete=run and not failed)))
-    if failed:
-        raise typer.Exit(1)
+    return _render(profile, complete=run and not failed), failed
+
+
+def _serve(folder: Path, options: list[str], port: int, show: bool) -> None:
+    """Serve the book until the user stops it; make it again, in a process with today's code."""
+    from xlrepro.book.serve import rebuild_on_change, served
+
+    def rebuild() -> None:
+        subprocess.run([sys.executable, "-m", "xlrepro", "book", *options], check=False)
+
+    with served(folder, port) as address:
+        typer.echo(f"{address}  (Ctrl-C ends it)")
+        if show:
+            webbrowser.open(address)
+        with suppress(KeyboardInterrupt):
+            rebuild_on_change(rebuild, _line, threading.Event())
 
 
 def _run_notebooks(profile: str, jobs: int) -> dict[str, Path]:

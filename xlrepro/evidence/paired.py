@@ -22,7 +22,7 @@ def paired_differences(
         view: reproduced cells.
         first: identifier of the one system, ``"word:ORT"``.
         second: of the other, ``"word:TRS"``.
-        columns: which columns; ``None``: all that both have.
+        columns: which columns; ``None``: all that both have from one seed.
 
     Returns:
         Per column: ``column``, ``mean``, ``low``, ``high`` (missing for one seed), ``n``,
@@ -35,8 +35,7 @@ def paired_differences(
     """
     import pandas as pd
 
-    shared = {cell.column for cell in view.of(second)}
-    wanted = columns or [c.column for c in view.of(first) if c.column in shared]
+    wanted = columns or shared_columns(view, first, second)
     rows = []
     for column in wanted:
         a = view.get(first, column)
@@ -49,6 +48,12 @@ def paired_differences(
             )
         rows.append(_pair(column, a, b, seeds))
     return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+
+
+def shared_columns(view: View, first: str, second: str) -> list[str]:
+    """Return the columns in which two systems have a seed in common, in the first one's order."""
+    of_second = {cell.column: set(cell.seeds) for cell in view.of(second)}
+    return [c.column for c in view.of(first) if of_second.get(c.column, set()) & set(c.seeds)]
 
 
 PAIR_COLUMNS = (

@@ -1,7 +1,8 @@
 """Bounds of the settings that a user changes (``--set``), the same in every experiment.
 
-The settings classes of the papers give each setting a type; a number of the right type can still
-be one that nothing trains with, such as ``epochs=-3``. It is refused before a trial is made of it.
+The settings classes of the papers give each setting a type, and most a least value; a number that
+they let through can still be one that nothing trains with, such as a million layers. It is refused
+before a trial is made of it.
 """
 
 import math
@@ -20,31 +21,21 @@ SIZE: Bound = (lambda number: 1 <= number <= 65_536, "from 1 to 65,536")
 LAYERS: Bound = (lambda number: 1 <= number <= 1_000, "from 1 to 1,000")
 RATE: Bound = (lambda number: 0 < number <= 1_000, "above 0 and at most 1,000")
 DROPPED: Bound = (lambda number: 0 <= number < 1, "of 0 or more and less than 1")
-SHARE: Bound = (lambda number: 0 <= number <= 1, "from 0 to 1")
 
-COUNTS = (
-    "batch_size", "train_sentences", "test_sentences", "shuffle_copies",
-)  # fmt: skip
+COUNTS = ("batch_size", "train_sentences", "test_sentences")
 SIZES = (
     "heads", "dim", "hidden_dim", "ff_dim", "latent_dim", "kernel_size", "kernel_sizes",
     "transformer_heads", "extractor_dim", "expert_dim", "predictor_dim",
     "character_embedding", "character_filters", "character_dim",
     "discriminator_filters", "discriminator_dim",
 )  # fmt: skip
-# 0 has a meaning here: no warm-up, no patience, no move, no weight.
-FROM_ZERO = (
-    "warmup_steps", "patience", "min_iterations", "shuffle_k", "test_shuffles", "max_distance",
-    "discriminator_steps", "lambda1", "lambda2", "weight_decay", "noise", "latent_scale",
-)  # fmt: skip
 BOUNDS: dict[str, Bound] = {
     **dict.fromkeys(COUNTS, COUNT),
     **dict.fromkeys(SIZES, SIZE),
     **dict.fromkeys(("layers", "extractor_layers"), LAYERS),
     "epochs": EPOCHS,
-    **dict.fromkeys(FROM_ZERO, OTHER),
-    **dict.fromkeys(("learning_rate", "clip_norm"), RATE),
-    **dict.fromkeys(("dropout", "word_dropout", "transformer_dropout", "input_dropout"), DROPPED),
-    "few_shot_share": SHARE,
+    "learning_rate": RATE,
+    **dict.fromkeys(("dropout", "transformer_dropout"), DROPPED),
 }
 MAY_BE_EMPTY = ("test_shuffles",)  # no disturbed test set beside the plain one
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -250,13 +250,24 @@ def _flaw_of_cells(
 
 
 def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
-    for name in _strings(details):
-        if len(name) > LONGEST_DETAIL:
+    waiting: list[Any] = [*details, *details.values()]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str) and len(part) > LONGEST_DETAIL:
             return (
-                f"details hold a text of {len(name)} characters; a record holds numbers and "
+                f"details hold a text of {len(part)} characters; a record holds numbers and "
                 "names only"
             )
+        if isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list) and not _is_of_numbers(part):
+            waiting += part
     return None
+
+
+def _is_of_numbers(values: list[Any]) -> bool:
+    """Tell whether all are numbers: most of a record's details are long lists of them."""
+    return {float, int}.issuperset(map(type, values))
 
 
 def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,15 +286,3 @@ def _plain_scalar(value: Any) -> Any:
     if hasattr(value, "tolist"):  # numpy scalars and arrays, torch tensors
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ class Trial:
         """The settings as a fresh dictionary."""
         return dict(json.loads(self.settings_json))
 
-    @property
+    @cached_property
     def key(self) -> str:
         """SHA-256 (64 hex digits) of everything that decides the trial's numbers."""
         named = {

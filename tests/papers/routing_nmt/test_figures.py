@@ -36,7 +36,10 @@ def record(system, seed, wrong):
         systems=(f"translation:{system}",),
         seed=seed,
         training_seconds=120.0,
-        cells=(Cell(f"translation:{system}", "en-vi/test/BLEU", scores.bleu, "BLEU"),),
+        cells=(
+            Cell(f"translation:{system}", "en-vi/test/PPL", 10.0 * wrong, "PPL"),
+            Cell(f"translation:{system}", "en-vi/test/BLEU", scores.bleu, "BLEU"),
+        ),
         details={
             "settings": {"pair": "en-vi"},
             "parameters": 20,
@@ -72,11 +75,17 @@ def test_gains_without_a_baseline_say_so():
     assert "were not both run" in translation.gain_over_plain(empty).alt
 
 
+def test_gains_stand_against_training_pairs(records):
+    figure = translation.gain_against_size(records, "open")
+    assert "MTL (Full), vi: 7: +33.3; MTL (Routing), vi: 7: +66.7" in figure.alt
+    assert "were not both run" in translation.gain_against_size([], "open").alt
+
+
 def test_the_bootstrap_of_records_is_that_of_their_translations(records):
     table = translation.bootstrap_table(records, "open")
     assert [row[0].text for row in table.rows] == ["NMT, en-vi", "MTL (Full), en-vi"]
     gains = [row[1].sort for row in table.rows]
-    bleu = {r.systems[0].partition(":")[2]: r.cells[0].value for r in records}
+    bleu = {r.systems[0].partition(":")[2]: r.cells[1].value for r in records}
     assert gains == [pytest.approx(bleu["MTL (Routing)"] - bleu[name]) for name in SYSTEMS[:2]]
     assert [row[3].text for row in table.rows] == ["2 of 2", "2 of 2"]
 

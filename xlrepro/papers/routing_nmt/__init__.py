@@ -15,3 +15,13 @@
 HERE = "xlrepro.papers.routing_nmt"
 # The functions of the tasks. Code may move; the names on the left stand in records and do not.
 TASKS = {"translation": f"{HERE}.translation:run"}
+# Setting by setting, how large a witness may make it.
+SHRINK = {
+    "translation": {
+        "epochs": 2,
+        "train_pairs": 500,
+        "test_pairs": 50,
+        "auxiliary_train": 200,
+        "auxiliary_dev": 30,
+    }
+}

@@ -5,7 +5,13 @@ from statistics import fmean
 
 import numpy as np
 
-from xlrepro.evidence.figures import Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import (
+    Figure,
+    legend_below,
+    new_drawing,
+    nothing_to_draw,
+    styled,
+)
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.row_plot import PALETTE
@@ -18,14 +24,15 @@ PLAIN, ROUTING = f"{BLOCK}:NMT", f"{BLOCK}:MTL (Routing)"
 
 
 @styled
-def gain_over_plain(view: View) -> Figure:
-    """Draw each multi-task system's test BLEU minus NMT's, pair by pair, paired by seed.
+def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
+    """Draw each multi-task system's test score minus NMT's, pair by pair, paired by seed.
 
-    Pairs stand in the order of the page; those of one language side by side show what more
-    training pairs do to the gain.
+    Args:
+        view: reproduced cells.
+        metric: ``"BLEU"``, or ``"PPL"``, where below zero is better.
     """
-    title = "Gain over plain translation"
-    columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/BLEU")]
+    title = f"{metric} against plain translation"
+    columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/{metric}")]
     systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
@@ -53,9 +60,59 @@ def gain_over_plain(view: View) -> Figure:
     axis.axvline(0, color="#777777", linewidth=0.8)
     axis.set_yticks(range(len(columns)), [column.split("/")[0] for column in columns])
     axis.invert_yaxis()
-    axis.set(title=f"{title} ({view.profile})", xlabel="BLEU on test minus NMT's, points")
+    axis.set(title=f"{title} ({view.profile})", xlabel=f"{metric} on test minus NMT's")
     axis.legend(frameon=False, fontsize=8)
-    return Figure(f"{title}, BLEU on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
+    return Figure(f"{title}, on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
+
+
+@styled
+def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
+    """Draw how much lower each multi-task system's perplexity is than NMT's, by training pairs.
+
+    A point is the mean over the seeds that both have; sizes of one language are joined.
+
+    Args:
+        records: of Table 1.
+        profile: that they were made at.
+    """
+    title = "Gain against size"
+    gains = _gains_by_size(records)
+    if not gains:
+        return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    drawing, axis = new_drawing(6.0, 3.4)
+    said = []
+    for (system, language), points in gains.items():
+        number_of = SYSTEMS.index(system) - 1
+        sizes, values = zip(*sorted(points), strict=True)
+        look = "osD"[number_of] + ("-" if language == "de" else ":")
+        axis.plot(sizes, values, look, color=PALETTE[number_of], label=f"{system}, {language}")
+        shown = (f"{size:,}: {number(value, 1, True)}" for size, value in sorted(points))
+        said.append(f"{system}, {language}: {', '.join(shown)}")
+    axis.axhline(0, color="#777777", linewidth=0.8)
+    axis.set_xscale("log")
+    axis.set(title=f"{title} ({profile})", xlabel="training pairs", ylabel="lower perplexity, %")
+    legend_below(drawing, axis)
+    told = "by how many percent perplexity on test is below plain translation's, by training pairs"
+    return Figure(f"{title}: {told}. {'; '.join(said)}.", drawing)
+
+
+def _gains_by_size(
+    records: Sequence[Record],
+) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """Training pairs and gain of each system's runs on each language, seeds paired."""
+    rows, found = _by_row(records), dict[tuple[str, str], list[tuple[int, float]]]()
+    for (pair, system), ours in rows.items():
+        plain = {r.seed: _perplexity(r) for r in rows.get((pair, PLAIN), ())}
+        gains = [100 * (1 - _perplexity(r) / plain[r.seed]) for r in ours if r.seed in plain]
+        if system != PLAIN and gains:
+            size = ours[0].details["data"]["translation"]["train"]
+            place = (system.partition(":")[2], pair.split("-")[1])
+            found.setdefault(place, []).append((size, fmean(gains)))
+    return found
+
+
+def _perplexity(record: Record) -> float:
+    return next(c.value for c in record.cells if c.column.endswith("/test/PPL"))
 
 
 def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:

@@ -1,0 +1,77 @@
+"""The book at a local address."""
+
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+from xlrepro.book.serve import rebuild_on_change, served, snapshot
+from xlrepro.cli import book as command
+from xlrepro.errors import SettingsError
+
+
+def test_a_folder_is_served_on_this_machine_alone_and_nothing_is_kept(tmp_path):
+    (tmp_path / "index.html").write_text("the book", encoding="utf-8")
+    with served(tmp_path) as address:
+        assert address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(f"{address}/index.html") as answer:
+            told = answer.read().decode(), answer.headers["Cache-Control"]
+    assert told == ("the book", "no-store")
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address)
+
+
+def test_a_port_that_is_taken_is_one_line(tmp_path):
+    with served(tmp_path) as address:
+        port = int(address.rpartition(":")[2])
+        with pytest.raises(SettingsError, match=r"cannot be used .*--port"), served(tmp_path, port):
+            pass
+
+
+@pytest.mark.parametrize("change", ["written", "added", "removed"])
+def test_the_book_is_made_again_once_when_a_file_changes(tmp_path, change):
+    page = tmp_path / "page.md"
+    page.write_text("one", encoding="utf-8")
+    lines, stop, made = [], threading.Event(), []
+
+    def rebuild():
+        made.append(1)
+        threading.Timer(0.1, stop.set).start()  # some looks later
+
+    def alter():
+        if change == "removed":
+            page.unlink()
+        else:
+            (page if change == "written" else tmp_path / "new.md").write_text("2", encoding="utf-8")
+
+    threading.Timer(0.05, alter).start()
+    threading.Timer(20, stop.set).start()
+    rebuild_on_change(rebuild, lines.append, stop, [tmp_path], every=0.01)
+    assert (made, lines) == ([1], [f"changed: {'new.md' if change == 'added' else 'page.md'}"])
+
+
+def test_what_python_keeps_beside_its_sources_is_no_change(tmp_path):
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "a.pyc").write_text("", encoding="utf-8")
+    assert snapshot([tmp_path]) == {}
+
+
+def test_open_shows_the_page_in_a_browser(monkeypatch, tmp_path, capsys):
+    page, opened = tmp_path / "index.html", []
+    monkeypatch.setattr(command, "_made", lambda *_: (page, {}))
+    monkeypatch.setattr(command.webbrowser, "open", opened.append)
+    command.book(show=True)
+    assert (opened, capsys.readouterr().out) == ([page.as_uri()], f"{page}\n")
+
+
+def test_serve_makes_the_book_again_with_the_same_options(monkeypatch, tmp_path, capsys):
+    ran = []
+    monkeypatch.setattr(command, "_made", lambda *_: (tmp_path / "index.html", {}))
+    monkeypatch.setattr(command.subprocess, "run", lambda command, check: ran.append(command[1:]))
+    monkeypatch.setattr(
+        "xlrepro.book.serve.rebuild_on_change", lambda rebuild, report, stop: rebuild()
+    )
+    command.book(profile="open", jobs=3, serve=True)
+    assert ran == [["-m", "xlrepro", "book", "--profile", "open", "--jobs", "3"]]
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:")

@@ -1,0 +1,1 @@
+"""The landing page: what came back, at a glance."""

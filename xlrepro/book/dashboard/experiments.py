@@ -1,0 +1,69 @@
+"""Every experiment: what is built, how its cells compare, and the cost."""
+
+from xlrepro.book.experiment_pages import BUILT, state_of
+from xlrepro.book.toc import paper_order
+from xlrepro.book.verdicts import EVIDENT, Evidence, evidence
+from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
+from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.evidence.provenance import duration, total_cost
+
+
+def experiments_table(profile: str) -> str:
+    """Return papers x experiments: what is built, how the cells compare, and the cost, as HTML."""
+    found = evidence()
+    rows = []
+    for paper in paper_order(found.catalog):
+        for key, entry in found.catalog.of_paper(paper).items():
+            state = state_of(key, profile)
+            shown = Entry(
+                "built" if state == BUILT else state, verdict="" if state == BUILT else NOT_RUN
+            )
+            rows.append(
+                (
+                    Entry(key, entry.title, href=f"{key}.html"),
+                    Entry("ours" if entry.ours else "paper"),
+                    shown,
+                    Entry(str(len(found.reported.cells(key))), sort=len(found.reported.cells(key))),
+                    *(_cells(found, key, p) for p in EVIDENT),
+                    _cost(found, key),
+                )
+            )
+    names = (
+        "experiment",
+        "from",
+        "state",
+        "printed numbers",
+        *(f"cells at {p}" for p in EVIDENT),
+        "cost",
+    )
+    caption = (
+        "Every experiment. Cells: = within the interval, ▲ above, ▼ below the paper; where our "
+        "data are not the paper's, cells have no such verdict and are counted apart. Cost: trials "
+        "and their summed wall time, without smoke runs."
+    )
+    return Table(caption, headings(*names, numeric=("printed numbers", "cost")), tuple(rows)).html
+
+
+def _cells(found: Evidence, key: str, profile: str) -> Entry:
+    counts = found.cell_counts(key, profile)
+    if not counts:
+        ours = found.catalog.experiment(key).ours
+        return Entry("–" if ours else NOT_RUN, verdict="" if ours else NOT_RUN)
+    signs = ((WITHIN, "="), (ABOVE, "▲"), (BELOW, "▼"))
+    entry = found.catalog.experiment(key)
+    judged = entry.is_judged(profile)
+    parts = [f"{counts[v]} {sign}" for v, sign in signs if judged and counts[v]]
+    if profile in entry.stand_ins and counts[OTHER_DATA]:
+        parts.append(f"{counts[OTHER_DATA]} on {OTHER_DATA}")
+    text = " ".join(parts) or "–"
+    detail = ", ".join(f"{counts[v]} {v}" for v in (NOT_RUN, NOT_HERE, QUOTED) if counts[v])
+    return Entry(text, detail)
+
+
+def _cost(found: Evidence, key: str) -> Entry:
+    records = [r for r in found.records if r.experiment == key and r.profile in EVIDENT]
+    if not records:
+        return Entry("–")
+    cost = total_cost(records)
+    trials = f"{cost.trials} trial{'s' if cost.trials != 1 else ''}, {duration(cost.wall_seconds)}"
+    return Entry(trials, ", ".join(cost.devices), sort=cost.wall_seconds)

@@ -1,0 +1,53 @@
+"""In sentences: how much there is, what it cost, how current it is, what was found out."""
+
+from collections import Counter
+
+from xlrepro.book.findings import page as findings_page
+from xlrepro.book.toc import MENU_TITLES, paper_order
+from xlrepro.book.verdicts import EVIDENT, evidence
+from xlrepro.evidence.deviations import load_errata
+from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.trials.fingerprint import STANDINGS, standing_check
+
+
+def scope() -> str:
+    """Return a sentence on how much the papers print and claim."""
+    found = evidence()
+    printed = [k for k, e in found.catalog.experiments.items() if not e.ours]
+    claims = sum(len(c) for c in found.all_claims.values())
+    return (
+        f"{len(found.catalog.papers)} papers, {len(printed)} tables and figures with "
+        f"{len(found.reported)} printed numbers, {claims} claims"
+    )
+
+
+def cost() -> str:
+    """Return what the evidence cost, and how many of its records today's code stands behind."""
+    records = [r for r in evidence().records if r.profile in EVIDENT]
+    if not records:
+        return "No record on real data is part of this copy yet."
+    total = total_cost(records)
+    counts = Counter(map(standing_check(), records))
+    standing = ", ".join(f"{counts[s]} {s}" for s in STANDINGS)
+    return (
+        f"**Cost**: {total.trials} trials, {duration(total.wall_seconds)} one after the other, "
+        f"{total.training_tokens / 1e6:.0f} million training tokens, on "
+        f"{' and '.join(total.devices)}.\n\n"
+        f"**Records**: {standing}. Fresh: made by today's code. Witnessed: a "
+        "shortened run has shown that today's code gives the same. Stale: awaits either."
+    )
+
+
+def findings() -> str:
+    """Return what this repository found out: the first lines of every findings page, a list."""
+    lines = []
+    for paper in paper_order(evidence().catalog):
+        if findings_page.exists(paper):
+            link = f"{{doc}}`{MENU_TITLES.get(paper, paper)} <{paper}/findings>`"
+            lines += [f"- **{link}**: {item}" for item in findings_page.in_short(paper)]
+    errata = len(load_errata())
+    lines.append(
+        f"- **{{doc}}`Errata <deviations>`**: in {errata} places a paper's own tables do not "
+        "support its sentence, or break the rule of a mark."
+    )
+    return "\n".join(lines)
