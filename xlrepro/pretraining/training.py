@@ -102,6 +102,7 @@ def batch_of(
     rows = order[place * settings.sequences : (place + 1) * settings.sequences]
     draw = np.random.default_rng([settings.seed, 1, step])
     ids = sequences[rows].astype(np.int64)
+    # shape of each: (batch, positions), and (hidden positions,) of gold
     masked = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), vocabulary, draw)
     seen, hidden, gold = (torch.from_numpy(array) for array in masked)
     return Batch(seen, hidden, gold, settings.seed)
@@ -162,6 +163,7 @@ def _step(
     ids, hidden, gold = (t.to(precision.device) for t in (batch.ids, batch.hidden, batch.gold))
     optimizer.zero_grad(set_to_none=True)
     with precision.autocast():
+        # shape: (hidden positions, vocabulary)
         scores = model(ids, hidden)
     loss = functional.cross_entropy(scores.to(torch.get_default_dtype()), gold)
     precision.scaler.scale(loss).backward()

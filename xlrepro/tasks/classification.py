@@ -120,6 +120,7 @@ class PairClassifier(nn.Module):
         Returns:
             ``(batch, classes)``
         """
+        # shape of each: (batch, encoder's output)
         p, h = (self._mean(x, m) for x, m in zip(parts, masks, strict=True) if m is not None)
         return self.head.scores(torch.cat((p, h, p - h, p * h), -1))
 
@@ -249,6 +250,7 @@ def _batch(
             masks.append(None)
             continue
         cut = [x[: settings.longest] for x in chosen]
+        # shape: (batch,), then (batch, words, dim) and (batch, words)
         lengths = torch.tensor([len(x) for x in cut])
         parts.append(nn.utils.rnn.pad_sequence(cut, batch_first=True).to(device))
         masks.append((torch.arange(int(lengths.max())) < lengths[:, None]).to(device))

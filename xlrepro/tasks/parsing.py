@@ -64,11 +64,13 @@ class BiaffineParser(nn.Module):
             words + 1, relations)``, with ``at`` ``(batch, words, relations)``. What stands at
             padding means nothing.
         """
+        # shape: (batch, words + 1, dim); the root first
         root = self.root.expand(len(states), 1, -1)
         heads = self.dropout(torch.cat([root, states], dim=1))
         words = heads[:, 1:]
         # shape: (batch, words, arc_dim) and (batch, words + 1, arc_dim)
         dependent, head = (self._narrow(part[0], x) for part, x in self._sides(words, heads))
+        # shape: (batch, words, arc_dim + 1) x (arc_dim + 1, arc_dim) x (batch, arc_dim, words + 1)
         arcs = _with_one(dependent) @ self.arc @ head.transpose(1, 2)
         dependent, head = (self._narrow(part[1], x) for part, x in self._sides(words, heads))
         if at is not None:
@@ -126,6 +128,7 @@ def parsing_loss(arcs: Tensor, relations: Tensor, gold: Trees) -> Tensor:
 
 def _without_padding(arcs: Tensor, mask: Tensor) -> Tensor:
     """Make padding no head of any word, and no word its own head."""
+    # shape: (batch, words + 1), and (batch, words, words + 1)
     allowed = functional.pad(mask, (1, 0), value=True)
     itself = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
     forbidden = ~allowed[:, None, :] | functional.pad(itself, (1, 0))
@@ -143,6 +146,7 @@ def decode(arcs: Tensor, relations: Tensor, mask: Tensor) -> list[tuple[np.ndarr
     Returns:
         Per sentence heads and relations, each ``(words,)``.
     """
+    # shape: (batch, words, words + 1) both; log-probabilities of heads, best relation to each
     scores = _without_padding(arcs.detach(), mask).log_softmax(-1).double().cpu().numpy()
     best = relations.detach().argmax(-1).cpu().numpy()
     found = []

@@ -118,6 +118,7 @@ def chance(x: Tensor, y: Tensor) -> float:
         w = start.to(x.device)
         for _ in range(ROUNDS):
             pairs = translate(x @ w, y).mutual()
+            # shape: (dim, pairs) x (pairs, dim)
             w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
         reached.append(criterion(x @ w, y))
     return max(reached)

@@ -69,6 +69,7 @@ def best_translations(
     """
     r_targets = neighbour_mean(targets, sources, k)
     # r(query) is the same for all its candidates and does not change the best.
+    # shape of each product: (block, m)
     best = [(block @ targets.T - r_targets / 2).argmax(dim=1) for block in queries.split(BLOCK)]
     return torch.cat(best)
 
@@ -81,6 +82,7 @@ def neighbour_means(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> tuple[Tensor, 
         y: rows of length 1, ``(m, dim)``.
         k: neighbours; all where there are fewer.
     """
+    # shape of top: (k, m); the highest cosines of each row of y so far
     of_x, top = [], x.new_empty((0, len(y)))
     for block in x.split(BLOCK):
         cosines = block @ y.T  # shape: (block, m)
@@ -108,17 +110,20 @@ def translate(
             (Artetxe et al. 2018, §3.3, stochastic dictionary induction).
         generator: source of that chance.
     """
+    # shape: (n,) and (m,)
     r_x, r_y = neighbour_means(x, y, k)
     forward, best = [], x.new_full((len(y),), -torch.inf)
     backward = torch.zeros(len(y), dtype=torch.long, device=x.device)
     for number, block in enumerate(x.split(BLOCK)):
         start = number * BLOCK
+        # shape of cosines and mask: (block, m)
         cosines = block @ y.T
         mask = None
         if keep < 1:
             mask = torch.rand(cosines.shape, generator=generator, device=x.device) < keep
         # r of the row itself is the same for all its candidates and does not change the best.
         forward.append(_kept(cosines - r_y / 2, mask).argmax(dim=1))
+        # shape of both: (m,)
         highest, row = _kept(cosines - r_x[start : start + BLOCK, None] / 2, mask).max(dim=0)
         better = highest > best
         best = torch.where(better, highest, best)

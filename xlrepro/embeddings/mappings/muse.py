@@ -52,6 +52,7 @@ def _adversarial(x: Tensor, y: Tensor, settings: AdversarialSettings) -> tuple[T
 
     def judge_loss() -> Tensor:
         """Let the discriminator tell mapped words of x from words of y (Eq. 3)."""
+        # shape: (batch, dim)
         mapped = draw(x, settings) @ w.detach()
         loss = origin_loss(judge(mapped), False, settings.smoothing)
         return loss + origin_loss(judge(draw(y, settings)), True, settings.smoothing)
@@ -82,6 +83,7 @@ def refine(
     history: list[float] = []
     for _ in range(settings.refinements):
         pairs = translate(normalize(x[:words] @ w, dim=1), y[:words]).mutual()
+        # shape: (dim, pairs) x (pairs, dim)
         w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
         history.append(criterion(normalize(x @ w, dim=1), y, settings.criterion_words))
         if history[-1] > highest:

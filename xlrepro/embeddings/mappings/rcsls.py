@@ -128,10 +128,12 @@ class _Relaxed:
 
     def loss_and_gradient(self, w: Tensor, batch: Tensor) -> tuple[float, Tensor]:
         """Return the loss of some pairs and its subgradient by W, ``(dim, dim)``."""
+        # shape of both: (batch, dim)
         x, y = self.x[batch], self.y[batch]
         around_x = _neighbour_mean(x @ w, self.all_y, self.all_y, self.k)  # shape: (batch, dim)
         around_y = _neighbour_mean(y, self.all_x @ w, self.all_x, self.k)  # shape: (batch, dim)
         loss = ((x @ w) * (around_x - 2 * y)).sum() + ((around_y @ w) * y).sum()
+        # shape: (dim, dim)
         gradient = x.T @ (around_x - 2 * y) + around_y.T @ y
         return float(loss) / len(batch), gradient / len(batch)
 

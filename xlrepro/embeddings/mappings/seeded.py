@@ -26,6 +26,7 @@ def procrustes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         raise SettingsError(
             f"procrustes needs as many source as target vectors, at least one: {x.shape}, {y.shape}"
         )
+    # shape of u and vt: (dim, dim)
     u, _, vt = np.linalg.svd(x.astype(np.float64).T @ y.astype(np.float64))
     return np.asarray(u @ vt, dtype=working_dtype())
 

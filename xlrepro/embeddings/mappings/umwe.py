@@ -176,10 +176,12 @@ def _solved(
     number: int,
 ) -> Tensor:
     """Return the orthogonal map of one language that fits all others best."""
+    # shape: (dim, dim)
     covariance = torch.zeros_like(maps[number])
     for (i, j), pairs in dictionaries.items():
         if number in (i, j):
             side, other = (0, j) if number == i else (1, i)
+            # shape of goal: (pairs, dim)
             goal = spaces[other][pairs[:, 1 - side]] @ maps[other]
             covariance += spaces[number][pairs[:, side]].T @ goal
     return nearest_orthogonal(covariance)

@@ -127,6 +127,7 @@ def _self_learning(
     frequent_x, frequent_y = x[: settings.frequent], y[: settings.frequent]
     for _ in range(settings.most_rounds):
         w, w_target = solve(x, y, pairs)
+        # shape: (frequent, dim), in the common space
         a, b = normalize(frequent_x @ w, dim=1), normalize(frequent_y @ w_target, dim=1)
         induced = translate(a, b, keep=keep, generator=generator)
         pairs = induced.both_ways()
@@ -154,11 +155,13 @@ def solve(
         reweight: power of the singular values on each side; 0.5 on both is symmetric.
         whiten: whiten before, and undo it after, each side by its own covariance.
     """
+    # shape of both: (pairs, dim)
     a, b = x[pairs[:, 0]].double(), y[pairs[:, 1]].double()
     eye = torch.eye(a.shape[1], dtype=a.dtype, device=a.device)
     (white_x, back_x), (white_y, back_y) = (
         (_whitening(side) if whiten else (eye, eye)) for side in (a, b)
     )
+    # shape: (dim, dim), (dim,) and (dim, dim)
     u, s, vh = torch.linalg.svd((a @ white_x).T @ (b @ white_y))
     weights = s**reweight
     w = white_x @ (u * weights) @ (u.T @ back_x @ u)
