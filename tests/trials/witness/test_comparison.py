@@ -60,10 +60,11 @@ def test_a_default_that_the_details_show_is_shrunk_too(record_of):
     assert trial.settings == {"train_sentences": 500}
 
 
-def test_columns_of_targets_cut_off_go_with_them(record_of):
-    record = record_of(settings={"targets": ["de", "fr", "fi"]}).model_copy(
-        update={"columns": ("en", "de", "NER/fr", "fi/0.05", "fi", "avg")}
+def test_columns_of_targets_and_levels_cut_off_go_with_them(record_of):
+    settings = {"targets": ["de", "fr", "fi"], "levels": [{"name": "right 9"}, {"name": "mapped"}]}
+    record = record_of(settings=settings).model_copy(
+        update={"columns": ("en", "de", "NER/fr", "fi/0.05", "fi", "right 9/de", "mapped/de")}
     )
-    trial = shrunk(record, {"targets": 2})
-    assert trial.settings == {"targets": ["de", "fr"]}
-    assert trial.columns == ("en", "de", "NER/fr", "avg")
+    trial = shrunk(record, {"targets": 2, "levels": 1})
+    assert trial.settings == {"targets": ["de", "fr"], "levels": [{"name": "right 9"}]}
+    assert trial.columns == ("en", "de", "NER/fr", "right 9/de")

@@ -46,6 +46,7 @@ SHRINK = {
         "training.train_sentences": 500,
         "training.test_sentences": 50,
         "languages.targets": 2,
+        "levels": 2,
     },
     "vector_quality": {"languages": 2},
 }

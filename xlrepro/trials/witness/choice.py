@@ -107,7 +107,7 @@ def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
         whole = inner if name in inner else shown
         if isinstance(whole, dict) and name in whole:
             if isinstance(whole[name], list):
-                cut_off |= {str(entry) for entry in whole[name][limit:]}
+                cut_off |= {_name_of(entry) for entry in whole[name][limit:]}
             inner[name] = _at_most(whole[name], limit)
     return Trial.create(
         experiment=record.experiment,
@@ -119,6 +119,11 @@ def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
         data=record.data,
         task=record.task,
     )
+
+
+def _name_of(entry: Any) -> str:
+    """Return what columns call an entry of a list: itself, or the ``name`` among its settings."""
+    return str(entry.get("name", "")) if isinstance(entry, dict) else str(entry)
 
 
 def _inside(settings: Any, groups: Sequence[str]) -> Any:
