@@ -1,7 +1,7 @@
 """The routed unit beside a plain loop over GRU cells and torch's own GRU; greedy decoding.
 
-torch's GRU does the same number of products without a router, its steps fused in C++: on a CPU
-the bound of what a unit written in torch can reach.
+torch's GRU does the same number of products without a router, its steps fused in C++. The bound of
+what any unit can reach are the products alone: at a width of 400 most of the time goes into them.
 """
 
 from collections.abc import Callable
@@ -88,6 +88,7 @@ def _unit(device: str, threads: int) -> list[Result]:
             "unit": timed(unit, lambda: unit.tied("task").scan(x)[0]),
             "loop": timed(loop, lambda: loop(x)),
             "torch": timed(torchs, lambda: torch.cat([gru(x)[0] for gru in torchs])),
+            "products": products_alone(device),
         },
         REPETITIONS,
         device,
@@ -115,7 +116,32 @@ def _unit(device: str, threads: int) -> list[Result]:
     return [
         beside("loop", "a loop over torch's GRU cells", TARGETS[device]),
         beside("torch", f"torch {torch.__version__.split('+')[0]}, {SHARED + 1} GRUs", None),
+        beside("products", "its matrix products alone: the bound", None),
     ]
+
+
+def products_alone(device: str) -> Callable[[], None]:
+    """Return what does the blocks' products of one run, forward and back, and nothing else."""
+    blocks, rows = SHARED + 1, LENGTH * BATCH
+
+    def some(*shape: int) -> Tensor:
+        return torch.randn(*shape, device=device)
+
+    x, inputs = some(rows, WIDTH), some(WIDTH, blocks * 3 * WIDTH)
+    of_inputs, of_gates = some(rows, blocks * 3 * WIDTH), some(blocks, BATCH, 3 * WIDTH)
+    state, recurrent = some(blocks, BATCH, WIDTH), some(blocks, WIDTH, 3 * WIDTH)
+    states, of_all = some(blocks, rows, WIDTH), some(blocks, rows, 3 * WIDTH)
+
+    def run() -> None:
+        torch.mm(x, inputs)
+        for _ in range(LENGTH):
+            torch.bmm(state, recurrent)
+        for _ in range(LENGTH):
+            torch.bmm(of_gates, recurrent.mT)
+        torch.bmm(states.mT, of_all)
+        torch.mm(x.T, of_inputs)
+
+    return run
 
 
 def _decoding(device: str, threads: int) -> list[Result]:

@@ -68,8 +68,10 @@ AXE = Script(
     purpose="axe-core, which looks for barriers on the book's pages,",
 )
 # What keeps somebody from reading or using the page; `axe` says how grave it is.
-RUN_AXE = """async () => {
-    const found = await axe.run(document, {resultTypes: ["violations"], elementRef: false});
+# The menu is the same on all pages: it is looked at on the first.
+RUN_AXE = """async (withMenu) => {
+    const scope = withMenu ? document : {exclude: [[".bd-sidebar-primary"]]};
+    const found = await axe.run(scope, {resultTypes: ["violations"], elementRef: false});
     return found.violations
         .filter(({impact}) => impact === "serious" || impact === "critical")
         .map(({id, nodes}) => `${id}: ${nodes.length} x ${nodes[0].html.slice(0, 120)}`);
@@ -171,15 +173,15 @@ def look(page: Page, url: str, visit: Visit) -> None:
     )
     visit.sorted_columns = page.evaluate(SORT_ALL)
     page.add_script_tag(path=locate(AXE))
-    find_barriers(page, visit)
+    with_menu = url.endswith("/index.html")
+    visit.barriers["light, desk"] = barriers(page, "light", with_menu)
     page.set_viewport_size(PHONE)
-    find_barriers(page, visit)
+    visit.barriers["dark, phone"] = barriers(page, "dark", with_menu)
     visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
     visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}
 
 
-def find_barriers(page: Page, visit: Visit) -> None:
-    width = page.viewport_size["width"] if page.viewport_size else 0
-    for theme in ("dark", "light"):
-        page.evaluate(SET_THEME, theme)
-        visit.barriers[f"{theme}, {width} pixels"] = page.evaluate(RUN_AXE)
+def barriers(page: Page, theme: str, with_menu: bool) -> list[str]:
+    page.evaluate(SET_THEME, theme)
+    found: list[str] = page.evaluate(RUN_AXE, with_menu)
+    return found

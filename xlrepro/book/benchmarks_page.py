@@ -16,7 +16,6 @@ GROUP_TITLES = {
     "data": "Data loading",
     "zero-shot": "Zero-shot evaluation",
     "man-moe": "MAN-MoE",
-    "ramen": "RAMEN",
     "routing-nmt": "Routed units",
     "sense-alignment": "Sense-aware language models",
     "commands": "Everyday commands",

@@ -37,7 +37,7 @@ def verdicts_html(key: str) -> str:
 def summary_table(paper: str) -> Table:
     """Return how many claims of ``paper`` have each verdict, a row per condition."""
     found = evidence()
-    verdicts = found.verdicts[paper]
+    verdicts = found.verdicts(paper)
     rows = []
     for condition in found.conditions(paper):
         counts = status_counts([by_label[condition.label] for by_label in verdicts.values()])

@@ -74,13 +74,16 @@ class Evidence:
         """Return what the claims of ``paper`` are judged on: printed numbers, then records."""
         return conditions_of(paper, self.profiles(paper), self.numbers, self.catalog)
 
+    def verdicts(self, paper: str) -> Verdicts:
+        """Return claim to condition's label to verdict, judged once."""
+        if paper not in self._verdicts:
+            claims = self.all_claims[paper]
+            self._verdicts[paper] = judge_all(claims, self.conditions(paper), self.judge)
+        return self._verdicts[paper]
+
     @cached_property
-    def verdicts(self) -> dict[str, Verdicts]:
-        """Paper to claim to condition's label to verdict."""
-        return {
-            paper: judge_all(claims, self.conditions(paper), self.judge)
-            for paper, claims in self.all_claims.items()
-        }
+    def _verdicts(self) -> dict[str, Verdicts]:
+        return {}
 
     def frame(self, experiment: str, profile: str) -> "pd.DataFrame":
         """Return the cells of ``experiment``, reported beside reproduced, compared once."""

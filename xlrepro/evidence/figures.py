@@ -272,15 +272,28 @@ def _gain_drawing(
         mean = number(float(np.mean(y)), 1, True)
         sentences.append(f"{label}: rank correlation {number(rho)}, mean gain {mean}")
     named = next((g for label, g in series if label.startswith("reproduced")), series[0][1])
-    for lang, gain in named.items():
-        axes.annotate(
-            lang, (far[lang], gain), xytext=(3, 2), textcoords="offset points", fontsize=7
-        )
+    for lang in _apart({lang: (far[lang], gain) for lang, gain in named.items()}):
+        place = (far[lang], named[lang])
+        axes.annotate(lang, place, xytext=(3, 2), textcoords="offset points", fontsize=7)
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set(title=title, ylabel="gain (points)")
     axes.set_xlabel("word-order distance to English, as printed")
     legend_below(drawing, axes)
     return Figure(f"Scatter plot. {title}, by language; {'; '.join(sentences)}.", drawing)
+
+
+def _apart(places: dict[str, tuple[float, float]], least: float = 0.04) -> list[str]:
+    """Return the points whose labels do not fall on each other, those farthest out first."""
+    spans = [max(along) - min(along) or 1.0 for along in zip(*places.values(), strict=True)]
+    chosen: list[str] = []
+    for name in sorted(places, key=lambda name: -abs(places[name][1])):
+        gaps = (
+            max(abs(a - b) / span for a, b, span in zip(places[name], places[other], spans))
+            for other in chosen
+        )
+        if all(gap >= least for gap in gaps):
+            chosen.append(name)
+    return chosen
 
 
 @styled

@@ -65,29 +65,31 @@ def trained(corpus, **senses):
     return run.model.eval(), seen
 
 
-def test_by_the_codes_centres_rare_words_choose_otherwise(corpus):
+def test_by_the_codes_centres_one_use_turns_the_centre_of_a_rare_word(corpus):
     """All centres shrink between two uses of a word, so that the next state nearly replaces one.
 
-    The same states move centres that began alike, by the one rule and by the other.
+    The same states move centres that began alike, by the one rule and by the other. How far a use
+    turns its centre is one minus the cosine of the centre before and after it.
     """
     model, seen = trained(corpus)
-    part, chosen = model.parts()[0], {}
+    part, chosen, turned = model.parts()[0], {}, {}
+    first_rare = len(SPECIAL) + (part.words - len(SPECIAL) + 1) // 2
     for decayed in (False, True):
         torch.manual_seed(1)
         centres = SenseCentres(part.words, part.slots, 10, 0.3, False, 0.05, decayed).double()
-        found = []
+        senses, turns = [], []
         for words, states in seen:
-            senses = centres.choose(
-                words, states, part.projection.project, torch.ones_like(part.on)
-            )
-            centres.move(words, senses, states)
-            found.append(senses)
-        chosen[decayed] = torch.cat(found[STEPS // 2 :])
-    words = torch.cat([words for words, _ in seen[STEPS // 2 :]])
-    other = (chosen[False] != chosen[True]).double()
-    first_rare = len(SPECIAL) + (part.words - len(SPECIAL) + 1) // 2
-    rare, frequent = words >= first_rare, (words >= len(SPECIAL)) & (words < first_rare)
-    assert float(other[rare].mean()) > float(other[frequent].mean()) + 0.05
+            own = centres.choose(words, states, part.projection.project, torch.ones_like(part.on))
+            before = centres.centres()[words, own]
+            centres.move(words, own, states)
+            after = centres.centres()[words, own]
+            turns.append(1 - torch.cosine_similarity(before, after))
+            senses.append(own)
+        words = torch.cat([words for words, _ in seen])
+        chosen[decayed], turned[decayed] = torch.cat(senses), torch.cat(turns)
+    rare = words >= first_rare
+    assert float(turned[True][rare].mean()) > 2 * float(turned[False][rare].mean())
+    assert float((chosen[False] != chosen[True])[rare].double().mean()) > 0.1
 
 
 def test_in_the_text_the_senses_of_a_word_compete_in_the_code_they_do_not(corpus):

@@ -45,7 +45,7 @@ def _square(status: str) -> str:
 def _row(found: Evidence, paper: str) -> str:
     claims = found.all_claims[paper]
     title = MENU_TITLES.get(paper, paper)
-    counts = status_counts([found.verdicts[paper][c.id].get("open") for c in claims])
+    counts = status_counts([found.verdicts(paper)[c.id].get("open") for c in claims])
     told = ", ".join(f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s])
     items = "".join(_claim(found, paper, claim) for claim in claims)
     return (
@@ -56,7 +56,7 @@ def _row(found: Evidence, paper: str) -> str:
 
 
 def _claim(found: Evidence, paper: str, claim: Claim) -> str:
-    verdicts = [found.verdicts[paper][claim.id].get(label) for label in LABELS]
+    verdicts = [found.verdicts(paper)[claim.id].get(label) for label in LABELS]
     statuses = [v.status if v else NOT_RUN for v in verdicts]
     told = "; ".join(
         f"{WORDS.get(label, label)}: {status}" for label, status in zip(LABELS, statuses)

@@ -139,7 +139,7 @@ class Findings:
         ``"not evaluable"``.
         """
         self._known(claim)
-        found = self.found.verdicts[self.paper][claim].get(self._condition(at).label)
+        found = self.found.verdicts(self.paper)[claim].get(self._condition(at).label)
         return found.status if found else "not run"
 
     def judged(self, predicate: str, at: str = "open") -> str:
@@ -172,7 +172,7 @@ class Findings:
             at: ``"reported"``, ``"open"`` or ``"paper"``.
             kind: of the claims, ``"text"``; empty for all.
         """
-        by_claim = self.found.verdicts[self.paper]
+        by_claim = self.found.verdicts(self.paper)
         wanted = [c.id for c in self.claims.values() if kind in ("", c.kind)]
         counts = status_counts([by_claim[name].get(at) for name in wanted])
         judged = sum(counts[s] for s in ("holds", "fails", "undecided"))

@@ -10,7 +10,7 @@ Table 2       word sense disambiguation   wsd.py, disambiguation.py, sense_data.
 Table 3       entities                    transfer.py, tagger.py, transfer_data.py
 Table 4, 5    sentiment, inference        transfer.py, xlrepro/tasks/classification.py
 Tables 6-8    settings and what follows   growth.py, presets/
-Figures 4-7   senses of words             purity.py
+Figures 4-7   senses of words             purity.py, frozen_centres.py
 """
 
 HERE = "xlrepro.papers.sense_alignment"
@@ -22,6 +22,7 @@ TASKS = {
     "inference": f"{HERE}.transfer:inference",
     "growth": f"{HERE}.growth:run",
     "purity": f"{HERE}.purity:run",
+    "frozen_purity": f"{HERE}.frozen_centres:run",
 }
 _LANGUAGE_MODEL = {"training.steps": 4, "text.words.en": 20_000, "text.words.others": 20_000}
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
@@ -45,6 +46,6 @@ SHRINK = {
     },
     **{
         task: {**{f"model.{path}": most for path, most in _LANGUAGE_MODEL.items()}, "sentences": 50}
-        for task in ("growth", "purity")
+        for task in ("growth", "purity", "frozen_purity")
     },
 }

@@ -18,8 +18,10 @@ from xlrepro.papers.sense_alignment.settings import (
     validated,
 )
 from xlrepro.papers.sense_alignment.systems import (
+    AFTERWARDS,
     CENTRED,
     DEALT,
+    LABELLED,
     MAJORITY,
     OWN,
     PURITY,
@@ -48,7 +50,7 @@ ARITHMETIC = {
 }  # fmt: skip
 # ELMo has one sense; the others once as in the code, once with centred components.
 SENSED = ("SaELMo", "SaBERT-Tiny", "Bi-SaELMo")
-PURE = ("ELMo", *SENSED, *(f"{name}{CENTRED}" for name in SENSED))
+PURE = ("ELMo", *SENSED, *(f"{name}{CENTRED}" for name in SENSED), f"ELMo{AFTERWARDS}")
 SEEDS = {"smoke": (0,), "open": (0, 1, 2), "paper": (0,)}
 HEAD_SEEDS = {"smoke": (0,), "open": (0, 1, 2, 3, 4), "paper": (0, 1, 2, 3, 4)}
 PAIR = "de"  # of the bilingual models that Tables 6 to 8 and the figures look at
@@ -196,20 +198,23 @@ def _figures4_7(
 ) -> list[Trial]:
     changed, trials = changes(overrides), []
     for identifier in systems:
-        block, name = identifier.split(":", 1)
+        block, whole = identifier.split(":", 1)
+        name, task = whole.removesuffix(AFTERWARDS), "purity"
         values = _preset(profile, "figures4_7")
         known, count = values.pop("known"), values.pop("sentences")
         model = _model_of(known if block == "purity" else profile, name, changed)
         if block == "purity":
             values = {"sentences": count}
             columns: tuple[str, ...] = (PURITY, MAJORITY, DEALT)
+            if name != whole:
+                task, columns = "frozen_purity", (*columns, LABELLED)
         else:
             values.setdefault("words", known_words(model))
             columns = (OWN,)
         values |= {"model": model, **changed.others}
-        settings = validated(values, f"figures4_7 {profile} {name}", PuritySettings)
+        settings = validated(values, f"figures4_7 {profile} {whole}", PuritySettings)
         trials += _trials(
-            "purity", "figures4_7", (identifier,), columns, profile, seeds, settings, _hashes(model)
+            task, "figures4_7", (identifier,), columns, profile, seeds, settings, _hashes(model)
         )
     return trials
 
@@ -225,7 +230,7 @@ def _systems(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...
     return tuple(System(block, name, **more) for name in names)
 
 
-_OPEN_COST = "one language model each (a quarter to half an hour of a core), then minutes a head"
+_OPEN_COST = "one language model each (two minutes of a core), then a minute a head"
 _PAPER_COST = "GPUs for days per language model, and corpora that the user supplies"
 _COST = {"smoke": "seconds", "open": _OPEN_COST, "paper": _PAPER_COST}
 _DOMAINS = [f"{code}/{d}" for code in ("de", "jp") for d in ("books", "music", "dvd")]
@@ -301,7 +306,7 @@ EXPERIMENTS = (
             *_systems("purity", PURE, ours=True),
             *_systems("vectors", ("SaELMo", "Bi-SaELMo"), ours=True),
         ),
-        columns=(PURITY, MAJORITY, DEALT, OWN),
+        columns=(PURITY, MAJORITY, DEALT, LABELLED, OWN),
         profiles=PROFILES,
         make_trials=_figures4_7,
         cost=_COST,

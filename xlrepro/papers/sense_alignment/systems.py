@@ -22,7 +22,8 @@ TRANSFER = {
     "Bi-SaELMo": ("Bi-SaELMo", False),
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
 }
-CENTRED = ", centred"  # an addition of ours
+CENTRED = " (centred)"  # an addition of ours
+AFTERWARDS = " (centres afterwards)"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
 MODELS = {
     "ELMo": ("bilm", "plain", False),
@@ -59,7 +60,7 @@ def language_model(
 
     Args:
         profile: of ``presets/language_models.yaml``.
-        name: key of ``MODELS``; followed by ``", centred"`` where senses are chosen in centred
+        name: key of ``MODELS``; followed by ``" (centred)"`` where senses are chosen in centred
             components.
         language: what a monolingual model reads, or what one of two languages reads beside English.
         changed: settings instead of the preset's.
@@ -101,3 +102,4 @@ def language_model(
 # The columns of Figures 4 to 7: purities (percent), and the share of own senses (percent).
 PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
 OWN = "own senses among the nearest"
+LABELLED = "told apart with labels"

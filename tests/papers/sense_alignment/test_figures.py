@@ -1,0 +1,41 @@
+"""Tables of what records tell beside their cells."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from xlrepro.papers.sense_alignment.figures.instances import over_instances
+from xlrepro.papers.sense_alignment.figures.pretraining import language_models
+
+
+def record(system, seed=0, value=0.5, **details):
+    cells = [SimpleNamespace(system=system, column="SE2", value=value)]
+    return SimpleNamespace(systems=(system,), seed=seed, cells=cells, details=details)
+
+
+def test_the_interval_over_instances_stands_below_the_value():
+    given = [
+        record("wsd:ELMo", seed, value=seed / 10, bootstrap={"wsd:ELMo": {"SE2": [0.4, 0.6]}})
+        for seed in (1, 0)
+    ]
+    (row,) = over_instances(given, "open").rows
+    assert [entry.text for entry in row] == ["ELMo", "0.000"]
+    assert row[1].detail == "0.400 to 0.600"
+
+
+def test_a_language_model_that_two_records_used_is_listed_once():
+    log = {
+        "loss_curve": [[1, 2.0]],
+        "tokens": 100,
+        "vocabulary": 20,
+        "seconds": 3.0,
+        "held_out": {"en": [30.0, 10], "de": [10.0, 10]},
+    }
+    given = [record("alive:SaELMo", **log), record("wsd:SaELMo", language_model=log)]
+    (row,) = language_models(given, "open").rows
+    assert row[0].text == "SaELMo, seed 0"
+    assert row[4].sort == pytest.approx(2.0)
+    assert row[5].sort == pytest.approx(math.log(20))
+    berts = [record("wsd:BERT-Tiny", language_model={**log, "held_out": {"en": [0, 0]}})]
+    assert language_models(berts, "open").rows[0][4].text == "–"

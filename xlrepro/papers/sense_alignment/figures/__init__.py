@@ -1,0 +1,1 @@
+"""Tables that only the sense alignment paper's pages need."""

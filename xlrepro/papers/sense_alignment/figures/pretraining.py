@@ -1,0 +1,52 @@
+"""What the records tell of the language models: text, time, and the loss on held-out text."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.trials.record import Record
+
+MODELS = ("language_model", "source model", "target model")  # where details have a model's log
+
+
+def language_models(records: Sequence[Record], profile: str) -> Table:
+    """List the language models behind some records.
+
+    Args:
+        records: of any experiment of the paper; a model that several used is listed once.
+        profile: that they were run at.
+    """
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for record in sorted(records, key=lambda r: (r.systems, r.seed)):
+        logs = [record.details.get(name) for name in MODELS]
+        logs.append(record.details if "loss_curve" in record.details else None)
+        for log in logs:
+            if isinstance(log, dict) and "loss_curve" in log:
+                system = record.systems[0].partition(":")[2]
+                found.setdefault(str(log["loss_curve"]), (f"{system}, seed {record.seed}", log))
+    rows = [_row(name, log) for name, log in found.values()]
+    names = ("words", "vocabulary", "seconds", "held-out loss", "of an even guess")
+    caption = (
+        f"Language models ({profile}). Held-out loss: nats per word in the full vocabulary, the "
+        "senses of a word summed, mean of both directions; an even guess over the vocabulary "
+        "beside it. Sampled training sees each of many senses seldom, so that the sum over all of "
+        "them may be far worse than a guess. Not computed for BERT. Seconds are wall time on a "
+        "shared machine: the benchmarks compare steps."
+    )
+    return Table(caption, headings("first system", *names, numeric=names), tuple(rows))
+
+
+def _row(name: str, log: dict[str, Any]) -> tuple[Entry, ...]:
+    held_out = [pair for pair in log["held_out"].values() if pair[1]]
+    total, words = (sum(pair[i] for pair in held_out) for i in (0, 1))
+    loss = total / words if words else None
+    even = math.log(log["vocabulary"])
+    return (
+        Entry(name),
+        Entry(f"{log['tokens']:,}", sort=log["tokens"]),
+        Entry(f"{log['vocabulary']:,}", sort=log["vocabulary"]),
+        Entry(number(log["seconds"], 0), sort=log["seconds"]),
+        Entry(number(loss) or "–", sort=loss),
+        Entry(number(even), sort=even),
+    )
