@@ -79,7 +79,7 @@
     if (!table || !table.tHead || !table.tBodies.length || container.dataset.ready) return;
     container.dataset.ready = "yes";
     addSorting(table);
-    if (table.tBodies[0].rows.length > 15) addFilter(container, table);
+    if (table.tBodies[0].rows.length > 5) addFilter(container, table);
   }
 
   /* A table that fits the window needs no box: its head then stays in sight with the page. */

@@ -183,7 +183,7 @@ def test_a_claim_s_square_tells_its_sentence_to_the_keyboard_too_and_leads_to_it
     name = tip.locator("b").inner_text()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/claims.html#{name}")
-    assert page.locator(f"#{name}").is_visible()
+    page.locator(f"#{name}").wait_for(state="visible")
 
 
 def test_dashboard_has_a_square_for_every_claim_on_every_kind_of_numbers(page, base: str):
@@ -205,11 +205,11 @@ def test_dashboard_s_squares_and_plot_fit_one_screen(page, base: str):
 def test_menu_folds_by_paper_with_a_line_for_each_page(page, base: str):
     page.goto(f"{base}/word_order/table2.html")
     menu = page.locator(".bd-links a.reference:visible")
-    heights = menu.evaluate_all("links => links.map(l => l.getClientRects().length)")
+    heights = menu.evaluate_all("links => links.map(l => l.offsetHeight)")
     names = [name.strip() for name in menu.all_inner_texts()]
     assert "Table 2: parts of speech" in names
     assert "Table 1: translation" not in names
-    assert set(heights) == {1}
+    assert max(heights) < 40  # two lines take 56 pixels
 
 
 @pytest.mark.parametrize(

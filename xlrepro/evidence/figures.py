@@ -35,9 +35,10 @@ STYLE: Any = {
     "axes.spines.right": False,
     "font.family": "DejaVu Sans",
     "font.size": 9,
+    "axes.titlesize": 9,
 }
 INK = "#111111"  # on a coloured cell, whatever the theme
-WIDE, NARROW = 7.4, 3.7  # inches at most; 96 pixels each
+WIDE, NARROW = 7.4, 3.5  # inches at most; 96 pixels each
 _narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 
 # Of matplotlib's SVG, what is not drawn: XML head, metadata, comments, a style for the whole page.
