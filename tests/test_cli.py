@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -180,3 +181,17 @@ def test_help_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_interrupt_while_the_command_line_loads_ends_it_without_a_traceback(monkeypatch):
+    class Interrupt:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == "xlrepro.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "xlrepro.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupt, *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("xlrepro", run_name="__main__")
+    assert ended.value.code == 130

@@ -1,6 +1,10 @@
 """``python -m xlrepro`` is ``xlrepro``."""
 
-from xlrepro.cli import main
+import sys
 
 if __name__ == "__main__":
+    try:
+        from xlrepro.cli import main
+    except KeyboardInterrupt:  # loading it takes a moment, too
+        sys.exit(130)
     main()
