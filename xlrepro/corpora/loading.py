@@ -80,7 +80,7 @@ def load_trees(name: str, file_id: str, progress: bool = True) -> dict[str, list
     """
     _reader(name, ("penn",))
     files = read_tree_zip(registry.fetch(name, file_id, progress))
-    trees = [tree for found in files.values() for tree in found]
+    trees = [tree for of_file in files.values() for tree in of_file]
     words = sum(leaf.label != "-NONE-" for tree in trees for leaf in tree.leaves())
     _check_counts(name, file_id, {"trees": len(trees), "words": words})
     return files
@@ -118,9 +118,9 @@ def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
     return reader
 
 
-def _check_counts(name: str, file_id: str, found: dict[str, int]) -> None:
+def _check_counts(name: str, file_id: str, counts: dict[str, int]) -> None:
     official = registry.dataset(name).file(file_id).counts
-    for unit, number in found.items():
+    for unit, number in counts.items():
         if unit in official and official[unit] != number:
             raise DataError(
                 f"{name} {file_id} has {number:,} {unit} where the registry states "

@@ -201,7 +201,7 @@ def corpus(name: str, task: str, kind: Kind = "mixed") -> Corpus:
     Raises:
         SettingsError: if there is no such corpus for the task; names those that there are.
     """
-    known = {each: found for each, found in CORPORA.items() if task in found.tasks}
+    known = {each: corpus_ for each, corpus_ in CORPORA.items() if task in corpus_.tasks}
     if name not in known:
         raise SettingsError(f"unknown corpus {name!r} for {task}; known: {', '.join(known)}")
     return Artificial(kind) if name == ARTIFICIAL else known[name]

@@ -141,7 +141,7 @@ def witness_file() -> Path:
 def load_witnesses(path: Path | None = None) -> Witnesses:
     """Read all lines; a broken one is named in a warning and counts as none."""
     path = path or witness_file()
-    found = []
+    witnesses = []
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
@@ -152,10 +152,10 @@ def load_witnesses(path: Path | None = None) -> Witnesses:
     for number, text in enumerate(lines, start=1):
         if text.strip():
             try:
-                found.append(Witness.from_json(text, f"{path}, line {number},"))
+                witnesses.append(Witness.from_json(text, f"{path}, line {number},"))
             except StoreError as error:
                 logger.warning("warning: %s", error)
-    return Witnesses(found)
+    return Witnesses(witnesses)
 
 
 def categories(settings: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -168,10 +168,10 @@ def categories(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         >>> sorted(categories({"encoder": {"kind": "lstm", "dim": 8}, "targets": ["de"]}).items())
         [('encoder.dim', {'number'}), ('encoder.kind', {'"lstm"'}), ('targets', {'["de"]'})]
     """
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for path, value in _leaves(settings, ""):
-        found.setdefault(path, set()).add(value)
-    return found
+        values.setdefault(path, set()).add(value)
+    return values
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -208,9 +208,9 @@ def uncovered(settings: Mapping[str, Any], covers: Mapping[str, frozenset[str]])
 
 def covered(all_settings: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
     """Return what trials of these settings cover: path to values, `ABSENT` where one lacks it."""
-    found = [categories(settings) for settings in all_settings]
-    paths = sorted({path for each in found for path in each})
+    categories_ = [categories(settings) for settings in all_settings]
+    paths = sorted({path for each in categories_ for path in each})
     return {
-        path: tuple(sorted({value for each in found for value in each.get(path, {ABSENT})}))
+        path: tuple(sorted({value for each in categories_ for value in each.get(path, {ABSENT})}))
         for path in paths
     }
