@@ -12,7 +12,6 @@ import numpy as np
 
 from xlrepro.corpora import loading, registry, supplied
 from xlrepro.corpora.readers import conll_ner
-from xlrepro.corpora.readers.columns import read_columns
 from xlrepro.corpora.readers.conllu import read_conllu
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.errors import SettingsError
@@ -123,18 +122,7 @@ class OfficialUtterances(Registered):
         """Return the first sentences of the supplied file, or of registered ones."""
         if (language, split) != ("en", "train"):
             return super().sentences(language, split, limit)
-        reader = registry.dataset(self.name).reader
-        return read_columns(
-            supplied.training_utterances(),
-            reader.columns,
-            reader.scheme,
-            reader.encoding,
-            separator=reader.separator,
-            comment=reader.comment,
-            intent_comment=reader.intent_comment,
-            empty_tokens=reader.empty_tokens,
-            tag_aliases=reader.tag_aliases,
-        )[:limit]
+        return loading.read_sentences(self.name, supplied.training_utterances())[:limit]
 
     def hashes(self, parts: Sequence[Part]) -> dict[str, str]:
         """Return the hashes; the supplied file by its size."""

@@ -14,8 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
 from xlrepro.paths import data_dir
 from xlrepro.trials.record import Record
@@ -27,7 +28,7 @@ FILE = "witnesses.jsonl"
 NUMBER, ZERO, NUMBERS, ABSENT = "number", "0", "numbers", ""
 
 
-class Witness(BaseModel):
+class Witness(Checked):
     """One line: trials run with the code of a commit and with later code gave equal results.
 
     Attributes:
@@ -42,8 +43,6 @@ class Witness(BaseModel):
         versions, device, numerical_class: where both sides ran.
         made: UTC, ISO 8601.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     task: str
     profile: str
