@@ -4,7 +4,7 @@ import torch
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.errors import DataError
-from xlrepro.tasks.tagging import tagger_learner, joined, labels, score, span_tags, tag_counts
+from xlrepro.tasks.tagging import joined, labels, score, span_tags, tag_counts, tagger_learner
 from xlrepro.training.settings import FitSettings
 
 TAGS = TagSet(["A", "B", "C"])
