@@ -48,6 +48,20 @@ def test_impossible_settings_are_refused_by_name(change, wrong):
         settings_of("smoke", "NMT", "en-vi", change)
 
 
+def test_pairs_are_chosen_by_name():
+    trials = TABLE1.trials("open", ["NMT"], (0,), {"pairs": ["en-vi", "en-de-5k"]})
+    assert [t.settings["pair"] for t in trials] == ["en-vi", "en-de-5k"]
+    assert all(c.startswith(t.settings["pair"]) for t in trials for c in t.columns)
+    whole = TABLE1.trials("open", ["NMT"], (0,))
+    assert {t.key for t in trials} < {t.key for t in whole}
+
+
+@pytest.mark.parametrize("pairs", [["en-xx"], [], "en-vi"])
+def test_unknown_pairs_are_refused_with_the_known_ones(pairs):
+    with pytest.raises(SettingsError, match="some of en-de-10k, en-vi"):
+        TABLE1.trials("open", ["NMT"], (0,), {"pairs": pairs})
+
+
 def test_the_paper_profile_names_the_files_it_lacks(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     with pytest.raises(DataError, match=r"en-fa/train\.en"):

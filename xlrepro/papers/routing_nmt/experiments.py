@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xlrepro.errors import SettingsError
 from xlrepro.papers.routing_nmt.block_order import PLACES, cells, fills, reordered
 from xlrepro.papers.routing_nmt.data import artificial, open_text, supplied
 from xlrepro.papers.routing_nmt.settings import (
@@ -38,8 +39,10 @@ def settings_of(
         overrides: settings by name that win over the preset; the model's by their own names.
 
     Raises:
-        SettingsError: for an unknown or impossible setting.
+        SettingsError: for an unknown or impossible setting, ``pair`` among them.
     """
+    if "pair" in overrides:
+        raise SettingsError(f"{TABLE1}: choose pairs by pairs=[{pair}], not by pair")
     values, row = dict(presets()[profile]), dict(presets()["systems"][system])
     for_pair = values.pop("pairs")[pair]
     inside = {name: v for name, v in overrides.items() if name in ModelSettings.model_fields}
@@ -56,12 +59,24 @@ def _data_hashes(settings: TranslationSettings) -> dict[str, str]:
     return source.data_hashes(settings.pair, settings.auxiliary)
 
 
+def _chosen_pairs(profile: str, chosen: Any) -> Sequence[str]:
+    """Return the pairs to run: the profile's, or those of ``--set pairs=[...]`` among them."""
+    known = tuple(presets()[profile]["pairs"])
+    if chosen is None:
+        return known
+    if not isinstance(chosen, list) or not chosen or not set(chosen) <= set(known):
+        raise SettingsError(f"{TABLE1} {profile}: pairs is a list of some of {', '.join(known)}")
+    return tuple(chosen)
+
+
 def _table1_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     trials = []
+    overrides = dict(overrides)
+    pairs = _chosen_pairs(profile, overrides.pop("pairs", None))
     for identifier in systems:
-        for pair in presets()[profile]["pairs"]:
+        for pair in pairs:
             settings = settings_of(profile, identifier.split(":", 1)[1], pair, overrides)
             trials += per_seed(
                 seeds,
