@@ -33,7 +33,8 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     """
     title = f"{metric} against plain translation"
     columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/{metric}")]
-    systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
+    shared = (f"{BLOCK}:{name}" for name in SYSTEMS[1:])
+    systems = [s for s in shared if any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
     drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
