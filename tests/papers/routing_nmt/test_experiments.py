@@ -99,6 +99,9 @@ def test_a_trial_fills_its_cells_and_leaves_no_checkpoint(monkeypatch, tmp_path)
     assert {cell.column for cell in result.cells} == set(trial.columns)
     assert not checkpoint_of(trial).exists()
     assert len(result.details["test_counts"]) == 3
+    assert [sorted(each) for each in result.details["samples"]] == [
+        ["reference", "source", "translation"]
+    ] * 3
     for usage in result.details["usage"].values():
         assert set(usage) == set(FIGURE_TASKS)
         assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in usage.values())

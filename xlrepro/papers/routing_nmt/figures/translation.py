@@ -158,6 +158,21 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
     return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems and pairs")
 
 
+def samples_table(records: Sequence[Record], profile: str) -> Table:
+    """Show what each system makes of a few artificial test sentences; the first seed's."""
+    rows = []
+    for (pair, system), found in _by_row(records).items():
+        for sample in found[0].details.get("samples", ()):
+            texts = (sample[part] for part in ("source", "reference", "translation"))
+            rows.append(tuple(map(Entry, (f"{system.partition(':')[2]}, {pair}", *texts))))
+    caption = (
+        f"Translations of test sentences, {profile}; artificial languages only, since no sentence "
+        "of a corpus is published."
+    )
+    head = headings("system, pair", "source", "reference", "translation")
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} translations")
+
+
 def left_out_table(records: Sequence[Record], profile: str) -> Table:
     """Show the size of each task's data and how many training pairs were left out, and why."""
     rows, seen = [], set()
