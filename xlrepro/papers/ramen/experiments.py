@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from xlrepro.embeddings.open.settings import open_settings
+from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.recipes import UPDATES, data_hashes
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
@@ -22,7 +23,7 @@ from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
-TASK = "ramen/evaluation"
+TASK, FINE_TUNING = "ramen/evaluation", "ramen/fine-tuning"
 LANGUAGES = ("fr", "ru", "ar", "hi", "vi", "zh")
 POINTS = tuple(UPDATES.values())
 DATASETS = {"XNLI": "XNLI", "UD": "UD v2.4"}  # as Figure 2 names its panels
@@ -35,15 +36,18 @@ class Row(NamedTuple):
     Attributes:
         model: ``"mbert"`` or ``"shallow"`` of the preset; ``""``: a bilingual model.
         initialisation: settings of it that differ from the preset's.
+        tuned: whether the encoder is tuned with the head.
     """
 
     model: str = ""
     initialisation: Mapping[str, str] = {}
+    tuned: bool = False
 
 
 MBERT, SHALLOW = Row("mbert"), Row("shallow")
 MONO, PARALLEL = Row("", {"kind": "mono"}), Row("", {"kind": "parallel"})
 RANDOM = Row("", {"kind": "random"})
+TUNED = {"rnd": RANDOM._replace(tuned=True), "vec": MONO._replace(tuned=True)}
 RANDOM_TEXT = Row("", {"kind": "random", "random_rows": "text"})
 
 BASE = "base:RAMEN-BASE + BERT"
@@ -59,8 +63,14 @@ TABLE3 = {
 } | {
     f"{block}-ours:{name}": row
     for block in ("xnli", "ud")
-    for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
+    for name, row in (
+        ("rnd, spread of the text", RANDOM_TEXT),
+        ("par", PARALLEL),
+        ("rnd, encoder tuned too", TUNED["rnd"]),
+        ("vec, encoder tuned too", TUNED["vec"]),
+    )
 }
+RARE = ("spread of the text", "encoder tuned too")  # run by name alone at smoke
 TABLE4 = {"mbert:mBERT": MBERT, "bert:RAMEN-BASE + BERT": MONO}
 FIGURE2 = {f"checkpoints:{ROBERTA}": MONO}
 # Rows of Table 3 that Tables 1 and 2 have trained already.
@@ -102,6 +112,9 @@ def evaluation_settings(
             value
         )
     values |= preset[row.model] if row.model else {"adaptation": made}
+    if row.tuned:
+        values |= {**preset["tuned"][task], **values}
+        return validated(values, f"{task} {profile}, tuned", FineTuningSettings)
     return validated(values, f"{task} {profile}", EvaluationSettings)
 
 
@@ -127,14 +140,19 @@ def _trials(
         profile=profile,
         settings=settings,
         data=data_hashes(settings),
-        task=TASK,
+        task=FINE_TUNING if isinstance(settings, FineTuningSettings) else TASK,
     )
+
+
+def _preset_targets(profile: str, row: Row) -> list[str]:
+    preset = presets()[profile]
+    return list((preset["tuned"] if row.tuned else preset)["targets"])
 
 
 def _languages(profile: str, row: Row, overrides: Overrides) -> list[str]:
     """Return the languages of a row; Vietnamese has no open word vectors."""
-    wanted = overrides.get("targets", presets()[profile]["targets"])
-    if row == MONO and presets()[profile]["corpus"] == "open":
+    wanted = overrides.get("targets", _preset_targets(profile, row))
+    if row.initialisation == MONO.initialisation and presets()[profile]["corpus"] == "open":
         return [code for code in wanted if code in open_settings().languages]
     return list(wanted)
 
@@ -263,7 +281,7 @@ def _systems(rows: Mapping[str, Row]) -> tuple[System, ...]:
     found = []
     for identifier in rows:
         block, _, name = identifier.partition(":")
-        rare = ("smoke",) if name == "rnd, spread of the text" else ()
+        rare = ("smoke",) if name.endswith(RARE) else ()
         found.append(System(block, name, ours=block.endswith("ours"), by_name_at=rare))
     return tuple(found)
 
