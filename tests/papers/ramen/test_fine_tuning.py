@@ -9,7 +9,7 @@ from xlrepro.papers.ramen import adaptation, evaluation, labelled, reading, reci
 from xlrepro.papers.ramen.fine_tuning import trial as tuned_trial
 from xlrepro.papers.ramen.fine_tuning.heads import layers_of, whole, words_of
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
-from xlrepro.papers.ramen.settings import EvaluationSettings, validated
+from xlrepro.papers.ramen.settings import validated
 from xlrepro.trials.trial import TrialContext
 
 STAGE = {"updates": 2, "sequences": 4, "length": 16}
@@ -25,8 +25,8 @@ TINY = {
     "embeddings": STAGE,
     "bilingual": STAGE,
 }
-TUNED = {"xnli": "xnli-ours:rnd, encoder tuned too", "ud": "ud-ours:rnd, encoder tuned too"}
-FROZEN = {"xnli": "xnli:RAMEN-BASE + RoBERTa, rnd", "ud": "ud:RAMEN-BASE + RoBERTa, rnd"}
+TUNED = {task: f"{task}-tuned:RAMEN-BASE + RoBERTa, rnd" for task in ("xnli", "ud")}
+FROZEN = {task: f"{task}:RAMEN-BASE + RoBERTa, rnd" for task in ("xnli", "ud")}
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +39,9 @@ def trial_of(system):
     return trial
 
 
-def model_of(system, settings_class=FineTuningSettings):
+def model_of(system):
     trial = trial_of(system)
-    settings = validated(trial.settings, trial.label, settings_class)
+    settings = validated(trial.settings, trial.label, FineTuningSettings)
     made = recipes.adaptation_of(settings, "fr")
     return made, *adaptation.load(made, "end")[:2]
 
@@ -108,7 +108,10 @@ def test_layers_above_the_one_that_is_read_are_left_alone():
     assert tuned == {n for n, _ in model.named_parameters() if n.startswith("encoder.layers.0.")}
 
 
-def test_only_french_and_arabic_are_tuned_unless_others_are_named():
-    trials = experiment("ramen/table3").trials("open", [TUNED["ud"]], [0])
+@pytest.mark.parametrize("name", ["rnd", "vec"])
+def test_only_french_and_arabic_are_tuned_unless_others_are_named(name):
+    table3 = experiment("ramen/table3")
+    trials = table3.trials("open", [f"ud-tuned:RAMEN-BASE + RoBERTa, {name}"], [0])
     assert [t.columns for t in trials] == [("fr",), ("ar",)]
-    assert not issubclass(EvaluationSettings, FineTuningSettings)
+    assert {t.task for t in trials} == {"ramen/fine-tuning"}
+    assert not any(trial.task == "ramen/fine-tuning" for trial in table3.trials("smoke"))

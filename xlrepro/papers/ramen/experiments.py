@@ -47,7 +47,6 @@ class Row(NamedTuple):
 MBERT, SHALLOW = Row("mbert"), Row("shallow")
 MONO, PARALLEL = Row("", {"kind": "mono"}), Row("", {"kind": "parallel"})
 RANDOM = Row("", {"kind": "random"})
-TUNED = {"rnd": RANDOM._replace(tuned=True), "vec": MONO._replace(tuned=True)}
 RANDOM_TEXT = Row("", {"kind": "random", "random_rows": "text"})
 
 BASE = "base:RAMEN-BASE + BERT"
@@ -56,21 +55,24 @@ ROBERTA = "RAMEN-BASE + RoBERTa"
 ZERO_SHOT = {f"{BASE} (mono)": MONO, f"{BASE} (parallel)": PARALLEL, OURS: SHALLOW}
 TABLE1 = {"prior:mBERT (Wu & Dredze, 2019) (mono)": MBERT, **ZERO_SHOT}
 TABLE2 = {"baseline:mBERT (mono)": MBERT, **ZERO_SHOT}
-TABLE3 = {
-    f"{block}:{ROBERTA}, {name}": row
-    for block in ("xnli", "ud")
-    for name, row in (("rnd", RANDOM), ("vec", MONO))
-} | {
-    f"{block}-ours:{name}": row
-    for block in ("xnli", "ud")
-    for name, row in (
-        ("rnd, spread of the text", RANDOM_TEXT),
-        ("par", PARALLEL),
-        ("rnd, encoder tuned too", TUNED["rnd"]),
-        ("vec, encoder tuned too", TUNED["vec"]),
-    )
-}
-RARE = ("spread of the text", "encoder tuned too")  # run by name alone at smoke
+BLOCKS = ("xnli", "ud")
+TABLE3 = (
+    {
+        f"{block}:{ROBERTA}, {name}": row
+        for block in BLOCKS
+        for name, row in (("rnd", RANDOM), ("vec", MONO))
+    }
+    | {
+        f"{block}-ours:{name}": row
+        for block in BLOCKS
+        for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
+    }
+    | {
+        f"{block}-tuned:{ROBERTA}, {name}": row._replace(tuned=True)
+        for block in BLOCKS
+        for name, row in (("rnd", RANDOM), ("vec", MONO))
+    }
+)
 TABLE4 = {"mbert:mBERT": MBERT, "bert:RAMEN-BASE + BERT": MONO}
 FIGURE2 = {f"checkpoints:{ROBERTA}": MONO}
 # Rows of Table 3 that Tables 1 and 2 have trained already.
@@ -212,12 +214,11 @@ def _table3_trials(
 ) -> list[Trial]:
     trials = []
     for identifier in systems:
-        table, task = TABLE_OF[identifier.partition(":")[0].removesuffix("-ours")]
+        row = TABLE3[identifier]
+        table, task = TABLE_OF[identifier.partition(":")[0].partition("-")[0]]
         same = SHARED.get(identifier.rsplit(", ", 1)[-1].rsplit(":", 1)[-1])
-        if same is None:
-            found = _row_trials(
-                "table3", task, identifier, TABLE3[identifier], profile, seeds, overrides
-            )
+        if same is None or row.tuned:
+            found = _row_trials("table3", task, identifier, row, profile, seeds, overrides)
         else:
             found = _row_trials(table, task, same, ZERO_SHOT[same], profile, seeds, overrides)
         trials += found
@@ -281,8 +282,10 @@ def _systems(rows: Mapping[str, Row]) -> tuple[System, ...]:
     found = []
     for identifier in rows:
         block, _, name = identifier.partition(":")
-        rare = ("smoke",) if name.endswith(RARE) else ()
-        found.append(System(block, name, ours=block.endswith("ours"), by_name_at=rare))
+        tuned = block.endswith("-tuned")
+        rare = ("smoke",) if tuned or name == "rnd, spread of the text" else ()
+        ours = tuned or block.endswith("ours")
+        found.append(System(block, name, ours=ours, by_name_at=rare))
     return tuple(found)
 
 
