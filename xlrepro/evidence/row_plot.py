@@ -18,7 +18,7 @@ PALETTE = (
 )  # fmt: skip
 ROW, APART = 22, 11  # pixels: height of a row with one mark, and between two marks of a row
 MOST_TICKS = 6
-MOST_LETTERS = 18  # of a label on one line
+ODD = ' class="xl-odd"'
 SHAPES = {
     "circle": '<circle r="4.5"/>',
     "diamond": '<path d="M0-6 6 0 0 6-6 0Z"/>',
@@ -120,9 +120,11 @@ class RowPlot:
             group = row.group
             body += _row(row, place, grid)
         decimals = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
+        # Every other number goes where the column is narrow: they would run into each other.
         texts = "".join(
-            f'<text x="{place(t)}" y="13">{number(t, decimals, self.zero and t != 0)}</text>'
-            for t in ticks
+            f'<text x="{place(t)}" y="13"{ODD * (i % 2)}>'
+            f"{number(t, decimals, self.zero and t != 0)}</text>"
+            for i, t in enumerate(ticks)
         )
         axis = (
             '<tr aria-hidden="true"><td></td><td><svg width="100%" height="18" overflow="visible" '
@@ -135,10 +137,18 @@ class RowPlot:
             for name, look in self.key
         )
         return (
-            f'<figure class="xl-plot" aria-label="{escape(self.alt)}"><figcaption>'
+            f'<figure class="xl-plot" style="{self._widths}" aria-label="{escape(self.alt)}">'
+            "<figcaption>"
             f'{escape(self.title)}<span class="xl-key">{key}</span></figcaption>'
             f'<table class="xl-rows">{body}{axis}</table></figure>'
         )
+
+    @property
+    def _widths(self) -> str:
+        """Letters of the longest label, and of the longest text at the right, for the style."""
+        label = max(len(row.label) for row in self.rows)
+        text = max(len(self.unit), *(len(row.text) for row in self.rows))
+        return f"--xl-label:{label};--xl-text:{text}"
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -162,9 +172,8 @@ def _row(row: Row, place: Callable[[float], str], lines: str) -> str:
             inner = f'<line x1="{place(mark.low)}" x2="{place(mark.high)}" y1="{y}" y2="{y}"/>'
         inner += f'<svg x="{place(mark.value)}" y="{y}" overflow="visible">'
         drawn.append(mark.look.drawn(f"{inner}{SHAPES[mark.look.shape]}</svg>"))
-    wrap = ' class="xl-wrap"' if len(row.label) > MOST_LETTERS else ""
     return (
-        f'<tr><th scope="row"{wrap}>{escape(row.label)}</th><td><svg width="100%" '
+        f'<tr><th scope="row">{escape(row.label)}</th><td><svg width="100%" '
         f'height="{row.height}" overflow="visible" aria-hidden="true">{lines}'
         f"{''.join(drawn)}</svg></td>"
         f"<td>{escape(row.text)}</td></tr>\n"
