@@ -226,7 +226,7 @@ def gain_against_distance(
     """Draw the gain of ``first`` over ``second`` against the word-order distance, per language.
 
     One series per block that was run, and the reported one beside it; the legend gives
-    Spearman's correlation of each.
+    Spearman's correlation of each. A page with a main difference shows its block alone.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
@@ -242,6 +242,8 @@ def gain_against_distance(
     languages = [c for c in dict.fromkeys(shown["column"]) if c not in left_out]
     far = printed_distances(key, languages)
     ran = dict.fromkeys(shown[shown["n"] > 0]["block"])
+    if entry.answer and (main := entry.answer.first.partition(":")[0]) in ran:
+        ran = {main: None}
     series = [
         (f"{what}, {block}", gains)
         for block in ran

@@ -210,12 +210,12 @@ def looks(names: Sequence[str], known: Iterable[str] = ()) -> dict[str, Look]:
         >>> [look.colour for look in found.values()] == [PALETTE[1], PALETTE[1], PALETTE[0]]
         True
     """
-    known = list(known)
-    own = {n: next((i for i, k in enumerate(known) if k in n.split(":")[-1]), -1) for n in names}
+    known, found = list(known), dict[str, Look]()
+    parts = {name: name.split(":")[-1] for name in names}
+    own = {part: next((i for i, k in enumerate(known) if k in part), -1) for part in parts.values()}
     free = [i for i in range(len(PALETTE)) if i not in own.values()] or list(range(len(PALETTE)))
-    found: dict[str, Look] = {}
-    for place, (name, index) in enumerate(own.items()):
-        colour = PALETTE[index % len(PALETTE)] if index >= 0 else PALETTE[free[0]]
-        free = free[1:] + free[:1] if index < 0 else free
-        found[name] = Look(colour, FILLED[place % len(FILLED)])
+    others = [part for part, index in own.items() if index < 0]
+    own |= {part: free[i % len(free)] for i, part in enumerate(others)}
+    for place, (name, part) in enumerate(parts.items()):
+        found[name] = Look(PALETTE[own[part] % len(PALETTE)], FILLED[place % len(FILLED)])
     return found
