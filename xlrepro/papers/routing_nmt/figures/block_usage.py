@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlrepro.evidence.figures import Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures import Figure, legend_below, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
@@ -55,12 +55,10 @@ def block_usage(view: View, source: str = "same") -> Figure:
             most.append(f"block {block + 1} by {LABELS[FIGURE_TASKS[top]]}")
         sentences.append(f"{pair}: most used is {', '.join(most)}")
         axis.axhline(100 / BLOCKS, color="#777777", linewidth=0.8, linestyle="--")
-        axis.set_xticks(range(BLOCKS), [f"block {b + 1}" for b in range(BLOCKS)])
-        axis.set_title(f"{pair} ({view.profile})")
+        axis.set_xticks(range(BLOCKS), [str(b + 1) for b in range(BLOCKS)])
+        axis.set(title=f"{pair} ({view.profile})", xlabel="block")
     grid[0][0].set_ylabel("use of a block, %")
-    drawing.legend(
-        *grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
-    )
+    legend_below(drawing, grid[0][0], len(LABELS))
     return Figure(f"{title}, seeds' blocks in one order. {'. '.join(sentences)}.", drawing)
 
 
