@@ -22,12 +22,13 @@ from xlrepro.papers.ramen.fine_tuning.heads import (
     words_of,
 )
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
-from xlrepro.papers.ramen.heads import Fit, PairStates, fit
+from xlrepro.papers.ramen.heads import PairStates, fit
 from xlrepro.papers.ramen.labelled import Pair
 from xlrepro.papers.ramen.reading import Reader
 from xlrepro.papers.ramen.recipes import adaptation_of
 from xlrepro.papers.ramen.texts import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
+from xlrepro.training.loop import Fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.settings import validated
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
@@ -92,7 +93,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             "adaptation": logs,
         },
         signatures={cell.metric: signature for cell in cells},
-        training_tokens=first.examples + second.examples,
+        training_tokens=first.tokens + second.tokens,
         training_seconds=first.seconds + second.seconds,
     )
 
