@@ -117,8 +117,7 @@ def test_centred_components_tell_more_senses_apart(plain):
 
 def test_senses_that_are_trained_with_the_model_are_purer_than_one_sense_and_than_chance():
     """They begin when half of the steps are done: before, states tell next to nothing."""
-    warmup = {"warmup": "own", "warmup_steps": 250, "projection_every": 10}
-    model, number = trained(SENSES | warmup)
+    model, number = trained(SENSES | {"warmup_steps": 250, "projection_every": 10})
     found = purity.purities(uses_of(model.parts()[0], states_of((model, number), 300, seed=1)))
     assert found["purity"] > found["majority sense"] + 8
     assert found["purity"] > found["purity of senses dealt out"] + 8

@@ -214,8 +214,10 @@ def _figures4_7(
         name, task = whole.removesuffix(AFTERWARDS), "purity"
         values = _preset(profile, "figures4_7")
         known, count = values.pop("known"), values.pop("sentences")
-        model = _model_of(known if block == "purity" else profile, name, changed)
-        if block == "purity":
+        model = _model_of(profile if block == "vectors" else known, name, changed)
+        if block != "vectors":
+            if block == "lists":
+                model = _of_lists(model)
             values = {"sentences": count}
             columns: tuple[str, ...] = (PURITY, MAJORITY, DEALT)
             if name != whole:
@@ -229,6 +231,11 @@ def _figures4_7(
             task, "figures4_7", (identifier,), columns, profile, seeds, settings, _hashes(model)
         )
     return trials
+
+
+def _of_lists(model: Any) -> Any:
+    """Return a language model's settings with lists of nouns instead of sentences."""
+    return model.model_copy(update={"text": model.text.model_copy(update={"source": "lists"})})
 
 
 def known_words(model: Any) -> tuple[str, ...]:
@@ -318,6 +325,7 @@ EXPERIMENTS = (
         question="Do the sense vectors of an ambiguous word separate, and agree across languages?",
         systems=(
             *_systems("purity", PURE, ours=True),
+            *_systems("lists", ("ELMo", *SENSED), ours=True),
             *_systems("vectors", ("SaELMo", "Bi-SaELMo"), ours=True),
         ),
         columns=(PURITY, MAJORITY, DEALT, LABELLED, OWN),

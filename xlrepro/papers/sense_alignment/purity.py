@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from xlrepro.corpora.artificial.ambiguity import lists
+from xlrepro.corpora.artificial.tree import Realisation
 from xlrepro.papers.sense_alignment import features
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.pretraining import artefacts, text
@@ -79,7 +81,10 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
     """
     family = text.family(model.settings.text.ambiguous)
     known = {key for pair in family.pairs for key in pair}
-    drawn = family.realisations(SOURCE, sentences, "known senses")
+    if model.settings.text.source == "lists":
+        drawn: Sequence[Realisation] = lists(family, SOURCE, sentences, seed=1)
+    else:
+        drawn = family.realisations(SOURCE, sentences, "known senses")
     words = [[word.form for word in r.words] for r in drawn]
     number = {word: i for i, word in enumerate(model.vocabulary)}
     states = _states(model, words)
