@@ -7,9 +7,13 @@ Where the paper's tables and figures are computed:
     §3.1, data                 texts.py (without labels), as pieces streams.py; labelled.py (with)
     §3, English models         english.py; supplied.py (BERT and RoBERTa from folders)
     Tables 1 to 5, Figure 2    evaluation.py: heads.py on frozen states that reading.py gives
+    with the encoder tuned     fine_tuning/
     which trials fill them     experiments.py, presets/ramen.yaml
 """
 
 HERE = "xlrepro.papers.ramen"
 # The functions of the tasks. Code may move; the names on the left stand in records and do not.
-TASKS = {"evaluation": f"{HERE}.evaluation:run"}
+TASKS = {
+    "evaluation": f"{HERE}.evaluation:run",
+    "fine-tuning": f"{HERE}.fine_tuning.trial:run",
+}

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from xlrepro.embeddings.open.settings import open_settings
+from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.recipes import UPDATES, data_hashes
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
@@ -22,7 +23,7 @@ from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
-TASK = "ramen/evaluation"
+TASK, FINE_TUNING = "ramen/evaluation", "ramen/fine-tuning"
 LANGUAGES = ("fr", "ru", "ar", "hi", "vi", "zh")
 POINTS = tuple(UPDATES.values())
 DATASETS = {"XNLI": "XNLI", "UD": "UD v2.4"}  # as Figure 2 names its panels
@@ -35,10 +36,12 @@ class Row(NamedTuple):
     Attributes:
         model: ``"mbert"`` or ``"shallow"`` of the preset; ``""``: a bilingual model.
         initialisation: settings of it that differ from the preset's.
+        tuned: whether the encoder is tuned with the head.
     """
 
     model: str = ""
     initialisation: Mapping[str, str] = {}
+    tuned: bool = False
 
 
 MBERT, SHALLOW = Row("mbert"), Row("shallow")
@@ -52,15 +55,24 @@ ROBERTA = "RAMEN-BASE + RoBERTa"
 ZERO_SHOT = {f"{BASE} (mono)": MONO, f"{BASE} (parallel)": PARALLEL, OURS: SHALLOW}
 TABLE1 = {"prior:mBERT (Wu & Dredze, 2019) (mono)": MBERT, **ZERO_SHOT}
 TABLE2 = {"baseline:mBERT (mono)": MBERT, **ZERO_SHOT}
-TABLE3 = {
-    f"{block}:{ROBERTA}, {name}": row
-    for block in ("xnli", "ud")
-    for name, row in (("rnd", RANDOM), ("vec", MONO))
-} | {
-    f"{block}-ours:{name}": row
-    for block in ("xnli", "ud")
-    for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
-}
+BLOCKS = ("xnli", "ud")
+TABLE3 = (
+    {
+        f"{block}:{ROBERTA}, {name}": row
+        for block in BLOCKS
+        for name, row in (("rnd", RANDOM), ("vec", MONO))
+    }
+    | {
+        f"{block}-ours:{name}": row
+        for block in BLOCKS
+        for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
+    }
+    | {
+        f"{block}-tuned:{ROBERTA}, {name}": row._replace(tuned=True)
+        for block in BLOCKS
+        for name, row in (("rnd", RANDOM), ("vec", MONO))
+    }
+)
 TABLE4 = {"mbert:mBERT": MBERT, "bert:RAMEN-BASE + BERT": MONO}
 FIGURE2 = {f"checkpoints:{ROBERTA}": MONO}
 # Rows of Table 3 that Tables 1 and 2 have trained already.
@@ -102,6 +114,9 @@ def evaluation_settings(
             value
         )
     values |= preset[row.model] if row.model else {"adaptation": made}
+    if row.tuned:
+        values |= {**preset["tuned"][task], **values}
+        return validated(values, f"{task} {profile}, tuned", FineTuningSettings)
     return validated(values, f"{task} {profile}", EvaluationSettings)
 
 
@@ -127,14 +142,19 @@ def _trials(
         profile=profile,
         settings=settings,
         data=data_hashes(settings),
-        task=TASK,
+        task=FINE_TUNING if isinstance(settings, FineTuningSettings) else TASK,
     )
+
+
+def _preset_targets(profile: str, row: Row) -> list[str]:
+    preset = presets()[profile]
+    return list((preset["tuned"] if row.tuned else preset)["targets"])
 
 
 def _languages(profile: str, row: Row, overrides: Overrides) -> list[str]:
     """Return the languages of a row; Vietnamese has no open word vectors."""
-    wanted = overrides.get("targets", presets()[profile]["targets"])
-    if row == MONO and presets()[profile]["corpus"] == "open":
+    wanted = overrides.get("targets", _preset_targets(profile, row))
+    if row.initialisation == MONO.initialisation and presets()[profile]["corpus"] == "open":
         return [code for code in wanted if code in open_settings().languages]
     return list(wanted)
 
@@ -194,12 +214,11 @@ def _table3_trials(
 ) -> list[Trial]:
     trials = []
     for identifier in systems:
-        table, task = TABLE_OF[identifier.partition(":")[0].removesuffix("-ours")]
+        row = TABLE3[identifier]
+        table, task = TABLE_OF[identifier.partition(":")[0].partition("-")[0]]
         same = SHARED.get(identifier.rsplit(", ", 1)[-1].rsplit(":", 1)[-1])
-        if same is None:
-            found = _row_trials(
-                "table3", task, identifier, TABLE3[identifier], profile, seeds, overrides
-            )
+        if same is None or row.tuned:
+            found = _row_trials("table3", task, identifier, row, profile, seeds, overrides)
         else:
             found = _row_trials(table, task, same, ZERO_SHOT[same], profile, seeds, overrides)
         trials += found
@@ -263,8 +282,10 @@ def _systems(rows: Mapping[str, Row]) -> tuple[System, ...]:
     found = []
     for identifier in rows:
         block, _, name = identifier.partition(":")
-        rare = ("smoke",) if name == "rnd, spread of the text" else ()
-        found.append(System(block, name, ours=block.endswith("ours"), by_name_at=rare))
+        tuned = block.endswith("-tuned")
+        rare = ("smoke",) if tuned or name == "rnd, spread of the text" else ()
+        ours = tuned or block.endswith("ours")
+        found.append(System(block, name, ours=ours, by_name_at=rare))
     return tuple(found)
 
 

@@ -168,12 +168,14 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
     if word not in model.vocabulary or not model.parts:
         return []
     part, row = model.parts[0], model.vocabulary.index(word)
+    # shape: (words * slots, dim)
     slots, vectors = part.alive.shape[1], part.vectors.flatten(0, 1).double()
     unit, alive = functional.normalize(vectors, dim=-1), part.alive.flatten()
     senses = part.alive[row].nonzero().flatten().tolist()
     groups = []
     for sense in senses:
         own = row * slots + sense
+        # shape: (words * slots,)
         cosines = (unit @ unit[own]).masked_fill(~alive, -torch.inf)
         cosines[own] = -torch.inf
         near = cosines.topk(min(count, int(alive.sum()) - 1))
@@ -193,6 +195,7 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
 
 def _plane(vectors: torch.Tensor) -> list[list[float]]:
     """Return the first two principal components of some vectors."""
+    # shape: (vectors, dim), then (vectors, 2)
     centred = vectors - vectors.mean(0)
     left, values, _ = torch.linalg.svd(centred, full_matrices=False)
     places = left[:, :2] * values[:2]

@@ -33,7 +33,8 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     """
     title = f"{metric} against plain translation"
     columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/{metric}")]
-    systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
+    shared = (f"{BLOCK}:{name}" for name in SYSTEMS[1:])
+    systems = [s for s in shared if any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
     drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
@@ -155,6 +156,21 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
     )
     head = headings("system, pair", *names, numeric=names)
     return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems and pairs")
+
+
+def samples_table(records: Sequence[Record], profile: str) -> Table:
+    """Show what each system makes of a few artificial test sentences; the first seed's."""
+    rows = []
+    for (pair, system), found in _by_row(records).items():
+        for sample in found[0].details.get("samples", ()):
+            texts = (sample[part] for part in ("source", "reference", "translation"))
+            rows.append(tuple(map(Entry, (f"{system.partition(':')[2]}, {pair}", *texts))))
+    caption = (
+        f"Translations of test sentences, {profile}; artificial languages only, since no sentence "
+        "of a corpus is published."
+    )
+    head = headings("system, pair", "source", "reference", "translation")
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} translations")
 
 
 def left_out_table(records: Sequence[Record], profile: str) -> Table:
