@@ -6,8 +6,9 @@ import numpy as np
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.corpora import loading, registry
-from xlrepro.embeddings.vectors.encoding import encode, shuffled_batches
+from xlrepro.embeddings.vectors.encoding import encode
 from xlrepro.tasks.tagging import UPOS
+from xlrepro.training.batches import shuffled_batches
 
 DATASET, FILE_ID = "ud-r2.2", "en/train"
 BATCH_SIZE = 32

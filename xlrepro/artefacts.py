@@ -89,8 +89,8 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
 
 def used() -> dict[str, str]:
     """Return folder name to content hash of each artefact that this process has used so far."""
-    found = {name: content_hash(folder) for name, folder in sorted(_used.items())}
-    return {name: digest for name, digest in found.items() if digest is not None}
+    hashes = {name: content_hash(folder) for name, folder in sorted(_used.items())}
+    return {name: digest for name, digest in hashes.items() if digest is not None}
 
 
 def content_of(name: str) -> str | None:

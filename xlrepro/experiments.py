@@ -27,14 +27,14 @@ def all_experiments() -> dict[str, Experiment]:
 
 @cache
 def _experiments_of(papers: tuple[str, ...]) -> dict[str, Experiment]:
-    found: dict[str, Experiment] = {}
+    by_key: dict[str, Experiment] = {}
     for paper in papers:
         built = PAPERS / paper
         if not any((built / e).is_file() for e in ("experiments.py", "experiments/__init__.py")):
             continue
         module = import_module(f"xlrepro.papers.{paper}.experiments")
-        found |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
-    return found
+        by_key |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
+    return by_key
 
 
 def experiment(key: str) -> Experiment:
@@ -58,13 +58,13 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
     records count: whoever has no CoNLL can read the book of someone who has.
     """
     store, each = store or RecordStore(), experiment(key)
-    found = [r for name in each.trained_in for r in store.records(name, profile)]
+    records = [r for name in each.trained_in for r in store.records(name, profile)]
     try:
-        wanted = preset_keys(each, profile, [r.seed for r in found])
+        wanted = preset_keys(each, profile, [r.seed for r in records])
     except DataError:
-        wanted = {r.key for r in found}
-    own = [each.view(r) for r in found if r.key in wanted]
-    return each.together(own) if each.together and own else own
+        wanted = {r.key for r in records}
+    views = [each.view(r) for r in records if r.key in wanted]
+    return each.together(views) if each.together and views else views
 
 
 def all_own_records(store: RecordStore | None = None) -> list[Record]:

@@ -230,7 +230,7 @@ class Page:
         condition = Condition(self.view.profile)
         key = self.view.experiment
         verdicts = [judge.judge(claim, condition) for claim in claims_of(key, judge)]
-        told = answer(
+        answered = answer(
             self.view, [v for v in verdicts if v is not None], self.records(self.view.profile)
         )
         main, smoke = load_catalog().experiment(key).answer, self.view.profile == "smoke"
@@ -239,7 +239,7 @@ class Page:
         if figure is None or printed:
             blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
             figure = reported_beside_reproduced(self._frame, column, bool(printed), blocks)
-        return Shown((Piece("", told), Piece("", figure)), name="xl-answer")
+        return Shown((Piece("", answered), Piece("", figure)), name="xl-answer")
 
     def compare(self) -> Shown:
         """Set reported beside reproduced: an overview for each profile, and every cell as a file.
@@ -296,8 +296,8 @@ class Page:
 
     def complete_columns(self) -> list[str]:
         """Return the columns in which every system that was run has a number, in their order."""
-        found = self.view
-        return [c for c in self.experiment.columns if all(found.get(s, c) for s in found.systems)]
+        view = self.view
+        return [c for c in self.experiment.columns if all(view.get(s, c) for s in view.systems)]
 
     def paired_differences(
         self, first: str = "ORT", columns: Sequence[str] = ("avg",), block: str | None = None
@@ -315,17 +315,17 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        found = [
+        differences = [
             paired_differences(self.view, one, other, own).assign(one=one, other=other)
             for one, other in _pairs(self.view.systems, first, block)
             if (shared := shared_columns(self.view, one, other))
             and (own := [c for c in shared if c in columns] or shared)
         ]
-        if not found:
+        if not differences:
             return Shown(())
         import pandas as pd
 
-        pairs = pd.concat(found).assign(experiment=self.view.experiment)
+        pairs = pd.concat(differences).assign(experiment=self.view.experiment)
         unit = next(cell.unit for cell in self.view.cells if cell.column in {*pairs["column"]})
         pairs["unit"] = "points" if unit == "percent" else unit
         table = Piece("The same as a table, with each seed", pairs_table(pairs), folded=True)
@@ -333,9 +333,9 @@ class Page:
 
     def claims(self) -> Shown:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
-        told = [p for p in self.profiles if p != "smoke"] or self.profiles
-        weighing = Legend("", tuple(weighing_most(self.view.experiment, told[0])))
-        table = claims_table(self.view.experiment, told, self._of_paper)
+        profiles = [p for p in self.profiles if p != "smoke"] or self.profiles
+        weighing = Legend("", tuple(weighing_most(self.view.experiment, profiles[0])))
+        table = claims_table(self.view.experiment, profiles, self._of_paper)
         return Shown((Piece("", weighing), Piece("", table)))
 
     def deviations(self) -> Shown:

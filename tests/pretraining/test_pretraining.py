@@ -62,7 +62,7 @@ def test_another_seed_gives_other_batches():
 
 def test_packing_keeps_all_pieces_in_order():
     pieces = WordPiece([*SPECIAL, "a", "b", "##b"])
-    rows = multilingual_bert.packed([["a", "ab"], ["b", "a"], ["a"]], pieces, length=5)
+    rows = building.packed([["a", "ab"], ["b", "a"], ["a"]], pieces, length=5)
     assert rows.tolist() == [[2, 5, 5, 7, 3], [2, 6, 5, 5, 3]]
 
 

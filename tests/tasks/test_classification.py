@@ -49,8 +49,8 @@ def test_padding_does_not_change_a_prediction():
     many = pairs(30, 3)
     scores = []
     for rows in ([4], list(range(30))):
-        parts, masks = classification._batch(many, rows, SETTINGS, "cpu")
-        scores.append(model(parts, masks)[rows.index(4)].detach())
+        batch = classification._batch(many, rows, SETTINGS, "cpu")
+        scores.append(model(batch.parts, batch.masks)[rows.index(4)].detach())
     torch.testing.assert_close(*scores, rtol=0, atol=1e-12)
 
 
@@ -80,8 +80,8 @@ def test_training_stops_without_a_better_dev_score():
 
 def test_only_so_many_words_of_a_text_are_read():
     longest = SETTINGS.model_copy(update={"longest": 2})
-    parts, masks = classification._batch(pairs(20, 0), list(range(20)), longest, "cpu")
-    assert all(part.shape[1] == mask.shape[1] == 2 for part, mask in zip(parts, masks))
+    batch = classification._batch(pairs(20, 0), list(range(20)), longest, "cpu")
+    assert all(part.shape[1] == mask.shape[1] == 2 for part, mask in zip(batch.parts, batch.masks))
 
 
 def test_examples_without_a_label_are_refused():

@@ -4,7 +4,7 @@ import torch
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.errors import DataError
-from xlrepro.tasks.tagging import TaggerLearner, joined, labels, score, span_tags, tag_counts
+from xlrepro.tasks.tagging import joined, labels, score, span_tags, tag_counts, tagger_learner
 from xlrepro.training.settings import FitSettings
 
 TAGS = TagSet(["A", "B", "C"])
@@ -56,7 +56,7 @@ def test_word_dropout_takes_its_share_of_words_in_training(share, low, high):
     split = EncodedSplit("en", torch.zeros(11, 2), rows, [torch.zeros(10, dtype=torch.long)] * 100)
     settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)
     model = Watched()
-    learner = TaggerLearner(model, split, lambda: 0.0, settings, 0, "cpu", share)
+    learner = tagger_learner(model, split, lambda: 0.0, settings, 0, "cpu", share)
     steps = [learner.step(batch) for batch in learner.batches(0)]
     seen = torch.cat(model.rows)
     assert low <= float((seen == 0).double().mean()) <= high
@@ -66,5 +66,5 @@ def test_word_dropout_takes_its_share_of_words_in_training(share, low, high):
 def test_tokens_without_a_label_are_not_counted():
     split = EncodedSplit("en", torch.zeros(3, 2), [torch.tensor([1, 2])], [torch.tensor([0, -100])])
     settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)
-    learner = TaggerLearner(Watched(), split, lambda: 0.0, settings, 0, "cpu")
+    learner = tagger_learner(Watched(), split, lambda: 0.0, settings, 0, "cpu")
     assert [learner.step(batch).tokens for batch in learner.batches(0)] == [1]

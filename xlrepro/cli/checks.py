@@ -62,7 +62,7 @@ def _tracked_files(root: Path) -> list[Path]:
 def _circumstances() -> Iterator[str]:
     """Yield what besides the files decides whether tests pass: interpreter, packages, settings."""
     yield f"{sys.executable} {platform.python_version()} {platform.platform()}"
-    yield from sorted(f"{found.name}=={found.version}" for found in metadata.distributions())
+    yield from sorted(f"{package.name}=={package.version}" for package in metadata.distributions())
     yield from sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("XLREPRO_"))
 
 
@@ -101,12 +101,12 @@ def _passed(file: Path, key: str) -> str:
     A process that is killed may leave the file empty, or half.
     """
     try:
-        found, _, when = file.read_text(encoding="utf-8", errors="replace").partition(" ")
+        digest, _, when = file.read_text(encoding="utf-8", errors="replace").partition(" ")
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise SettingsError(f"{file} cannot be read ({error.strerror}): remove it") from None
-    return when.strip() if found == key else ""
+    return when.strip() if digest == key else ""
 
 
 @contextmanager

@@ -56,12 +56,12 @@ def golden(
         _check_turned_down(chosen, as_json, whole=not experiments)
         return
     store = _store(chosen, run)
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for each in chosen:
         numbers = _numbers(each, store, {t.key for t in each.trials("smoke")})
-        found += write(each.key, numbers) if update else _check(each.key, numbers)
-    _print_differences(found, [each.key for each in chosen], update, as_json)
-    raise typer.Exit(1 if found and not update else 0)
+        differences += write(each.key, numbers) if update else _check(each.key, numbers)
+    _print_differences(differences, [each.key for each in chosen], update, as_json)
+    raise typer.Exit(1 if differences and not update else 0)
 
 
 def _store(chosen: "Sequence[Experiment]", run: bool) -> "RecordStore":
@@ -173,18 +173,20 @@ def _numbers_of(trial: "Trial", store: "RecordStore") -> Any:
 
 
 def _print_differences(
-    found: "list[Difference]", keys: list[str], update: bool, as_json: bool
+    differences: "list[Difference]", keys: list[str], update: bool, as_json: bool
 ) -> None:
     if as_json:
         from dataclasses import asdict
 
-        typer.echo(json.dumps([asdict(d) for d in found], ensure_ascii=False, indent=1))
+        typer.echo(json.dumps([asdict(d) for d in differences], ensure_ascii=False, indent=1))
         return
-    for difference in found:
+    for difference in differences:
         typer.echo(str(difference))
     if update:
-        typer.echo(f"{len(keys)} golden files written, {len(found)} numbers moved")
-    elif found:
-        typer.echo(f"{len(found)} numbers differ from the golden ones in {len(keys)} experiments")
+        typer.echo(f"{len(keys)} golden files written, {len(differences)} numbers moved")
+    elif differences:
+        typer.echo(
+            f"{len(differences)} numbers differ from the golden ones in {len(keys)} experiments"
+        )
     else:
         typer.echo(f"golden numbers hold in {len(keys)} experiments: {', '.join(keys)}")

@@ -17,13 +17,13 @@ PACKAGES = ("torch", "numpy", "scipy", "pandas", "dask", "distributed", "gensim"
 
 def _versions() -> dict[str, str]:
     """Return the versions of the packages that can move a number; "missing" where one is absent."""
-    found = {}
+    versions = {}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "missing"
-    return found
+            versions[name] = "missing"
+    return versions
 
 
 def _devices() -> list[str]:

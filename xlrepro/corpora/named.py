@@ -12,7 +12,6 @@ import numpy as np
 
 from xlrepro.corpora import loading, registry, supplied
 from xlrepro.corpora.readers import conll_ner
-from xlrepro.corpora.readers.columns import read_columns
 from xlrepro.corpora.readers.conllu import read_conllu
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.errors import SettingsError
@@ -123,18 +122,7 @@ class OfficialUtterances(Registered):
         """Return the first sentences of the supplied file, or of registered ones."""
         if (language, split) != ("en", "train"):
             return super().sentences(language, split, limit)
-        reader = registry.dataset(self.name).reader
-        return read_columns(
-            supplied.training_utterances(),
-            reader.columns,
-            reader.scheme,
-            reader.encoding,
-            separator=reader.separator,
-            comment=reader.comment,
-            intent_comment=reader.intent_comment,
-            empty_tokens=reader.empty_tokens,
-            tag_aliases=reader.tag_aliases,
-        )[:limit]
+        return loading.read_sentences(self.name, supplied.training_utterances())[:limit]
 
     def hashes(self, parts: Sequence[Part]) -> dict[str, str]:
         """Return the hashes; the supplied file by its size."""
@@ -201,7 +189,7 @@ def corpus(name: str, task: str, kind: Kind = "mixed") -> Corpus:
     Raises:
         SettingsError: if there is no such corpus for the task; names those that there are.
     """
-    known = {each: found for each, found in CORPORA.items() if task in found.tasks}
+    known = {each: corpus_ for each, corpus_ in CORPORA.items() if task in corpus_.tasks}
     if name not in known:
         raise SettingsError(f"unknown corpus {name!r} for {task}; known: {', '.join(known)}")
     return Artificial(kind) if name == ARTIFICIAL else known[name]

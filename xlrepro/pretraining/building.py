@@ -12,15 +12,21 @@ import torch
 from xlrepro.artefacts import say
 from xlrepro.errors import DeviceError
 from xlrepro.nn.bert import MaskedLanguageModel
+from xlrepro.paths import cache_dir
 from xlrepro.pretraining import training
 from xlrepro.pretraining.masking import mask_pieces
-from xlrepro.pretraining.multilingual_bert import packed, work_folder
+from xlrepro.pretraining.recipes import recipe_hash
 from xlrepro.pretraining.settings import LANGUAGES, PretrainingSettings, preset
 from xlrepro.pretraining.text import lines
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece, learn_vocabulary
 from xlrepro.training.precision import computing
 
 EVALUATION_SEED = 0
+
+
+def work_folder(name: str) -> Path:
+    """Return where an unfinished training keeps its text and its checkpoint."""
+    return cache_dir() / "pretraining" / f"{name}-{recipe_hash(name)[:16]}"
 
 
 def build(name: str, target: Path) -> None:
@@ -95,6 +101,25 @@ def prepare_text(settings: PretrainingSettings, work: Path) -> None:
     unfinished = work / "text.part.npz"
     np.savez(unfinished, **arrays)
     os.replace(unfinished, work / "text.npz")
+
+
+def packed(lines: list[list[str]], wordpiece: WordPiece, length: int) -> np.ndarray:
+    """Return lines as full sequences: ``[CLS]``, pieces of line after line, ``[SEP]``.
+
+    A line that does not fit goes on in the next sequence; the rest that fills none is left out.
+
+    Returns:
+        ``(sequences, length)`` of the smallest integer type
+    """
+    body = length - 2
+    pieces = [n for line in lines for word in line for n in wordpiece.numbers(word)]
+    count = len(pieces) // body
+    kind = np.uint16 if len(wordpiece) < 2**16 else np.uint32
+    sequences = np.empty((count, length), dtype=kind)
+    sequences[:, 0] = wordpiece.cls
+    sequences[:, 1:-1] = np.array(pieces[: count * body], dtype=kind).reshape(count, body)
+    sequences[:, -1] = wordpiece.sep
+    return sequences
 
 
 @torch.inference_mode()

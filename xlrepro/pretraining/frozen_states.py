@@ -118,9 +118,9 @@ def _write(
         ids, mask = padded([sequences[i] for i in chosen])
         states = network.hidden_states(ids.to(device), mask.to(device), max(layers))
         for layer in layers:
-            found = states[layer].cpu().numpy()
+            vectors = states[layer].cpu().numpy()
             for row, i in enumerate(chosen):
-                at = found[row, list(reads[i])]
+                at = vectors[row, list(reads[i])]
                 arrays[layer][starts[i] : starts[i + 1]] = at.mean(0) if mean else at
     for array in arrays.values():
         array.flush()

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from xlrepro.artefacts import built
 from xlrepro.nn.bert import Bert, BertSizes
-from xlrepro.paths import cache_dir
-from xlrepro.pretraining.recipes import recipe, recipe_hash
+from xlrepro.pretraining.recipes import recipe
 from xlrepro.pretraining.wordpiece import WordPiece
 
 
@@ -31,11 +29,6 @@ class PretrainedBert:
     bert: Bert
     wordpiece: WordPiece
     log: dict[str, Any]
-
-
-def work_folder(name: str) -> Path:
-    """Return where an unfinished training keeps its text and its checkpoint."""
-    return cache_dir() / "pretraining" / f"{name}-{recipe_hash(name)[:16]}"
 
 
 def load(name: str) -> PretrainedBert:
@@ -62,22 +55,3 @@ def read(folder: Path) -> PretrainedBert:
     bert = Bert(BertSizes(**log["sizes"]))
     bert.load_state_dict(torch.load(folder / "bert.pt", map_location="cpu", weights_only=True))
     return PretrainedBert(bert.eval(), WordPiece(vocabulary), log)
-
-
-def packed(lines: list[list[str]], wordpiece: WordPiece, length: int) -> np.ndarray:
-    """Return lines as full sequences: ``[CLS]``, pieces of line after line, ``[SEP]``.
-
-    A line that does not fit goes on in the next sequence; the rest that fills none is left out.
-
-    Returns:
-        ``(sequences, length)`` of the smallest integer type
-    """
-    body = length - 2
-    pieces = [n for line in lines for word in line for n in wordpiece.numbers(word)]
-    count = len(pieces) // body
-    kind = np.uint16 if len(wordpiece) < 2**16 else np.uint32
-    sequences = np.empty((count, length), dtype=kind)
-    sequences[:, 0] = wordpiece.cls
-    sequences[:, 1:-1] = np.array(pieces[: count * body], dtype=kind).reshape(count, body)
-    sequences[:, -1] = wordpiece.sep
-    return sequences

@@ -43,8 +43,8 @@ class EngineTokenizer:
 
     def number(self, piece: str) -> int | None:
         """Return the number of a piece; None if there is none."""
-        found: int | None = self._engine.token_to_id(piece)
-        return found
+        number: int | None = self._engine.token_to_id(piece)
+        return number
 
     def known_number(self, piece: str) -> int:
         """Return the number of a piece that must be there.
@@ -52,10 +52,10 @@ class EngineTokenizer:
         Raises:
             KeyError: if it is not.
         """
-        found = self.number(piece)
-        if found is None:
+        number = self.number(piece)
+        if number is None:
             raise KeyError(piece)
-        return found
+        return number
 
     def piece(self, number: int) -> str:
         """Return a piece by its number."""
@@ -63,10 +63,10 @@ class EngineTokenizer:
 
     def numbers(self, word: str) -> list[int]:
         """Return the numbers of a word's pieces, at least one."""
-        found = self._seen.get(word)
-        if found is None:
-            found = self._seen[word] = self.of_text(word) or [self._unknown]
-        return found
+        pieces = self._seen.get(word)
+        if pieces is None:
+            pieces = self._seen[word] = self.of_text(word) or [self._unknown]
+        return pieces
 
     def of_words(self, words: Iterable[str]) -> list[list[int]]:
         """Return the numbers of the pieces of each word."""

@@ -95,9 +95,9 @@ class QuantisedFile:
         return struct.unpack(form, self._raw(struct.calcsize(form)))
 
     def _raw(self, size: int) -> bytes:
-        found = self._bytes[self._at : self._at + size].tobytes()
+        raw = self._bytes[self._at : self._at + size].tobytes()
         self._at += size
-        return found
+        return raw
 
     def tensor(self, name: str) -> Tensor:
         """Return a tensor in full precision, flat.

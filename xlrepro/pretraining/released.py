@@ -212,14 +212,14 @@ def _empty(sizes: BertSizes) -> Bert:
 
 
 def _below(state: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    found: Iterable[str] = (key for key in state if key.startswith(prefix))
-    return {key.removeprefix(prefix): state[key] for key in found}
+    below: Iterable[str] = (key for key in state if key.startswith(prefix))
+    return {key.removeprefix(prefix): state[key] for key in below}
 
 
-def _check_count(name: str, unit: str, found: int) -> None:
+def _check_count(name: str, unit: str, count: int) -> None:
     stated = registry.dataset(name).file("weights").counts[unit]
-    if found != stated:
+    if count != stated:
         raise DataError(
-            f"{name} has {found:,} {unit} where the registry states {stated:,}: the registry or "
+            f"{name} has {count:,} {unit} where the registry states {stated:,}: the registry or "
             "the reader is wrong; please report it"
         )

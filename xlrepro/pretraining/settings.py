@@ -4,8 +4,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
 from xlrepro.training.precision import SINGLE, Precision
 from xlrepro.yaml_files import read_yaml
@@ -18,10 +17,8 @@ LANGUAGES = (
 )  # fmt: skip
 
 
-class Sizes(BaseModel):
+class Sizes(Checked):
     """Sizes of the network; see :class:`xlrepro.nn.bert.BertSizes`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     dim: int
     layers: int
@@ -31,7 +28,7 @@ class Sizes(BaseModel):
     dropout: float
 
 
-class PretrainingSettings(BaseModel):
+class PretrainingSettings(Checked):
     """Everything, besides the text, that decides a pretrained model.
 
     Attributes:
@@ -51,8 +48,6 @@ class PretrainingSettings(BaseModel):
         seed: of text, weights, batches, masks and dropout.
         precision: of all floats on a CPU, single or double.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: int
     text: Literal["artificial", "open"]

@@ -53,7 +53,7 @@ def lines(language: str, settings: PretrainingSettings) -> tuple[list[list[str]]
     are dropped first.
     """
     limit = settings.words["en" if language == SOURCE else "others"]
-    found = (
+    cut = (
         _artificial(language, limit)
         if settings.text == "artificial"
         else _open(language, settings.seed)
@@ -61,7 +61,7 @@ def lines(language: str, settings: PretrainingSettings) -> tuple[list[list[str]]
     held_out: list[list[str]] = []
     training: list[list[str]] = []
     words = 0
-    for read in found:
+    for read in cut:
         line = read()
         if len(line) < FEWEST_WORDS:
             continue

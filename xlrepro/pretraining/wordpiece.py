@@ -33,7 +33,7 @@ def parts_of(word: str) -> list[str]:
         >>> parts_of("abc"), parts_of("中国x")
         (['abc'], ['中', '国', 'x'])
     """
-    word = _HANGUL.sub(lambda found: unicodedata.normalize("NFD", found[0]), word)
+    word = _HANGUL.sub(lambda hangul: unicodedata.normalize("NFD", hangul[0]), word)
     return _PARTS.findall(word)
 
 
@@ -163,11 +163,11 @@ class WordPiece:
 
     def numbers(self, word: str) -> list[int]:
         """Return the numbers of a word's pieces, at least one."""
-        found = self._seen.get(word)
-        if found is None:
-            found = [n for part in parts_of(word) for n in self._part(part)] or [self.unknown]
-            self._seen[word] = found
-        return found
+        pieces = self._seen.get(word)
+        if pieces is None:
+            pieces = [n for part in parts_of(word) for n in self._part(part)] or [self.unknown]
+            self._seen[word] = pieces
+        return pieces
 
     def of_words(self, words: Iterable[str]) -> list[list[int]]:
         """Return the numbers of the pieces of each word."""
@@ -177,14 +177,14 @@ class WordPiece:
         """Take the longest known piece from the left until nothing is left."""
         if len(part) > LONGEST_WORD:
             return [self.unknown]
-        found, start = [], 0
+        pieces, start = [], 0
         while start < len(part):
             for end in range(len(part), start, -1):
                 piece = (INSIDE if start else "") + part[start:end]
                 if piece in self._number:
-                    found.append(self._number[piece])
+                    pieces.append(self._number[piece])
                     start = end
                     break
             else:
                 return [self.unknown]
-        return found
+        return pieces

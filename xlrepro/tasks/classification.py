@@ -9,10 +9,10 @@ Two heads, both with a ReLU layer before the classes:
 The epoch with the best source dev accuracy is kept. No target text is needed to train.
 """
 
-import copy
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +23,11 @@ from xlrepro import metrics
 from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.tasks.settings import ClassifierSettings
+from xlrepro.training.batches import shuffled
+from xlrepro.training.learner import BatchLearner
+from xlrepro.training.loop import Fit, Progress, Step, fit
+from xlrepro.training.optimiser import ScheduledAdam
+from xlrepro.training.prediction import in_order
 from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
@@ -85,9 +90,10 @@ class DenseClassifier(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """Return ``(batch, classes)`` for vectors ``(batch, dim)``."""
+        # shape: (batch, hidden_dim), then (batch, classes)
         hidden = functional.relu(self.hidden(self.dropout(x)))
-        found: Tensor = self.output(self.dropout(hidden))
-        return found
+        scores: Tensor = self.output(self.dropout(hidden))
+        return scores
 
 
 class PairClassifier(nn.Module):
@@ -125,27 +131,9 @@ class PairClassifier(nn.Module):
         return self.head.scores(torch.cat((p, h, p - h, p * h), -1))
 
     def _mean(self, x: Tensor, mask: Tensor) -> Tensor:
-        states = self.encoder(self.dropout(x), mask)  # zero at padding
+        # shape: (batch, length, 2 * hidden_dim), zero at padding; then (batch, 2 * hidden_dim)
+        states = self.encoder(self.dropout(x), mask)
         return states.sum(1) / mask.sum(1, keepdim=True)
-
-
-@dataclass
-class Fit:
-    """What training leaves behind besides the weights.
-
-    Attributes:
-        dev_scores: source dev accuracy after each epoch, percent.
-        losses: mean training loss of each epoch.
-        best_epoch: 0-based epoch whose weights were kept.
-        seen: training examples seen.
-        seconds: wall time of training, without evaluation.
-    """
-
-    dev_scores: list[float] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
-    best_epoch: int = -1
-    seen: int = 0
-    seconds: float = 0.0
 
 
 def train(
@@ -155,9 +143,11 @@ def train(
     settings: ClassifierSettings,
     seed: int,
     device: str = "cpu",
-    progress: Callable[[float, str], None] = lambda fraction, text: None,
+    progress: Progress = lambda fraction, text: None,
 ) -> tuple[nn.Module, Fit]:
     """Train a classifier of texts or pairs; return it with the weights of its best dev epoch.
+
+    What the fit counts as tokens are examples.
 
     Args:
         train_set: of the source language; two parts make a :class:`PairClassifier`.
@@ -172,89 +162,68 @@ def train(
     compute_repeatably(device)
     kind = PairClassifier if len(train_set.parts) == 2 else DenseClassifier
     model = kind(train_set.dim, classes, settings).to(train_set.parts[0][0].dtype).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
-    random = np.random.default_rng(seed)
-    fit, best = Fit(), copy.deepcopy(model.state_dict())
-    for epoch in range(settings.epochs):
-        started, losses = time.perf_counter(), []
-        model.train()
-        for rows in _shuffled(train_set, settings.batch_size, random):
-            parts, masks = _batch(train_set, rows, settings, device)
-            optimizer.zero_grad(set_to_none=True)
-            labels = train_set.labels[rows].to(device)
-            loss = functional.cross_entropy(model(parts, masks), labels)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
-            optimizer.step()
-            losses.append(loss.item())
-        fit.seconds += time.perf_counter() - started
-        fit.seen += len(train_set)
-        fit.losses.append(round(sum(losses) / len(losses), 4))
-        fit.dev_scores.append(accuracy(model, dev_set, settings, device))
-        if fit.best_epoch < 0 or fit.dev_scores[-1] > fit.dev_scores[fit.best_epoch]:
-            fit.best_epoch, best = epoch, copy.deepcopy(model.state_dict())
-        progress((epoch + 1) / (settings.epochs + 1), f"dev {fit.dev_scores[-1]:.2f}")
-        if epoch - fit.best_epoch >= settings.patience:
-            break
-    model.load_state_dict(best)
-    return model, fit
+    adam = ScheduledAdam(model, settings.learning_rate, clip_norm=settings.clip_norm)
+    generator = np.random.default_rng(seed)
 
+    def step(rows: list[int]) -> Step:
+        batch = _batch(train_set, rows, settings, device)
+        labels = train_set.labels[rows].to(device)
+        loss = functional.cross_entropy(model(batch.parts, batch.masks), labels)
+        return Step(adam.step(loss), tokens=len(rows))
 
-@torch.no_grad()
-def predict(
-    model: nn.Module, examples: Examples, settings: ClassifierSettings, device: str = "cpu"
-) -> Tensor:
-    """Return the class of each example, ``(examples,)``."""
-    model.eval()
-    found = torch.empty(len(examples), dtype=torch.long)
-    order = np.argsort([_length(examples, i) for i in range(len(examples))], kind="stable")
-    for start in range(0, len(order), EVALUATION_TEXTS):
-        rows = order[start : start + EVALUATION_TEXTS].tolist()
-        parts, masks = _batch(examples, rows, settings, device)
-        found[rows] = model(parts, masks).argmax(-1).cpu()
-    return found
+    learner = BatchLearner(
+        model,
+        adam,
+        lambda round_: shuffled(_lengths(train_set), settings.batch_size, generator),
+        step,
+        partial(accuracy, model, dev_set, settings, device),
+        generator,
+    )
+    return model, fit(learner, settings.epochs, settings.patience, progress)
 
 
 def accuracy(
     model: nn.Module, examples: Examples, settings: ClassifierSettings, device: str = "cpu"
 ) -> float:
     """Return the share of examples whose class is right, percent."""
-    found = predict(model, examples, settings, device)
-    return metrics.accuracy(examples.labels.tolist(), found.tolist())
+    order = np.argsort(_lengths(examples), kind="stable").tolist()
+    starts = range(0, len(order), EVALUATION_TEXTS)
+    batches = (_batch(examples, order[i : i + EVALUATION_TEXTS], settings, device) for i in starts)
+    # a batch's classes, each a scalar
+    classes = in_order(model, batches, lambda b: model(b.parts, b.masks).argmax(-1).tolist())
+    return metrics.accuracy(examples.labels.tolist(), classes)
 
 
-def _length(examples: Examples, row: int) -> int:
-    """Return the longest part of an example, in words; 1 for vectors."""
-    return max(part[row].shape[0] if part[row].dim() > 1 else 1 for part in examples.parts)
+def _lengths(examples: Examples) -> list[int]:
+    """Return the longest part of each example, in words; 1 for vectors."""
+    by_part = ([len(x) if x.dim() > 1 else 1 for x in part] for part in examples.parts)
+    return [max(lengths) for lengths in zip(*by_part, strict=True)]
 
 
-def _shuffled(examples: Examples, size: int, random: np.random.Generator) -> Iterator[list[int]]:
-    """Yield every example once, in batches of similar length, in random order."""
-    lengths = np.array([_length(examples, i) for i in range(len(examples))], dtype=np.float64)
-    order = np.argsort(lengths + random.uniform(0.0, 2.0, len(lengths)), kind="stable")
-    batches = [order[i : i + size].tolist() for i in range(0, len(order), size)]
-    for b in random.permutation(len(batches)):
-        yield batches[b]
+class _Batch(NamedTuple):
+    """Parts of some examples, padded, and where words are; vectors have no mask."""
+
+    indices: list[int]
+    parts: list[Tensor]
+    masks: list[Tensor | None]
 
 
 def _batch(
     examples: Examples, rows: list[int], settings: ClassifierSettings, device: str
-) -> tuple[list[Tensor], list[Tensor | None]]:
-    """Return the parts of some examples, padded, and where words are; vectors have no mask."""
-    parts: list[Tensor] = []
-    masks: list[Tensor | None] = []
+) -> _Batch:
+    batch = _Batch(rows, [], [])
     for part in examples.parts:
         chosen = [part[row] for row in rows]
         if chosen[0].dim() == 1:
-            parts.append(torch.stack(chosen).to(device))
-            masks.append(None)
+            batch.parts.append(torch.stack(chosen).to(device))
+            batch.masks.append(None)
             continue
         cut = [x[: settings.longest] for x in chosen]
         # shape: (batch,), then (batch, words, dim) and (batch, words)
         lengths = torch.tensor([len(x) for x in cut])
-        parts.append(nn.utils.rnn.pad_sequence(cut, batch_first=True).to(device))
-        masks.append((torch.arange(int(lengths.max())) < lengths[:, None]).to(device))
-    return parts, masks
+        batch.parts.append(nn.utils.rnn.pad_sequence(cut, batch_first=True).to(device))
+        batch.masks.append((torch.arange(int(lengths.max())) < lengths[:, None]).to(device))
+    return batch
 
 
 class StateClassifier(nn.Module):

@@ -149,11 +149,11 @@ def decode(arcs: Tensor, relations: Tensor, mask: Tensor) -> list[tuple[np.ndarr
     # shape: (batch, words, words + 1) both; log-probabilities of heads, best relation to each
     scores = _without_padding(arcs.detach(), mask).log_softmax(-1).double().cpu().numpy()
     best = relations.detach().argmax(-1).cpu().numpy()
-    found = []
+    trees = []
     for sentence, length in enumerate(mask.sum(1).tolist()):
         heads = best_tree(scores[sentence, :length, : length + 1])
-        found.append((heads, best[sentence, np.arange(length), heads]))
-    return found
+        trees.append((heads, best[sentence, np.arange(length), heads]))
+    return trees
 
 
 def best_tree(scores: np.ndarray) -> np.ndarray:
@@ -176,14 +176,14 @@ def best_tree(scores: np.ndarray) -> np.ndarray:
     heads, _ = _spanning_tree(scores)
     if (heads == ROOT).sum() == 1:
         return heads
-    found = []
+    trees = []
     for root in range(words):
         if np.isneginf(scores[root, ROOT]):
             continue
         single = scores.copy()
         single[np.arange(words) != root, ROOT] = -np.inf
-        found.append(_spanning_tree(single))
-    return max(found, key=lambda tree: tree[1])[0]
+        trees.append(_spanning_tree(single))
+    return max(trees, key=lambda tree: tree[1])[0]
 
 
 def _spanning_tree(scores: np.ndarray) -> tuple[np.ndarray, float]:

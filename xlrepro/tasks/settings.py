@@ -1,9 +1,11 @@
 """Settings of tasks, apart from what they set: trials are named without torch."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from xlrepro.checked import Checked
 
 
-class ClassifierSettings(BaseModel):
+class ClassifierSettings(Checked):
     """What decides a classifier, besides its features and its seed.
 
     Attributes:
@@ -16,8 +18,6 @@ class ClassifierSettings(BaseModel):
         clip_norm: largest gradient norm.
         longest: words of a text that are read; the rest is cut off. None: all.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     hidden_dim: int = Field(256, ge=1)
     dropout: float = Field(0.5, ge=0, lt=1)

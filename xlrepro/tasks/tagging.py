@@ -5,10 +5,9 @@ numbers ``(batch, length)``; ``table`` holds the vectors that ``batch.rows`` nam
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,11 +21,12 @@ from xlrepro.embeddings.vectors.encoding import (
     Lookup,
     TagSet,
     encode,
-    shuffled_batches,
 )
 from xlrepro.errors import DataError
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
+from xlrepro.training.batches import shuffled_batches
+from xlrepro.training.learner import BatchLearner
 from xlrepro.training.loop import Step
 from xlrepro.training.optimiser import ScheduledAdam, schedule
 from xlrepro.training.settings import FitSettings
@@ -153,8 +153,17 @@ def tag_counts(
     }
 
 
-class TaggerLearner:
-    """A tagger trained on one split by Adam; see :class:`xlrepro.training.loop.Learner`.
+def tagger_learner(
+    model: nn.Module,
+    split: EncodedSplit,
+    dev_score: Callable[[], float],
+    settings: FitSettings,
+    seed: int,
+    device: str,
+    word_dropout: float | None = None,
+    in_round: Callable[[int], EncodedSplit] | None = None,
+) -> BatchLearner[Batch]:
+    """Return a tagger's training by Adam on one split.
 
     Args:
         model: the tagger.
@@ -167,46 +176,22 @@ class TaggerLearner:
             words.
         in_round: the training sentences of a round, where they are not the same in all.
     """
+    table, generator = split.table.to(device), np.random.default_rng(seed)
+    steps = settings.epochs * math.ceil(len(split) / settings.batch_size)
+    factor = schedule(settings.schedule, settings.warmup_steps, steps)
 
-    def __init__(
-        self,
-        model: nn.Module,
-        split: EncodedSplit,
-        dev_score: Callable[[], float],
-        settings: FitSettings,
-        seed: int,
-        device: str,
-        word_dropout: float | None = None,
-        in_round: Callable[[int], EncodedSplit] | None = None,
-    ) -> None:
-        self.model, self.device, self.dev_score = model, device, dev_score
-        self.batch_size, self.word_dropout = settings.batch_size, word_dropout
-        self.in_round = in_round or (lambda round_: split)
-        self.table = split.table.to(device)
-        self.generator = np.random.default_rng(seed)
-        steps = settings.epochs * math.ceil(len(split) / settings.batch_size)
-        factor = schedule(settings.schedule, settings.warmup_steps, steps)
-        self.adam = ScheduledAdam(model, settings.learning_rate, factor, settings.clip_norm)
+    def batches(round_: int) -> Iterator[Batch]:
+        sentences = in_round(round_) if in_round else split
+        return shuffled_batches(sentences, settings.batch_size, generator)
 
-    def batches(self, round_: int) -> Iterator[Batch]:
-        """Yield the training sentences, similar lengths together."""
-        return shuffled_batches(self.in_round(round_), self.batch_size, self.generator)
-
-    def step(self, batch: Batch) -> Step:
-        """Take one step on a batch, without some of its words."""
+    def step(batch: Batch) -> Step:
         tokens = int((batch.mask & (batch.tags != NO_LABEL)).sum())
-        if self.word_dropout is not None:
+        if word_dropout is not None:
             # shape: (batch, length)
-            dropped = self.generator.random(batch.rows.shape) < self.word_dropout
+            dropped = generator.random(batch.rows.shape) < word_dropout
             batch = replace(batch, rows=batch.rows.masked_fill(torch.from_numpy(dropped), 0))
-        loss: Tensor = self.model.loss(batch.to(self.device), self.table)  # type: ignore[operator]
-        return Step(self.adam.step(loss), tokens=tokens)
+        loss: Tensor = model.loss(batch.to(device), table)  # type: ignore[operator]
+        return Step(adam.step(loss), tokens=tokens)
 
-    def state(self) -> dict[str, Any]:
-        """Return optimiser and generator."""
-        return {"adam": self.adam.state(), "draws": self.generator.bit_generator.state}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        self.adam.restore(state["adam"])
-        self.generator.bit_generator.state = state["draws"]
+    adam = ScheduledAdam(model, settings.learning_rate, factor, settings.clip_norm)
+    return BatchLearner(model, adam, batches, step, dev_score, generator)

@@ -41,11 +41,11 @@ class Learner(Protocol):
         """The model, on its device."""
         ...
 
-    def batches(self, round_: int) -> Iterable[Any]:
+    def batches(self, round_: int, /) -> Iterable[Any]:
         """Yield the batches of a round, counted from 0."""
         ...
 
-    def step(self, batch: Any) -> Step:
+    def step(self, batch: Any, /) -> Step:
         """Change the model by one batch."""
         ...
 

@@ -51,7 +51,11 @@ class ScheduledAdam:
     """
 
     def __init__(
-        self, model: nn.Module, learning_rate: float, factor: Factor, clip_norm: float
+        self,
+        model: nn.Module,
+        learning_rate: float,
+        factor: Factor = lambda step: 1.0,
+        clip_norm: float = 5.0,
     ) -> None:
         self.model, self.clip_norm = model, clip_norm
         trained = [p for p in model.parameters() if p.requires_grad]

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
+from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
 from xlrepro.training.precision import SINGLE, Precision
 
@@ -17,7 +18,7 @@ Dropped = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class FitSettings(BaseModel):
+class FitSettings(Checked):
     """How long and how fast a model is trained.
 
     Attributes:
@@ -32,8 +33,6 @@ class FitSettings(BaseModel):
         clip_norm: largest gradient norm.
         precision: of all floats, single or double.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     learning_rate: Rate
     batch_size: Count = 32

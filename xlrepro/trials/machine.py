@@ -33,16 +33,16 @@ PACKAGES = (
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
     """Return package name to installed version, Python first."""
-    found = {"python": platform.python_version()}
+    by_name = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            by_name[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
     torch = sys.modules.get("torch")
     if torch is not None:  # the local part tells the build: 2.11.0+cu128
-        found["torch"] = str(torch.__version__)
-    return found
+        by_name["torch"] = str(torch.__version__)
+    return by_name
 
 
 def device_name(device: str) -> str:

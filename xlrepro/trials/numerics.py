@@ -72,12 +72,12 @@ def digest() -> str:
     torch.set_num_threads(1)
     try:
         with torch.no_grad():
-            found = hashlib.sha256()
+            sha = hashlib.sha256()
             for output in _outputs():
-                found.update(output.contiguous().numpy().tobytes())
+                sha.update(output.contiguous().numpy().tobytes())
     finally:
         torch.set_num_threads(threads)
-    return found.hexdigest()[:DIGITS]
+    return sha.hexdigest()[:DIGITS]
 
 
 def _outputs() -> Iterator["torch.Tensor"]:

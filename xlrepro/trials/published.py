@@ -27,9 +27,9 @@ class PublishedLines:
         self._parsed: dict[int, Record | StoreError] = {}
         self._numbers: dict[str, int] = {}
         for number, line in enumerate(lines):
-            found = KEY.search(line)
-            if found is not None:
-                self._numbers[found[1]] = number
+            key = KEY.search(line)
+            if key is not None:
+                self._numbers[key[1]] = number
 
     def get(self, key: str, on_error: OnError) -> Record | None:
         """Return the record of a key; a broken line goes to ``on_error`` and counts as none."""
@@ -52,11 +52,11 @@ class PublishedLines:
                 self._parsed[number] = Record.from_json(self._lines[number], where)
             except StoreError as error:
                 self._parsed[number] = error
-        found = self._parsed[number]
-        if isinstance(found, StoreError):
-            on_error(found)
+        record = self._parsed[number]
+        if isinstance(record, StoreError):
+            on_error(record)
             return None
-        return found
+        return record
 
 
 def lines_of(path: Path) -> PublishedLines:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
 from xlrepro.trials.trial import Cell, Trial, TrialResult
 
@@ -15,7 +16,7 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be ne
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 
 
-class GitState(BaseModel):
+class GitState(Checked):
     """The commit a trial ran on.
 
     Attributes:
@@ -23,13 +24,11 @@ class GitState(BaseModel):
         dirty: whether a source file that the trial ran on differed from that commit.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     commit: str | None
     dirty: bool | None
 
 
-class Record(BaseModel):
+class Record(Checked):
     """A finished trial: its cells and everything needed to judge and repeat them.
 
     Attributes:
@@ -57,7 +56,7 @@ class Record(BaseModel):
     Its JSON ends in a checksum over all of it, so that a number moved by hand is refused.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_version: Literal[2] = Field(alias="schema")
     key: str
@@ -74,7 +73,7 @@ class Record(BaseModel):
     fingerprint: str
     sources: tuple[str, ...]
     data: dict[str, str]
-    artefacts: dict[str, str] = {}
+    artefacts: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
     numerical_class: str | None = None
     versions: dict[str, str]
     device: str

@@ -76,7 +76,7 @@ def keep() -> None:
     """Keep what was parsed for the next process; where nothing can be written, nothing is kept."""
     from xlrepro.trials.store import write_atomically
 
-    files = {place: told for place, told in _kept()["files"].items() if OWN[0] in place}
+    files = {place: facts for place, facts in _kept()["files"].items() if OWN[0] in place}
     with suppress(XlreproError, OSError):
         kept = {"form": _form(), "files": files}
         write_atomically(build_dir() / "cache" / KEPT_IN, json.dumps(kept))
@@ -117,11 +117,11 @@ def _code(name: str, path: Path, mtime_ns: int, size: int) -> Module:
     return module
 
 
-def _remember(place: str, told: list[Any]) -> None:
+def _remember(place: str, facts: list[Any]) -> None:
     if not _kept()["changed"]:
         _kept()["changed"] = True
         atexit.register(keep)
-    _kept()["files"][place] = told
+    _kept()["files"][place] = facts
 
 
 def _parsed(name: str, path: Path) -> Module:
@@ -184,9 +184,9 @@ def _files_called(file: str, module: str, path: Path) -> list[Path]:
     known = [each for each in _data_files(root) if each.name == file]
     for folder in path.parents:
         beside = [each for each in known if each.parent == folder]
-        found = beside or [each for each in known if each.is_relative_to(folder)]
-        if found or folder == root:
-            return found
+        files = beside or [each for each in known if each.is_relative_to(folder)]
+        if files or folder == root:
+            return files
     return []
 
 

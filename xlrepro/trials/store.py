@@ -114,12 +114,12 @@ class RecordStore:
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
         """Return all records, stale ones too, by (experiment, profile, systems, seed, key)."""
         files = self._published_lines(f"{experiment or '*/*'}.{profile or '*'}.jsonl")
-        found = {record.key: record for lines in files for record in lines.records(self._report)}
+        by_key = {record.key: record for lines in files for record in lines.records(self._report)}
         for key, record in self._local_records().items():
-            found[key] = _newer(record, found.get(key)) or record
+            by_key[key] = _newer(record, by_key.get(key)) or record
         chosen = [
             record
-            for record in found.values()
+            for record in by_key.values()
             if experiment in (None, record.experiment) and profile in (None, record.profile)
         ]
         return sorted(chosen, key=lambda r: (r.experiment, r.profile, r.systems, r.seed, r.key))

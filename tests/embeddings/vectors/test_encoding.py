@@ -6,8 +6,6 @@ from xlrepro.embeddings.vectors.encoding import (
     TagSet,
     collate,
     encode,
-    ordered_batches,
-    shuffled_batches,
 )
 from xlrepro.errors import DataError
 
@@ -58,35 +56,9 @@ def test_padding_is_masked_and_nothing_else():
     assert batch.rows[0].tolist()[2:] == [0, 0]
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 10])
-def test_an_epoch_holds_every_sentence_once(batch_size):
-    batches = list(shuffled_batches(split_of(), batch_size, np.random.default_rng(0)))
-    assert sorted(i for b in batches for i in b.indices) == [0, 1, 2, 3]
-
-
-def test_evaluation_holds_every_sentence_once_within_the_token_budget():
-    batches = list(ordered_batches(split_of(), max_tokens=6))
-    assert sorted(i for b in batches for i in b.indices) == [0, 1, 2, 3]
-    assert all(b.rows.numel() <= 6 for b in batches)
-
-
-def test_a_sentence_longer_than_the_budget_is_still_evaluated():
-    batches = list(ordered_batches(split_of(), max_tokens=2))
-    assert sorted(i for b in batches for i in b.indices) == [0, 1, 2, 3]
-
-
 def test_tags_and_tokens_of_different_length_are_refused():
     with pytest.raises(DataError, match="2 tokens and 1 tags"):
         split_of([["a", "b"]], [["X"]])
-
-
-def test_batches_differ_between_seeds_and_not_within_one():
-    def order(seed):
-        generator = np.random.default_rng(seed)
-        return [b.indices for b in shuffled_batches(split_of(), 1, generator)]
-
-    assert order(1) == order(1)
-    assert any(order(1) != order(seed) for seed in range(2, 8))
 
 
 def test_collate_keeps_tags_with_their_tokens():

@@ -11,7 +11,6 @@ from xlrepro.papers.man_moe.encoding import (
     EndlessBatches,
     collate,
     encode,
-    ordered_batches,
     spelled,
     with_labels,
     word_table,
@@ -95,15 +94,6 @@ def test_endless_batches_see_every_text_before_any_comes_again(texts):
     first = [i for _ in range(2) for i in next(stream)]
     assert sorted(first) == list(range(6))
     assert sorted(i for _ in range(2) for i in next(stream)) == list(range(6))
-
-
-def test_ordered_batches_hold_every_text_once_within_the_limit(texts):
-    own = texts.labelled[0]
-    batches = list(ordered_batches(own, 12))
-    assert sorted(i for b in batches for i in b) == list(range(6))
-    for batch in batches:
-        longest = max(len(own.rows[i]) for i in batch)
-        assert len(batch) == 1 or longest * len(batch) <= 12
 
 
 def test_a_word_unknown_to_the_authors_code_is_a_unit_vector_whatever_its_case():

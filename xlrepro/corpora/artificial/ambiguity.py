@@ -33,21 +33,21 @@ def ambiguous_pairs(seed: object, count: int) -> list[tuple[str, str]]:
         4
     """
     rng = seeded(seed, "ambiguity")
-    found: dict[str, list[Concept]] = {kind: [] for kind in NOUNS + GROUPS}
+    by_kind: dict[str, list[Concept]] = {kind: [] for kind in NOUNS + GROUPS}
     for concept in load_ontology().concepts.values():
-        if concept.group == "nouns" and concept.kind in found and concept.rank > 0:
-            found[concept.kind].append(concept)
+        if concept.group == "nouns" and concept.kind in by_kind and concept.rank > 0:
+            by_kind[concept.kind].append(concept)
         elif concept.group in GROUPS:
-            found[concept.group].append(concept)
-    for concepts in found.values():
+            by_kind[concept.group].append(concept)
+    for concepts in by_kind.values():
         concepts.sort(key=lambda concept: -concept.rank)  # the most frequent last
     pairs: list[tuple[str, str]] = []
     while len(pairs) < count:
-        choices = list(combinations([kind for kind in found if found[kind]], 2))
+        choices = list(combinations([kind for kind in by_kind if by_kind[kind]], 2))
         if not choices:
             break
         first, second = rng.choice(choices)
-        pairs.append((found[first].pop().key, found[second].pop().key))
+        pairs.append((by_kind[first].pop().key, by_kind[second].pop().key))
     return pairs
 
 

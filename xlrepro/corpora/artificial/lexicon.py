@@ -156,8 +156,8 @@ def _language_pairs(
     used = {key for pair in kept for key in pair}
     # As many ambiguous words as the source has, of which a share is kept from it.
     factor = typology.polysemy * (1 - typology.kept_polysemy)
-    own = _random_pairs(ontology, rng, factor, used)
-    return [*kept, *(pair for pair in own if not all(_is_name(key) for key in pair))]
+    pairs = _random_pairs(ontology, rng, factor, used)
+    return [*kept, *(pair for pair in pairs if not all(_is_name(key) for key in pair))]
 
 
 def _is_name(key: str) -> bool:

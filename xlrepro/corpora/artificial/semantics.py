@@ -27,15 +27,15 @@ def sentiment(meaning: Meaning) -> int:
 
 
 def _polarity(clause: Clause) -> int:
-    own = 0
+    polarity = 0
     if isinstance(clause.predicate, Concept):
-        own += clause.predicate.polarity
+        polarity += clause.predicate.polarity
     elif isinstance(clause.predicate, Modifier):
-        own += _modifier_polarity(clause.predicate)
+        polarity += _modifier_polarity(clause.predicate)
     else:
-        own += _phrase_polarity(clause.predicate)
-    own += sum(_modifier_polarity(adverb) for adverb in clause.adverbs)
-    total = -own if clause.negated else own
+        polarity += _phrase_polarity(clause.predicate)
+    polarity += sum(_modifier_polarity(adverb) for adverb in clause.adverbs)
+    total = -polarity if clause.negated else polarity
     total += sum(_phrase_polarity(p) for p in _arguments(clause))
     return total + sum(_polarity(part) for part in _subclauses(clause))
 

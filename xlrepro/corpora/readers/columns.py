@@ -118,8 +118,8 @@ class _Layout:
         may_be_empty = {"token"} if self.empty_tokens else set()
         if len(cells) != len(self.columns) or not empty <= may_be_empty:
             names = ", ".join(self.columns)
-            found = "an empty one" if empty else str(len(cells))
-            expected = f"expected {len(self.columns)} columns ({names}), found {found}"
+            cells_here = "an empty one" if empty else str(len(cells))
+            expected = f"expected {len(self.columns)} columns ({names}), found {cells_here}"
             raise malformed(self.path, number, expected)
         return cells
 

@@ -29,15 +29,15 @@ def files(wanted: Sequence[tuple[str, str]]) -> list[Path]:
         DataError: naming all that are not there.
     """
     root = supplied_dir() / NAME
-    found = [root / language / split for language, split in wanted]
-    missing = [f"{file.parent.name}/{file.name}" for file in found if not file.is_file()]
+    paths = [root / language / split for language, split in wanted]
+    missing = [f"{file.parent.name}/{file.name}" for file in paths if not file.is_file()]
     if missing:
         raise DataError(
             f"no {', '.join(missing)} below {root}: put the files of CoNLL-2003 (en, de) and "
             "CoNLL-2002 (es, nl) there, train as LANGUAGE/train, testa as LANGUAGE/dev, testb as "
             f"LANGUAGE/test, or set XLREPRO_SUPPLIED to the folder above {NAME}/"
         )
-    return found
+    return paths
 
 
 @lru_cache(maxsize=16)
@@ -58,10 +58,10 @@ def read(file: Path) -> tuple[Sentence, ...]:
     width = next((len(line.split()) for line in lines if line.strip()), 0)
     columns = ("token", *["ignore"] * (width - 2), "entity")
     read = read_columns(file, columns, "iob1", encoding, separator=None)
-    found = tuple(s for s in map(_without_document_mark, read) if s.tokens)
-    if not found:
+    sentences = tuple(s for s in map(_without_document_mark, read) if s.tokens)
+    if not sentences:
         raise DataError(f"{file} has no sentence: put the whole file there")
-    return found
+    return sentences
 
 
 def _without_document_mark(sentence: Sentence) -> Sentence:

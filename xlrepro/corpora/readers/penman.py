@@ -44,13 +44,13 @@ class Graph:
 
     def concepts(self) -> dict[str, str]:
         """Return the concept of each variable."""
-        found: dict[str, str] = {}
+        by_variable: dict[str, str] = {}
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
-            found[node.variable] = node.concept
+            by_variable[node.variable] = node.concept
             waiting += [target for _, target in node.edges if isinstance(target, GraphNode)]
-        return found
+        return by_variable
 
 
 def read_graphs(path: Path) -> list[Graph]:

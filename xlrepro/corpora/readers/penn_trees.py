@@ -49,7 +49,7 @@ def read_trees(text: str, where: str) -> list[Tree]:
         >>> read_trees("( (S (NP (DT a) (NN b))))", "x")[0].words()
         ('a', 'b')
     """
-    found: list[Tree] = []
+    trees: list[Tree] = []
     open_brackets: list[tuple[str, list[Tree], list[str]]] = []
     for token in _TOKEN.findall(text):
         if token == "(":
@@ -60,10 +60,10 @@ def read_trees(text: str, where: str) -> list[Tree]:
             open_brackets[-1][2].append(token)
         else:
             tree = _closed(*open_brackets.pop()[1:], where)
-            (open_brackets[-1][1] if open_brackets else found).append(tree)
+            (open_brackets[-1][1] if open_brackets else trees).append(tree)
     if open_brackets:
         raise DataError(f"{where}: {len(open_brackets)} brackets are never closed; it is damaged")
-    return found
+    return trees
 
 
 def _closed(children: list[Tree], names: list[str], where: str) -> Tree:

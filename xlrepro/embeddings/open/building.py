@@ -1,4 +1,8 @@
-"""Builds the open word vectors of one language into a folder; `vectors` keeps and loads them."""
+"""Builds the open word vectors of one language into a folder; `vectors` keeps and loads them.
+
+A builder is called with the language, the empty folder, and what gives the folder of a language's
+own vectors.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,11 +20,12 @@ from xlrepro.embeddings.open.dictionary import (
 from xlrepro.embeddings.open.settings import open_settings
 from xlrepro.embeddings.open.skipgram import train
 from xlrepro.embeddings.open.text import write_text
-from xlrepro.embeddings.open.vectors import monolingual_folder
 from xlrepro.embeddings.vectors.tables import load_language, save_language
 
+FolderOf = Callable[[str], Path]  # of a language's own skip-gram vectors
 
-def build_monolingual(language: str, folder: Path) -> None:
+
+def build_monolingual(language: str, folder: Path, own_vectors: FolderOf) -> None:
     """Train skip-gram vectors on a language's own text."""
     settings = open_settings()
     training = settings.english if language == settings.source else settings.others
@@ -32,9 +37,9 @@ def build_monolingual(language: str, folder: Path) -> None:
     np.save(folder / "counts.npy", counts)
 
 
-def build_dictionary(language: str, folder: Path) -> None:
+def build_dictionary(language: str, folder: Path, own_vectors: FolderOf) -> None:
     """Give each foreign word the weighted mean of its English translations' vectors."""
-    source_words, source_matrix = load_language(monolingual_folder(open_settings().source))
+    source_words, source_matrix = load_language(own_vectors(open_settings().source))
     table = open_lexicon.table(language, frozenset(source_words))
     frequent = open_lexicon.frequent_words(language)
     table.translations.update(shared_strings(frequent, table, source_words))
@@ -44,11 +49,11 @@ def build_dictionary(language: str, folder: Path) -> None:
     save_language(folder, [words[row] for row in order], matrix[order])
 
 
-def build_mapped(language: str, folder: Path) -> None:
+def build_mapped(language: str, folder: Path, own_vectors: FolderOf) -> None:
     """Map a language's own vectors into the English space, learnt from a seed dictionary."""
     settings = open_settings()
-    source_words, source_matrix = load_language(monolingual_folder(settings.source))
-    words, matrix = load_language(monolingual_folder(language))
+    source_words, source_matrix = load_language(own_vectors(settings.source))
+    words, matrix = load_language(own_vectors(language))
     pairs = open_lexicon.seed_pairs(language, frozenset(source_words), words)
     seed = pair_rows(pairs, words, source_words)
     w = map_with_seed(
@@ -57,7 +62,7 @@ def build_mapped(language: str, folder: Path) -> None:
     save_language(folder, words, np.asarray(matrix) @ w)
 
 
-BUILDERS: dict[str, Callable[[str, Path], None]] = {
+BUILDERS: dict[str, Callable[[str, Path, FolderOf], None]] = {
     "monolingual": build_monolingual,
     "dictionary": build_dictionary,
     "mapped": build_mapped,

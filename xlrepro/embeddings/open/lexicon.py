@@ -124,17 +124,17 @@ def table(language: str, known: frozenset[str]) -> TranslationTable:
         language: its code.
         known: English words that have a vector.
     """
-    own = _mixed(language, known)
+    mixed = _mixed(language, known)
     for word, choices in open_settings().clitics.get(language, {}).items():
-        if word not in own.translations:
-            own.translations[word] = {english: 1 / len(choices) for english in choices}
-    missing = [word for word in frequent_words(language) if word not in own.translations]
+        if word not in mixed.translations:
+            mixed.translations[word] = {english: 1 / len(choices) for english in choices}
+    missing = [word for word in frequent_words(language) if word not in mixed.translations]
     for relative in language_sources(language).relatives:
         theirs = _mixed(relative, known, test_source_words(language)).translations
-        found = twins(missing, list(theirs))
-        own.translations.update({word: theirs[twin] for word, twin in found.items()})
-        missing = [word for word in missing if word not in found]
-    return own
+        equal = twins(missing, list(theirs))
+        mixed.translations.update({word: theirs[twin] for word, twin in equal.items()})
+        missing = [word for word in missing if word not in equal]
+    return mixed
 
 
 def twins(words: Sequence[str], theirs: Sequence[str]) -> dict[str, str]:
@@ -152,8 +152,8 @@ def twins(words: Sequence[str], theirs: Sequence[str]) -> dict[str, str]:
     folded: dict[str, str] = {}
     for word in theirs:
         folded.setdefault(fold(word), word)  # of several words of one key, the first stays
-    found = {word: word if word in exact else folded.get(fold(word)) for word in words}
-    return {word: twin for word, twin in found.items() if twin is not None}
+    by_word = {word: word if word in exact else folded.get(fold(word)) for word in words}
+    return {word: twin for word, twin in by_word.items() if twin is not None}
 
 
 def seed_pairs(language: str, known: frozenset[str], words: Sequence[str]) -> list[tuple[str, str]]:

@@ -3,14 +3,13 @@
 from functools import lru_cache
 from importlib import resources
 
-from pydantic import BaseModel, ConfigDict
-
+from xlrepro.checked import Checked
 from xlrepro.embeddings.open.skipgram import SkipGram
 from xlrepro.errors import SettingsError
 from xlrepro.yaml_files import read_model
 
 
-class LanguageSources(BaseModel):
+class LanguageSources(Checked):
     """What there is for one language; an absent code means that there is no such file.
 
     Attributes:
@@ -22,8 +21,6 @@ class LanguageSources(BaseModel):
         articles: whether the language has articles; if not, English ones align with nothing.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     muse: str | None = None
     wiktionary: str | None = None
     parallel: tuple[str, ...] = ()
@@ -32,7 +29,7 @@ class LanguageSources(BaseModel):
     articles: bool = True
 
 
-class LexiconSettings(BaseModel):
+class LexiconSettings(Checked):
     """How dictionaries and aligned text are mixed (`translation_tables.mix`).
 
     Attributes:
@@ -45,8 +42,6 @@ class LexiconSettings(BaseModel):
         seed_words: most frequent words that such a seed dictionary is made from.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     iterations: int
     trust: float
     least_count: float
@@ -56,7 +51,7 @@ class LexiconSettings(BaseModel):
     seed_words: int
 
 
-class OpenSettings(BaseModel):
+class OpenSettings(Checked):
     """Everything, besides the data, that decides the open word vectors.
 
     Attributes:
@@ -71,8 +66,6 @@ class OpenSettings(BaseModel):
         lexicon: how translation tables are made.
         refinements: rounds of refinement of a mapping.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: int
     source: str

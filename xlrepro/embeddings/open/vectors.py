@@ -57,19 +57,9 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
 
 
 def _recipe_function(name: str) -> Callable[[str], Any]:
-    recipes = {"dictionary": dictionary_recipe, "mapped": mapped_recipe}
-    if name not in recipes:
+    if name not in NAMES:
         raise SettingsError(f"no open vector set is called {name!r}: use one of {', '.join(NAMES)}")
-    return recipes[name]
-
-
-def _language_folder(name: str, language: str) -> Path:
-    language_sources(language)
-    if language == open_settings().source:
-        return monolingual_folder(language)
-    if name == "dictionary":
-        return _folder("dictionary", language, dictionary_recipe(language))
-    return _folder("mapped", language, mapped_recipe(language))
+    return _RECIPES[name]
 
 
 @cache
@@ -100,29 +90,38 @@ def dictionary_recipe(language: str) -> dict[str, Any]:
 
 @cache
 def mapped_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's mapped vectors."""
+    """Return what decides a language's mapped vectors: more than its dictionary vectors."""
     settings = open_settings()
     if language == settings.source:
         return monolingual_recipe(language)
     return {
-        "version": settings.version,
-        "source": hash_of(monolingual_recipe(settings.source)),
+        **dictionary_recipe(language),
         "monolingual": hash_of(monolingual_recipe(language)),
-        "lexicon": lexicon_recipe(language),
         "seed": settings.lexicon.model_dump(include={"seed_share", "seed_words"}),
         "refinements": settings.refinements,
     }
 
 
+_RECIPES: dict[str, Callable[[str], dict[str, Any]]] = {
+    "monolingual": monolingual_recipe,
+    "dictionary": dictionary_recipe,
+    "mapped": mapped_recipe,
+}
+
+
 def monolingual_folder(language: str) -> Path:
     """Return the folder of a language's own skip-gram vectors, centred and of length 1."""
-    return _folder("monolingual", language, monolingual_recipe(language))
+    return _language_folder("monolingual", language)
 
 
-def _folder(kind: str, language: str, recipe: dict[str, Any]) -> Path:
+def _language_folder(kind: str, language: str) -> Path:
+    language_sources(language)
+    if language == open_settings().source:
+        kind = "monolingual"
+
     def build(folder: Path) -> None:
         from xlrepro.embeddings.open import building  # only here: to build is not to use
 
-        building.BUILDERS[kind](language, folder)
+        building.BUILDERS[kind](language, folder, monolingual_folder)
 
-    return built(kind, language, recipe, build)
+    return built(kind, language, _RECIPES[kind](language), build)

@@ -8,11 +8,14 @@ numbers depend on the processor; trials whose numbers are compared between proce
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from xlrepro.precision import working_dtype
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def counted(
@@ -44,8 +47,10 @@ def counted(
 
 def _information(
     sentences: Sequence[Sequence[str]], words: Sequence[str], window: int
-) -> sparse.csr_matrix:
+) -> "sparse.csr_matrix":
     """Return positive pointwise mutual information of neighbours, ``(words, words)``, symmetric."""
+    from scipy import sparse  # only here: importing it takes a quarter of a second
+
     rows = {word: row for row, word in enumerate(words)}
     pairs: Counter[tuple[int, int]] = Counter()
     for sentence in sentences:
@@ -62,7 +67,7 @@ def _information(
     return sparse.csr_matrix((information, (both.row, both.col)), shape)
 
 
-def _reduced(matrix: sparse.csr_matrix, dim: int, seed: int) -> np.ndarray:
+def _reduced(matrix: "sparse.csr_matrix", dim: int, seed: int) -> np.ndarray:
     """Return the leading eigenvectors times the roots of their eigenvalues, ``(words, dim)``.
 
     By a random start and two powers of the matrix (Halko et al. 2011, Finding structure with
@@ -74,7 +79,7 @@ def _reduced(matrix: sparse.csr_matrix, dim: int, seed: int) -> np.ndarray:
         basis, _ = np.linalg.qr(matrix @ basis)
     values, vectors = np.linalg.eigh(basis.T @ (matrix @ basis))
     leading = np.argsort(-np.abs(values), kind="stable")[:dim]
-    found = (basis @ vectors[:, leading]) * np.sqrt(np.abs(values[leading]))
-    largest = np.abs(found).argmax(axis=0)
-    signs = np.sign(found[largest, np.arange(dim)])
-    return np.asarray(found * np.where(signs == 0, 1.0, signs))
+    reduced = (basis @ vectors[:, leading]) * np.sqrt(np.abs(values[leading]))
+    largest = np.abs(reduced).argmax(axis=0)
+    signs = np.sign(reduced[largest, np.arange(dim)])
+    return np.asarray(reduced * np.where(signs == 0, 1.0, signs))

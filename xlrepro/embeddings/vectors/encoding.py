@@ -4,7 +4,7 @@ A frozen word vector depends on the word alone, so a split keeps one row per dis
 sentences are lists of row numbers. Row 0 is the zero vector: padding, and dropped words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -161,29 +161,3 @@ def collate(split: EncodedSplit, indices: Sequence[int]) -> Batch:
     rows[mask] = torch.cat([split.rows[i] for i in indices])
     tags[mask] = torch.cat([split.tags[i] for i in indices])
     return Batch(rows, tags, mask, list(indices))
-
-
-def shuffled_batches(
-    split: EncodedSplit, batch_size: int, generator: np.random.Generator
-) -> Iterator[Batch]:
-    """Yield every sentence once, in batches of similar length, in random order.
-
-    Sentences are sorted by length plus uniform noise of one token, so that batches differ from
-    epoch to epoch; then the order of the batches is drawn.
-    """
-    lengths = np.array([len(r) for r in split.rows], dtype=np.float64)
-    order = np.argsort(lengths + generator.uniform(0.0, 2.0, len(lengths)), kind="stable")
-    batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
-    for b in generator.permutation(len(batches)):
-        yield collate(split, [int(i) for i in batches[b]])
-
-
-def ordered_batches(split: EncodedSplit, max_tokens: int) -> Iterator[Batch]:
-    """Yield every sentence once, longest first, at most ``max_tokens`` padded tokens a batch."""
-    order = sorted(range(len(split)), key=lambda i: -len(split.rows[i]))
-    start = 0
-    while start < len(order):
-        width = len(split.rows[order[start]])
-        count = max(1, max_tokens // width)
-        yield collate(split, order[start : start + count])
-        start += count

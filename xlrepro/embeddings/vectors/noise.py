@@ -66,8 +66,8 @@ class NoisyVectors:
             Standardised vectors with noise ``(n, dim)``, zero where unknown; how each
             word was found, int8 ``(n,)``.
         """
-        found, kinds = self.vectors.lookup(language, words)
-        return self._disturbed(language, words, found), kinds
+        rows, kinds = self.vectors.lookup(language, words)
+        return self._disturbed(language, words, rows), kinds
 
     def matrix(self, language: str) -> np.ndarray:
         """Return a language's vectors with noise, before standardisation, ``(words, dim)``."""
@@ -78,12 +78,12 @@ class NoisyVectors:
         noisy = self._disturbed(language, self.words(language), standardised)
         return np.asarray(noisy * self._scale + self._mean, dtype=working_dtype())
 
-    def _disturbed(self, language: str, words: Sequence[str], found: np.ndarray) -> np.ndarray:
+    def _disturbed(self, language: str, words: Sequence[str], rows: np.ndarray) -> np.ndarray:
         if language == self.source or self.sigma == 0:
-            return found
+            return rows
         noise = np.stack([self._noise(language, word) for word in words])
-        lengths = np.linalg.norm(found, axis=1, keepdims=True) / np.sqrt(self.dim)
-        disturbed = (found + self.sigma * lengths * noise) / np.sqrt(1 + self.sigma**2)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True) / np.sqrt(self.dim)
+        disturbed = (rows + self.sigma * lengths * noise) / np.sqrt(1 + self.sigma**2)
         return np.asarray(disturbed, dtype=working_dtype())
 
     def _noise(self, language: str, word: str) -> np.ndarray:

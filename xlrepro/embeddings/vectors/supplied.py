@@ -57,9 +57,11 @@ def load(
         DataError: if a file is missing or malformed.
         SettingsError: for another name.
     """
-    own = load_vec(files, WORDS)
+    vectors = load_vec(files, WORDS)
     spaces = {
-        code: Space(own.words(code), centred_unit_rows(np.asarray(own.matrix(code), np.float32)))
+        code: Space(
+            vectors.words(code), centred_unit_rows(np.asarray(vectors.matrix(code), np.float32))
+        )
         for code in files
     }
     english = spaces.pop(SOURCE)

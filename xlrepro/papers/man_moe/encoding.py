@@ -4,7 +4,7 @@ A step's languages go through the model together, so they share a table: a row p
 word), and beside it the word's characters, a row per spelling.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -214,13 +214,3 @@ class EndlessBatches:
             self.order, self.place = self.generator.permutation(self.count).tolist(), 0
         start, self.place = self.place, self.place + self.batch_size
         return self.order[start : self.place]
-
-
-def ordered_batches(texts: EncodedTexts, max_tokens: int) -> Iterator[list[int]]:
-    """Yield every text once, longest first, at most ``max_tokens`` padded tokens a batch."""
-    order = sorted(range(len(texts.rows)), key=lambda i: -len(texts.rows[i]))
-    start = 0
-    while start < len(order):
-        count = max(1, max_tokens // len(texts.rows[order[start]]))
-        yield order[start : start + count]
-        start += count

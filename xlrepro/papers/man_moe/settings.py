@@ -9,8 +9,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
+from xlrepro.checked import Checked
 from xlrepro.training import settings
 from xlrepro.training.precision import SINGLE, Precision
 from xlrepro.training.settings import Count
@@ -26,7 +27,7 @@ DROPOUT_AT: dict[str, tuple[str, ...]] = {
 }
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(Checked):
     """The parts of a model and their sizes.
 
     Attributes:
@@ -63,8 +64,6 @@ class ModelSettings(BaseModel):
             ``batch`` (the code), which lie in padding too and end within it.
         discriminator_windows: the same of the discriminator: ``tokens`` or ``batch`` (the code).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     adversarial: bool = True
     private_experts: bool = True
@@ -104,7 +103,7 @@ class ModelSettings(BaseModel):
         return self
 
 
-class TransferSettings(BaseModel):
+class TransferSettings(Checked):
     """Everything that decides the numbers of one trial, besides its seed and data.
 
     A trial trains one model per target language and domain.
@@ -148,8 +147,6 @@ class TransferSettings(BaseModel):
         precision: of all floats, single or double.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     task: Task
     corpus: str
     vectors: str
@@ -157,7 +154,7 @@ class TransferSettings(BaseModel):
     targets: tuple[str, ...]
     domains: tuple[str, ...] = ()
     single_source: bool = False
-    single_sources: dict[str, str] = {}
+    single_sources: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
     model: ModelSettings = ModelSettings()
     lambda1: float
     lambda2: float

@@ -18,7 +18,6 @@ from xlrepro.papers.man_moe.encoding import (
     WordTable,
     collate,
     encode,
-    ordered_batches,
     with_labels,
     word_table,
 )
@@ -26,6 +25,7 @@ from xlrepro.papers.man_moe.examples import Example
 from xlrepro.papers.man_moe.model import ManMoe, Prediction
 from xlrepro.papers.man_moe.settings import TransferSettings, validated
 from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
+from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.repeatable import compute_repeatably
@@ -233,7 +233,7 @@ class Prepared:
     def batches(self) -> Iterable[Sequence[int]]:
         """Yield the numbers of the texts that go through a model together."""
         if self.together is None:
-            return ordered_batches(self.texts, EVALUATION_TOKENS)
+            return ordered([len(rows) for rows in self.texts.rows], EVALUATION_TOKENS)
         numbers = range(len(self.texts.rows))
         return [numbers[i : i + self.together] for i in numbers[:: self.together]]
 

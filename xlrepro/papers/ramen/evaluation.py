@@ -11,12 +11,13 @@ from typing import Any
 
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.papers.ramen import adaptation, labelled, reading
-from xlrepro.papers.ramen.heads import Fit, InferenceHead, PairStates, ParsingHead, fit
+from xlrepro.papers.ramen.heads import InferenceHead, PairStates, ParsingHead, fit
 from xlrepro.papers.ramen.reading import Reader, States
 from xlrepro.papers.ramen.recipes import UPDATES, adaptation_of
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, validated
 from xlrepro.papers.ramen.texts import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
+from xlrepro.training.loop import Fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
@@ -68,7 +69,7 @@ def _result(
         cells=cells,
         details=details,
         signatures={cell.metric: signature for cell in cells},
-        training_tokens=sum(fit.examples for fit in fits),
+        training_tokens=sum(fit.tokens for fit in fits),
         training_seconds=sum(fit.seconds for fit in fits),
     )
 

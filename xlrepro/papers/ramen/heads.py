@@ -1,9 +1,6 @@
 """The heads on frozen states: a parser and a classifier of pairs, trained on one language."""
 
-import copy
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -26,28 +23,13 @@ from xlrepro.tasks.parsing import (
     parsing_loss,
     without_subtype,
 )
+from xlrepro.training import loop
+from xlrepro.training.learner import BatchLearner
+from xlrepro.training.loop import Fit, Step
+from xlrepro.training.optimiser import ScheduledAdam
 
 EVALUATION_BATCH = 64
 POOL = 16  # batches whose examples are sorted by length together
-
-
-@dataclass
-class Fit:
-    """How a training went.
-
-    Attributes:
-        losses: mean loss of each epoch.
-        dev_scores: of each epoch, percent.
-        best_epoch: the one that was kept.
-        examples: seen in training.
-        seconds: of training alone.
-    """
-
-    losses: list[float] = field(default_factory=list)
-    dev_scores: list[float] = field(default_factory=list)
-    best_epoch: int = -1
-    examples: int = 0
-    seconds: float = 0.0
 
 
 def fit(
@@ -62,6 +44,8 @@ def fit(
 ) -> Fit:
     """Train a head in place; it ends with the weights of its best epoch on dev.
 
+    What the fit counts as tokens are examples.
+
     Args:
         head: the module.
         size: number of training examples.
@@ -73,32 +57,21 @@ def fit(
         lengths: of the examples; batches are then of like lengths. None: no matter.
     """
     torch.manual_seed(seed)
-    adam = torch.optim.Adam(head.parameters(), lr=settings.learning_rate)
-    done, best = Fit(), copy.deepcopy(head.state_dict())
-    for epoch in range(settings.epochs):
-        started, losses = time.perf_counter(), []
-        head.train()
+    adam = ScheduledAdam(head, settings.learning_rate)
+
+    def of_epoch(epoch: int) -> list[np.ndarray]:
         draw = np.random.default_rng([seed, epoch])
-        for chosen in batches(size, settings.batch_size, lengths, draw):
-            adam.zero_grad(set_to_none=True)
-            found = loss(chosen)
-            found.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(head.parameters(), 5.0)
-            adam.step()
-            losses.append(float(found.detach()))
-        done.seconds += time.perf_counter() - started
-        done.examples += size
-        done.losses.append(round(float(np.mean(losses)), 4))
+        return batches(size, settings.batch_size, lengths, draw)
+
+    def step(chosen: np.ndarray) -> Step:
+        return Step(adam.step(loss(chosen)), tokens=len(chosen))
+
+    def evaluated() -> float:
         head.eval()
-        done.dev_scores.append(dev_score())
-        if done.best_epoch < 0 or done.dev_scores[-1] > done.dev_scores[done.best_epoch]:
-            done.best_epoch, best = epoch, copy.deepcopy(head.state_dict())
-        progress((epoch + 1) / (settings.epochs + 1), f"dev {done.dev_scores[-1]:.2f}")
-        if epoch - done.best_epoch >= settings.patience:
-            break
-    head.load_state_dict(best)
-    head.eval()
-    return done
+        return dev_score()
+
+    learner = BatchLearner(head, adam, of_epoch, step, evaluated, np.random.default_rng(seed))
+    return loop.fit(learner, settings.epochs, settings.patience, progress)
 
 
 def batches(
@@ -136,6 +109,7 @@ class Scale:
 
     def __init__(self, rows: np.ndarray, precision: Precision) -> None:
         self._type = np.float64 if precision == "double" else np.float32
+        # shape: (rows, dim), then (dim,)
         sample = np.asarray(rows[:20_000], dtype=np.float64)
         self._mean = sample.mean(axis=0)
         self._spread = np.maximum(sample.std(axis=0), 1e-3)
@@ -193,6 +167,7 @@ class ParsingHead:
     def loss(self, chosen: np.ndarray) -> Tensor:
         """Return the loss of a batch of training sentences."""
         gold = self._trees([self._sentences[i] for i in chosen])
+        # shape: (batch, words, words + 1) and (batch, words, relations)
         arcs, relations = self.parser(self._batch(self._states, chosen), gold.heads)
         return parsing_loss(arcs, relations, gold)
 
@@ -206,6 +181,7 @@ class ParsingHead:
             torch.tensor([self._number.get(name, -1) for name in self.names(s)]) for s in sentences
         ]
         padded = (nn.utils.rnn.pad_sequence(rows, batch_first=True) for rows in (heads, relations))
+        # shape: (batch,) and (batch, words)
         lengths = torch.tensor([len(s) for s in sentences])
         mask = torch.arange(int(lengths.max())) < lengths[:, None]
         return Trees(*(each.to(self.device) for each in (*padded, mask)))
@@ -215,6 +191,7 @@ class ParsingHead:
         """Parse sentences and score the trees."""
         predicted: dict[int, tuple[list[int], list[str]]] = {}
         for chosen in _batches([len(s) for s in sentences]):
+            # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
             arcs, relations = self.parser(self._batch(states, chosen))
             lengths = torch.tensor([len(sentences[i]) for i in chosen])
             mask = torch.arange(arcs.shape[1]) < lengths[:, None]
@@ -271,11 +248,13 @@ class InferenceHead:
             self.classifier.double()
 
     def _features(self, pairs: PairStates) -> Tensor:
+        # shape: (pairs, dim) each, then (pairs, 4 * dim)
         u, v = (torch.from_numpy(self._scale(part)) for part in pairs[:2])
         return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
 
     def loss(self, chosen: np.ndarray) -> Tensor:
         """Return the loss of a batch of training pairs."""
+        # shape: (batch, labels)
         scores = self.classifier(self._train[chosen].to(self.device))
         return functional.cross_entropy(scores, self._labels[chosen].to(self.device))
 

@@ -97,6 +97,7 @@ class BilingualModel(nn.Module):
         """
         side = self.side(language)
         # Before the output layer: hidden positions alone, a seventh of all.
+        # shape: (hidden positions, dim), then (hidden positions, pieces)
         x = self.in_language(language)(ids, mask)[hidden]
         x = self.norm(functional.gelu(self.transform(x)))
         return x @ side.pieces.weight.T + side.bias

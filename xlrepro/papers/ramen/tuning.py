@@ -156,9 +156,11 @@ class _Run:
             if not hidden.any():
                 continue
             before = int(masked.hidden[: rows[0]].sum())
+            # shape: (hidden,); ids and where (sequences, length)
             gold = torch.from_numpy(masked.gold[before : before + int(hidden.sum())])
             ids, where = torch.from_numpy(masked.ids[rows]), torch.from_numpy(hidden)
             with self._autocast():
+                # shape: (hidden, pieces)
                 scores = self.model(language, ids.to(self.device), where.to(self.device))
             scores = scores.float() if self.mixed else scores
             loss = functional.cross_entropy(scores, gold.to(self.device), reduction="sum") / total
@@ -216,6 +218,7 @@ def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cp
     right = 0
     for start in range(0, len(masked.ids), 32):
         part = slice(start, start + 32)
+        # shape: (sequences, length), then (hidden,)
         hidden = torch.from_numpy(masked.hidden[part]).to(device)
         best = model(language, torch.from_numpy(masked.ids[part]).to(device), hidden).argmax(-1)
         gold = torch.from_numpy(text.sequences[part].astype(np.int64)[masked.hidden[part]])

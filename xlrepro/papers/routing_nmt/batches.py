@@ -35,6 +35,7 @@ class Batch(NamedTuple):
 def batch_of(examples: Sequence[Example], indices: Sequence[int]) -> Batch:
     """Return some examples as one batch."""
     chosen = [examples[i] for i in indices]
+    # shape: (batch,)
     lengths = torch.tensor([len(example.source) for example in chosen])
     return Batch(
         _padded([example.source for example in chosen]),

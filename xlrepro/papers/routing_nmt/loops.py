@@ -2,6 +2,21 @@
 
 A unit hands over a `Tape`: it takes the steps of one batch and goes back through them. Only tensors
 that cross a loop's border are autograd's.
+
+What a decoder's step computes, for one sentence, with its source's tokens j, keys k_j = U_a m_j,
+and r_j what the unit reads of a token:
+
+    e_j = v · tanh(W_a h_{t−1} + k_j)       a = softmax(e)
+    g_t = known_t + Σ_j a_j r_j             h_t = unit(g_t)
+
+and its gradient from dh_t, that of all that comes after, from the last step to the first:
+
+    dg_t = that of the unit (`Tape.back`)   da_j = r_j · dg_t, and what looks got from elsewhere
+    de = a ∘ (da − a · da)                  du_j = de_j v ∘ (1 − tanh(W_a h_{t−1} + k_j)²)
+    dh_{t−1} += W_a' Σ_j du_j               dk_j = Σ_t du_j
+    dW_a = Σ_t (Σ_j du_j) h_{t−1}'          dv = Σ_t Σ_j de_j tanh(W_a h_{t−1} + k_j)
+
+An encoder's step is the unit alone, g_t what its word gives.
 """
 
 import math
@@ -53,6 +68,7 @@ class _Scan(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, make: MakeTape, given: Tensor, *weights: Tensor) -> tuple[Tensor, Tensor]:
         ctx.tape = tape = make(weights, given.shape[0], given.shape[1])
+        # shape: (length, batch, output)
         outputs = torch.stack([tape.step(t, each) for t, each in enumerate(given)])
         taus = tape.taus.clone()
         ctx.mark_non_differentiable(taus)
@@ -62,6 +78,7 @@ class _Scan(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         steps = reversed(range(len(gradient)))
+        # shape: (batch, inputs) of each step, the last first
         found = [ctx.tape.back(t, gradient[t]) for t in steps]
         return None, torch.stack(found[::-1]), *ctx.tape.weight_gradients()
 
@@ -91,6 +108,7 @@ class AttentionTape:
         """Return where h_{t-1}, ``(batch, output)``, looks, ``(batch, source length)``."""
         self._states.append(state)
         hidden = self._hidden[t]
+        # shape: (batch, source length, attention), then (batch, source length)
         torch.add(self._keys, (state @ self._query).unsqueeze(1), out=hidden).tanh_()
         energies = (hidden.flatten(0, 1) @ self._energy).view(self._padding.shape)
         energies.masked_fill_(self._padding, -math.inf)
@@ -103,18 +121,22 @@ class AttentionTape:
             self._of_energies = torch.empty_like(self.weights)
             self._of_queries = self._keys.new_empty(*self._hidden.shape[:2], len(self._energy))
         weights, hidden = self.weights[t], self._hidden[t]
+        # shape: (batch, source length), then (batch, source length, 1)
         product = weights * gradient
         energies = torch.addcmul(
             product, weights, product.sum(-1, keepdim=True), value=-1, out=self._of_energies[t]
         ).unsqueeze(-1)
         # through tanh; v, the same everywhere, is multiplied in where sums are ready
+        # shape: (batch, source length, attention)
         inside = torch.addcmul(energies, hidden.square(), energies, value=-1)
         self._of_keys += inside
+        # shape: (batch, attention)
         queries = torch.mul(inside.sum(1), self._energy, out=self._of_queries[t])
         return queries @ self._query.T
 
     def gradients(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return the gradients of keys, query and energy, once gone back through all steps."""
+        # shape: (length * batch, output), then (output, attention) and (attention,)
         states = torch.stack(self._states).flatten(0, 1)
         query = states.T @ self._of_queries.flatten(0, 1)
         energy = self._of_energies.flatten() @ self._hidden.flatten(0, 2)
@@ -169,6 +191,7 @@ class _Decode(torch.autograd.Function):
         ctx.attention = AttentionTape(keys, mask, query, energy, length)
         state, outputs = known.new_zeros(batch, output_dim), []
         for t, given in enumerate(known):
+            # shape: (batch, 1, source length), then (batch, inputs) and (batch, output)
             look = ctx.attention.step(t, state).unsqueeze(1)
             if read is not None:
                 given = torch.baddbmm(given.unsqueeze(1), look, read).squeeze(1)
@@ -183,6 +206,7 @@ class _Decode(torch.autograd.Function):
         later, found = torch.zeros_like(gradient[0]), []
         for t in reversed(range(len(gradient))):
             found.append(ctx.tape.back(t, gradient[t] + later))
+            # shape: (batch, source length)
             of_look = of_looks[t]
             if read is not None:
                 of_look = of_look + torch.bmm(found[-1].unsqueeze(1), read.mT).squeeze(1)
@@ -190,6 +214,7 @@ class _Decode(torch.autograd.Function):
         known = torch.stack(found[::-1])
         of_read = None
         if read is not None:
+            # shape: (batch, source length, inputs)
             of_read = torch.bmm(looks.permute(1, 2, 0), known.transpose(0, 1))
         keys, query, energy = ctx.attention.gradients()
         of_weights = ctx.tape.weight_gradients()

@@ -32,6 +32,7 @@ def anchors(model: artefacts.LanguageModel, sentences: features.Sentences) -> An
         place = torch.tensor(row)
         if total is None:
             layers, _, dim = states.shape
+            # shape: (words, layers, dim)
             total = states.new_zeros(len(number), layers, dim)
         total.index_add_(0, place, states.transpose(0, 1).to(total.dtype))
         counts += torch.bincount(place, minlength=len(number))
@@ -59,11 +60,14 @@ def fitted(
     known = [(a, b) for a, b in dict.fromkeys([*pairs, *same]) if a in source and b in target]
     if not known:
         raise DataError("no pair of the dictionary occurs in both texts: use more text")
-    wanted = torch.stack([source[a] for a, _ in known], 1)  # (layers, pairs, dim)
+    # shape: (layers, pairs, dim), both
+    wanted = torch.stack([source[a] for a, _ in known], 1)
     given = torch.stack([target[b] for _, b in known], 1)
     if kind == "orthogonal":
+        # shape: (layers, dim, dim), all
         left, _, right = torch.linalg.svd(wanted.transpose(1, 2) @ given)
         return left @ right
+    # shape: (layers, dim, dim)
     solution = torch.linalg.lstsq(given, wanted, driver="gelsd").solution
     return solution.transpose(1, 2).contiguous()
 

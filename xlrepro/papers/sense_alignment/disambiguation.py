@@ -110,6 +110,7 @@ class NearestCentroid:
         self.senses = sorted(self.counts)
         self.inventory = inventory
         number = {sense: i for i, sense in enumerate(self.senses)}
+        # shape: (senses, dim)
         total = training.vectors.new_zeros(len(self.senses), training.vectors.shape[1])
         rows = torch.tensor([number[key] for _, key in pairs])
         total.index_add_(0, rows, training.vectors[torch.tensor([i for i, _ in pairs])])

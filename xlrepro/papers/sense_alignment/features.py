@@ -92,10 +92,12 @@ def _bilm_layers(model: LanguageModel, sentences: Sentences, vectors: Any) -> li
     number, table = vectors
     rows = [torch.tensor([number[w] for w in (BEGIN, *s, END)]) for s in sentences]
     lengths = torch.tensor([len(row) for row in rows])
+    # shape: (batch, length)
     ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     # Place t of a mirrored sentence; padding stays on the right, where neither direction meets it.
     places = torch.arange(ids.shape[1])
     mirrored = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
+    # shape: (2, batch, length), then (2, batch, length, dim)
     both = torch.stack((ids, ids.gather(1, mirrored)))
     x = functional.embedding(both, table)
     layers, _ = model.encoder(x)
@@ -104,7 +106,8 @@ def _bilm_layers(model: LanguageModel, sentences: Sentences, vectors: Any) -> li
         torch.cat((ahead, behind.gather(1, back.expand_as(behind))), -1)
         for ahead, behind in (layer.unbind(0) for layer in (x, *layers))
     ]
-    states = torch.stack(joined, 1)  # (batch, layers, length, dim)
+    # shape: (batch, layers, length, 2 * dim)
+    states = torch.stack(joined, 1)
     return [states[i, :, 1 : len(row) - 1].clone() for i, row in enumerate(rows)]
 
 
@@ -133,6 +136,7 @@ def _encoded(encoder: Bert, pieces: list[list[int]]) -> Iterator[Tensor]:
         by_length.setdefault(len(piece), []).append(row)
     found: dict[int, Tensor] = {}
     for rows in by_length.values():
+        # shape: (pieces of one length, length - 2, dim)
         states = encoder(torch.tensor([pieces[row] for row in rows]))[:, 1:-1]
         found |= zip(rows, states, strict=True)
     return iter([found[row] for row in range(len(pieces))])
@@ -152,6 +156,7 @@ def mixed(states: Sequence[Tensor], layer: Layer, maps: Tensor | None = None) ->
 def _mix(states: Tensor, layer: Layer, maps: Tensor | None) -> Tensor:
     """Return ``(length, dim)`` for ``(layers, length, dim)``."""
     if maps is not None:
+        # shape: (layers, length, dim)
         states = torch.einsum("kld,ked->kle", states, maps)
     return states[-1].clone() if layer == "top" else states.mean(0)
 

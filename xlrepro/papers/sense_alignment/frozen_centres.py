@@ -112,6 +112,7 @@ def uses(model: LanguageModel, sentences: int, name: str) -> list[Uses]:
                 forms.append(number[word.form])
                 truths.append(str(word.sense))
         at += len(realised.words)
+    # shape: (uses,)
     halves = torch.tensor([pair_of[key] % 2 for key in truths])
     return [
         Uses(torch.tensor(forms), every[places], truths, halves, every)
@@ -136,6 +137,7 @@ def _purities(
     scores = []
     for known, new in zip(texts[FOLLOWED], texts[name], strict=True):
         centres, projection = follow(settings, known, rate, sigma, seed)
+        # shape: (words, senses)
         enabled = torch.ones(centres.values.shape[:2], dtype=torch.bool)
         senses = centres.choose(new.forms, new.states, projection.project, enabled).tolist()
         found: dict[str, list[tuple[int, str]]] = {}

@@ -163,11 +163,13 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
         return []
     part, row = model.parts[0], model.vocabulary.index(word)
     slots = part.alive.shape[1]
+    # shape: (words * slots, dim)
     unit = functional.normalize(part.vectors.flatten(0, 1).double(), dim=-1)
     alive = part.alive.flatten()
     found = []
     for sense in part.alive[row].nonzero().flatten().tolist():
         own = row * slots + sense
+        # shape: (words * slots,)
         cosines = (unit @ unit[own]).masked_fill(~alive, -torch.inf)
         cosines[own] = -torch.inf
         near = cosines.topk(min(count, int(alive.sum()) - 1)).indices
@@ -184,6 +186,7 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
 
 def _plane(vectors: torch.Tensor) -> list[list[float]]:
     """Return the first two principal components of some vectors."""
+    # shape: (vectors, dim), then (vectors, 2)
     centred = vectors - vectors.mean(0)
     left, values, _ = torch.linalg.svd(centred, full_matrices=False)
     places = left[:, :2] * values[:2]

@@ -1,8 +1,9 @@
 """BiLSTM-CRF on frozen contextual vectors (Table 3), chosen on English dev."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,10 +13,12 @@ from xlrepro import metrics
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment.settings import TaggerSettings
+from xlrepro.training.batches import ordered, shuffled
+from xlrepro.training.learner import BatchLearner
 from xlrepro.training.loop import Fit, Progress, Step, fit
+from xlrepro.training.optimiser import ScheduledAdam
+from xlrepro.training.prediction import EVALUATION_TOKENS, in_order
 from xlrepro.training.repeatable import compute_repeatably
-
-EVALUATION_TOKENS = 8192  # padded words of an evaluation batch
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class FeatureTagger(nn.Module):
 
     def emissions(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return ``(batch, length, tags)`` for ``(batch, length, dim)``."""
-        found: Tensor = self.linear(self.encoder(self.before(x), mask))
-        return found
+        emissions: Tensor = self.linear(self.encoder(self.before(x), mask))
+        return emissions
 
 
 def tag_names(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -67,64 +70,6 @@ def tag_names(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """
     kinds = {tag[2:] for sentence in tags for tag in sentence if tag != "O"}
     return tuple(sorted({"O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")}))
-
-
-class FeatureTaggerLearner:
-    """The tagger's training; see :class:`xlrepro.training.loop.Learner`.
-
-    Args:
-        model: on ``device``.
-        train_set: English sentences.
-        dev_set: English sentences that the epoch is chosen on.
-        settings: rate, batches and clipping.
-        seed: of the batches' order.
-        device: where the model is.
-    """
-
-    def __init__(
-        self,
-        model: FeatureTagger,
-        train_set: Tagged,
-        dev_set: Tagged,
-        settings: TaggerSettings,
-        seed: int,
-        device: str,
-    ) -> None:
-        self.model, self.train_set, self.dev_set = model, train_set, dev_set
-        self.settings, self.device = settings, device
-        number = {name: i for i, name in enumerate(model.names)}
-        self.gold = [torch.tensor([number[tag] for tag in tags]) for tags in train_set.tags]
-        self.adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
-        self.generator = np.random.default_rng(seed)
-
-    def batches(self, round_: int) -> Iterator[list[int]]:
-        """Yield every training sentence once, similar lengths together."""
-        return _shuffled(self.train_set, self.settings.batch_size, self.generator)
-
-    def step(self, batch: list[int]) -> Step:
-        """Take one step on the sentences with these numbers; its loss is their mean."""
-        x, mask = _padded([self.train_set.vectors[row] for row in batch], self.device)
-        tags = nn.utils.rnn.pad_sequence([self.gold[row] for row in batch], batch_first=True)
-        self.adam.zero_grad(set_to_none=True)
-        scores = self.model.emissions(x, mask)
-        loss = self.model.crf(scores, tags.to(self.device), mask, reduction="mean")
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
-        self.adam.step()
-        return Step(loss.item(), tokens=int(mask.sum()))
-
-    def dev_score(self) -> float:
-        """Return the F1 of spans on English dev, percent."""
-        return f1(self.model, self.dev_set, self.device)
-
-    def state(self) -> dict[str, Any]:
-        """Return optimiser and generator."""
-        return {"adam": self.adam.state_dict(), "generator": self.generator.bit_generator.state}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from :meth:`state`."""
-        self.adam.load_state_dict(state["adam"])
-        self.generator.bit_generator.state = state["generator"]
 
 
 def train(
@@ -150,25 +95,53 @@ def train(
     first = train_set.vectors[0]
     tagger = FeatureTagger(first.shape[1], tag_names(train_set.tags), settings)
     tagger = tagger.to(first.dtype).to(device)
-    learner = FeatureTaggerLearner(tagger, train_set, dev_set, settings, seed, device)
+    adam = ScheduledAdam(tagger, settings.learning_rate, clip_norm=settings.clip_norm)
+    generator = np.random.default_rng(seed)
+    number = {name: i for i, name in enumerate(tagger.names)}
+    gold = [torch.tensor([number[tag] for tag in tags]) for tags in train_set.tags]
+
+    def step(batch: list[int]) -> Step:
+        x, mask = _padded([train_set.vectors[row] for row in batch], device)
+        # shape: (batch, length)
+        tags = nn.utils.rnn.pad_sequence([gold[row] for row in batch], batch_first=True)
+        emissions = tagger.emissions(x, mask)
+        loss = tagger.crf(emissions, tags.to(device), mask, reduction="mean")
+        return Step(adam.step(loss), tokens=int(mask.sum()))
+
+    learner = BatchLearner(
+        tagger,
+        adam,
+        lambda round_: shuffled(_lengths(train_set.vectors), settings.batch_size, generator),
+        step,
+        partial(f1, tagger, dev_set, device),
+        generator,
+    )
     return tagger, fit(learner, settings.epochs, settings.patience, progress)
 
 
-@torch.no_grad()
+class _Batch(NamedTuple):
+    """Numbers of some sentences, their features ``(batch, length, dim)``, and where words are."""
+
+    indices: list[int]
+    x: Tensor
+    mask: Tensor
+
+
 def predict(tagger: FeatureTagger, vectors: Sequence[Tensor], device: str) -> list[list[str]]:
     """Return the best tags of each sentence."""
-    tagger.eval()
-    found: list[list[str]] = [[]] * len(vectors)
-    order = sorted(range(len(vectors)), key=lambda i: -len(vectors[i]))
-    start = 0
-    while start < len(order):
-        rows = order[start : start + max(1, EVALUATION_TOKENS // len(vectors[order[start]]))]
-        x, mask = _padded([vectors[row] for row in rows], device)
-        tags = tagger.crf.decode(tagger.emissions(x, mask), mask).tolist()
-        for row, numbers in zip(rows, tags, strict=True):
-            found[row] = [tagger.names[n] for n in numbers[: len(vectors[row])]]
-        start += len(rows)
-    return found
+    batches = (
+        _Batch(rows, *_padded([vectors[row] for row in rows], device))
+        for rows in ordered(_lengths(vectors), EVALUATION_TOKENS)
+    )
+
+    def names(batch: _Batch) -> list[list[str]]:
+        tags = tagger.crf.decode(tagger.emissions(batch.x, batch.mask), batch.mask).tolist()
+        return [
+            [tagger.names[n] for n in numbers[: len(vectors[row])]]
+            for row, numbers in zip(batch.indices, tags, strict=True)
+        ]
+
+    return in_order(tagger, batches, names)
 
 
 def f1(tagger: FeatureTagger, examples: Tagged, device: str) -> float:
@@ -177,15 +150,10 @@ def f1(tagger: FeatureTagger, examples: Tagged, device: str) -> float:
 
 
 def _padded(vectors: Sequence[Tensor], device: str) -> tuple[Tensor, Tensor]:
-    lengths = torch.tensor([len(x) for x in vectors])
+    lengths = torch.tensor(_lengths(vectors))
     x = nn.utils.rnn.pad_sequence(list(vectors), batch_first=True)
     return x.to(device), (torch.arange(x.shape[1]) < lengths[:, None]).to(device)
 
 
-def _shuffled(examples: Tagged, size: int, random: np.random.Generator) -> Iterator[list[int]]:
-    """Yield every sentence once, in batches of similar length, in random order."""
-    lengths = np.array([len(x) for x in examples.vectors], dtype=np.float64)
-    order = np.argsort(lengths + random.uniform(0.0, 2.0, len(lengths)), kind="stable")
-    batches = [order[i : i + size].tolist() for i in range(0, len(order), size)]
-    for b in random.permutation(len(batches)):
-        yield batches[b]
+def _lengths(vectors: Sequence[Tensor]) -> list[int]:
+    return [len(x) for x in vectors]

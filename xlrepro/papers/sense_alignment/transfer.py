@@ -86,7 +86,7 @@ def _classified(
             score = classification.accuracy(model, test, settings.classifier, context.device)
             cells.append(Cell(system, column, score, "accuracy"))
     signatures = {"accuracy": metrics.accuracy_signature()}
-    return _result(settings, cells, signatures, fits, sum(fit.seen for fit in fits), context)
+    return _result(settings, cells, signatures, fits, sum(fit.tokens for fit in fits), context)
 
 
 def _examples(
@@ -182,7 +182,7 @@ def _result(
     settings: TransferSettings,
     cells: list[Cell],
     signatures: dict[str, str],
-    fits: Sequence[Fit | classification.Fit],
+    fits: Sequence[Fit],
     seen: int,
     context: TrialContext,
 ) -> TrialResult:

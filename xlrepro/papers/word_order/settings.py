@@ -10,8 +10,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
+from xlrepro.checked import Checked
 from xlrepro.training.settings import Count, Dropped, FitSettings, FromZero, Share
 from xlrepro.training.settings import validated as validated
 from xlrepro.yaml_files import read_yaml
@@ -28,7 +29,7 @@ SHUFFLED = " w/ shuffled data"
 WORD_ROWS = ("BiLSTM", f"BiLSTM{SHUFFLED}", "TRS", f"TRS{SHUFFLED}", "RPT", "ORT")
 
 
-class EncoderSettings(BaseModel):
+class EncoderSettings(Checked):
     """One encoder and its sizes.
 
     Attributes:
@@ -43,8 +44,6 @@ class EncoderSettings(BaseModel):
         max_distance: relative distances are clipped here (RPT).
         dropout: in both, and before the linear layer.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["bilstm", "transformer"]
     positions: Literal["sinusoidal", "learned", "relative", "none"] = "none"

@@ -17,13 +17,13 @@ from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import (
     TaggedSplit,
-    TaggerLearner,
     encoded,
     metric,
     score,
     split_of,
     tag_counts,
     tag_set,
+    tagger_learner,
 )
 from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import in_its_precision
@@ -72,7 +72,7 @@ def trained(
     def copy(epoch: int) -> Any:
         return shuffled_copy(train, tags, settings, epoch, seed)
 
-    learner = TaggerLearner(
+    learner = tagger_learner(
         tagger,
         train,
         dev_score,

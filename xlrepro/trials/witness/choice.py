@@ -41,7 +41,7 @@ class Group:
 
 def groups_of(records: Iterable[Record]) -> list[Group]:
     """Return the groups of stale records, by commit, task and profile."""
-    found: dict[tuple[Any, ...], list[Record]] = {}
+    by_code: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         address = (
             record.git.commit or "",
@@ -50,8 +50,8 @@ def groups_of(records: Iterable[Record]) -> list[Group]:
             record.fingerprint,
             str(record.git.dirty),
         )
-        found.setdefault(address, []).append(record)
-    return [Group(tuple(of), tuple(choose(of))) for _, of in sorted(found.items())]
+        by_code.setdefault(address, []).append(record)
+    return [Group(tuple(of), tuple(choose(of))) for _, of in sorted(by_code.items())]
 
 
 def choose(records: Sequence[Record]) -> list[Record]:
@@ -72,8 +72,8 @@ def choose(records: Sequence[Record]) -> list[Record]:
 
 
 def _values(settings: Mapping[str, Any], paths: Iterable[str]) -> set[tuple[str, str]]:
-    own = categories(settings)
-    return {(path, value) for path in paths for value in own.get(path, {ABSENT})}
+    values = categories(settings)
+    return {(path, value) for path in paths for value in values.get(path, {ABSENT})}
 
 
 def shrinking(task: str) -> dict[str, int]:

@@ -35,15 +35,17 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     A setting that only one side's details know is no difference: a new setting's default.
     """
     before, now = values_of(old), values_of(new)
-    found = []
+    unequal = []
     for name in {**before, **now}:
         if name not in now:
-            found += [] if _is_setting(name) else [f"{name} is gone"]
+            unequal += [] if _is_setting(name) else [f"{name} is gone"]
         elif name not in before:
-            found += [] if _is_setting(name) else [f"{name} is new"]
+            unequal += [] if _is_setting(name) else [f"{name} is new"]
         elif not _same(before[name], now[name]):
-            found.append(f"{name}: {_shown(before[name])} at the commit, {_shown(now[name])} today")
-    return found
+            unequal.append(
+                f"{name}: {_shown(before[name])} at the commit, {_shown(now[name])} today"
+            )
+    return unequal
 
 
 def _is_setting(name: str) -> bool:

@@ -14,8 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
 from xlrepro.paths import data_dir
 from xlrepro.trials.record import Record
@@ -27,7 +28,7 @@ FILE = "witnesses.jsonl"
 NUMBER, ZERO, NUMBERS, ABSENT = "number", "0", "numbers", ""
 
 
-class Witness(BaseModel):
+class Witness(Checked):
     """One line: trials run with the code of a commit and with later code gave equal results.
 
     Attributes:
@@ -42,8 +43,6 @@ class Witness(BaseModel):
         versions, device, numerical_class: where both sides ran.
         made: UTC, ISO 8601.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     task: str
     profile: str
@@ -141,7 +140,7 @@ def witness_file() -> Path:
 def load_witnesses(path: Path | None = None) -> Witnesses:
     """Read all lines; a broken one is named in a warning and counts as none."""
     path = path or witness_file()
-    found = []
+    witnesses = []
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
@@ -152,10 +151,10 @@ def load_witnesses(path: Path | None = None) -> Witnesses:
     for number, text in enumerate(lines, start=1):
         if text.strip():
             try:
-                found.append(Witness.from_json(text, f"{path}, line {number},"))
+                witnesses.append(Witness.from_json(text, f"{path}, line {number},"))
             except StoreError as error:
                 logger.warning("warning: %s", error)
-    return Witnesses(found)
+    return Witnesses(witnesses)
 
 
 def categories(settings: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -168,10 +167,10 @@ def categories(settings: Mapping[str, Any]) -> dict[str, set[str]]:
         >>> sorted(categories({"encoder": {"kind": "lstm", "dim": 8}, "targets": ["de"]}).items())
         [('encoder.dim', {'number'}), ('encoder.kind', {'"lstm"'}), ('targets', {'["de"]'})]
     """
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for path, value in _leaves(settings, ""):
-        found.setdefault(path, set()).add(value)
-    return found
+        values.setdefault(path, set()).add(value)
+    return values
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -208,9 +207,9 @@ def uncovered(settings: Mapping[str, Any], covers: Mapping[str, frozenset[str]])
 
 def covered(all_settings: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
     """Return what trials of these settings cover: path to values, `ABSENT` where one lacks it."""
-    found = [categories(settings) for settings in all_settings]
-    paths = sorted({path for each in found for path in each})
+    categories_ = [categories(settings) for settings in all_settings]
+    paths = sorted({path for each in categories_ for path in each})
     return {
-        path: tuple(sorted({value for each in found for value in each.get(path, {ABSENT})}))
+        path: tuple(sorted({value for each in categories_ for value in each.get(path, {ABSENT})}))
         for path in paths
     }

@@ -66,10 +66,10 @@ def make(
     by_commit: dict[str | None, list[Group]] = {}
     for group in groups:
         by_commit.setdefault(group.commit, []).append(group)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for commit, of in by_commit.items():
-        found += _at_commit(commit, of, full, device, repository, say)
-    return found
+        findings += _at_commit(commit, of, full, device, repository, say)
+    return findings
 
 
 def _at_commit(
@@ -82,9 +82,9 @@ def _at_commit(
 ) -> list[Finding]:
     wrong = {id(group): _unusable(group, repository) for group in groups}
     usable = [group for group in groups if not wrong[id(group)]]
-    found = [Finding(g, None, (wrong[id(g)],)) for g in groups if wrong[id(g)]]
+    findings = [Finding(g, None, (wrong[id(g)],)) for g in groups if wrong[id(g)]]
     if not usable or commit is None:
-        return found
+        return findings
     trials = {
         id(group): [shrunk(r, {} if full else shrinking(r.task)) for r in group.chosen]
         for group in usable
@@ -102,8 +102,8 @@ def _at_commit(
     code = {task: (tree_today, modules) for task, modules in reachable.items()}
     for group in usable:
         ran = [_Ran(t, old[t.key], new[t.key], again.get(t.key)) for t in trials[id(group)]]
-        found.append(_judged(group, ran, code[group.records[0].task], full, device, repository))
-    return found
+        findings.append(_judged(group, ran, code[group.records[0].task], full, device, repository))
+    return findings
 
 
 def _teller(side: str, say: Say) -> sides.Done:
@@ -223,14 +223,14 @@ def _line(
     )
 
 
-def keep(found: Iterable[Witness], path: Path | None = None) -> Path:
+def keep(witnesses: Iterable[Witness], path: Path | None = None) -> Path:
     """Add lines to the file; an earlier line for the same records gives way where it is weaker.
 
     Raises:
         StoreError: if it cannot be written.
     """
     path = path or witness_file()
-    new = list(found)
+    new = list(witnesses)
     locks = build_dir() / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with FileLock(locks / f"{path.name}.lock"):

@@ -157,13 +157,15 @@ def _environment(tree: Path, build: Path, device: str) -> dict[str, str]:
     places = [str(tree), *kept.get("PYTHONPATH", "").split(os.pathsep)]
     if not (tree / "xlrepro").is_dir():  # another package's tree: it runs with this xlrepro
         places.append(OWN[0])
-    own = [place for place in places if place and (place == str(tree) or not _is_ours(place, tree))]
+    ours = [
+        place for place in places if place and (place == str(tree) or not _is_ours(place, tree))
+    ]
     hidden = {"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {}
     return {
         **kept,
         **WORKER_ENVIRONMENT,
         **hidden,
-        "PYTHONPATH": os.pathsep.join(own),
+        "PYTHONPATH": os.pathsep.join(ours),
         "XLREPRO_BUILD": str(build),
         "XLREPRO_DATA": str(cache_dir()),
     }
@@ -187,5 +189,5 @@ def _git(repository: Path, *arguments: str) -> str | None:
 
 def head(repository: Path) -> str | None:
     """Return the commit that is checked out; ``None`` outside git."""
-    told = _git(repository, "rev-parse", "HEAD")
-    return told.strip() if told else None
+    commit = _git(repository, "rev-parse", "HEAD")
+    return commit.strip() if commit else None

@@ -47,6 +47,7 @@ class BiLM(nn.Module):
         """
         found, after = [], []
         for number, layer in enumerate(self.layers):
+            # shape: (2, batch, length, dim)
             states, last = layer(self.dropout(x), None if state is None else state[number])
             x = states + x if number else states
             found.append(x)
@@ -60,6 +61,7 @@ class BiLM(nn.Module):
             ids: numbers of words, any shape.
             characters: of all words. ``(words, width)``
         """
+        # shape: (distinct words,), and that of ids
         kinds, place = ids.unique(return_inverse=True)
         return functional.embedding(place, self.words(characters[kinds]))
 
@@ -121,6 +123,7 @@ class BiLanguageModel(nn.Module):
 
     def loss(self, window: Window) -> tuple[Tensor, list[State]]:
         """Return the mean loss of both directions, and the state after the window."""
+        # shape: (2, streams, unroll + 1, dim), then (2, streams, unroll, dim)
         x = self.encoder.vectors(window.words, self.characters)
         layers, state = self.encoder(x[:, :, :-1], window.state)
         top = layers[-1]
@@ -130,6 +133,7 @@ class BiLanguageModel(nn.Module):
         losses = []
         for d, output in enumerate(self.outputs):
             assert isinstance(output, SenseOutput)
+            # shape: (streams * unroll,)
             target = window.targets[d, :, 1:].flatten()
             there = None if self.translations is None else self.translations[target]
             losses.append(
@@ -152,6 +156,7 @@ class BiLanguageModel(nn.Module):
         """
         if self.senses.senses == 1:
             return states
+        # shape: (2, streams, 1, dim)
         end = states[:, :, -1:]
         if self.senses.last_state == "own":
             end = self.encoder(last, after)[0][-1]

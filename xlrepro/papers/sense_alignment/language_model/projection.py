@@ -40,6 +40,7 @@ class QueueProjection(nn.Module):
     def add(self, states: Tensor) -> None:
         """Let states, ``(n, dim)``, enter the queue; the oldest leave it."""
         size = len(self.queue)
+        # shape: (n, dim), the latest Q at most; (n,)
         kept = states.detach()[-size:]
         first = int(self.seen) + len(states) - len(kept)
         places = (torch.arange(len(kept), device=kept.device) + first) % size
@@ -51,6 +52,7 @@ class QueueProjection(nn.Module):
 
         The components are always those of the centred states.
         """
+        # shape: (states, dim)
         found = self.queue[: min(int(self.seen), len(self.queue))]
         if len(found) <= self.matrix.shape[1]:
             return
@@ -59,6 +61,7 @@ class QueueProjection(nn.Module):
         if self.centred:
             self.origin.copy_(mean)
         # Columns in the order of rising variance; the sign of a column changes no cosine.
+        # shape: (dim, dim)
         _, vectors = torch.linalg.eigh(centred.T @ centred)
         self.matrix.copy_(vectors[:, -self.matrix.shape[1] :].flip(1))
 

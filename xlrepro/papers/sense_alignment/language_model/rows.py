@@ -76,6 +76,7 @@ class RowTable(nn.Module):
         if gradient is None:
             return
         every = slice(None) if rows is None else rows
+        # shape: (rows taken, width), these and all below
         values, squares = self.values[every], self.squares[every]
         self.updates += 1
         if not self.adam:

@@ -52,6 +52,7 @@ class SenseOutput(nn.Module):
         self.words, self.slots = words, settings.slots
         decay = 0.01 if optimiser == "adamw" else 0.0
         # As ELMo: a normal distribution of standard deviation 1 / sqrt(dim).
+        # shape: (words * slots, dim)
         values = torch.randn(words * self.slots, dim) / dim**0.5
         self.vectors = RowTable(values, optimiser, accumulator, decay)
         bias = torch.zeros(words * self.slots if settings.softmax.bias else 0, 1)
@@ -159,6 +160,7 @@ class SenseOutput(nn.Module):
             translations: words that translate each token, -1 padded. ``(tokens, T)``
         """
         choosing = choosing.detach()
+        # shape: (tokens,)
         senses = self.choose(words, choosing)
         gold = self._gold(words, senses, choosing, translations)
         if self.training and self.settings.senses > 1 and not self.settings.fresh_batch:
@@ -186,6 +188,7 @@ class SenseOutput(nn.Module):
 
     def _senses_of(self, words: Tensor) -> Tensor:
         """Return the numbers of all senses of words, ``(tokens, n * slots)``, -1 where off."""
+        # shape: (tokens, n, slots), both
         numbers = words.unsqueeze(-1) * self.slots + torch.arange(self.slots, device=words.device)
         there = (words >= 0).unsqueeze(-1) & self.on[words.clamp(min=0)]
         return torch.where(there, numbers, -1).flatten(1)
@@ -202,6 +205,7 @@ class SenseOutput(nn.Module):
 
     def _sampled(self, states: Tensor, gold: Gold, seed: list[int]) -> Tensor:
         negatives, correction = self._draw(seed, states)
+        # shape: (tokens, n); then (rows,) and (negatives + tokens * n,)
         own = columns(gold)
         rows, place = torch.cat((negatives, own.clamp(min=0).flatten())).unique(return_inverse=True)
         near, mine = place[: len(negatives)], place[len(negatives) :].view_as(own)
@@ -236,11 +240,13 @@ class SenseOutput(nn.Module):
     @torch.no_grad()
     def word_losses(self, states: Tensor, words: Tensor) -> Tensor:
         """Return each word's negative log-probability, summed over its senses, ``(tokens,)``."""
+        # shape: (tokens, words * slots), then (tokens, words, slots)
         logits = states @ self.vectors.values.T
         if self.settings.softmax.bias:
             logits = logits + self.bias.values.T
         logits = logits.masked_fill(~self.on.flatten(), -torch.inf).view(
             len(states), -1, self.slots
         )
+        # shape: (tokens,)
         right = logits[torch.arange(len(words)), words].logsumexp(-1)
         return logits.flatten(1).logsumexp(-1) - right

@@ -42,8 +42,10 @@ def full_loss(
         sense: row of each token's sense. ``(tokens,)``
         translation: row of its translation's sense, -1 where it has none. ``(tokens,)``
     """
+    # shape: (tokens, enabled)
     logits = states @ vectors.T if bias is None else torch.addmm(bias.T, states, vectors.T)
     scores = logits.log_softmax(-1)
+    # shape: (tokens,)
     right = scores.gather(1, sense.unsqueeze(1)).squeeze(1)
     if translation is not None:
         there = translation >= 0
@@ -59,6 +61,7 @@ def columns(gold: Gold) -> Tensor:
         ``(tokens, n)``: first the gold sense, then the gold translation where there are two
         languages, then others; -1 for nothing and for what stands further left already.
     """
+    # shape: (tokens, 1), (tokens, 1) and (tokens, others)
     parts = [gold.sense.unsqueeze(1)]
     if gold.translation is not None:
         parts.append(gold.translation.unsqueeze(1))
@@ -94,6 +97,7 @@ def sampled_loss(
         correction: logarithm of how often each is expected among them, or None. ``(negatives,)``
         two: whether the second column is the gold translation.
     """
+    # shape: (tokens, n) and (tokens, negatives)
     mine = torch.einsum("nd,nad->na", states, own_vectors)
     others = states @ negative_vectors.T
     if own_bias is not None and negative_bias is not None:
@@ -102,6 +106,7 @@ def sampled_loss(
         others = others - correction
     mine = mine.masked_fill(own < 0, -torch.inf)
     others = others.masked_fill(_repeated(own, negatives), -torch.inf)
+    # shape: (tokens,), both
     total = torch.logaddexp(mine.logsumexp(-1), others.logsumexp(-1))
     right = mine[:, 0]
     if two:
@@ -114,6 +119,7 @@ def _repeated(own: Tensor, negatives: Tensor) -> Tensor:
     """Return where a negative is one of a token's own senses, ``(tokens, negatives)``."""
     ordered, order = negatives.sort()
     found = torch.zeros(len(own), len(negatives), dtype=torch.bool, device=own.device)
+    # shape: (tokens, n); where a sense would stand among the ordered negatives
     first = torch.searchsorted(ordered, own)
     # A negative that was drawn several times stands several times in a row.
     for place in range(int(ordered.unique_consecutive(return_counts=True)[1].max())):

@@ -74,6 +74,7 @@ class WholeWordBert(nn.Module):
 
     def states(self, ids: Tensor, where: Tensor) -> Tensor:
         """Return h at the positions ``where``, ``(positions, dim)``."""
+        # shape: (positions, dim)
         top = self.encoder(ids)[where]
         found: Tensor = self.norm(functional.gelu(self.transform(top)))
         return found
@@ -82,6 +83,7 @@ class WholeWordBert(nn.Module):
         """Return the mean loss over the hidden words."""
         states = self.states(batch.ids, batch.hidden)
         if self.tied(batch.step):
+            # shape: (hidden, words)
             scores = states @ self.encoder.pieces.weight.T + self.bias
             return functional.cross_entropy(scores, batch.gold)
         there = None if self.translations is None else self.translations[batch.gold]

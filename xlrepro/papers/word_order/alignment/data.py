@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
+from xlrepro.checked import Checked
 from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.mappings.retrieval import precision_at_1
@@ -38,7 +38,7 @@ STEPS: tuple[dict[str, float], ...] = (
 ORDERS = tuple(f"order{step}" for step in range(len(STEPS)))
 
 
-class Level(BaseModel):
+class Level(Checked):
     """A level of alignment.
 
     Attributes:
@@ -49,8 +49,6 @@ class Level(BaseModel):
         wrong: share of the dictionary's entries that are wrong; artificial languages only.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     name: str
     vectors: Literal["dictionary", "mapped"] = "dictionary"
     noise: float = 0.0
@@ -58,7 +56,7 @@ class Level(BaseModel):
     wrong: float = 0.0
 
 
-class Languages(BaseModel):
+class Languages(Checked):
     """Target languages and where they come from.
 
     Attributes:
@@ -66,8 +64,6 @@ class Languages(BaseModel):
         targets: their codes.
         by_order: whether they are the artificial languages of ``ORDERS``.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     corpus: str
     targets: tuple[str, ...]

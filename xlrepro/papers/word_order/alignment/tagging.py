@@ -9,8 +9,7 @@ training and model selection are over.
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from xlrepro.checked import Checked
 from xlrepro.corpora.readers import word_order_features
 from xlrepro.papers.word_order.alignment import data
 from xlrepro.papers.word_order.alignment.data import Languages, Level
@@ -30,7 +29,7 @@ SIGNATURES = {
 }
 
 
-class AlignmentSettings(BaseModel):
+class AlignmentSettings(Checked):
     """Everything that decides a trial's numbers, besides seed and data.
 
     Attributes:
@@ -40,15 +39,13 @@ class AlignmentSettings(BaseModel):
         precision: of all floats, that of the training.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     training: TaggingSettings
     languages: Languages
     levels: tuple[Level, ...]
     precision: Precision = SINGLE
 
 
-class MeasureSettings(BaseModel):
+class MeasureSettings(Checked):
     """What is measured of a level.
 
     Attributes:
@@ -57,8 +54,6 @@ class MeasureSettings(BaseModel):
         level: the level.
         precision: of all floats.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     languages: Languages
     tasks: dict[str, tuple[str, ...]]

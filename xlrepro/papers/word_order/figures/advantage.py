@@ -76,7 +76,7 @@ def gains(
     """Return ORT − ``other`` per level, best alignment first; [] where one of them was not run."""
     systems = (f"{block}:{FIRST}", f"{block}:{other}")
     columns = columns_of(view, systems, task, language)
-    found = [
+    all_gains = [
         Gain(
             row["column"].split("/")[1],
             view.mean(INDUCTION, row["column"]),
@@ -88,7 +88,7 @@ def gains(
         )
         for row in _paired(view, systems, columns)
     ]
-    return sorted(found, key=lambda gain: -gain.p_at_1)
+    return sorted(all_gains, key=lambda gain: -gain.p_at_1)
 
 
 def _paired(
@@ -104,8 +104,8 @@ def _paired(
             shared.append(column)
     if not shared:
         return []
-    found = paired_differences(view, *systems, shared)
-    return [{str(k): v for k, v in row.items()} for row in found.to_dict("records")]
+    differences = paired_differences(view, *systems, shared)
+    return [{str(k): v for k, v in row.items()} for row in differences.to_dict("records")]
 
 
 def distances(view: View) -> dict[str, float]:
@@ -126,15 +126,15 @@ def languages_of(view: View, task: str, block: str) -> dict[str, float]:
     return dict(sorted(far.items(), key=lambda item: (math.isnan(item[1]), item[1])))
 
 
-def extent(found: Sequence[Gain], sign: str) -> str:
+def extent(all_gains: Sequence[Gain], sign: str) -> str:
     """Say at which levels the interval lies above (``"+"``) or below (``"-"``) zero.
 
     Args:
-        found: the levels, best alignment first.
+        all_gains: the levels, best alignment first.
         sign: which side.
     """
-    there = [gain.sign == sign for gain in found]
-    at, count = [number(gain.p_at_1, 0) for gain in found], sum(there)
+    there = [gain.sign == sign for gain in all_gains]
+    at, count = [number(gain.p_at_1, 0) for gain in all_gains], sum(there)
     if not count:
         return "nowhere"
     if count > 1 and all(there):
@@ -166,13 +166,13 @@ def table_of_places(view: View) -> Table:
     return Table(caption, tuple(heads), tuple(rows))
 
 
-def _place(found: Sequence[Gain]) -> Entry:
-    if not found:
+def _place(all_gains: Sequence[Gain]) -> Entry:
+    if not all_gains:
         return Entry("not run")
-    if any(math.isnan(gain.low) for gain in found):
+    if any(math.isnan(gain.low) for gain in all_gains):
         return Entry("one seed")
-    below = extent(found, "-")
-    return Entry(extent(found, "+"), "" if below == "nowhere" else f"below {below}")
+    below = extent(all_gains, "-")
+    return Entry(extent(all_gains, "+"), "" if below == "nowhere" else f"below {below}")
 
 
 def where_ort_is_ahead(view: View) -> Statement:
@@ -185,9 +185,9 @@ def where_ort_is_ahead(view: View) -> Statement:
             if not codes:
                 sentences.append(f"{where}: not run.")
             for other in OTHERS if codes else ():
-                asked = (view, task, block)
-                places = [gain for code in codes for gain in gains(*asked, code, other)]
-                sentences.append(_sentence(where, other, places, gains(*asked, MEAN, other)))
+                scope = (view, task, block)
+                places = [gain for code in codes for gain in gains(*scope, code, other)]
+                sentences.append(_sentence(where, other, places, gains(*scope, MEAN, other)))
     return Statement(f"Where {FIRST} is ahead of {', '.join(OTHERS)}", tuple(sentences))
 
 
@@ -258,11 +258,11 @@ def _english(view: View, block: str, column: str) -> str:
             gap = number(row["mean"], 1, True)
             parts.append(f"{system} {number(row['first'], 1)} ({gap}{span})")
             lower += [system] * (row["sign"] == "-")
-    told = ", ".join(parts) + "; in brackets the difference and its 95 % interval."
+    text = ", ".join(parts) + "; in brackets the difference and its 95 % interval."
     if not lower:
-        return told
+        return text
     return (
-        f"{told} Already in English the interval lies below zero for {', '.join(lower)}: what is "
+        f"{text} Already in English the interval lies below zero for {', '.join(lower)}: what is "
         "trained too little scores less for that alone, so what it lacks elsewhere need not come "
         "from word order."
     )

@@ -150,12 +150,12 @@ def gain_against_p_at_1(view: View) -> Figure:
     drawing, grid = new_panels(len(TASKS), len(OTHERS), 10.2, 5.8, sharey="row")
     sentences = []
     for (row, task), (column, other) in product(enumerate(TASKS), enumerate(OTHERS)):
-        found = gains(view, task, other=other)
-        _gain_series(grid[row, column], found)
+        all_gains = gains(view, task, other=other)
+        _gain_series(grid[row, column], all_gains)
         grid[row, column].set_title(f"{task}, {FIRST} − {other} ({view.profile})", fontsize=9)
         sentences += [
             f"{task}, {FIRST} − {other}, P@1 {number(g.p_at_1, 1)}: {number(g.mean, 2, True)}"
-            for g in found
+            for g in all_gains
         ]
     if not sentences:
         return nothing_to_draw(title, f"{FIRST}, another encoder and P@1 were not all run")
@@ -168,11 +168,11 @@ def gain_against_p_at_1(view: View) -> Figure:
     )
 
 
-def _gain_series(axis: "Axes", found: Sequence[Gain]) -> None:
-    spread = np.array([[g.mean - g.low for g in found], [g.high - g.mean for g in found]])
-    x, y = [g.p_at_1 for g in found], [g.mean for g in found]
+def _gain_series(axis: "Axes", all_gains: Sequence[Gain]) -> None:
+    spread = np.array([[g.mean - g.low for g in all_gains], [g.high - g.mean for g in all_gains]])
+    x, y = [g.p_at_1 for g in all_gains], [g.mean for g in all_gains]
     axis.errorbar(x, y, np.nan_to_num(spread), fmt="o", color=PALETTE[0], lw=1)
-    for gain in found:
+    for gain in all_gains:
         axis.annotate(
             gain.level, (gain.p_at_1, gain.mean), (4, 3), textcoords="offset points", fontsize=7
         )
@@ -215,8 +215,8 @@ def gain_by_alignment_and_distance(view: View) -> Figure:
 
 def _widest(grids: Mapping[tuple[str, str], Sequence[Sequence[Gain]]], task: str) -> float:
     """Return the largest gain or loss of a task, which all its maps are scaled by."""
-    own = [grid for (of, _), grid in grids.items() if of == task]
-    return max(abs(g.mean) for grid in own for column in grid for g in column) or 1.0
+    of_task = [grid for (of, _), grid in grids.items() if of == task]
+    return max(abs(g.mean) for grid in of_task for column in grid for g in column) or 1.0
 
 
 def _heat_map(

@@ -39,13 +39,13 @@ def gains_by_tag(
     panels = _pairs(view.systems)
     if not panels:
         return nothing_to_draw(title, "TRS and another system were not both run")
-    own = [_by_distance(view, tags, pair) for pair in panels]
-    far = printed_distances(DISTANCES, [code for codes in own for code in codes])
+    series = [_by_distance(view, tags, pair) for pair in panels]
+    far = printed_distances(DISTANCES, [code for codes in series for code in codes])
     languages = sorted(far, key=lambda code: far[code])  # a block may lack some of another's
     drawing, grid = new_panels(len(panels), 1, 7.2, 0.6 + 2.3 * len(panels), sharex=True)
     axes = grid[:, 0]
     sentences = []
-    for axis, (system, base), codes in zip(axes, panels, own, strict=True):
+    for axis, (system, base), codes in zip(axes, panels, series, strict=True):
         means = []
         for i, tag in enumerate(tags):
             columns = [f"{code}/{tag}" for code in codes]

@@ -41,8 +41,8 @@ def what_order_adds(view: View) -> Statement:
             continue
         way = f"from distance {number(far[known[0]])} to {number(far[known[-1]])}"
         for other in OTHERS:
-            asked = (view, task, BLOCK)
-            near, distant = (gains(*asked, known[i], other) for i in (0, -1))
+            scope = (view, task, BLOCK)
+            near, distant = (gains(*scope, known[i], other) for i in (0, -1))
             sentences.append(
                 f"{task} ({view.profile}), {FIRST} − {other} {way}: {_sentence(near, distant)}"
             )
@@ -67,10 +67,12 @@ def _sentence(near: Sequence[Gain], distant: Sequence[Gain]) -> str:
         math.fsum(gain.by_seed[s] for gain in side for s in seeds) / (len(side) * len(seeds))
         for side in zip(*pairs, strict=True)
     )
-    told = f"{number(first, 2, True)} becomes {number(last, 2, True)}, mean of {len(pairs)} levels"
+    sentence = (
+        f"{number(first, 2, True)} becomes {number(last, 2, True)}, mean of {len(pairs)} levels"
+    )
     interval = t_interval(steps)
     if interval is None:
-        return f"{told}; one seed, so no interval."
+        return f"{sentence}; one seed, so no interval."
     sign, ends = sign_of(interval), ends_of(interval.low, interval.high, 2)
     change = number(math.fsum(steps) / len(steps), 2, True)
-    return f"{told}. {VERDICTS[sign]}: {change} (95 % interval {ends})."
+    return f"{sentence}. {VERDICTS[sign]}: {change} (95 % interval {ends})."

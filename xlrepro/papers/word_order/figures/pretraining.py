@@ -65,20 +65,20 @@ def _name(record: Record) -> str:
 
 def _facts(record: Record) -> dict[str, str]:
     """Return what the record says of its model, as text by name."""
-    found: Mapping[str, Any] = record.details
-    sizes = found["sizes"]
-    words = found["text_words"]
+    details: Mapping[str, Any] = record.details
+    sizes = details["sizes"]
+    words = details["text_words"]
     return {
         "layers": f"{sizes['layers']} of width {sizes['dim']}",
         "heads": f"{sizes['heads']}",
         "feed-forward": f"{sizes['ff_dim']}",
         "positions": f"{sizes['positions']}",
-        "vocabulary": f"{found['vocabulary']:,} pieces",
-        "parameters": f"{found['parameters']:,}",
+        "vocabulary": f"{details['vocabulary']:,} pieces",
+        "parameters": f"{details['parameters']:,}",
         "languages": f"{len(words)}",
-        "text": f"{sum(words.values()):,} words, {sum(found['text_pieces'].values()):,} pieces",
-        "training": f"{found['tokens']:,} pieces in {found['steps']:,} steps",
-        "time of the training steps": duration(found["seconds"]),
-        "speed": f"{found['tokens'] / found['seconds']:,.0f} pieces a second",
-        "last loss": f"{number(found['loss_curve'][-1][1])} nats a hidden piece",
+        "text": f"{sum(words.values()):,} words, {sum(details['text_pieces'].values()):,} pieces",
+        "training": f"{details['tokens']:,} pieces in {details['steps']:,} steps",
+        "time of the training steps": duration(details["seconds"]),
+        "speed": f"{details['tokens'] / details['seconds']:,.0f} pieces a second",
+        "last loss": f"{number(details['loss_curve'][-1][1])} nats a hidden piece",
     }

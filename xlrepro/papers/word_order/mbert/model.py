@@ -38,9 +38,9 @@ def frozen_tagger(
         assert isinstance(tagger.encoder, TransformerEncoder)
         # shape: (positions - 1, dim); row 0 belongs to [CLS]: the first word has row 1
         table = bert.position_table.detach()[1:]
-        own = LearnedPositions(bert.dim, table=table, frozen=True)
+        positions = LearnedPositions(bert.dim, table=table, frozen=True)
         # shape: (batch, length, bert.dim) -> (batch, length, dim)
-        tagger.encoder.project = nn.Sequential(own, tagger.encoder.project)
+        tagger.encoder.project = nn.Sequential(positions, tagger.encoder.project)
         tagger.encoder.positions = nn.Identity()
     return tagger
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit, TagSet, ordered_batches
+from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit, TagSet
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.word_order.mbert import encoders
 from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
@@ -14,6 +14,7 @@ from xlrepro.precision import cached_per_precision
 from xlrepro.pretraining.frozen_states import frozen_states
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL, labels, tag_set
+from xlrepro.training.batches import ordered_batches
 from xlrepro.training.prediction import in_order
 
 FEATURE_PIECES = 8192  # padded pieces of a batch of frozen features

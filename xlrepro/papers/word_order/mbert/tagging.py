@@ -14,7 +14,7 @@ from xlrepro.papers.word_order.mbert.pieces import PieceSplit
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.tagging import result
-from xlrepro.tasks.tagging import TaggerLearner, labels, score, tag_counts, tag_set
+from xlrepro.tasks.tagging import labels, score, tag_counts, tag_set, tagger_learner
 from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.prediction import predicted_tags
@@ -90,7 +90,7 @@ class Labelling:
             return score(self.source.task, gold, self._predicted(*dev), self.tags)
 
         torch.manual_seed(self.seed)  # whatever was drawn while the data were read
-        learner = TaggerLearner(
+        learner = tagger_learner(
             self.labeller, train, dev_score, settings, self.seed, self.context.device
         )
         return fit(learner, settings.epochs, settings.patience, self.context.progress)

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from xlrepro.checked import Checked
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, with_encoder
 from xlrepro.training.precision import SINGLE, Precision
 from xlrepro.training.settings import Count, Dropped, FromZero, Rate, Weight
 
 
-class NLUSettings(BaseModel):
+class NLUSettings(Checked):
     """Everything that decides the numbers of one trial, besides its seed and data.
 
     Defaults are those of the authors' code where it has them.
@@ -35,8 +34,6 @@ class NLUSettings(BaseModel):
         test_sentences: the same, for dev and each test set.
         precision: of all floats, single or double.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     corpus: str
     vectors: str

@@ -4,22 +4,24 @@ A trial trains once on the source language and scores every target. No sentence 
 language is read before training and model selection are over.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from xlrepro import metrics
-from xlrepro.embeddings.vectors.encoding import Batch, ordered_batches, shuffled_batches
+from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.papers.word_order.hashes import nlu_source
 from xlrepro.papers.word_order.nlu.data import Labels, NLUSplit, encoded, known_labels
 from xlrepro.papers.word_order.nlu.model import NLUModel
 from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.tagging import learning
+from xlrepro.training.batches import ordered_batches, shuffled_batches
+from xlrepro.training.learner import BatchLearner
 from xlrepro.training.loop import Fit, Step, fit
+from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.prediction import EVALUATION_TOKENS, in_order
 from xlrepro.training.repeatable import compute_repeatably
@@ -76,69 +78,52 @@ def trained(
     torch.manual_seed(seed)
     dim = train.encoded.table.shape[1]
     model = NLUModel(settings, dim, len(known.intents), len(known.tags)).to(context.device)
-    learner = NLULearner(model, train, dev, known, settings, seed, context.device)
+
+    def dev_score() -> float:
+        return evaluated(model, dev, known, context.device)[SLOTS]
+
+    learner = nlu_learner(model, train, dev_score, settings, seed, context.device)
     return model, known, fit(learner, settings.epochs, settings.patience, context.progress)
 
 
-class NLULearner:
-    """The NLU model and its training; see :class:`xlrepro.training.loop.Learner`.
+def nlu_learner(
+    model: NLUModel,
+    train: NLUSplit,
+    dev_score: Callable[[], float],
+    settings: NLUSettings,
+    seed: int,
+    device: str,
+) -> BatchLearner[Batch]:
+    """Return the training of an NLU model.
 
     Args:
         model: what is trained, on ``device``.
         train: the source language's training sentences.
-        dev: its dev sentences.
-        known: labels of the source language.
+        dev_score: scores the model as it is on dev.
         settings: rate and batch size.
         seed: of the batches' order.
         device: where the model is.
     """
+    table, generator = train.encoded.table.to(device), np.random.default_rng(seed)
+    adam = ScheduledAdam(model, settings.learning_rate)
 
-    def __init__(
-        self,
-        model: NLUModel,
-        train: NLUSplit,
-        dev: NLUSplit,
-        known: Labels,
-        settings: NLUSettings,
-        seed: int,
-        device: str,
-    ) -> None:
-        self.model, self.train, self.dev, self.known = model, train, dev, known
-        self.batch_size, self.device = settings.batch_size, device
-        self.table = train.encoded.table.to(device)
-        self.generator = np.random.default_rng(seed)
-        self.adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
-
-    def batches(self, round_: int) -> Iterator[Batch]:
-        """Yield every training sentence once, similar lengths together."""
-        return shuffled_batches(self.train.encoded, self.batch_size, self.generator)
-
-    def step(self, batch: Batch) -> Step:
+    def step(batch: Batch) -> Step:
         """Take the batch's two steps; its loss is intent loss plus slot loss, per sentence."""
-        intents = self.train.intents[batch.indices].to(self.device)
-        on_device = batch.to(self.device)
+        intents, on_device = train.intents[batch.indices].to(device), batch.to(device)
         # shape: (batch, length, dim)
-        x = self.table[on_device.rows]
-        losses = self.model.losses(x, intents, on_device.tags, on_device.mask)
-        two_steps(self.model, losses, self.adam)
+        x = table[on_device.rows]
+        losses = model.losses(x, intents, on_device.tags, on_device.mask)
+        two_steps(model, losses, adam.adam)
         sentences = len(batch.indices)
         intent_loss, slot_loss = (float(loss.detach()) for loss in losses)
         # a mean over sentences and a sum over them
         total = intent_loss * sentences + slot_loss
         return Step(total, count=sentences, tokens=int(batch.mask.sum()))
 
-    def dev_score(self) -> float:
-        """Return slot F1 on dev."""
-        return evaluated(self.model, self.dev, self.known, self.device)[SLOTS]
+    def batches(round_: int) -> Iterator[Batch]:
+        return shuffled_batches(train.encoded, settings.batch_size, generator)
 
-    def state(self) -> dict[str, Any]:
-        """Return optimiser and generator."""
-        return {"adam": self.adam.state_dict(), "draws": self.generator.bit_generator.state}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        self.adam.load_state_dict(state["adam"])
-        self.generator.bit_generator.state = state["draws"]
+    return BatchLearner(model, adam, batches, step, dev_score, generator)
 
 
 def two_steps(

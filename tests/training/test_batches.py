@@ -1,0 +1,45 @@
+"""Batches of similar lengths, shuffled or longest first."""
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.embeddings.vectors.encoding import EncodedSplit
+from xlrepro.training.batches import ordered, ordered_batches, shuffled, shuffled_batches
+
+LENGTHS = [2, 4, 1, 3]
+
+
+def split():
+    rows = [torch.ones(length, dtype=torch.long) for length in LENGTHS]
+    return EncodedSplit("en", torch.zeros(2, 3), rows, [row - 1 for row in rows])
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 10])
+def test_an_epoch_holds_every_sentence_once(batch_size):
+    batches = list(shuffled_batches(split(), batch_size, np.random.default_rng(0)))
+    assert sorted(i for b in batches for i in b.indices) == [0, 1, 2, 3]
+
+
+def test_evaluation_holds_every_sentence_once_within_the_token_budget():
+    batches = list(ordered_batches(split(), max_tokens=6))
+    assert sorted(i for b in batches for i in b.indices) == [0, 1, 2, 3]
+    assert all(b.rows.numel() <= 6 for b in batches)
+
+
+def test_what_is_longer_than_the_budget_is_still_evaluated():
+    assert list(ordered(LENGTHS, 2)) == [[1], [3], [0], [2]]
+
+
+def test_batches_differ_between_seeds_and_not_within_one():
+    def order(seed):
+        return list(shuffled(LENGTHS, 1, np.random.default_rng(seed)))
+
+    assert order(1) == order(1)
+    assert any(order(1) != order(seed) for seed in range(2, 8))
+
+
+def test_the_noise_of_lengths_is_two_units():
+    """Examples whose lengths differ by two or more never change places, those of one length do."""
+    batches = [sorted(shuffled([1, 1, 3, 3], 2, np.random.default_rng(s))) for s in range(20)]
+    assert {tuple(sorted(b)) for pair in batches for b in pair} == {(0, 1), (2, 3)}
