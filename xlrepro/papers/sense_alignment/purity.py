@@ -182,13 +182,13 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
         groups.append((own, near.indices.tolist(), near.values.tolist()))
     plane = iter(_plane(vectors[[n for own, near, _ in groups for n in (own, *near)]]))
     found = []
-    for sense, (_, near, cosines) in zip(senses, groups, strict=True):
+    for sense, (_, neighbours, alike) in zip(senses, groups, strict=True):
         place = next(plane)
         nearest = [
             [model.vocabulary[n // slots], n % slots, round(cosine, 4), *next(plane)]
-            for n, cosine in zip(near, cosines, strict=True)
+            for n, cosine in zip(neighbours, alike, strict=True)
         ]
-        share = sum(n // slots == row for n in near) / len(near)
+        share = sum(n // slots == row for n in neighbours) / len(neighbours)
         found.append({"sense": sense, "place": place, "own": share, "nearest": nearest})
     return found
 

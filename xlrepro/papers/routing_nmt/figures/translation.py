@@ -14,7 +14,7 @@ from xlrepro.evidence.figures import (
 )
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.plots import looks_of
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
@@ -37,6 +37,7 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     systems = [s for s in shared if any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    known = looks_of(view.experiment, systems)
     drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
     sentences = []
     for number_of, system in enumerate(systems):
@@ -50,7 +51,7 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
             at,
             xerr=np.nan_to_num(spread.astype(float)),
             fmt="osD"[number_of % 3],
-            color=PALETTE[number_of],
+            color=known[system].colour,
             label=name,
         )
         gains = ", ".join(
@@ -80,13 +81,15 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     gains = _gains_by_size(records)
     if not gains:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    known = looks_of("routing_nmt/table1", SYSTEMS)
     drawing, axis = new_drawing(6.0, 3.4)
     said = []
     for (system, language), points in gains.items():
         number_of = SYSTEMS.index(system) - 1
         sizes, values = zip(*sorted(points), strict=True)
         look = "osD"[number_of] + ("-" if language == "de" else ":")
-        axis.plot(sizes, values, look, color=PALETTE[number_of], label=f"{system}, {language}")
+        colour = known[system].colour
+        axis.plot(sizes, values, look, color=colour, label=f"{system}, {language}")
         shown = (f"{size:,}: {number(value, 1, True)}" for size, value in sorted(points))
         said.append(f"{system}, {language}: {', '.join(shown)}")
     axis.axhline(0, color="#777777", linewidth=0.8)
@@ -162,7 +165,7 @@ def samples_table(records: Sequence[Record], profile: str) -> Table:
     """Show what each system makes of a few artificial test sentences; the first seed's."""
     rows = []
     for (pair, system), found in _by_row(records).items():
-        for sample in found[0].details.get("samples", ()):
+        for sample in found[0].details.get("samples", ())[:2]:
             texts = (sample[part] for part in ("source", "reference", "translation"))
             rows.append(tuple(map(Entry, (f"{system.partition(':')[2]}, {pair}", *texts))))
     caption = (
