@@ -21,11 +21,11 @@ SENSES = 5
 PLAIN = {"SaELMo": "ELMo", "SaBERT-Tiny": "BERT-Tiny"}
 # model, words of the vocabulary, negatives (None: the full softmax), largest cost of its step
 CASES = (
-    ("SaELMo", 4_000, 2048, 1.15),  # as at open
+    ("SaELMo", 2_000, 2048, 1.15),  # as at open
     ("SaELMo", 30_000, 8192, 1.15),
     ("SaELMo", 4_000, None, None),
     # The plain BERT's word vectors are its output, of which none is left out.
-    ("SaBERT-Tiny", 4_000, 2048, None),
+    ("SaBERT-Tiny", 2_000, 2048, None),
 )
 REPETITIONS = {"cpu": 7, "cuda": 20}
 TARGET = "at most {} times the plain model's step"
