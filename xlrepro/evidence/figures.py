@@ -188,7 +188,8 @@ def name_points(axes: "Axes", points: Iterable[tuple[str, float, float]]) -> Non
     A name stands at the first corner of its point where it falls on no other; one that finds none
     is left out. All else must be drawn, and the limits of the axes settled.
     """
-    axes.figure.draw_without_rendering()  # the layout: from now on names have a place
+    # the layout: from now on names have a place
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     taken: list[Any] = []
     for name, x, y in points:
         for right, up in product((1, -1), repeat=2):

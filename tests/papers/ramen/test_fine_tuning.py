@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import adaptation, evaluation, labelled, reading, recipes
+from xlrepro.papers.ramen import evaluation, labelled, reading, recipes
 from xlrepro.papers.ramen.fine_tuning import trial as tuned_trial
 from xlrepro.papers.ramen.fine_tuning.heads import layers_of, whole, words_of
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
@@ -43,7 +43,7 @@ def model_of(system):
     trial = trial_of(system)
     settings = validated(trial.settings, trial.label, FineTuningSettings)
     made = recipes.adaptation_of(settings, "fr")
-    return made, *adaptation.load(made, "end")[:2]
+    return reading.bilingual(made, "end")
 
 
 @pytest.mark.parametrize("task", ["xnli", "ud"])
@@ -60,31 +60,34 @@ def test_a_trial_begins_where_the_tables_head_ends_and_fills_its_cell(task):
 
 @pytest.mark.parametrize("task", ["xnli", "ud"])
 def test_layers_are_tuned_and_embeddings_of_both_languages_stay(task, monkeypatch):
-    loaded, load = [], adaptation.load
+    read, bilingual = [], reading.bilingual
 
     def kept(*arguments):
-        loaded.append(load(*arguments))
-        return loaded[-1]
+        read.append(bilingual(*arguments))
+        return read[-1]
 
-    monkeypatch.setattr(adaptation, "load", kept)
+    monkeypatch.setattr(reading, "bilingual", kept)
     tuned_trial.run(trial_of(TUNED[task]), TrialContext())
-    _, before, _ = model_of(TUNED[task])
-    after = loaded[0][0].state_dict()
-    changed = {name for name, p in before.state_dict().items() if not torch.equal(p, after[name])}
+    monkeypatch.undo()
+    (after,), before = read, model_of(TUNED[task])
+    changed = {
+        name
+        for language in ("en", "fr")
+        for name, p in before.network(language).state_dict().items()
+        if not torch.equal(p, after.network(language).state_dict()[name])
+    }
     assert changed
-    assert all(name.startswith("encoder.layers.") for name in changed)
+    assert all(name.startswith("layers.") for name in changed)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_before_tuning_pieces_give_the_frozen_states(language):
-    made, model, pieces = model_of(TUNED["ud"])
-    reader, network = reading.bilingual(made, "end"), model.in_language(language)
+    reader = model_of(TUNED["ud"])
     found = labelled.trees("artificial", language, "test", 5)
     words = [s.tokens for s in found]
-    texts = words_of(network, pieces[language], words, 1)
     with torch.inference_mode():
-        states, means = texts.states(range(5)), whole(network, pieces[language], words, 1)
-        means = means.means(range(5))
+        states = words_of(reader, language, words, 1).states(range(5))
+        means = whole(reader, language, words, 1).means(range(5))
     expected = reader.words(language, words, 1)
     for i, sentence in enumerate(words):
         ours = states[i, : len(sentence)].numpy()
@@ -93,19 +96,18 @@ def test_before_tuning_pieces_give_the_frozen_states(language):
 
 
 def test_a_sentence_too_long_keeps_a_piece_of_each_word():
-    _, model, pieces = model_of(TUNED["ud"])
     words = [["a" * 9, "b" * 9] * 20]  # 94 pieces at most
-    texts = words_of(model.in_language("en"), pieces["en"], words, 1)
+    texts = words_of(model_of(TUNED["ud"]), "en", words, 1)
     assert len(texts.reads[0]) == 40
     assert len(texts.ids[0]) <= 96
     assert texts.states([0]).shape[1] == 40
 
 
 def test_layers_above_the_one_that_is_read_are_left_alone():
-    _, model, _ = model_of(TUNED["ud"])
-    layers_of(model, 1)
-    tuned = {name for name, p in model.named_parameters() if p.requires_grad}
-    assert tuned == {n for n, _ in model.named_parameters() if n.startswith("encoder.layers.0.")}
+    network = model_of(TUNED["ud"]).network("en")
+    layers_of(network, 1)
+    tuned = {name for name, p in network.named_parameters() if p.requires_grad}
+    assert tuned == {n for n, _ in network.named_parameters() if n.startswith("layers.0.")}
 
 
 @pytest.mark.parametrize("name", ["rnd", "vec"])

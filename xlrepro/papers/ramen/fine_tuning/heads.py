@@ -16,10 +16,8 @@ from torch.nn.utils.rnn import pad_sequence
 from xlrepro import metrics
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.nn.bert import Bert
-from xlrepro.papers.ramen.english import Pieces
 from xlrepro.papers.ramen.heads import InferenceHead, ParsingHead, Scale
-from xlrepro.papers.ramen.model import BilingualModel
-from xlrepro.papers.ramen.reading import States, Words
+from xlrepro.papers.ramen.reading import Reader, States, Words
 from xlrepro.tasks.parsing import Attachment, parsing_loss
 
 EVALUATION_BATCH = 64
@@ -60,37 +58,38 @@ class Texts:
         return mean
 
 
-def words_of(network: Bert, pieces: Pieces, sentences: Sequence[Words], layer: int) -> Texts:
-    """Return sentences of which each word's first piece is read.
+def words_of(reader: Reader, language: str, sentences: Sequence[Words], layer: int) -> Texts:
+    """Return sentences of which one piece of each word is read.
 
     Of the words of a sentence too long for the encoder the last pieces are left out.
     """
+    network, numbers = reader.network(language), reader.numbers(language)
     ids, reads = [], []
     room = network.sizes.positions - 2
     for words in sentences:
-        split = [pieces.numbers(word) for word in words]
+        split = [numbers(word) for word in words]
         if sum(map(len, split)) > room:
             split = [found[: max(1, room // len(words))] for found in split]
-        starts = np.cumsum([1, *map(len, split)])
-        ids.append(_framed([n for found in split for n in found], pieces))
-        reads.append(torch.from_numpy(starts[:-1]))
+        starts = np.cumsum([1, *map(len, split)])[:-1]
+        first = [reader.first(found) for found in split]
+        ids.append(_framed(reader, language, [n for found in split for n in found]))
+        reads.append(torch.from_numpy(starts + np.array(first, dtype=int)))
     return Texts(network, layer, ids, reads)
 
 
-def whole(network: Bert, pieces: Pieces, texts: Sequence[Words], layer: int) -> Texts:
+def whole(reader: Reader, language: str, texts: Sequence[Words], layer: int) -> Texts:
     """Return texts of which all pieces are read; what does not fit is cut off."""
+    network, numbers = reader.network(language), reader.numbers(language)
     room = network.sizes.positions - 2
-    ids = [
-        _framed([n for word in words for n in pieces.numbers(word)][:room], pieces)
-        for words in texts
-    ]
+    split = [[n for word in words for n in numbers(word)][:room] for words in texts]
+    ids = [_framed(reader, language, found) for found in split]
     # Of a text without pieces the first special one is read, as of frozen states.
     reads = [torch.arange(1, len(row) - 1) if len(row) > 2 else torch.tensor([0]) for row in ids]
     return Texts(network, layer, ids, reads)
 
 
-def _framed(numbers: list[int], pieces: Pieces) -> Tensor:
-    return torch.tensor([pieces.special.begin, *numbers, pieces.special.end])
+def _framed(reader: Reader, language: str, numbers: list[int]) -> Tensor:
+    return torch.tensor([reader.begin(language), *numbers, reader.end(language)])
 
 
 def scaled(scale: Scale, states: Tensor) -> Tensor:
@@ -101,10 +100,10 @@ def scaled(scale: Scale, states: Tensor) -> Tensor:
     return states * (one - zero) + zero
 
 
-def layers_of(model: BilingualModel, layer: int) -> nn.ModuleList:
-    """Return the layers that are tuned, and freeze everything else of the model (§3)."""
-    model.requires_grad_(False)
-    tuned = model.encoder.layers[:layer]
+def layers_of(network: Bert, layer: int) -> nn.ModuleList:
+    """Return the layers that are tuned, and freeze everything else of the encoder (§3)."""
+    network.requires_grad_(False)
+    tuned = network.layers[:layer]
     assert isinstance(tuned, nn.ModuleList)
     return tuned.requires_grad_(True)
 

@@ -12,7 +12,6 @@ import numpy as np
 from torch import Tensor, nn
 
 from xlrepro.papers.ramen import adaptation, labelled, reading
-from xlrepro.papers.ramen.english import Pieces
 from xlrepro.papers.ramen.evaluation import ACCURACY
 from xlrepro.papers.ramen.fine_tuning.heads import (
     PairTexts,
@@ -23,25 +22,16 @@ from xlrepro.papers.ramen.fine_tuning.heads import (
     words_of,
 )
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
-from xlrepro.papers.ramen.heads import Fit, PairStates, fit
+from xlrepro.papers.ramen.heads import PairStates, fit
 from xlrepro.papers.ramen.labelled import Pair
-from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.reading import Reader
 from xlrepro.papers.ramen.recipes import adaptation_of
 from xlrepro.papers.ramen.texts import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
+from xlrepro.training.loop import Fit
 from xlrepro.training.precision import in_its_precision
 from xlrepro.training.settings import validated
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
-
-
-class Encoder(NamedTuple):
-    """A bilingual model: as a reader of frozen states, and as networks to tune; the layer read."""
-
-    reader: Reader
-    model: BilingualModel
-    pieces: dict[str, Pieces]
-    layer: int
 
 
 class Way(NamedTuple):
@@ -61,57 +51,73 @@ class Learnt:
         size: number of training examples.
         frozen: reading frozen states.
         tuned: reading pieces through the encoder.
-        score: language to the score on its test set, read as pieces.
+        score: language to the scores on its test set, read as pieces, by measure.
     """
 
     head: nn.Module
     size: int
     frozen: Way
     tuned: Way
-    score: Callable[[str], float]
+    score: Callable[[str], dict[str, float]]
 
 
 @in_its_precision
 def run(trial: Trial, context: TrialContext) -> TrialResult:
-    """Run one trial: accuracy or LAS of its one target, percent.
+    """Run one trial: accuracy, or LAS and UAS, of each target, percent.
 
-    Details: both learning curves, the English test score, and the log of the adaptation.
+    Details: both learning curves, the English test scores, and the log of the adaptation.
     """
     settings = validated(trial.settings, trial.label, FineTuningSettings)
-    (target,), (system,) = settings.targets, trial.systems
-    made = adaptation_of(settings, target)
-    model, pieces, log = adaptation.load(made, "end", context.device)
-    layer = settings.head.layer or len(model.encoder.layers)
-    reader = reading.bilingual(made, "end", context.device)
-    encoder = Encoder(reader, model.to(context.device), pieces, layer)
-    inference = settings.task == "XNLI"
-    learnt = (_classifier if inference else _parser)(settings, encoder, trial.seed, context.device)
-    first, second = _fits(learnt, settings, encoder, trial.seed, context)
+    (system,), inference = trial.systems, settings.task == "XNLI"
+    reader, logs = _reader(settings, context.device)
+    layer = settings.head.layer or len(reader.network(SOURCE).layers)
+    learnt = (_classifier if inference else _parser)(
+        settings, reader, layer, trial.seed, context.device
+    )
+    tuned = nn.ModuleList([layers_of(reader.network(SOURCE), layer), learnt.head])
+    first, second = _fits(learnt, tuned, settings, trial.seed, context)
     curves: dict[str, Any] = {"frozen": asdict(first), "tuned": asdict(second)}
     curves["english"] = learnt.score(SOURCE)
-    metric = "accuracy" if inference else "LAS"
+    scores = {target: learnt.score(target) for target in settings.targets}
+    cells = []
+    for column in trial.columns:
+        measure, _, target = column.rpartition("/")
+        metric = "accuracy" if inference else measure or "LAS"
+        cells.append(Cell(system, column, scores[target][metric], metric))
+    signature = ACCURACY if inference else attachment_signature(settings.head.subtypes)
     return TrialResult(
-        cells=[Cell(system, column, learnt.score(target), metric) for column in trial.columns],
+        cells=cells,
         details={
             "settings": settings.model_dump(mode="json"),
-            "heads": {target: curves},
-            "adaptation": {target: log},
+            "heads": {"+".join(settings.targets): curves},
+            "adaptation": logs,
         },
-        signatures={
-            metric: ACCURACY if inference else attachment_signature(settings.head.subtypes)
-        },
-        training_tokens=first.examples + second.examples,
+        signatures={cell.metric: signature for cell in cells},
+        training_tokens=first.tokens + second.tokens,
         training_seconds=first.seconds + second.seconds,
     )
 
 
+def _reader(settings: FineTuningSettings, device: str) -> tuple[Reader, dict[str, Any]]:
+    """Return an encoder of this trial's own, which is changed, and the log of its adaptation."""
+    if settings.model is not None:
+        return reading.multilingual(settings.model, settings.layers, device), {}
+    (target,) = settings.targets
+    made = adaptation_of(settings, target)
+    log = adaptation.load(made, "end", device)[2]
+    return reading.bilingual(made, "end", device), {target: log}
+
+
 def _fits(
-    learnt: Learnt, settings: FineTuningSettings, encoder: Encoder, seed: int, context: TrialContext
+    learnt: Learnt,
+    tuned: nn.Module,
+    settings: FineTuningSettings,
+    seed: int,
+    context: TrialContext,
 ) -> tuple[Fit, Fit]:
     """Train the head alone, then encoder and head: every epoch is made, the best on dev is kept."""
     epochs = settings.tuned_epochs
     changes = {"epochs": epochs, "patience": epochs, "learning_rate": settings.tuned_rate}
-    tuned = nn.ModuleList([layers_of(encoder.model, encoder.layer), learnt.head])
     first, second = (
         fit(
             module,
@@ -131,26 +137,28 @@ def _fits(
     return first, second
 
 
-def _parser(settings: FineTuningSettings, encoder: Encoder, seed: int, device: str) -> Learnt:
+def _parser(
+    settings: FineTuningSettings, reader: Reader, layer: int, seed: int, device: str
+) -> Learnt:
     head = settings.head
     few = head.dev or head.test
 
     def read(language: str, part: str, limit: int | None) -> tuple[Any, Any, Any]:
         found = labelled.trees(settings.corpus, language, part, limit)
-        words = [labelled.tokens(s, language) for s in found]
-        network = encoder.model.in_language(language)
-        return found, words, words_of(network, encoder.pieces[language], words, encoder.layer)
+        words = [labelled.tokens(s, language, settings.corpus) for s in found]
+        return found, words, words_of(reader, language, words, layer)
 
     train, train_words, train_texts = read(SOURCE, "train", head.train)
     dev, dev_words, dev_texts = read(SOURCE, "dev", few)
     states, dev_states = (
-        encoder.reader.words(SOURCE, words, head.layer) for words in (train_words, dev_words)
+        reader.words(SOURCE, words, head.layer) for words in (train_words, dev_words)
     )
     parser = TunedParser(states, train, head, settings.precision, seed, device)
 
-    def score(language: str) -> float:
+    def score(language: str) -> dict[str, float]:
         test, _, texts = read(language, "test", few if language == SOURCE else head.test)
-        return parser.score(texts, test).las
+        found = parser.score(texts, test)
+        return {"LAS": found.las, "UAS": found.uas}
 
     lengths = [len(sentence) for sentence in train]
     return Learnt(
@@ -166,19 +174,20 @@ def _parser(settings: FineTuningSettings, encoder: Encoder, seed: int, device: s
     )
 
 
-def _classifier(settings: FineTuningSettings, encoder: Encoder, seed: int, device: str) -> Learnt:
+def _classifier(
+    settings: FineTuningSettings, reader: Reader, layer: int, seed: int, device: str
+) -> Learnt:
     head = settings.head
     few = head.dev or head.test
 
     def read(language: str, part: str, limit: int | None) -> PairTexts:
         pairs = labelled.inference(settings.corpus, language, part, limit)
-        network, pieces = encoder.model.in_language(language), encoder.pieces[language]
-        premises, hypotheses = (whole(network, pieces, s, encoder.layer) for s in _sides(pairs))
+        premises, hypotheses = (whole(reader, language, s, layer) for s in _sides(pairs))
         return PairTexts(premises, hypotheses, [p.label for p in pairs])
 
     parts = (("train", head.train), ("dev", few))
     states, dev_states = (
-        _frozen(encoder.reader, labelled.inference(settings.corpus, SOURCE, *part), head.layer)
+        _frozen(reader, labelled.inference(settings.corpus, SOURCE, *part), head.layer)
         for part in parts
     )
     texts, dev_texts = (read(SOURCE, *part) for part in parts)
@@ -192,9 +201,11 @@ def _classifier(settings: FineTuningSettings, encoder: Encoder, seed: int, devic
             lambda: classifier.score_texts(dev_texts),
             [len(ids) for ids in texts.premises.ids],
         ),
-        lambda language: classifier.score_texts(
-            read(language, "test", few if language == SOURCE else head.test)
-        ),
+        lambda language: {
+            "accuracy": classifier.score_texts(
+                read(language, "test", few if language == SOURCE else head.test)
+            )
+        },
     )
 
 
