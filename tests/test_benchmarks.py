@@ -3,8 +3,9 @@
 import json
 
 import pytest
+import torch
 
-from benchmarks import man_moe, run, zero_shot
+from benchmarks import man_moe, ramen, run, zero_shot
 from benchmarks.timing import Result, interleaved_medians
 from xlrepro.book.benchmarks_page import GROUP_TITLES, NO_GPU, benchmark_tables
 from xlrepro.experiments import experiment
@@ -140,3 +141,21 @@ def test_the_authors_seconds_are_quoted_beside_ours_and_meet_no_target():
     )
     assert man_moe._beside_the_authors(result(threads=8)) == []
     assert man_moe._beside_the_authors(result(device="cuda")) == []
+
+
+def test_the_parsers_peer_computes_the_same_loss(monkeypatch):
+    for name, small in (("SENTENCES", 3), ("WORDS", 5), ("ARC", 6), ("RELATION", 4)):
+        monkeypatch.setattr(ramen, name, small)
+    monkeypatch.setattr(ramen, "REPETITIONS", {"cpu": 1})
+    (found,) = ramen._parsing("cpu", 1)  # which refuses losses that differ
+    assert found.met == (found.ratio > 1)
+
+
+def test_operations_of_a_step_are_those_of_its_products(monkeypatch):
+    sizes = ramen.SIZES._replace(vocabulary=50, dim=8, layers=1, heads=2, ff_dim=16)
+    monkeypatch.setattr(ramen, "SIZES", sizes)
+    ids, hidden = torch.zeros(2, 4, dtype=torch.long), torch.zeros(2, 4, dtype=torch.bool)
+    hidden[0, :3] = True
+    # 8 pieces: 4 of 8 x 8, 2 of 8 x 16, attention 2 x 4 x 8; 3 hidden: 8 x 8, then 50 of 8
+    entries = 8 * (4 * 64 + 2 * 128 + 64) + 3 * 8 * (8 + 50)
+    assert ramen.operations([("en", ids, hidden)]) == 6 * entries

@@ -35,6 +35,7 @@ CALLS = {
     "Provenance": ("page.provenance()",),
 }
 MOST_LINES = 5
+MOST_BYTES = 700_000
 
 
 def cells(path: Path, kind: str | None = None) -> list[dict[str, Any]]:
@@ -163,3 +164,8 @@ def test_smoke_outputs_are_committed_and_none_is_an_error(path):
     outputs = [output for cell in cells(path, "code") for output in cell["outputs"]]
     assert outputs, "`make notebooks` writes the outputs; commit them"
     assert [output for output in outputs if output["output_type"] == "error"] == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_it_is_smaller_than_seven_hundred_kilobytes(path):
+    assert path.stat().st_size < MOST_BYTES

@@ -250,8 +250,8 @@ class Page:
         for profile in [p for p in self.profiles if p != "smoke"] or self.profiles:
             view = View(self.view.experiment, profile, self.view.numbers)
             frame = compare(view, own=self.experiment)
-            weighing = weighing_most(self.view.experiment, profile)
-            pieces.append(Piece(MEANING[profile], Legend(legend(frame), tuple(weighing))))
+            touching = deviations_list(self.view.experiment, profile=profile).deviations
+            pieces.append(Piece(MEANING[profile], Legend(legend(frame), touching)))
             pieces += [Piece("", table) for table in comparison_tables(frame)]
             pieces.append(Piece("", CellsFile(frame)))
         return Shown(tuple(pieces))

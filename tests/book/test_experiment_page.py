@@ -82,3 +82,19 @@ def test_a_file_named_in_a_method_exists(path):
     told = "".join(text(c) for c in shown(path, f"{path.parent.name}/{path.stem}"))
     plain = [name for name in _NAMED.findall(told) if name.endswith(".py")]
     assert plain == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_every_numbered_detail_leads_to_its_line_of_code(path):
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    (method,) = (text(c) for c in cells if text(c).startswith("## Method in brief"))
+    details = re.split(r"\n(?=\d+\. )", method)[1:]
+    assert details
+    assert [d for d in details if "xl-code" not in linked(d, path.parent.name)] == []
+
+
+def test_a_preset_can_be_named_too():
+    file = "xlrepro/papers/word_order/presets/spans.yaml"
+    assert place_of("presets/spans.yaml", "word_order") == (file, 1)
+    page = linked("see `presets/spans.yaml`", "word_order")
+    assert list(source_pages([page])) == [f"_static/source/{file}.html"]

@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 
-from xlrepro.book.serve import rebuild_on_change, served, snapshot
+from xlrepro.book.serve import EVENTS, Made, rebuild_on_change, served, snapshot
 from xlrepro.cli import book as command
 from xlrepro.errors import SettingsError
 
@@ -20,6 +20,22 @@ def test_a_folder_is_served_on_this_machine_alone_and_nothing_is_kept(tmp_path):
     assert told == ("the book", "no-store")
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(address)
+
+
+def test_an_open_page_is_told_when_the_book_has_been_made_again(tmp_path):
+    (tmp_path / "index.html").write_text("the book", encoding="utf-8")
+    made = Made()
+    with served(tmp_path, made=made) as address:
+        with urllib.request.urlopen(f"{address}/") as page:
+            assert (
+                f'EventSource("{EVENTS}").onmessage = () => location.reload()'
+                in page.read().decode()
+            )
+        with urllib.request.urlopen(f"{address}{EVENTS}", timeout=20) as events:
+            assert events.headers["Content-Type"] == "text/event-stream"
+            assert [events.readline(), events.readline()] == [b": listening\n", b"\n"]
+            made.tell()
+            assert events.readline() == b"data: made\n"
 
 
 def test_a_port_that_is_taken_is_one_line(tmp_path):
@@ -66,7 +82,8 @@ def test_open_shows_the_page_in_a_browser(monkeypatch, tmp_path, capsys):
 
 
 def test_serve_makes_the_book_again_with_the_same_options(monkeypatch, tmp_path, capsys):
-    ran = []
+    ran, told = [], []
+    monkeypatch.setattr("xlrepro.book.serve.Made.tell", lambda _: told.append(1))
     monkeypatch.setattr(command, "_made", lambda *_: (tmp_path / "index.html", {}))
     monkeypatch.setattr(command.subprocess, "run", lambda command, check: ran.append(command[1:]))
     monkeypatch.setattr(
@@ -74,4 +91,5 @@ def test_serve_makes_the_book_again_with_the_same_options(monkeypatch, tmp_path,
     )
     command.book(profile="open", jobs=3, serve=True)
     assert ran == [["-m", "xlrepro", "book", "--profile", "open", "--jobs", "3"]]
+    assert len(told) == 1
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")

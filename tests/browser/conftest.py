@@ -1,7 +1,10 @@
 """The built book, served on 127.0.0.1, and Debian's Chromium to look at it with."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,8 @@ ARGUMENTS = [
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 FACTS = Path(__file__).with_name("page_facts.js").read_text(encoding="utf-8")
+LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
+WORKERS = 2  # browsers at a time
 PATIENCE_MS = 120_000  # a busy machine is no fault of the book
 # Sphinx's own pages without content of ours.
 NOT_PAGES = ("genindex.html", "search.html")
@@ -67,26 +72,31 @@ AXE = Script(
     sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc",
     purpose="axe-core, which looks for barriers on the book's pages,",
 )
-# What keeps somebody from reading or using the page; `axe` says how grave it is.
-# The menu is the same on all pages: it is looked at on the first.
-# axe takes seconds a page: a page of each kind is looked at.
-OF_EACH_KIND = (
-    "/index.html",
-    "/bibliography.html",
-    "/guide/reading.html",
-    "/word_order/method.html",
-    "/word_order/findings.html",
-    "/word_order/table4.html",
-    "/ramen/table4.html",
-    "/routing_nmt/claims.html",
-)
-RUN_AXE = """async (withMenu) => {
-    const scope = withMenu ? document : {exclude: [[".bd-sidebar-primary"]]};
-    const found = await axe.run(scope, {
+# axe's time goes by elements: of rows, and of items, that are alike in kind it sees the first; what
+# is drawn inside an image says nothing; the menu is the same on all pages: it is seen on the first.
+CUT = """(withMenu) => {
+    document.querySelectorAll("svg > *").forEach((part) => part.remove());
+    if (!withMenu) document.querySelectorAll(".bd-sidebar-primary > *").forEach((e) => e.remove());
+    const kinds = (e) => Array.from(e.querySelectorAll("*"), (p) => `${p.tagName}.${p.className}`);
+    const lists = document.querySelectorAll("main tbody, main ul.xl-deviations, .xl-claims-of ul");
+    for (const list of lists) {
+        const seen = new Set();
+        for (const row of Array.from(list.children)) {
+            const own = kinds(row);
+            if (own.every((kind) => seen.has(kind))) row.remove();
+            own.forEach((kind) => seen.add(kind));
+        }
+    }
+}"""
+# What keeps somebody from reading or using the page; axe says how grave it is. In the second
+# theme what colours decide is looked at again, and nothing else.
+RUN_AXE = """async (colours) => {
+    const found = await axe.run(document, {
         resultTypes: ["violations"],
         elementRef: false,
         preload: false, // it would ask for stylesheets where there are none
         rules: {"valid-lang": {enabled: false}}, // x-en is an artificial language's
+        ...(colours && {runOnly: ["color-contrast", "link-in-text-block"]}),
     });
     return found.violations
         .filter(({impact}) => impact === "serious" || impact === "critical")
@@ -112,6 +122,7 @@ class Visit:
     images_without_alt: list[str] = field(default_factory=list)
     phone_width: int = 0
     barriers: dict[str, list[str]] = field(default_factory=dict)
+    looks: dict[int, dict[str, Any]] = field(default_factory=dict)  # by width, of experiments
 
 
 @pytest.fixture(scope="session")
@@ -127,12 +138,19 @@ def base(book: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Open a browser of this thread's own."""
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -149,19 +167,27 @@ def page_names(book: Path) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def visits(book: Path, base: str, browser: Browser) -> dict[str, Visit]:
+def visits(book: Path, base: str) -> dict[str, Visit]:
     """Every page, opened once at desk width, then at phone width, in both themes."""
-    context = browser.new_context(viewport=DESK)
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
-    found: dict[str, Visit] = {}
-    for name in page_names(book):
-        found[name] = visit = Visit()
-        listeners = listen(page, visit)
-        look(page, f"{base}/{name}", visit)
-        for event, listener in listeners.items():
-            page.remove_listener(event, listener)
-    context.close()
+    names = page_names(book)
+    parts = [names[i::WORKERS] for i in range(WORKERS)]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        found = [pair for part in pool.map(partial(visited, base), parts) for pair in part]
+    return dict(sorted(found))
+
+
+def visited(base: str, names: Sequence[str]) -> list[tuple[str, Visit]]:
+    """Look at pages, one after the other, in a browser of its own."""
+    found = [(name, Visit()) for name in names]
+    with chromium() as browser:
+        context = browser.new_context(viewport=DESK)
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        for name, visit in found:
+            listeners = listen(page, visit)
+            look(page, f"{base}/{name}", visit)
+            for event, listener in listeners.items():
+                page.remove_listener(event, listener)
     return found
 
 
@@ -182,6 +208,9 @@ def look(page: Page, url: str, visit: Visit) -> None:
     page.goto(url, wait_until="load")
     if page.evaluate("!!document.querySelector('.bd-article .math')"):
         page.evaluate("() => window.MathJax && MathJax.startup.promise")
+    of_experiment = page.evaluate("!!document.querySelector('.xl-top')")
+    if of_experiment:
+        visit.looks[DESK["width"]] = page.evaluate(LOOK)
     visit.math = page.evaluate(FIND_MATH)
     visit.headings = page.evaluate(COUNT_HEADINGS)
     visit.images_without_alt = page.evaluate(
@@ -190,18 +219,15 @@ def look(page: Page, url: str, visit: Visit) -> None:
     visit.sorted_columns = page.evaluate(SORT_ALL)
     page.set_viewport_size(PHONE)
     visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
+    if of_experiment:
+        visit.looks[PHONE["width"]] = page.evaluate(LOOK)
     visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}
-    if url.endswith(OF_EACH_KIND):
-        with_menu = url.endswith("/index.html")
-        page.add_script_tag(path=locate(AXE))
-        page.wait_for_timeout(500)  # the theme looks 300 ms later what scrolls now
-        visit.barriers["dark, phone"] = barriers(page, "dark", with_menu)
-        page.set_viewport_size(DESK)
-        page.wait_for_timeout(500)
-        visit.barriers["light, desk"] = barriers(page, "light", with_menu)
-
-
-def barriers(page: Page, theme: str, with_menu: bool) -> list[str]:
-    page.evaluate(SET_THEME, theme)
-    found: list[str] = page.evaluate(RUN_AXE, with_menu)
-    return found
+    page.evaluate(CUT, url.endswith("/index.html"))
+    page.add_script_tag(path=locate(AXE))
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now
+        for colours, theme in enumerate(("light", "dark")):
+            page.evaluate(SET_THEME, theme)
+            found = page.evaluate(RUN_AXE, bool(colours))
+            visit.barriers[f"{theme}, {size['width']}"] = found

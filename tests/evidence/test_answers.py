@@ -48,9 +48,12 @@ def test_systems_without_a_common_seed_have_no_difference(numbers):
 @pytest.mark.parametrize(
     ("statuses", "sentence"),
     [
-        (["holds"], "Of 1 claim 1 holds."),
-        (["fails", "undecided"], "Of 2 claims 1 fails, 1 is undecided."),
-        (["holds", "not run", "holds"], "Of 3 claims 2 hold, 1 was not judged."),
+        (["holds"], "Judged on these numbers, of 1 claim 1 holds."),
+        (["fails", "undecided"], "Judged on these numbers, of 2 claims 1 fails, 1 is undecided."),
+        (
+            ["holds", "not run", "holds"],
+            "Judged on these numbers, of 3 claims 2 hold, 1 was not judged.",
+        ),
     ],
 )
 def test_claims_are_counted_by_their_verdict(statuses, sentence):
@@ -81,6 +84,13 @@ def test_the_headline_is_the_direction_beside_the_papers(numbers, ours, theirs, 
     cells["word:TRS", "avg"] = dict.fromkeys(range(len(ours)), 0.0)
     view = View(KEY, "open", numbers(cells) if ours else ReproducedNumbers([]))
     assert headline_of(view, MAIN, load_reported()) == headline
+
+
+def test_a_page_without_a_main_difference_answers_with_its_claims(numbers, record):
+    view = View("word_order/learning_rates", "open", ReproducedNumbers([]))
+    told = answer(view, [ClaimVerdict("fails")], [record()])
+    assert told.headline == "Judged on these numbers, of 1 claim 1 fails."
+    assert told.sentences == ()
 
 
 def test_without_records_on_real_data_the_page_says_so_and_what_the_paper_has(numbers, record):

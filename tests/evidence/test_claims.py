@@ -6,7 +6,8 @@ import pytest
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import load_claims
-from xlrepro.evidence.claims import claims_of, claims_table, conditions_of
+from xlrepro.evidence.claims import claims_of, claims_table, conditions_of, touching
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.judging import Condition, Judge, judge_all, status_counts
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.experiments import all_experiments
@@ -149,3 +150,24 @@ def test_a_page_has_no_column_for_a_block_that_only_other_tables_ran(numbers):
 
     assert columns("word_order/table2") == ["reported", "open", "open, word-mapped"]
     assert columns("word_order/table1") == ["reported", "open"]
+
+
+def test_a_claim_links_to_the_deviations_that_touch_it_most_weighing_first():
+    judge, known = Judge(), load_deviations()
+    claim = by_id("O01w")
+    read = {experiment for experiment, _, _ in judge.reads(claim)}
+    found = touching(claim, judge, ["open"], known)
+    assert {d.id for d in found} == {
+        d.id for d in known if read & set(d.experiments) and "open" in d.profiles
+    }
+    weights = [("most", "some", "little").index(d.weight) for d in found]
+    assert weights == sorted(weights) != []
+
+
+@pytest.mark.parametrize(
+    ("key", "page"), [("word_order", "../deviations.html"), ("word_order/table2", "")]
+)
+def test_the_links_of_a_claim_lead_to_the_list_that_is_nearest(key, page):
+    table = claims_table(key, ["open"], ReproducedNumbers([]))
+    (row,) = [row for row in table.rows if row[0].text == "O01w"]
+    assert f'<a href="{page}#deviation-W01"' in row[1].html()

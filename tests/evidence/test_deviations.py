@@ -285,3 +285,8 @@ def test_a_malformed_erratum_is_an_error(tmp_path):
     path.write_text("errata:\n  - {id: E1, paper: p, kind: rumour, where: w, what: x}\n")
     with pytest.raises(DataError, match=r"e\.yaml: errata\.0\.kind"):
         read_errata(path)
+
+
+def test_the_list_of_all_links_each_deviation_to_its_claims():
+    shown = deviations_list(claims={"W01": [("word_order", "O01w")]})._repr_html_()
+    assert shown.count('<a href="word_order/claims.html#O01w">O01w</a>') == 1

@@ -10,6 +10,7 @@ from xlrepro.evidence.figures import (
     WIDE,
     Figure,
     gain_against_distance,
+    name_points,
     new_drawing,
     new_panels,
     reported_against_reproduced,
@@ -82,6 +83,33 @@ def test_a_drawing_is_at_most_as_wide_as_its_column():
 
     found = draw()
     assert (found.drawing.get_figwidth(), found.narrow.get_figwidth()) == (WIDE, NARROW)
+
+
+def test_names_of_points_stand_apart_and_those_without_a_place_are_left_out():
+    drawing, axes = new_drawing(3, 3)
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    crowd = [(f"p{i}", 0.5, 0.5) for i in range(9)]
+    name_points(axes, [("alone", 0.1, 0.1), *crowd])
+    drawing.draw_without_rendering()
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert list(boxes) == ["alone", "p0", "p1", "p2", "p3"]  # a corner each
+    found = list(boxes.values())
+    assert not any(a.overlaps(b) for i, a in enumerate(found) for b in found[:i])
+
+
+def test_a_page_with_a_main_difference_draws_the_gain_of_its_block_alone(numbers):
+    cells = {
+        (f"{block}:{name}", code): {0: 50.0, 1: 51.0}
+        for block in ("word", "mbert")
+        for name in ("ORT", "TRS")
+        for code in ("no", "de", "zh")
+    }
+    found = compare(View("word_order/table2", "open", numbers(cells)))
+    legend = gain_against_distance(found).drawing.legends[0]
+    assert [t.get_text().split(":")[0] for t in legend.get_texts()] == [
+        "reported, word",
+        "reproduced, word",
+    ]
 
 
 def test_panels_of_a_narrow_drawing_stand_below_each_other():

@@ -107,14 +107,26 @@ def test_systems_of_one_colour_differ_in_shape():
 
 @pytest.mark.parametrize("paper", load_catalog().papers)
 def test_a_system_has_one_colour_on_all_pages_of_its_paper(paper):
-    parts = load_catalog().paper(paper).colours
-    assert parts
     colours: dict[str, set[str]] = {}
     for key, experiment in all_experiments().items():
         if key.startswith(f"{paper}/"):
             for system, look in looks_of(key, [s.identifier for s in experiment.systems]).items():
-                name = system.partition(":")[2]
-                if any(part in name for part in parts):
-                    colours.setdefault(name, set()).add(look.colour)
+                colours.setdefault(system.partition(":")[2], set()).add(look.colour)
     assert colours
     assert {name for name, found in colours.items() if len(found) > 1} == set()
+
+
+@pytest.mark.parametrize("width", [3, 40])
+def test_the_style_knows_how_long_labels_and_numbers_are(width):
+    long = Row("x" * width, (Mark(1.0, NAN, NAN, Look()),), "y" * 12)
+    html = plot(long, row("b", 2.0))._repr_html_()
+    assert f"--xl-label:{width};--xl-text:12" in html
+
+
+def test_every_other_number_of_the_axis_may_go_where_the_column_is_narrow():
+    marks = re.findall(
+        r'<text x="[^"]*" y="13"( class="xl-odd")?>',
+        plot(row("a", 0.0), row("b", 5.0))._repr_html_(),
+    )
+    assert [bool(mark) for mark in marks] == [i % 2 == 1 for i in range(len(marks))]
+    assert len(marks) > 2

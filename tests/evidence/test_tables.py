@@ -1,4 +1,5 @@
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -310,6 +311,15 @@ def test_the_file_has_every_cell_with_its_interval(frame):
 def test_the_line_above_links_to_what_weighs_most():
     (deviation,) = [d for d in load_deviations("word_order/table2") if d.id == "W01"]
     assert 'href="#deviation-W01"' in Legend("", (deviation,))._repr_html_()
+
+
+def test_the_line_above_links_to_all_deviations_the_weighty_by_their_titles():
+    known = load_deviations("word_order/table2")
+    html = Legend("", tuple(known))._repr_html_()
+    assert re.findall(r'href="#deviation-(\w+)"', html) == [
+        d.id for most in (True, False) for d in known if (d.weight == "most") == most
+    ]
+    assert [escape(d.title) in html for d in known] == [True] * len(known)
 
 
 def test_every_verdict_with_a_look_of_its_own_has_a_style():

@@ -16,6 +16,7 @@ GROUP_TITLES = {
     "data": "Data loading",
     "zero-shot": "Zero-shot evaluation",
     "man-moe": "MAN-MoE",
+    "ramen": "RAMEN",
     "routing-nmt": "Routed units",
     "sense-alignment": "Sense-aware language models",
     "commands": "Everyday commands",

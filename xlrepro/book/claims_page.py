@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from xlrepro.book.templating import render_file
 from xlrepro.book.verdicts import evidence
 from xlrepro.evidence.claim_files import Claim
-from xlrepro.evidence.claims import claims_table
+from xlrepro.evidence.claims import claims_table, touching
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import STATUSES, status_counts
 from xlrepro.paths import project_root
@@ -32,6 +33,17 @@ def verdicts_html(key: str) -> str:
         return ""
     profiles = found.profiles(key.split("/", 1)[0])
     return claims_table(key, profiles, found.numbers, reported=found.reported).html
+
+
+def claims_touched() -> dict[str, list[tuple[str, str]]]:
+    """Return id of a deviation -> (paper, id) of the claims that it touches."""
+    found, touched = evidence(), dict[str, list[tuple[str, str]]]()
+    known = load_deviations(catalog=found.catalog)
+    for paper, claims in found.all_claims.items():
+        for claim in claims:
+            for deviation in touching(claim, found.judge, found.profiles(paper), known):
+                touched.setdefault(deviation.id, []).append((paper, claim.id))
+    return touched
 
 
 def summary_table(paper: str) -> Table:

@@ -11,7 +11,7 @@ from xlrepro.paths import project_root
 
 FOLDER = "_static/source"  # of the book: copies of source files as pages
 _NAMED = re.compile(r"(?<!`)`([A-Za-z_][\w./]*)`(?!`)")
-_LINKED = re.compile(rf"{FOLDER}/([\w/.]+\.py)\.html")
+_LINKED = re.compile(rf"{FOLDER}/([\w/.]+\.(?:py|yaml))\.html")
 _STYLE = (
     ":root{color-scheme:light dark}pre{counter-reset:n;line-height:1.4}"
     "pre span::before{counter-increment:n;content:counter(n);display:inline-block;width:3em;"
@@ -23,6 +23,8 @@ Place = tuple[str, int]  # a file below the project's root, and a line
 
 def linked(text: str, paper: str) -> str:
     """Return Markdown in which names of code lead to their lines: files, functions, settings.
+
+    A preset is named ``presets/table2.yaml``.
 
     Args:
         text: Markdown; names stand between backticks, ``crf.decode`` or ``xlrepro/nn/crf.py``.
@@ -54,11 +56,14 @@ def place_of(name: str, paper: str) -> Place | None:
 def _places(folder: str) -> dict[str, Place]:
     """Return every name below a folder that means one place alone."""
     found: dict[str, Place | None] = {}
-    for path in sorted((project_root() / folder).rglob("*.py")):
+    for path in sorted((project_root() / folder).rglob("*.*")):
+        if path.suffix not in (".py", ".yaml"):
+            continue
         parts = path.relative_to(project_root()).parts
         file = "/".join(parts)
         names = [("/".join(parts[i:]), 1) for i in range(len(parts))]
-        for name, line in (*names, (path.stem, 1), *_definitions(path)):
+        names += [(path.stem, 1), *_definitions(path)] if path.suffix == ".py" else []
+        for name, line in names:
             found[name] = None if name in found else (file, line)
     return {name: place for name, place in found.items() if place is not None}
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from xlrepro.book import data_page, findings_pages
 from xlrepro.book.benchmarks_page import benchmark_tables
+from xlrepro.book.claims_page import claims_touched
 from xlrepro.book.dashboard.experiments import experiments_table
 from xlrepro.book.dashboard.scatter import scatter
 from xlrepro.book.dashboard.squares import board
@@ -27,7 +28,7 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
         "registry_table": data_page.registry_table,
         "registry_details": data_page.registry_details,
         "gloss_examples": gloss_html,
-        "deviations_list": lambda: deviations_list()._repr_html_(),
+        "deviations_list": lambda: deviations_list(claims=claims_touched())._repr_html_(),
         "errata_table": findings_pages.errata_table,
         "benchmark_tables": benchmark_tables,
         "changelog": changelog,

@@ -62,7 +62,8 @@ def book(
     jobs: Jobs = 2,
     show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve it on this machine; render what changes.")
+        bool,
+        typer.Option("--serve", help="Serve it on this machine; render and show what changes."),
     ] = False,
     port: Annotated[int, typer.Option(help="Where --serve listens; 0: any that is free.")] = 0,
 ) -> None:
@@ -93,12 +94,15 @@ def _made(profile: str, jobs: int, run: bool) -> tuple[Path, dict[str, Path]]:
 
 def _serve(folder: Path, options: list[str], port: int, show: bool) -> None:
     """Serve the book until the user stops it; make it again, in a process with today's code."""
-    from xlrepro.book.serve import rebuild_on_change, served
+    from xlrepro.book.serve import Made, rebuild_on_change, served
+
+    made = Made()
 
     def rebuild() -> None:
         subprocess.run([sys.executable, "-m", "xlrepro", "book", *options], check=False)
+        made.tell()
 
-    with served(folder, port) as address:
+    with served(folder, port, made) as address:
         typer.echo(f"{address}  (Ctrl-C ends it)")
         if show:
             webbrowser.open(address)

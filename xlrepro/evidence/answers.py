@@ -89,22 +89,32 @@ def answer(
     main = load_catalog().experiment(view.experiment).answer
     told = [difference_sentence(view, main, reported)] if main else []
     told += [] if main else cells_sentence(verdict_counts(compare(view, reported=reported)))
-    told += [claims_sentence(verdicts)] if verdicts else []
+    told += [claims_sentence(verdicts)] if verdicts and main else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     if view.profile == "smoke":
         theirs = [printed_sentence(view, main, reported)] if main else []
         headline, told, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
     else:
-        headline = headline_of(view, main, reported)
+        headline = headline_of(view, main, reported, verdicts)
     why = () if view.profile == "smoke" else tuple(weighing_most(view.experiment, view.profile)[:2])
     return Answer(f"Answer, {view.experiment} ({view.profile})", headline, tuple(told), why, cost)
 
 
-def headline_of(view: View, main: Difference | None, reported: ReportedNumbers) -> str:
-    """Return the verdict on the main difference: its direction beside the paper's."""
-    pair = _paired(view, main) if main else None
-    if main is None or pair is None:
-        return "Numbers of ours" if main is None else "The main difference was not run"
+def headline_of(
+    view: View,
+    main: Difference | None,
+    reported: ReportedNumbers,
+    verdicts: Sequence[ClaimVerdict] = (),
+) -> str:
+    """Return the verdict on the main difference: its direction beside the paper's.
+
+    A page without one counts its claims.
+    """
+    if main is None:
+        return claims_sentence(verdicts) if verdicts else "Numbers of ours"
+    pair = _paired(view, main)
+    if pair is None:
+        return "The main difference was not run"
     theirs = _printed(view, main, reported)
     first = main.first.partition(":")[2]
     if pair["n"] == 1:
@@ -140,13 +150,14 @@ def claims_sentence(verdicts: Sequence[ClaimVerdict]) -> str:
 
     Example:
         >>> claims_sentence([ClaimVerdict("holds"), ClaimVerdict("fails"), ClaimVerdict("fails")])
-        'Of 3 claims 1 holds, 2 fail.'
+        'Judged on these numbers, of 3 claims 1 holds, 2 fail.'
     """
     counts = status_counts(verdicts)
     parts = [f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s]]
     rest = len(verdicts) - sum(counts[s] for s in VERBS)
     parts += [f"{rest} {'was' if rest == 1 else 'were'} not judged"] if rest else []
-    return f"Of {len(verdicts)} claim{'s' * (len(verdicts) != 1)} {', '.join(parts)}."
+    claims = f"{len(verdicts)} claim{'s' * (len(verdicts) != 1)}"
+    return f"Judged on these numbers, of {claims} {', '.join(parts)}."
 
 
 def difference_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import Claim, load_claims
 from xlrepro.evidence.comparisons import shown, told
-from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link, load_deviations
+from xlrepro.evidence.html_table import Entry, Link, Table, headings
 from xlrepro.evidence.judging import (
     FAILS,
     HOLDS,
@@ -21,6 +22,7 @@ from xlrepro.evidence.reported import ReportedNumbers
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.view import View
 
+EVERY = "../deviations.html"  # the page of all deviations, as seen from a paper's pages
 SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}
 
 
@@ -42,6 +44,22 @@ def claims_of(key: str, judge: Judge) -> list[Claim]:
         if (c.expression is None and c.cells == figure)
         or (c.expression is not None and any(key == read[0] for read in judge.reads(c)))
     ]
+
+
+def touching(
+    claim: Claim, judge: Judge, profiles: Sequence[str], known: Sequence[Deviation]
+) -> list[Deviation]:
+    """Return the deviations of the experiments that a claim rests on, most weighing first.
+
+    Args:
+        claim: a sentence on cells.
+        judge: says which cells it reads.
+        profiles: those of a deviation that has one of these.
+        known: the deviations to choose from.
+    """
+    keys = {experiment for experiment, _, _ in judge.reads(claim)} if claim.expression else set()
+    found = [d for d in known if keys & {*d.experiments} and {*profiles} & {*d.profiles}]
+    return sorted(found, key=lambda d: WEIGHTS.index(d.weight))
 
 
 def conditions_of(
@@ -111,10 +129,21 @@ def claims_table(
     wanted = conditions_of(paper, profiles, numbers, catalog)
     verdicts = judge_all(claims, wanted, judge)
     wanted = [w for w in wanted if not w.blocks or _says_something(w, verdicts)]
+    known = load_deviations(catalog=catalog)
+
+    def links(claim: Claim) -> tuple[Link, ...]:
+        found = touching(claim, judge, profiles, known)
+        return tuple(deviation_link(d, "" if key in d.experiments else EVERY) for d in found)
+
     rows = tuple(
         (
             Entry(c.id, f"{c.kind} of {c.variant_of}" if c.variant_of else c.kind, anchor=c.id),
-            Entry(c.text, f"{c.section}; {c.cells}", title=c.rule or c.predicate or ""),
+            Entry(
+                c.text,
+                f"{c.section}; {c.cells}",
+                title=c.rule or c.predicate or "",
+                links=links(c),
+            ),
             *(verdict_entry(verdicts[c.id][w.label]) for w in wanted),
         )
         for c in claims
@@ -125,6 +154,7 @@ def claims_table(
         "predicate is true in at least 95 % of the draws of the means over seeds, fails at 5 % or "
         "less, and an interval that includes 0 leaves it undecided. The numbers are the means that "
         "it compares; ✗ is one that is not so. Decidable: the smallest difference that these seeds "
-        "could have decided, half of the widest 95 % interval among those compared."
+        "could have decided, half of the widest 95 % interval among those compared. Below a "
+        "claim: the deviations that touch it, bold those that weigh most."
     )
     return Table(caption, names, rows, f"{key}: {len(rows)} claims judged")

@@ -1,8 +1,8 @@
 """Deviations of ours from the papers, and errata of the papers: named, and shown on the page."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claim_files import load_claims
-from xlrepro.evidence.html_table import Entry, Table, headings
+from xlrepro.evidence.html_table import Entry, Link, Table, headings
 from xlrepro.paths import data_dir
 from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model
@@ -136,6 +136,17 @@ def deviation_anchor(identifier: str) -> str:
     return f"deviation-{identifier}"
 
 
+def deviation_link(deviation: Deviation, page: str = "") -> Link:
+    """Return a link by the deviation's id, bold if it weighs most.
+
+    Args:
+        deviation: where it leads.
+        page: that lists it, as seen from the link; its own page if empty.
+    """
+    href = f"{page}#{deviation_anchor(deviation.id)}"
+    return Link(deviation.id, href, deviation.title, deviation.weight == WEIGHTS[0])
+
+
 @dataclass(frozen=True)
 class DeviationList:
     """Deviations as a list, most weighing first: each folds out; ``repr`` is a line.
@@ -144,11 +155,13 @@ class DeviationList:
         about: what they are deviations of.
         deviations: in the order of the list.
         links: whether each links to the pages of its experiments.
+        claims: id -> paper and claim of those that it touches, likewise linked.
     """
 
     about: str
     deviations: tuple[Deviation, ...]
     links: bool = False
+    claims: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"{self.about}: {len(self.deviations)} known deviations"
@@ -168,6 +181,9 @@ class DeviationList:
         if self.links:
             pages = ", ".join(f'<a href="{e}.html">{e}</a>' for e in d.experiments)
             more += f"<p><b>Touches:</b> {pages}</p>"
+        if touched := self.claims.get(d.id):
+            told = " ".join(f'<a href="{p}/claims.html#{c}">{c}</a>' for p, c in touched)
+            more += f"<p><b>Claims:</b> {told}</p>"
         return (
             f'<li id="{deviation_anchor(d.id)}"><details><summary><b>{escape(d.title)}</b> '
             f'<span class="xl-detail">{d.id}; {weight}at {profiles}</span>'
@@ -177,11 +193,17 @@ class DeviationList:
         )
 
 
-def deviations_list(experiment: str | None = None, *, profile: str | None = None) -> DeviationList:
+def deviations_list(
+    experiment: str | None = None,
+    *,
+    profile: str | None = None,
+    claims: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+) -> DeviationList:
     """Return the deviations of an experiment (all of them for ``None``), at one profile or all."""
     shown = [d for d in load_deviations(experiment) if profile is None or profile in d.profiles]
     shown.sort(key=lambda d: WEIGHTS.index(d.weight))
-    return DeviationList(experiment or "all experiments", tuple(shown), links=experiment is None)
+    about = experiment or "all experiments"
+    return DeviationList(about, tuple(shown), experiment is None, claims or {})
 
 
 def weighing_most(experiment: str, profile: str) -> list[Deviation]:

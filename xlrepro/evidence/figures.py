@@ -7,10 +7,11 @@ those of :mod:`xlrepro.evidence.row_plot`. The same data give the same text.
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -172,13 +173,35 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return wrapped
 
 
-def legend_below(drawing: "Drawing", axes: "Axes") -> None:
-    """Write a legend of the series of ``axes`` below all panels."""
+def legend_below(drawing: "Drawing", axes: "Axes", across: int = 2) -> None:
+    """Write a legend of the series of ``axes`` below all panels, ``across`` in a line if wide."""
     handles, labels = axes.get_legend_handles_labels()
     drawing.legend(
-        handles, labels, loc="outside lower center", ncols=1 if _narrow.get() else 2,
+        handles, labels, loc="outside lower center", ncols=1 if _narrow.get() else across,
         frameon=False, fontsize=8,
     )  # fmt: skip
+
+
+def name_points(axes: "Axes", points: Iterable[tuple[str, float, float]]) -> None:
+    """Write names beside points, given as (name, x, y): the first ones first.
+
+    A name stands at the first corner of its point where it falls on no other; one that finds none
+    is left out. All else must be drawn, and the limits of the axes settled.
+    """
+    # the layout: from now on names have a place
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    taken: list[Any] = []
+    for name, x, y in points:
+        for right, up in product((1, -1), repeat=2):
+            text = axes.annotate(
+                name, (x, y), (4 * right, 2 * up), textcoords="offset points", fontsize=8,
+                ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top",
+            )  # fmt: skip
+            box = text.get_window_extent().padded(1)
+            if not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            text.remove()
 
 
 def nothing_to_draw(title: str, what: str) -> Figure:
@@ -204,7 +227,7 @@ def gain_against_distance(
     """Draw the gain of ``first`` over ``second`` against the word-order distance, per language.
 
     One series per block that was run, and the reported one beside it; the legend gives
-    Spearman's correlation of each.
+    Spearman's correlation of each. A page with a main difference shows its block alone.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
@@ -220,6 +243,8 @@ def gain_against_distance(
     languages = [c for c in dict.fromkeys(shown["column"]) if c not in left_out]
     far = printed_distances(key, languages)
     ran = dict.fromkeys(shown[shown["n"] > 0]["block"])
+    if entry.answer and (main := entry.answer.first.partition(":")[0]) in ran:
+        ran = {main: None}
     series = [
         (f"{what}, {block}", gains)
         for block in ran
@@ -273,28 +298,13 @@ def _gain_drawing(
         mean = number(float(np.mean(y)), 1, True)
         sentences.append(f"{label}: rank correlation {number(rho)}, mean gain {mean}")
     named = next((g for label, g in series if label.startswith("reproduced")), series[0][1])
-    for lang in _apart({lang: (far[lang], gain) for lang, gain in named.items()}):
-        place = (far[lang], named[lang])
-        axes.annotate(lang, place, xytext=(3, 2), textcoords="offset points", fontsize=7)
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set(title=title, ylabel="gain (points)")
     axes.set_xlabel("word-order distance to English, as printed")
     legend_below(drawing, axes)
+    outermost = sorted(named, key=lambda lang: -abs(named[lang]))
+    name_points(axes, [(lang, far[lang], named[lang]) for lang in outermost])
     return Figure(f"Scatter plot. {title}, by language; {'; '.join(sentences)}.", drawing)
-
-
-def _apart(places: dict[str, tuple[float, float]], least: float = 0.04) -> list[str]:
-    """Return the points whose labels do not fall on each other, those farthest out first."""
-    spans = [max(along) - min(along) or 1.0 for along in zip(*places.values(), strict=True)]
-    chosen: list[str] = []
-    for name in sorted(places, key=lambda name: -abs(places[name][1])):
-        gaps = (
-            max(abs(a - b) / span for a, b, span in zip(places[name], places[other], spans))
-            for other in chosen
-        )
-        if all(gap >= least for gap in gaps):
-            chosen.append(name)
-    return chosen
 
 
 @styled

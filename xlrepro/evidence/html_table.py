@@ -7,8 +7,25 @@ and headers; with it, a click on a header sorts and a text box filters.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 MOST_ROWS = 40  # of a table that stands in the page whole
+
+
+class Link(NamedTuple):
+    """A link by a short name; ``title`` is shown when the pointer rests on it."""
+
+    text: str
+    href: str
+    title: str = ""
+    strong: bool = False
+
+    @property
+    def html(self) -> str:
+        """The link as HTML."""
+        text = f"<b>{escape(self.text)}</b>" if self.strong else escape(self.text)
+        title = f' title="{escape(self.title)}"' if self.title else ""
+        return f'<a href="{escape(self.href)}"{title}>{text}</a>'
 
 
 @dataclass(frozen=True)
@@ -25,6 +42,7 @@ class Entry:
         href: makes the text a link.
         anchor: the cell's id, that a link may lead to.
         strong: whether the text is set in bold: the best of its column.
+        links: further places to go, on a line of their own.
     """
 
     text: str
@@ -36,6 +54,7 @@ class Entry:
     href: str = ""
     anchor: str = ""
     strong: bool = False
+    links: tuple[Link, ...] = ()
 
     def html(self, header: bool = False) -> str:
         """Return the cell as a ``td``, or as a ``th`` of its row."""
@@ -50,6 +69,8 @@ class Entry:
             inner += f'<span class="xl-hidden"> ({escape(self.verdict)})</span>'
         if self.detail:
             inner += f'<span class="xl-detail">{escape(self.detail)}</span>'
+        if self.links:
+            inner += f'<span class="xl-detail">{" ".join(link.html for link in self.links)}</span>'
         names = f' class="xl-{escape("-".join(self.verdict.split()))}"' if self.verdict else ""
         sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
         title = f' title="{escape(self.title)}"' if self.title else ""

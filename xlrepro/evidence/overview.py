@@ -20,8 +20,8 @@ from xlrepro.evidence.compare import (
     QUOTED,
     WITHIN,
 )
-from xlrepro.evidence.deviations import Deviation, deviation_anchor
-from xlrepro.evidence.html_table import Entry, Heading, Table, number
+from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link
+from xlrepro.evidence.html_table import Entry, Heading, Link, Table, number
 from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.tables import (
@@ -49,20 +49,24 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Legend:
-    """What a page's tables say once, above them, and the deviations that weigh most on them."""
+    """What a page's tables say once, above them, and the deviations that touch all their cells."""
 
     text: str
-    weighing: tuple[Deviation, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
 
     def __repr__(self) -> str:
         return ""
 
     def _repr_html_(self) -> str:
-        links = "; ".join(
-            f'<a href="#{deviation_anchor(d.id)}">{escape(d.title)}</a>' for d in self.weighing
-        )
-        more = f" What weighs most on these numbers: {links}." if links else ""
-        told = (escape(self.text) + more).strip()
+        most = [d for d in self.deviations if d.weight == WEIGHTS[0]]
+        titles = (Link(d.title, deviation_link(d).href).html for d in most)
+        others = (deviation_link(d).html for d in self.deviations if d not in most)
+        parts = [
+            escape(self.text),
+            f"What weighs most on these numbers: {'; '.join(titles)}." * bool(most),
+            f"Also: {' '.join(others)}." * (len(most) < len(self.deviations)),
+        ]
+        told = " ".join(filter(None, parts))
         return f'<p class="xl-legend">{told}</p>' if told else ""
 
 

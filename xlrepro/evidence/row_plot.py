@@ -18,7 +18,7 @@ PALETTE = (
 )  # fmt: skip
 ROW, APART = 22, 11  # pixels: height of a row with one mark, and between two marks of a row
 MOST_TICKS = 6
-MOST_LETTERS = 18  # of a label on one line
+ODD = ' class="xl-odd"'
 SHAPES = {
     "circle": '<circle r="4.5"/>',
     "diamond": '<path d="M0-6 6 0 0 6-6 0Z"/>',
@@ -120,9 +120,11 @@ class RowPlot:
             group = row.group
             body += _row(row, place, grid)
         decimals = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
+        # Every other number goes where the column is narrow: they would run into each other.
         texts = "".join(
-            f'<text x="{place(t)}" y="13">{number(t, decimals, self.zero and t != 0)}</text>'
-            for t in ticks
+            f'<text x="{place(t)}" y="13"{ODD * (i % 2)}>'
+            f"{number(t, decimals, self.zero and t != 0)}</text>"
+            for i, t in enumerate(ticks)
         )
         axis = (
             '<tr aria-hidden="true"><td></td><td><svg width="100%" height="18" overflow="visible" '
@@ -135,10 +137,18 @@ class RowPlot:
             for name, look in self.key
         )
         return (
-            f'<figure class="xl-plot" aria-label="{escape(self.alt)}"><figcaption>'
+            f'<figure class="xl-plot" style="{self._widths}" aria-label="{escape(self.alt)}">'
+            "<figcaption>"
             f'{escape(self.title)}<span class="xl-key">{key}</span></figcaption>'
             f'<table class="xl-rows">{body}{axis}</table></figure>'
         )
+
+    @property
+    def _widths(self) -> str:
+        """Letters of the longest label, and of the longest text at the right, for the style."""
+        label = max(len(row.label) for row in self.rows)
+        text = max(len(self.unit), *(len(row.text) for row in self.rows))
+        return f"--xl-label:{label};--xl-text:{text}"
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -162,9 +172,8 @@ def _row(row: Row, place: Callable[[float], str], lines: str) -> str:
             inner = f'<line x1="{place(mark.low)}" x2="{place(mark.high)}" y1="{y}" y2="{y}"/>'
         inner += f'<svg x="{place(mark.value)}" y="{y}" overflow="visible">'
         drawn.append(mark.look.drawn(f"{inner}{SHAPES[mark.look.shape]}</svg>"))
-    wrap = ' class="xl-wrap"' if len(row.label) > MOST_LETTERS else ""
     return (
-        f'<tr><th scope="row"{wrap}>{escape(row.label)}</th><td><svg width="100%" '
+        f'<tr><th scope="row">{escape(row.label)}</th><td><svg width="100%" '
         f'height="{row.height}" overflow="visible" aria-hidden="true">{lines}'
         f"{''.join(drawn)}</svg></td>"
         f"<td>{escape(row.text)}</td></tr>\n"
@@ -201,12 +210,12 @@ def looks(names: Sequence[str], known: Iterable[str] = ()) -> dict[str, Look]:
         >>> [look.colour for look in found.values()] == [PALETTE[1], PALETTE[1], PALETTE[0]]
         True
     """
-    known = list(known)
-    own = {n: next((i for i, k in enumerate(known) if k in n.split(":")[-1]), -1) for n in names}
+    known, found = list(known), dict[str, Look]()
+    parts = {name: name.split(":")[-1] for name in names}
+    own = {part: next((i for i, k in enumerate(known) if k in part), -1) for part in parts.values()}
     free = [i for i in range(len(PALETTE)) if i not in own.values()] or list(range(len(PALETTE)))
-    found: dict[str, Look] = {}
-    for place, (name, index) in enumerate(own.items()):
-        colour = PALETTE[index % len(PALETTE)] if index >= 0 else PALETTE[free[0]]
-        free = free[1:] + free[:1] if index < 0 else free
-        found[name] = Look(colour, FILLED[place % len(FILLED)])
+    others = [part for part, index in own.items() if index < 0]
+    own |= {part: free[i % len(free)] for i, part in enumerate(others)}
+    for place, (name, part) in enumerate(parts.items()):
+        found[name] = Look(PALETTE[own[part] % len(PALETTE)], FILLED[place % len(FILLED)])
     return found

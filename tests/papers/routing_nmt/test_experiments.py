@@ -7,7 +7,7 @@ import pytest
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.routing_nmt.block_order import PLACES, reordered
+from xlrepro.papers.routing_nmt.block_order import PLACES, chances_of_means, held, reordered
 from xlrepro.papers.routing_nmt.experiments import SYSTEMS, settings_of
 from xlrepro.papers.routing_nmt.settings import presets
 from xlrepro.papers.routing_nmt.translation import checkpoint_of, run
@@ -34,6 +34,28 @@ def test_every_preset_makes_settings(profile, system):
         assert settings.precision == ("double" if profile == "smoke" else "single")
 
 
+def test_tuned_baselines_are_nmt_but_for_one_setting():
+    plain, *others = TABLE1.trials("open", ["NMT", "tuning:*"], (0,), {"pairs": ["en-de-10k"]})
+    changed = [_changes(plain.settings, other.settings) for other in others]
+    assert changed == [
+        {"dropout": 0.0},
+        {"dropout": 0.25},
+        {"bpe_operations": 1000},
+        {"bpe_operations": 4000},
+    ]
+
+
+def _changes(before, after):
+    flat = [{**settings, **settings["model"], "model": None} for settings in (before, after)]
+    return {name: flat[1].get(name) for name in flat[0] if flat[1].get(name) != flat[0][name]}
+
+
+def test_tuned_baselines_run_on_one_pair_of_open_text():
+    assert {t.settings["pair"] for t in TABLE1.trials("open", ["tuning:*"], (0,))} == {"en-de-10k"}
+    with pytest.raises(SettingsError, match="does not run tuning"):
+        TABLE1.trials("smoke", ["tuning:*"])
+
+
 def test_settings_of_the_model_are_changed_by_their_own_names():
     settings = settings_of("smoke", "MTL (Routing)", "en-vi", {"hidden": 7, "epochs": 1})
     assert (settings.model.hidden, settings.epochs) == (7, 1)
@@ -46,6 +68,20 @@ def test_settings_of_the_model_are_changed_by_their_own_names():
 def test_impossible_settings_are_refused_by_name(change, wrong):
     with pytest.raises(SettingsError, match=wrong):
         settings_of("smoke", "NMT", "en-vi", change)
+
+
+def test_pairs_are_chosen_by_name():
+    trials = TABLE1.trials("open", ["NMT"], (0,), {"pairs": ["en-vi", "en-de-5k"]})
+    assert [t.settings["pair"] for t in trials] == ["en-vi", "en-de-5k"]
+    assert all(c.startswith(t.settings["pair"]) for t in trials for c in t.columns)
+    whole = TABLE1.trials("open", ["NMT"], (0,))
+    assert {t.key for t in trials} < {t.key for t in whole}
+
+
+@pytest.mark.parametrize("pairs", [["en-xx"], "en-vi"])
+def test_unknown_pairs_are_refused_with_the_known_ones(pairs):
+    with pytest.raises(SettingsError, match="some of en-de-10k, en-vi"):
+        TABLE1.trials("open", ["NMT"], (0,), {"pairs": pairs})
 
 
 def test_the_paper_profile_names_the_files_it_lacks(monkeypatch, tmp_path):
@@ -63,6 +99,9 @@ def test_a_trial_fills_its_cells_and_leaves_no_checkpoint(monkeypatch, tmp_path)
     assert {cell.column for cell in result.cells} == set(trial.columns)
     assert not checkpoint_of(trial).exists()
     assert len(result.details["test_counts"]) == 3
+    assert [sorted(each) for each in result.details["samples"]] == [
+        ["reference", "source", "translation"]
+    ] * 3
     for usage in result.details["usage"].values():
         assert set(usage) == set(FIGURE_TASKS)
         assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in usage.values())
@@ -118,6 +157,19 @@ def test_chances_under_random_usage_agree_with_counting_one_by_one():
         holds["N07"] += any(set(most) == {"semantics", "syntax"} for most in by_use)
         holds["together"] += figure_order(usage) is not None
     assert found == {name: pytest.approx(count / 3_000, abs=0.04) for name, count in holds.items()}
+
+
+def test_claims_of_the_figure_hold_or_fail_by_its_heaviest_users():
+    assert held(PREFERS) == dict.fromkeys(("N05", "N06", "N07", "together"), True)
+    swapped = PREFERS | {"translation": PREFERS["ner"], "ner": PREFERS["translation"]}
+    assert held(swapped)["together"]  # up to the order of the blocks
+    lazy = PREFERS | {"translation": [0.2, 0.3, 0.2]}
+    assert held(lazy) == {"N05": False, "N06": True, "N07": True, "together": False}
+
+
+def test_the_mean_over_one_seed_has_the_chances_of_a_trial():
+    single, alone = chances_of_means(1), chances()
+    assert single == {name: pytest.approx(share, abs=0.05) for name, share in alone.items()}
 
 
 def test_figure_2_asks_for_the_trials_of_table_1():

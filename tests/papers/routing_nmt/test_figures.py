@@ -117,4 +117,14 @@ def test_claims_of_the_figure_stand_beside_chance(records):
     table = block_usage.chance_table(routed, "open")
     assert [row[0].text for row in table.rows] == ["N05", "N06", "N07", "together"]
     assert table.rows[0][1].text == "2 of 2"  # all tasks alike: the first of equals is translation
-    assert 50 < float(table.rows[0][2].text) < 90
+    assert all(50 < float(entry.text) < 90 for entry in table.rows[0][2:])
+
+
+def test_translations_are_shown_with_their_system_and_pair(records):
+    sample = {"source": "a b", "reference": "c", "translation": "d"}
+    for each in records:
+        each.details["samples"] = [sample] * 2
+    table = translation.samples_table(records, "smoke")
+    texts = [[entry.text for entry in row] for row in table.rows]
+    assert texts[:2] == [["NMT, en-vi", "a b", "c", "d"]] * 2
+    assert len(texts) == 2 * len(SYSTEMS)

@@ -11,6 +11,7 @@ from xlrepro.evidence.compare import OTHER_DATA
 
 SIDE, LEFT, TOP = 300, 40, 8  # of the square field, in the SVG's units; its margins
 STEPS = range(0, 101, 20)
+FAR = 5  # points
 
 
 @dataclass
@@ -50,7 +51,7 @@ def scatter() -> str:
     told = (
         f"All {same + other} cells with a printed and a reproduced score, from 0 to 100: "
         f"{same} on the paper's data (filled), {other} on stand-ins for data or weights (rings). "
-        "On the diagonal they agree."
+        f"On the diagonal they agree. {_far_off(drawn)}"
     )
     parts = "".join(_drawn(i, cloud) for i, cloud in enumerate(drawn))
     width, height = LEFT + SIDE + 14, TOP + SIDE + 44
@@ -58,6 +59,20 @@ def scatter() -> str:
         f'<figure class="xl-scatter"><svg viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(told)}">{_axes()}{parts}</svg>\n'
         f"<figcaption>{escape(told)} {_legend(drawn)}</figcaption></figure>"
+    )
+
+
+def _far_off(drawn: Sequence[Cloud]) -> str:
+    """Return how many cells lie far from the diagonal, and how many of those are on stand-ins."""
+    same, other = (
+        sum(abs(x - y) > FAR for cloud in drawn for x, y in getattr(cloud, kind))
+        for kind in ("same", "other")
+    )
+    if not same + other:
+        return ""
+    return (
+        f"{same + other} lie more than {FAR} points off it, {other} of them on stand-ins: what "
+        "weighs most stands below each paper's claims."
     )
 
 
@@ -99,7 +114,7 @@ def _drawn(index: int, cloud: Cloud) -> str:
 
 def _legend(drawn: Sequence[Cloud]) -> str:
     names = (
-        f'<span class="xl-series-{i}"><span class="xl-key" aria-hidden="true"></span> '
+        f'<span class="xl-series-{i}"><span class="xl-dot" aria-hidden="true"></span> '
         f"{escape(MENU_TITLES.get(c.paper, c.paper))} {len(c.same) + len(c.other)}</span>"
         for i, c in enumerate(drawn)
     )

@@ -1,11 +1,14 @@
 """A row of squares for each paper, one per claim: its verdicts by colour and sign."""
 
+from collections import Counter
 from html import escape
 
 from xlrepro.book.toc import MENU_TITLES, paper_order
 from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, evidence
 from xlrepro.evidence.answers import VERBS
 from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.claims import touching
+from xlrepro.evidence.deviations import WEIGHTS, deviation_anchor, load_deviations
 from xlrepro.evidence.judging import (
     FAILS,
     HOLDS,
@@ -19,6 +22,8 @@ SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_EVALUABLE: "–", NOT_R
 # What a claim is judged on, from top to bottom of its squares.
 LABELS = (REPORTED, *EVIDENT)
 WORDS = {REPORTED: "printed"}
+EVERY = "deviations.html"  # the page of all deviations, as seen from the dashboard
+MOST_REASONS = 2  # of a paper
 
 
 def board() -> str:
@@ -51,8 +56,32 @@ def _row(found: Evidence, paper: str) -> str:
     return (
         f'<div class="xl-claims-of"><p><a href="{paper}/claims.html">{escape(title)}</a> '
         f"<span>{escape(found.catalog.paper(paper).short)}; at open: {told or NOT_RUN}</span></p>\n"
-        f'<ul aria-label="Claims: {escape(title)}">{items}</ul></div>'
+        f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{_reasons(found, paper)}</div>'
     )
+
+
+def _reasons(found: Evidence, paper: str, profile: str = "open") -> str:
+    """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds."""
+    verdicts = found.verdicts(paper)
+    own = {c.id: v for c in found.all_claims[paper] if (v := verdicts[c.id].get(profile))}
+    failing = [c for c in found.all_claims[paper] if c.id in own and own[c.id].status == FAILS]
+    known = [d for d in load_deviations(catalog=found.catalog) if d.weight == WEIGHTS[0]]
+    touched = Counter(
+        d.id for claim in failing for d in touching(claim, found.judge, [profile], known)
+    )
+    by_id = {d.id: d for d in known}
+    parts = [
+        f'<a href="{EVERY}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
+        for i, count in touched.most_common(MOST_REASONS)
+    ]
+    printed = sum(v is not None and v.status == FAILS for c in failing
+                  for v in [verdicts[c.id].get(REPORTED)])  # fmt: skip
+    parts += [f"not on the printed numbers either ({printed})"] * bool(printed)
+    told = [f"Behind {len(failing)} that fail: {'; '.join(parts)}"] * bool(parts)
+    open_ = [v for v in own.values() if v.status == UNDECIDED]
+    few = sum(v.n == 1 for v in open_)
+    told += [f"{few} of {len(open_)} undecided: one seed"] * bool(few)
+    return f'<p class="xl-why">{". ".join(told)}.</p>' if told else ""
 
 
 def _claim(found: Evidence, paper: str, claim: Claim) -> str:

@@ -147,7 +147,7 @@ def _parsing(
 
     def split(language: str, part: str, limit: int | None) -> tuple[States, Sequence[Sentence]]:
         found = labelled.trees(settings.corpus, language, part, limit, supervised)
-        words = [labelled.tokens(s, language) for s in found]
+        words = [labelled.tokens(s, language, settings.corpus) for s in found]
         return reader.words(language, words, head.layer), found
 
     few = head.dev or head.test

@@ -6,10 +6,26 @@ tables; its trials train heads. Table 3's rows on vectors are Table 1's and 2's.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from xlrepro.embeddings.open.settings import open_settings
+from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.recipes import UPDATES, data_hashes
+from xlrepro.papers.ramen.rows import (
+    BASE,
+    FIGURE2,
+    MONO,
+    ROBERTA,
+    SHARED,
+    TABLE1,
+    TABLE2,
+    TABLE3,
+    TABLE4,
+    TABLE_OF,
+    ZERO_SHOT,
+    Row,
+    systems_of,
+)
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
     EvaluationSettings,
@@ -17,55 +33,16 @@ from xlrepro.papers.ramen.settings import (
     presets,
     validated,
 )
-from xlrepro.trials.experiment import Experiment, System
+from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
-TASK = "ramen/evaluation"
+TASK, FINE_TUNING = "ramen/evaluation", "ramen/fine-tuning"
 LANGUAGES = ("fr", "ru", "ar", "hi", "vi", "zh")
 POINTS = tuple(UPDATES.values())
 DATASETS = {"XNLI": "XNLI", "UD": "UD v2.4"}  # as Figure 2 names its panels
 Overrides = Mapping[str, Any]
-
-
-class Row(NamedTuple):
-    """What stands behind a row.
-
-    Attributes:
-        model: ``"mbert"`` or ``"shallow"`` of the preset; ``""``: a bilingual model.
-        initialisation: settings of it that differ from the preset's.
-    """
-
-    model: str = ""
-    initialisation: Mapping[str, str] = {}
-
-
-MBERT, SHALLOW = Row("mbert"), Row("shallow")
-MONO, PARALLEL = Row("", {"kind": "mono"}), Row("", {"kind": "parallel"})
-RANDOM = Row("", {"kind": "random"})
-RANDOM_TEXT = Row("", {"kind": "random", "random_rows": "text"})
-
-BASE = "base:RAMEN-BASE + BERT"
-OURS = "ours:mBERT, as shallow as the English model"
-ROBERTA = "RAMEN-BASE + RoBERTa"
-ZERO_SHOT = {f"{BASE} (mono)": MONO, f"{BASE} (parallel)": PARALLEL, OURS: SHALLOW}
-TABLE1 = {"prior:mBERT (Wu & Dredze, 2019) (mono)": MBERT, **ZERO_SHOT}
-TABLE2 = {"baseline:mBERT (mono)": MBERT, **ZERO_SHOT}
-TABLE3 = {
-    f"{block}:{ROBERTA}, {name}": row
-    for block in ("xnli", "ud")
-    for name, row in (("rnd", RANDOM), ("vec", MONO))
-} | {
-    f"{block}-ours:{name}": row
-    for block in ("xnli", "ud")
-    for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
-}
-TABLE4 = {"mbert:mBERT": MBERT, "bert:RAMEN-BASE + BERT": MONO}
-FIGURE2 = {f"checkpoints:{ROBERTA}": MONO}
-# Rows of Table 3 that Tables 1 and 2 have trained already.
-SHARED = {"vec": f"{BASE} (mono)", "par": f"{BASE} (parallel)"}
-TABLE_OF = {"xnli": ("table1", "XNLI"), "ud": ("table2", "UD")}
 
 
 def evaluation_settings(
@@ -94,6 +71,8 @@ def evaluation_settings(
     }
     made = {"corpus": preset["corpus"], "precision": preset["precision"], **preset["adaptation"]}
     made["initialisation"] = {**preset["initialisation"], **row.initialisation}
+    if row.english:
+        made = _merged(made, preset["models"][row.english])
     for name, value in overrides.items():
         if name == "targets":
             continue
@@ -102,7 +81,18 @@ def evaluation_settings(
             value
         )
     values |= preset[row.model] if row.model else {"adaptation": made}
+    if row.tuned:
+        values |= {**preset["tuned"][task], **values}
+        return validated(values, f"{task} {profile}, tuned", FineTuningSettings)
     return validated(values, f"{task} {profile}", EvaluationSettings)
+
+
+def _merged(settings: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with changes, group by group."""
+    return settings | {
+        name: {**settings[name], **value} if isinstance(value, Mapping) else value
+        for name, value in changes.items()
+    }
 
 
 def _layer(preset: Mapping[str, Any], task: str, row: Row) -> dict[str, int]:
@@ -127,14 +117,19 @@ def _trials(
         profile=profile,
         settings=settings,
         data=data_hashes(settings),
-        task=TASK,
+        task=FINE_TUNING if isinstance(settings, FineTuningSettings) else TASK,
     )
+
+
+def _preset_targets(profile: str, row: Row) -> list[str]:
+    preset = presets()[profile]
+    return list((preset["tuned"] if row.tuned else preset)["targets"])
 
 
 def _languages(profile: str, row: Row, overrides: Overrides) -> list[str]:
     """Return the languages of a row; Vietnamese has no open word vectors."""
-    wanted = overrides.get("targets", presets()[profile]["targets"])
-    if row == MONO and presets()[profile]["corpus"] == "open":
+    wanted = overrides.get("targets", _preset_targets(profile, row))
+    if row.initialisation == MONO.initialisation and presets()[profile]["corpus"] == "open":
         return [code for code in wanted if code in open_settings().languages]
     return list(wanted)
 
@@ -145,6 +140,19 @@ def _columns(task: str, table: str, target: str) -> list[str]:
     if table == "figure2":
         return [f"{DATASETS[task]}/{target}/{point}" for point in POINTS]
     return [target]
+
+
+def _as_run(row: Row, table: str, profile: str) -> Row:
+    """Return a row as a profile runs it: the paper tunes encoders in its zero-shot tables."""
+    tunes = presets()[profile].get("tuned", {}).get("tables", ())
+    return row._replace(tuned=True) if table in tunes else row
+
+
+def _runs(row: Row, profile: str) -> bool:
+    """Whether a profile has the weights of a row."""
+    preset = presets()[profile]
+    has_model = not row.model or row.model in preset
+    return has_model and (not row.english or row.english in preset.get("models", {}))
 
 
 def _row_trials(
@@ -158,6 +166,7 @@ def _row_trials(
     checkpoints: Sequence[str] = ("end",),
 ) -> list[Trial]:
     """Return the trials of a row: one per seed where one head serves all, else one per target."""
+    row = _as_run(row, table, profile)
     targets = _languages(profile, row, overrides)
     # Trained on English, one head serves all languages that one encoder reads.
     shared = row.model and task != "UD supervised"
@@ -183,6 +192,7 @@ def _table_trials(
     return [
         trial
         for identifier in systems
+        if _runs(rows[identifier], profile)
         for trial in _row_trials(
             table, task, identifier, rows[identifier], profile, seeds, overrides
         )
@@ -194,24 +204,31 @@ def _table3_trials(
 ) -> list[Trial]:
     trials = []
     for identifier in systems:
-        table, task = TABLE_OF[identifier.partition(":")[0].removesuffix("-ours")]
+        row = TABLE3[identifier]
+        table, task = TABLE_OF[identifier.partition(":")[0].partition("-")[0]]
         same = SHARED.get(identifier.rsplit(", ", 1)[-1].rsplit(":", 1)[-1])
-        if same is None:
-            found = _row_trials(
-                "table3", task, identifier, TABLE3[identifier], profile, seeds, overrides
-            )
+        if same is None or row.tuned:
+            if "models" in presets()[profile]:
+                row = row._replace(english="roberta-base")
+            found = _row_trials("table3", task, identifier, row, profile, seeds, overrides)
         else:
-            found = _row_trials(table, task, same, ZERO_SHOT[same], profile, seeds, overrides)
+            name = f"{_roberta(profile)} ({same})"
+            found = _row_trials(table, task, name, ZERO_SHOT[name], profile, seeds, overrides)
         trials += found
     return trials
 
 
-def _table3_system(table: str, system: str) -> str | None:
+def _roberta(profile: str) -> str:
+    """Return the row of Tables 1 and 2 that is RoBERTa at a profile, or stands in for it."""
+    return f"base:{ROBERTA}" if "models" in presets()[profile] else BASE
+
+
+def _table3_system(table: str, system: str, profile: str) -> str | None:
     """Return the row of Table 3 that a row of Table 1 or 2 is, if it is one."""
     block = {"ramen/table1": "xnli", "ramen/table2": "ud"}.get(table)
-    if system == SHARED["vec"]:
+    if system == f"{_roberta(profile)} (mono)":
         return f"{block}:{ROBERTA}, vec"
-    return f"{block}-ours:par" if system == SHARED["par"] else None
+    return f"{block}-ours:par" if system == f"{_roberta(profile)} (parallel)" else None
 
 
 def _table3_column(column: str) -> str | None:
@@ -223,7 +240,7 @@ def _table3_column(column: str) -> str | None:
 def _table3_cells(record: Record) -> list[Cell]:
     cells = []
     for cell in record.cells:
-        system = _table3_system(record.experiment, cell.system)
+        system = _table3_system(record.experiment, cell.system, record.profile)
         column = _table3_column(cell.column)
         if system and column:
             cells.append(Cell(system, column, cell.value, cell.metric, cell.unit))
@@ -233,7 +250,7 @@ def _table3_cells(record: Record) -> list[Cell]:
 def _table3_fills(trial: Trial) -> list[tuple[str, str]]:
     found = []
     for identifier in trial.systems:
-        system = _table3_system(trial.experiment, identifier)
+        system = _table3_system(trial.experiment, identifier, trial.profile)
         columns = [_table3_column(column) for column in trial.columns]
         found += [(system, column) for column in columns if system and column]
     return found
@@ -259,21 +276,13 @@ def _figure2_trials(
     ]
 
 
-def _systems(rows: Mapping[str, Row]) -> tuple[System, ...]:
-    found = []
-    for identifier in rows:
-        block, _, name = identifier.partition(":")
-        rare = ("smoke",) if name == "rnd, spread of the text" else ()
-        found.append(System(block, name, ours=block.endswith("ours"), by_name_at=rare))
-    return tuple(found)
-
-
 _experiment = partial(
     Experiment,
-    profiles=("smoke", "open"),
-    default_seeds={"smoke": (0,), "open": (0, 1, 2)},
+    profiles=("smoke", "open", "paper"),
+    default_seeds={"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)},
     cost={
         "smoke": "seconds",
+        "paper": "one GPU; days per bilingual model, hours per trial; the paper's weights and text",
         "open": "once about 10 minutes of a CPU core for the English model, 3 per bilingual one; "
         "half a minute per trial",
     },
@@ -285,7 +294,7 @@ EXPERIMENTS = (
         title="Table 1: XNLI after transfer to six languages",
         question="Does a transferred English model match or beat multilingual BERT in zero-shot "
         "inference?",
-        systems=_systems(TABLE1),
+        systems=systems_of(TABLE1),
         columns=LANGUAGES,
         make_trials=partial(_table_trials, "table1", "XNLI", TABLE1),
     ),
@@ -294,7 +303,7 @@ EXPERIMENTS = (
         title="Table 2: zero-shot dependency parsing in six languages",
         question="Does a transferred English model match or beat multilingual BERT in zero-shot "
         "parsing?",
-        systems=_systems(TABLE2),
+        systems=systems_of(TABLE2),
         columns=tuple(f"{measure}/{code}" for measure in ("LAS", "UAS") for code in LANGUAGES),
         make_trials=partial(_table_trials, "table2", "UD", TABLE2),
     ),
@@ -302,7 +311,7 @@ EXPERIMENTS = (
         key="ramen/table3",
         title="Table 3: what the initialisation of the target embeddings is worth",
         question="How much is lost when the target embeddings start from random vectors?",
-        systems=_systems(TABLE3),
+        systems=systems_of(TABLE3),
         columns=LANGUAGES,
         make_trials=_table3_trials,
         draws_on=("ramen/table1", "ramen/table2"),
@@ -314,16 +323,17 @@ EXPERIMENTS = (
         title="Table 4: supervised dependency parsing in six languages",
         question="Are the features of a transferred model useful for a parser trained on the "
         "target language?",
-        systems=_systems(TABLE4),
+        systems=systems_of(TABLE4),
         columns=LANGUAGES,
         make_trials=partial(_table_trials, "table4", "UD supervised", TABLE4),
     ),
     _experiment(
         key="ramen/figure2",
+        profiles=("smoke", "open"),
         title="Figure 2: scores while embeddings and then the encoder are tuned",
         question="How do inference and parsing grow while embeddings and then the encoder are "
         "tuned?",
-        systems=_systems(FIGURE2),
+        systems=systems_of(FIGURE2),
         columns=tuple(
             f"{name}/{code}/{point}"
             for name in DATASETS.values()

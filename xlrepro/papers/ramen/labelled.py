@@ -8,7 +8,7 @@ from functools import lru_cache
 from xlrepro.corpora import registry
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.errors import DataError
-from xlrepro.papers.ramen.texts import FAMILY_SEED, SOURCE, family
+from xlrepro.papers.ramen.texts import FAMILY_SEED, SOURCE, SUPPLIED, family
 
 LABELS = ("entailment", "neutral", "contradiction")
 DEV_SHARE = 5  # of XNLI's English dev set, one premise in five selects
@@ -41,6 +41,8 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
     """
     if corpus == "artificial":
         return tuple(_artificial(language, split, limit or 1000))
+    if corpus == SUPPLIED:
+        return tuple(_supplied_inference(language, split)[:limit])
     if split == "test":
         found = _xnli(language, "test")
     elif language == SOURCE:
@@ -55,13 +57,25 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
     return tuple(found[:limit])
 
 
-def _xnli(language: str, split: str) -> list[Pair]:
+def _xnli(language: str, split: str, cased: bool = False) -> list[Pair]:
     from xlrepro.corpora.loading import load_rows
 
-    return [
-        Pair(split_words(premise, language), split_words(hypothesis, language), LABELS.index(label))
-        for premise, hypothesis, label in load_rows("xnli", f"{language}/{split}", progress=False)
-    ]
+    rows = load_rows("xnli", f"{language}/{split}", progress=False)
+    return [_pair((one, two, label), language, cased) for one, two, label in rows]
+
+
+def _pair(row: tuple[str, str, str], language: str, cased: bool) -> Pair:
+    premise, hypothesis = (split_words(text, language, cased) for text in row[:2])
+    return Pair(premise, hypothesis, LABELS.index(row[2]))
+
+
+def _supplied_inference(language: str, split: str) -> list[Pair]:
+    """Return MultiNLI's training set, or XNLI's dev and test sets; case is kept."""
+    from xlrepro.papers.ramen import supplied_data
+
+    if split == "train" and language == SOURCE:
+        return [_pair(row, SOURCE, cased=True) for row in supplied_data.multinli()]
+    return _xnli(language, split, cased=True)
 
 
 def _sick() -> list[Pair]:
@@ -74,13 +88,13 @@ def _sick() -> list[Pair]:
     ]
 
 
-def split_words(text: str, language: str) -> tuple[str, ...]:
-    """Return the words of a text, in small letters, as the unlabelled text has them."""
+def split_words(text: str, language: str, cased: bool = False) -> tuple[str, ...]:
+    """Return the words of a text, in small letters if not ``cased``, as the unlabelled text is."""
     from xlrepro.embeddings.open.tokenise import tokenise
     from xlrepro.pretraining.text import plain_word
 
-    words = (plain_word(word, language).lower() for word in tokenise(text, language))
-    return tuple(word for word in words if word)
+    words = (plain_word(word, language) for word in tokenise(text, language))
+    return tuple(word if cased else word.lower() for word in words if word)
 
 
 def _artificial(language: str, split: str, n: int) -> list[Pair]:
@@ -155,6 +169,10 @@ def trees(
     """
     if corpus == "artificial":
         return tuple(family().corpus(language, limit or 500, f"trees {split}"))
+    if corpus == SUPPLIED:
+        from xlrepro.papers.ramen import supplied_data
+
+        return tuple(supplied_data.trees(language, split)[:limit])
     from xlrepro.corpora.loading import load
 
     found = load("ud-r2.2", tree_file(language, split, supervised), progress=False)
@@ -172,17 +190,22 @@ def _share(sentence: int) -> str:
     return "train" if block < TRAINS else "dev" if block == TRAINS else "test"
 
 
-def tokens(sentence: Sentence, language: str) -> tuple[str, ...]:
+def tokens(sentence: Sentence, language: str, corpus: str) -> tuple[str, ...]:
     """Return a tree's words as the unlabelled text has them; an empty one stays as it is."""
     from xlrepro.pretraining.text import plain_word
 
-    return tuple(plain_word(word, language).lower() or word for word in sentence.tokens)
+    plain = [plain_word(word, language) for word in sentence.tokens]
+    if corpus != SUPPLIED:
+        plain = [word.lower() for word in plain]
+    return tuple(found or word for found, word in zip(plain, sentence.tokens, strict=True))
 
 
 def hashes(corpus: str, task: str, targets: Sequence[str]) -> dict[str, str]:
     """Return what identifies the labelled data of a trial."""
     if corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
+    if corpus == SUPPLIED:
+        return _supplied_hashes(task, targets)
     if task == "XNLI":
         names = [("sick", "train"), ("sick", "trial"), ("xnli", "en/dev")]
         names += [("xnli", f"{code}/test") for code in (SOURCE, *targets)]
@@ -192,3 +215,18 @@ def hashes(corpus: str, task: str, targets: Sequence[str]) -> dict[str, str]:
     else:
         names = [("ud-r2.2", tree_file(code, s, True)) for code in targets for s in SPLITS]
     return {f"{name}/{file}": registry.content_hash(name, file) for name, file in names}
+
+
+def _supplied_hashes(task: str, targets: Sequence[str]) -> dict[str, str]:
+    """Return what identifies labelled data of which some are supplied: these by size."""
+    from xlrepro.papers.ramen import supplied_data
+
+    if task == "XNLI":
+        names = ["en/dev", *(f"{code}/test" for code in (SOURCE, *targets))]
+        found = {f"xnli/{name}": registry.content_hash("xnli", name) for name in names}
+        return found | {supplied_data.INFERENCE: supplied_data.size(supplied_data.INFERENCE)}
+    parts = [(code, split) for code in targets for split in SPLITS]
+    if task == "UD":
+        parts = [(SOURCE, split) for split in SPLITS] + [(code, "test") for code in targets]
+    paths = [supplied_data.trees_path(*part) for part in parts]
+    return {path: supplied_data.size(path) for path in paths}

@@ -12,7 +12,13 @@ from xlrepro.nn.bert import Bert
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.english import Pieces, wordpieces
 from xlrepro.papers.ramen.model import ENGLISH
-from xlrepro.papers.ramen.recipes import SELF, english_recipe, multilingual_hash, recipe_hash
+from xlrepro.papers.ramen.recipes import (
+    SELF,
+    SUPPLIED,
+    english_recipe,
+    multilingual_hash,
+    recipe_hash,
+)
 from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.pretraining import released
 from xlrepro.pretraining.frozen_states import frozen_states
@@ -160,7 +166,8 @@ def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
     """Return the reader of a multilingual encoder, the stand-in for M-BERT.
 
     Args:
-        name: a released encoder, or ``"self:"`` and one pretrained here.
+        name: a released encoder, ``"self:"`` and one pretrained here, or ``"supplied:"`` and a
+            folder of the user's.
         layers: its first so many layers alone; None: all.
         device: where states are computed.
     """
@@ -170,6 +177,13 @@ def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
         found = load(name.removeprefix(SELF))
         split = wordpieces(found.wordpiece.vocabulary)
         network, begin, end = found.bert, split.special.begin, split.special.end
+        numbers, first = split.numbers, lambda numbers: 0
+    elif name.startswith(SUPPLIED):
+        from xlrepro.papers.ramen import supplied
+
+        folder = name.removeprefix(SUPPLIED)
+        network, split = supplied.model(folder, 0.0).bert, supplied.pieces(folder)
+        begin, end = split.special.begin, split.special.end
         numbers, first = split.numbers, lambda numbers: 0
     else:
         encoder = released.load(name)

@@ -45,6 +45,8 @@ def multilingual_hash(name: str) -> str:
     """Return what identifies a multilingual encoder's weights; loads nothing."""
     if name.startswith(SELF):
         return pretraining.recipe_hash(name.removeprefix(SELF))
+    if name.startswith(SUPPLIED):
+        return f"{name} {supplied.size(supplied_folder(name.removeprefix(SUPPLIED)) / WEIGHTS)}"
     return pretraining.weights_hash(name)
 
 

@@ -7,6 +7,7 @@ sentence of a test treebank, are left out, and :func:`leaks` counts them for a t
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from xlrepro.papers.ramen.settings import AdaptationSettings
 
 FAMILY_SEED = 0
 SOURCE = "en"
+SUPPLIED = "supplied"  # the corpus that a user puts in a folder
 # Registered test sets whose sentences must not be trained on, per language.
 TREEBANKS = ("test", "dev")
 
@@ -61,10 +63,25 @@ def _lines(corpus: str, language: str, most: int, seed: int) -> Iterator[list[st
         for tokens in family().text(language, most // 3):
             yield list(tokens)
         return
-    banned = test_sentences(language)
+    if corpus == SUPPLIED:
+        yield from _supplied_lines(language)
+        return
+    banned = test_sentences(language, corpus)
     for line in _open_lines(language, most + most // 10, seed):
         if fold(line) not in banned:
             yield [word.lower() for word in line]
+
+
+def _supplied_lines(language: str) -> Iterator[list[str]]:
+    """Yield the lines of supplied text, case kept, without those of a test set."""
+    from xlrepro.embeddings.open.tokenise import tokenise
+    from xlrepro.papers.ramen import supplied_data
+
+    banned = test_sentences(language, SUPPLIED)
+    for line in supplied_data.text(language):
+        found = tokenise(line, language)
+        if fold(found) not in banned:
+            yield found
 
 
 def _open_lines(language: str, most: int, seed: int) -> list[list[str]]:
@@ -87,7 +104,7 @@ def fold(line: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=16)
-def test_sentences(language: str) -> frozenset[str]:
+def test_sentences(language: str, corpus: str) -> frozenset[str]:
     """Return what must not be trained on, folded: XNLI's sentences, and those of test treebanks."""
     from xlrepro.corpora.loading import load, load_rows
 
@@ -96,6 +113,11 @@ def test_sentences(language: str) -> frozenset[str]:
         if f"{language}/{part}" in registry.dataset("xnli").files:
             for premise, hypothesis, _ in load_rows("xnli", f"{language}/{part}", progress=False):
                 found |= {fold([premise]), fold([hypothesis])}
+    if corpus == SUPPLIED:
+        from xlrepro.papers.ramen import supplied_data
+
+        trees = [s for part in TREEBANKS for s in supplied_data.trees(language, part)]
+        return frozenset((found | {fold(s.tokens) for s in trees}) - {""})
     for file_id, file in registry.dataset("ud-r2.2").files.items():
         if file.language == language and file.split in TREEBANKS:
             found |= {fold(s.tokens) for s in load("ud-r2.2", file_id, progress=False)}
@@ -104,7 +126,7 @@ def test_sentences(language: str) -> frozenset[str]:
 
 def leaks(settings: AdaptationSettings, language: str) -> int:
     """Return how many lines of a language's text are sentences of a test set: 0."""
-    banned = test_sentences(language)
+    banned = test_sentences(language, settings.corpus)
     return sum(fold(line) in banned for line in words(settings, language))
 
 
@@ -118,7 +140,9 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
     from xlrepro.embeddings.open.registered import local_path
     from xlrepro.embeddings.open.tokenise import tokenise
 
-    banned = (test_sentences(SOURCE), test_sentences(target))
+    if settings.corpus == SUPPLIED:
+        return _supplied_pairs(target, settings.pairs)
+    banned = (test_sentences(SOURCE, settings.corpus), test_sentences(target, settings.corpus))
     lines: list[tuple[list[str], list[str]]] = []
     for path in parallel_paths(target):
         for english, foreign in read_rows(local_path(path), 2):
@@ -127,6 +151,15 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
                 lines.append(pair)
     random.Random(settings.seed).shuffle(lines)
     return lines[: settings.pairs]
+
+
+def _supplied_pairs(target: str, most: int) -> list[tuple[list[str], list[str]]]:
+    """Return the first supplied sentence pairs, case kept."""
+    from xlrepro.embeddings.open.tokenise import tokenise
+    from xlrepro.papers.ramen import supplied_data
+
+    first = islice(supplied_data.pairs(target), most)
+    return [(tokenise(one, SOURCE), tokenise(two, target)) for one, two in first]
 
 
 ISO3 = {"fr": "fra", "ru": "rus", "ar": "ara", "hi": "hin", "vi": "vie", "zh": "zho"}
@@ -145,6 +178,11 @@ def vectors(settings: AdaptationSettings) -> VectorSet:
     name = settings.initialisation.vectors
     if settings.corpus == "artificial":
         return _artificial_vectors(name)
+    if settings.corpus == SUPPLIED:
+        from xlrepro.corpora import supplied
+        from xlrepro.embeddings.vectors import vec_files
+
+        return vec_files.load_vec(supplied.aligned_vectors([SOURCE, settings.target]))
     from xlrepro.embeddings.open import vectors as open_vectors
 
     return open_vectors.load(name, [settings.target])
@@ -161,6 +199,11 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, Any
     """Return what decides a language's text: content hashes of its files, or the family's seed."""
     if settings.corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
+    if settings.corpus == SUPPLIED:
+        from xlrepro.papers.ramen import supplied_data
+
+        path = supplied_data.text_path(language)
+        return {path: supplied_data.size(path)}
     from xlrepro.embeddings.open.recipes import text_files
     from xlrepro.embeddings.open.registered import file_hash, registered_paths
     from xlrepro.embeddings.open.settings import open_settings
@@ -178,6 +221,8 @@ def recipe(settings: AdaptationSettings) -> dict[str, Any]:
         found |= recipe_of_text(settings, language)
     if settings.corpus == "artificial":
         return found
+    if settings.corpus == SUPPLIED:
+        return found | _supplied_recipe(settings)
     from xlrepro.embeddings.open import vectors as open_vectors
     from xlrepro.embeddings.open.registered import file_hash
 
@@ -186,6 +231,19 @@ def recipe(settings: AdaptationSettings) -> dict[str, Any]:
     if settings.initialisation.kind == "mono":
         found["vectors"] = open_vectors.recipe_hash(settings.initialisation.vectors)
     return found
+
+
+def _supplied_recipe(settings: AdaptationSettings) -> dict[str, str]:
+    """Return what the initialisation reads of supplied files, by size."""
+    from xlrepro.corpora import supplied
+    from xlrepro.papers.ramen import supplied_data
+
+    kind, target = settings.initialisation.kind, settings.target
+    if kind == "mono":
+        files = supplied.aligned_vectors([SOURCE, target]).values()
+        return {file.name: supplied.size(file) for file in files}
+    path = supplied_data.parallel_path(target)
+    return {path: supplied_data.size(path)} if kind == "parallel" else {}
 
 
 def numbers(lines: Sequence[Sequence[str]], of_word: Any) -> np.ndarray:

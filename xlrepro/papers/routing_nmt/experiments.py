@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xlrepro.errors import SettingsError
 from xlrepro.papers.routing_nmt.block_order import PLACES, cells, fills, reordered
 from xlrepro.papers.routing_nmt.data import artificial, open_text, supplied
 from xlrepro.papers.routing_nmt.settings import (
@@ -18,6 +19,9 @@ from xlrepro.trials.trial import Trial
 TABLE1, FIGURE2 = "routing_nmt/table1", "routing_nmt/figure2"
 BLOCK, ROUTING = "translation", "MTL (Routing)"
 SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", ROUTING)
+# ours: the baseline with other merges and dropout, judged on development scores
+TUNING = "tuning"
+TUNED = ("NMT, dropout 0", "NMT, dropout 1/4", "NMT, 1,000 merges", "NMT, 4,000 merges")
 SEEDS = {"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)}
 # the paper's pairs, then ours: other sizes and languages
 PAIRS = ("en-fa", "en-vi", "en-de-5k", "en-de-10k", "en-fa-small")
@@ -38,15 +42,27 @@ def settings_of(
         overrides: settings by name that win over the preset; the model's by their own names.
 
     Raises:
-        SettingsError: for an unknown or impossible setting.
+        SettingsError: for an unknown or impossible setting, ``pair`` among them.
     """
-    values, row = dict(presets()[profile]), dict(presets()["systems"][system])
+    if "pair" in overrides:
+        raise SettingsError(f"{TABLE1}: choose pairs by pairs=[{pair}], not by pair")
+    values, row = dict(presets()[profile]), _row(system)
+    values.pop("tuned_on", None)
     for_pair = values.pop("pairs")[pair]
     inside = {name: v for name, v in overrides.items() if name in ModelSettings.model_fields}
     others = {name: v for name, v in overrides.items() if name not in inside}
     model = {**values.pop("model"), **row.pop("model"), **inside}
     merged = {**values, **for_pair, **row, "pair": pair, "model": model, **others}
     return validated(merged, f"{TABLE1} {profile} {system}")
+
+
+def _row(system: str) -> dict[str, Any]:
+    """Return what makes a system, by its printed name; those tuned are NMT but for a setting."""
+    rows, tuned = presets()["systems"], presets()[TUNING]
+    if system in rows:
+        return dict(rows[system])
+    plain, changed = rows["NMT"], tuned[system]
+    return {**plain, **changed, "model": {**plain["model"], **changed.get("model", {})}}
 
 
 def _data_hashes(settings: TranslationSettings) -> dict[str, str]:
@@ -56,13 +72,27 @@ def _data_hashes(settings: TranslationSettings) -> dict[str, str]:
     return source.data_hashes(settings.pair, settings.auxiliary)
 
 
+def _chosen_pairs(profile: str, chosen: Any) -> Sequence[str]:
+    """Return the pairs to run: the profile's, or those of ``--set pairs=[...]`` among them."""
+    known = tuple(presets()[profile]["pairs"])
+    if chosen is None:
+        return known
+    if not isinstance(chosen, list) or not set(chosen) <= set(known):
+        raise SettingsError(f"{TABLE1} {profile}: pairs is a list of some of {', '.join(known)}")
+    return tuple(chosen)
+
+
 def _table1_trials(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     trials = []
+    overrides = dict(overrides)
+    pairs = _chosen_pairs(profile, overrides.pop("pairs", None))
     for identifier in systems:
-        for pair in presets()[profile]["pairs"]:
-            settings = settings_of(profile, identifier.split(":", 1)[1], pair, overrides)
+        block, name = identifier.split(":", 1)
+        tuned_on = presets()[profile].get("tuned_on", ())
+        for pair in pairs if block == BLOCK else [p for p in pairs if p in tuned_on]:
+            settings = settings_of(profile, name, pair, overrides)
             trials += per_seed(
                 seeds,
                 experiment=TABLE1,
@@ -81,7 +111,10 @@ EXPERIMENTS = (
         key=TABLE1,
         title="Table 1: low-resource translation with shared, partly shared and routed blocks",
         question="Does routing among shared blocks improve translation over fixed sharing?",
-        systems=tuple(System(BLOCK, name) for name in SYSTEMS),
+        systems=(
+            *(System(BLOCK, name) for name in SYSTEMS),
+            *(System(TUNING, name, default=False, ours=True) for name in TUNED),
+        ),
         columns=tuple(f"{pair}/{measured}" for pair in PAIRS for measured in MEASURED),
         profiles=("smoke", "open", "paper"),
         make_trials=_table1_trials,

@@ -116,9 +116,9 @@ class TranslationSettings(BaseModel):
 
 
 @cache
-def presets() -> dict[str, Any]:
-    """Return the presets of Table 1: profile to settings, as the YAML has them."""
-    file = resources.files("xlrepro.papers.routing_nmt") / "presets" / "table1.yaml"
+def presets(experiment: str = "table1") -> dict[str, Any]:
+    """Return the presets of an experiment: profile to settings, as the YAML has them."""
+    file = resources.files("xlrepro.papers.routing_nmt") / "presets" / f"{experiment}.yaml"
     return dict(read_yaml(file))
 
 

@@ -26,6 +26,7 @@ from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 DECODING_BATCH = 64
+SAMPLES = 4
 METRICS = {"PPL": "perplexity", "TER": "percent", "BLEU": "percent"}
 
 
@@ -34,7 +35,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 
     Cells: perplexity per target piece, TER and tokenised BLEU on development and test. Details:
     curves, sizes, what was left out, detokenised BLEU, BLEU's counts of each test sentence (for
-    the paired bootstrap), and of a routed system how much each task uses each block.
+    the paired bootstrap), of a routed system how much each task uses each block, and of artificial
+    languages a few translations.
     """
     settings = validated(trial.settings, trial.label)
     (system,) = trial.systems
@@ -58,6 +60,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             details["test_counts"] = scores.statistics[:, :6].tolist()
     if settings.model.kind == "routed":
         details["usage"] = usage(model, data, context.device)
+    if settings.corpus == "artificial":  # no sentence of a real corpus stands in a record
+        details["samples"] = samples(model, data, settings, context.device)
     checkpoint.unlink(missing_ok=True)
     return TrialResult(
         cells=cells,
@@ -134,6 +138,23 @@ def translations(
         for index, numbers in zip(batch.indices, outputs, strict=True):
             found[index] = data.words(numbers)
     return [found[i] for i in range(len(examples))]
+
+
+def samples(
+    model: MultiTaskModel, data: Encoded, settings: TranslationSettings, device: str
+) -> list[dict[str, str]]:
+    """Return the first test sentences: source, reference and translation."""
+    task = data.tasks[TRANSLATION]
+    outputs = translations(model, data, task.test[:SAMPLES], settings, device)
+    found = zip(task.test, task.references["test"], outputs, strict=False)
+    return [
+        {
+            "source": " ".join(data.source_words(example)),
+            "reference": " ".join(reference),
+            "translation": " ".join(output),
+        }
+        for example, reference, output in found
+    ]
 
 
 def usage(model: MultiTaskModel, data: Encoded, device: str) -> dict[str, dict[str, list[float]]]:

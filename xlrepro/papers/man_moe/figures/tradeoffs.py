@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.figures import Figure, legend_below, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures import (
+    Figure,
+    legend_below,
+    name_points,
+    new_drawing,
+    nothing_to_draw,
+    styled,
+)
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.evidence.view import View
@@ -38,6 +45,10 @@ def score_against_seconds(view: View, *, score: str = "P@1") -> Figure:
     highest = max(score for of_system in points.values() for _, score, _ in of_system.values())
     axes.set_ylim(0, 1.08 * max(highest, 1.0))
     legend_below(drawing, axes)
+    name_points(
+        axes,
+        [(c, max(x, 1e-3), y) for of in points.values() for c, (x, y, _) in of.items()],
+    )
     return Figure(f"Scatter plot. {_sentence(points, score)}", drawing)
 
 
@@ -58,12 +69,11 @@ def _points(view: View, system: str, score: str) -> dict[str, Point]:
 
 def _scatter(axes: "Axes", points: Mapping[str, Point], label: str, number_of_system: int) -> None:
     colour, marker = PALETTE[number_of_system % 8], MARKERS[number_of_system % 8]
-    for row, (code, (seconds, score, collapsed)) in enumerate(points.items()):
+    for row, (seconds, score, collapsed) in enumerate(points.values()):
         axes.plot(
             max(seconds, 1e-3), score, marker, ms=6, color=colour, mew=1.2, clip_on=False,
             mfc="none" if collapsed else colour, label="" if row else label,
         )  # fmt: skip
-        axes.annotate(code, (max(seconds, 1e-3), score), (4, 3), textcoords="offset points", size=7)
 
 
 def _sentence(points: Mapping[str, Mapping[str, Point]], score: str) -> str:

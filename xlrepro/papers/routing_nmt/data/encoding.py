@@ -112,6 +112,10 @@ class Encoded:
         tokens = self.tasks[TRANSLATION].target.tokens
         return self._pieces[1].joined([tokens[number] for number in numbers])
 
+    def source_words(self, example: Example) -> list[str]:
+        """Return the words of a source, without its tag."""
+        return self._pieces[0].joined([self.source.tokens[n] for n in example.source[1:]])
+
     def _task(self, task: str, splits: Splits) -> TaskData:
         settings = self._settings
         vocabulary = Vocabulary(self._target_tokens(task, splits.train))

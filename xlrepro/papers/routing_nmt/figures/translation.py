@@ -14,7 +14,7 @@ from xlrepro.evidence.figures import (
 )
 from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.plots import looks_of
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
@@ -33,9 +33,11 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     """
     title = f"{metric} against plain translation"
     columns = [c for pair in PAIRS if view.get(PLAIN, c := f"{pair}/test/{metric}")]
-    systems = [s for s in view.systems if s != PLAIN and any(view.get(s, c) for c in columns)]
+    shared = (f"{BLOCK}:{name}" for name in SYSTEMS[1:])
+    systems = [s for s in shared if any(view.get(s, c) for c in columns)]
     if not columns or not systems:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    known = looks_of(view.experiment, systems)
     drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
     sentences = []
     for number_of, system in enumerate(systems):
@@ -49,7 +51,7 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
             at,
             xerr=np.nan_to_num(spread.astype(float)),
             fmt="osD"[number_of % 3],
-            color=PALETTE[number_of],
+            color=known[system].colour,
             label=name,
         )
         gains = ", ".join(
@@ -79,13 +81,15 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     gains = _gains_by_size(records)
     if not gains:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    known = looks_of("routing_nmt/table1", SYSTEMS)
     drawing, axis = new_drawing(6.0, 3.4)
     said = []
     for (system, language), points in gains.items():
         number_of = SYSTEMS.index(system) - 1
         sizes, values = zip(*sorted(points), strict=True)
         look = "osD"[number_of] + ("-" if language == "de" else ":")
-        axis.plot(sizes, values, look, color=PALETTE[number_of], label=f"{system}, {language}")
+        colour = known[system].colour
+        axis.plot(sizes, values, look, color=colour, label=f"{system}, {language}")
         shown = (f"{size:,}: {number(value, 1, True)}" for size, value in sorted(points))
         said.append(f"{system}, {language}: {', '.join(shown)}")
     axis.axhline(0, color="#777777", linewidth=0.8)
@@ -155,6 +159,21 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
     )
     head = headings("system, pair", *names, numeric=names)
     return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems and pairs")
+
+
+def samples_table(records: Sequence[Record], profile: str) -> Table:
+    """Show what each system makes of a few artificial test sentences; the first seed's."""
+    rows = []
+    for (pair, system), found in _by_row(records).items():
+        for sample in found[0].details.get("samples", ())[:2]:
+            texts = (sample[part] for part in ("source", "reference", "translation"))
+            rows.append(tuple(map(Entry, (f"{system.partition(':')[2]}, {pair}", *texts))))
+    caption = (
+        f"Translations of test sentences, {profile}; artificial languages only, since no sentence "
+        "of a corpus is published."
+    )
+    head = headings("system, pair", "source", "reference", "translation")
+    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} translations")
 
 
 def left_out_table(records: Sequence[Record], profile: str) -> Table:

@@ -1,15 +1,14 @@
 """Figures of ``word_order/alignment_quality``: scores and gains against alignment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from xlrepro.evidence.figures import INK, Figure, legend_below, new_panels, nothing_to_draw, styled
-from xlrepro.evidence.html_table import number
+from xlrepro.evidence.figures import Figure, legend_below, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.html_table import Entry, Table, headings, number
 from xlrepro.evidence.plots import looks_of
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.row_plot import Mark, Row, RowPlot
 from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,
@@ -18,7 +17,6 @@ from xlrepro.papers.word_order.figures.advantage import (
     STRONGEST,
     TASKS,
     TRANSFORMERS,
-    Gain,
     columns_of,
     distances,
     gains,
@@ -98,13 +96,19 @@ def _score_series(
 
 @styled
 def scores_on_artificial_languages(view: View) -> Figure:
-    """Draw each encoder's score against P@1: a panel per task (rows) and order distance."""
+    """Draw each encoder's score against P@1 in two orders.
+
+    A panel per task (rows) for the language nearest to English in order, and one for the farthest.
+    """
     title = "Score against alignment, artificial languages"
-    far = distances(view)
+    known = distances(view)
+    far = {
+        c: known[c] for pick in (min, max) if known for c in [pick(known, key=lambda c: known[c])]
+    }
     systems = _encoders(view, "artificial")
     if not far or not systems or INDUCTION not in view.systems:
         return nothing_to_draw(title, "no encoder, no P@1 or no distance was run")
-    drawing, grid = new_panels(len(TASKS), len(far), 2.2 * len(far), 5.2, sharey="row")
+    drawing, grid = new_panels(len(TASKS), len(far), 7.4, 5.2, sharey="row")
     sentences = []
     for (row, task), (column, code) in product(enumerate(TASKS), enumerate(far)):
         axis = grid[row, column]
@@ -143,100 +147,65 @@ def _highest(
     return said
 
 
-@styled
-def gain_against_p_at_1(view: View) -> Figure:
-    """Draw ORT − each other encoder, paired by seed, against P@1; bars are 95 % intervals."""
-    title = f"{FIRST} minus the other encoders against alignment"
-    drawing, grid = new_panels(len(TASKS), len(OTHERS), 10.2, 5.8, sharey="row")
-    sentences = []
-    for (row, task), (column, other) in product(enumerate(TASKS), enumerate(OTHERS)):
-        all_gains = gains(view, task, other=other)
-        _gain_series(grid[row, column], all_gains)
-        grid[row, column].set_title(f"{task}, {FIRST} − {other} ({view.profile})", fontsize=9)
-        sentences += [
-            f"{task}, {FIRST} − {other}, P@1 {number(g.p_at_1, 1)}: {number(g.mean, 2, True)}"
-            for g in all_gains
-        ]
-    if not sentences:
-        return nothing_to_draw(title, f"{FIRST}, another encoder and P@1 were not all run")
-    for axis in grid[:, 0]:
-        axis.set_ylabel("points, mean of targets")
-    for axis in grid[-1]:
-        axis.set_xlabel(P_AT_1)
-    return Figure(
-        f"{title}, {grid.size} panels with 95 % intervals. {'; '.join(sentences)}.", drawing
-    )
+def gain_against_p_at_1(view: View) -> RowPlot:
+    """Draw ORT − each other encoder with 95 % intervals, paired by seed: a line per alignment."""
+    title = f"{FIRST} minus the other encoders, mean of the targets ({view.profile})"
+    found = {(t, other): gains(view, t, other=other) for t in TASKS for other in OTHERS}
+    own = looks_of(view.experiment, [f"word:{other}" for other in OTHERS])
+    look = {other: own[f"word:{other}"] for other in OTHERS}
+    rows, said = [], []
+    for task in TASKS:
+        here = {g.level: g.p_at_1 for other in OTHERS for g in found[task, other]}
+        for level, p in sorted(here.items(), key=lambda item: -item[1]):
+            at = {other: g for other in OTHERS for g in found[task, other] if g.level == level}
+            marks = tuple(Mark(g.mean, g.low, g.high, look[other]) for other, g in at.items())
+            rows.append(Row(f"P@1 {number(p, 1)}: {level}", marks, group=task))
+            said += [
+                f"{task}, {FIRST} − {other}, P@1 {number(p, 1)}: {number(g.mean, 2, True)}"
+                for other, g in at.items()
+            ]
+    if not rows:
+        told = f"{title}: {FIRST}, another encoder and P@1 were not all run."
+        return RowPlot(title, told, "", ())
+    key = tuple((f"{FIRST} − {other}", look[other]) for other in OTHERS)
+    alt = f"Dot plot with 95 % intervals. {title}. {'; '.join(said)}."
+    return RowPlot(title, alt, "points", tuple(rows), key, zero=True)
 
 
-def _gain_series(axis: "Axes", all_gains: Sequence[Gain]) -> None:
-    spread = np.array([[g.mean - g.low for g in all_gains], [g.high - g.mean for g in all_gains]])
-    x, y = [g.p_at_1 for g in all_gains], [g.mean for g in all_gains]
-    axis.errorbar(x, y, np.nan_to_num(spread), fmt="o", color=PALETTE[0], lw=1)
-    for gain in all_gains:
-        axis.annotate(
-            gain.level, (gain.p_at_1, gain.mean), (4, 3), textcoords="offset points", fontsize=7
-        )
-    axis.axhline(0, color="#777777", linewidth=0.8)
+def gain_by_alignment_and_distance(view: View) -> Table:
+    """List ORT − each other encoder on the artificial languages: alignment × order distance.
 
-
-@styled
-def gain_by_alignment_and_distance(view: View) -> Figure:
-    """Draw ORT − each other encoder on the artificial languages: alignment × order distance.
-
-    A cell with a frame has a 95 % interval, paired by seed, that leaves out 0. A row of maps has
-    one scale of colours.
+    A difference is bold where its 95 % interval, paired by seed, leaves out 0.
     """
-    title = f"{FIRST} minus the other encoders by alignment and order distance"
     far = distances(view)
-    grids = {
-        (task, other): [gains(view, task, "artificial", code, other) for code in far]
+    rows = [
+        row
         for task in TASKS
         for other in OTHERS
-    }
-    if not far or not all(column for grid in grids.values() for column in grid):
-        return nothing_to_draw(title, "the artificial languages were not all run")
-    drawing, panels = new_panels(len(TASKS), len(OTHERS), 11, 6)
-    sentences = []
-    for ((task, other), grid), axis in zip(grids.items(), panels.flat, strict=True):
-        _heat_map(axis, grid, list(far.values()), _widest(grids, task))
-        axis.set_title(f"{task}, {FIRST} − {other} ({view.profile})", fontsize=9)
-        flat = [g for column in grid for g in column]
-        best = max(flat, key=lambda g: g.mean)
-        sentences.append(
-            f"{task}, {FIRST} − {other}: from {number(min(g.mean for g in flat), 1, True)} to "
-            f"{number(best.mean, 1, True)}, the highest at P@1 {number(best.p_at_1, 0)}"
+        for row in _gain_rows(view, f"{task}, {FIRST} − {other}", task, other, list(far))
+    ]
+    names = [f"distance {number(d)}" for d in far.values()]
+    caption = (
+        f"{FIRST} minus the other encoders on artificial languages ({view.profile}), in points, by "
+        f"{P_AT_1} and word-order distance to English. Bold: the 95 % interval leaves out 0."
+    )
+    head = headings("difference", "P@1", *names, numeric=("P@1", *names))
+    caption = caption if rows else f"{caption} Not all of it was run."
+    return Table(caption, head, tuple(rows), f"{FIRST} minus the others: {len(rows)} rows")
+
+
+def _gain_rows(
+    view: View, name: str, task: str, other: str, codes: Sequence[str]
+) -> list[tuple[Entry, ...]]:
+    """Return a row per level, best alignment first; [] where a language lacks one."""
+    grid = [gains(view, task, "artificial", code, other) for code in codes]
+    if not all(grid):
+        return []
+    return [
+        (
+            Entry(name),
+            Entry(number(p := fmean(g.p_at_1 for g in level), 0), sort=p),
+            *(Entry(number(g.mean, 1, True), sort=g.mean, strong=g.sign != "0") for g in level),
         )
-    for axis in panels[:, 0]:
-        axis.set_ylabel(P_AT_1)
-    for axis in panels[-1]:
-        axis.set_xlabel("word-order distance to English")
-    return Figure(f"Heat maps. {title}, in points. {'; '.join(sentences)}.", drawing)
-
-
-def _widest(grids: Mapping[tuple[str, str], Sequence[Sequence[Gain]]], task: str) -> float:
-    """Return the largest gain or loss of a task, which all its maps are scaled by."""
-    of_task = [grid for (of, _), grid in grids.items() if of == task]
-    return max(abs(g.mean) for grid in of_task for column in grid for g in column) or 1.0
-
-
-def _heat_map(
-    axis: "Axes", grid: Sequence[Sequence[Gain]], far: Sequence[float], widest: float
-) -> None:
-    """Draw one grid: a column per distance, a row per level, best alignment on top."""
-    from matplotlib.patches import Rectangle
-    from seaborn import diverging_palette
-
-    values = np.array([[g.mean for g in column] for column in grid]).T
-    colours = diverging_palette(240, 30, s=90, l=55, as_cmap=True)
-    axis.imshow(values, cmap=colours, vmin=-widest, vmax=widest, aspect="auto")
-    for x, column in enumerate(grid):
-        for y, gain in enumerate(column):
-            label = number(gain.mean, 1, True)
-            axis.text(x, y, label, ha="center", va="center", fontsize=7, color=INK)
-            if gain.sign != "0":
-                axis.add_patch(
-                    Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, fill=False, lw=1.2, ec=INK)
-                )
-    levels = [float(np.mean([column[y].p_at_1 for column in grid])) for y in range(len(grid[0]))]
-    axis.set_xticks(range(len(far)), [number(d, 2) for d in far])
-    axis.set_yticks(range(len(levels)), [number(p, 0) for p in levels])
+        for level in zip(*grid, strict=True)
+    ]

@@ -58,7 +58,8 @@ def gains_by_tag(
         axis.legend(frameon=False, fontsize=8, ncols=len(tags))
         gains = " and ".join(means)
         sentences.append(f"{system} − {base} in {len(codes)} languages: mean gain {gains}")
-    axes[-1].set_xticks(range(len(languages)), languages, fontsize=7)
+    two_lines = ["\n" * (i % 2) + code for i, code in enumerate(languages)]  # else they overlap
+    axes[-1].set_xticks(range(len(languages)), two_lines, fontsize=8)
     axes[-1].set_xlabel("language, by printed word-order distance to English")
     alt = f"{title}, languages with 95 % intervals. {'; '.join(sentences)}."
     return Figure(alt, drawing)

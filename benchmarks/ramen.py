@@ -1,0 +1,239 @@
+"""RAMEN's second stage against a plain step of transformers; the parser against supar's way.
+
+Both steps tune every weight of a model as large as all-MiniLM-L6-v2 on one English and one French
+batch: gradients added up, clipped, one step of Adam. The plain one holds the pieces of both
+languages in one table and scores every position against all of them, as ``BertForMaskedLM`` does;
+ours scores hidden positions alone, against the pieces of the batch's language.
+
+supar 1.1.4 scores every relation of every pair of words while it trains, and takes those to the
+right heads afterwards; ours scores these alone. Its scorer is written out here and given our
+weights, since importing supar takes stanza and nltk: both must give the same loss.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from benchmarks.timing import Result, interleaved_medians, torch_threads
+from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
+from xlrepro.papers.ramen.model import ENGLISH, BilingualModel
+from xlrepro.tasks.parsing import BiaffineParser, Trees, parsing_loss
+
+SIZES = BertSizes(30522, dim=384, layers=6, heads=12, ff_dim=1536, positions=512, dropout=0.0)
+TARGET, TARGET_PIECES = "fr", 8000
+SEQUENCES, LENGTH, HIDDEN = 8, 128, 0.15
+CLIP = 5.0
+REPETITIONS = {"cpu": 3, "cuda": 30}
+LEAST = 1.3
+SIDE = 2048
+SENTENCES, WORDS = 32, 25
+ARC, RELATION, RELATIONS = 500, 100, 37  # Dozat and Manning (2017); relations of UD
+
+Batch = tuple[str, Tensor, Tensor]  # language, pieces, where they are hidden
+
+
+def measure(device: str, threads: int) -> list[Result]:
+    """Time steps of the second stage and of the parser, each beside its peer."""
+    with torch_threads(threads):
+        return [*_stage(device, threads), *_parsing(device, threads)]
+
+
+def _stage(device: str, threads: int) -> list[Result]:
+    """Time a step of each, and how fast ours computes beside one large product of matrices."""
+    import transformers
+
+    batches = _batches(device)
+    steps: dict[str, Callable[[], object]] = {
+        "ours": _ours(batches, device),
+        "plain": _plain(batches, device),
+        "product": _product(device),
+    }
+    medians = interleaved_medians(steps, REPETITIONS[device], device, warmup=1)
+    ratio = medians["plain"] / medians["ours"]
+    share = operations(batches) / medians["ours"] / (2 * SIDE**3 / medians["product"])
+    case = f"6 layers, 384 wide; 2 × {SEQUENCES} × {LENGTH} pieces"
+    shared: dict[str, Any] = {
+        "device": device,
+        "threads": threads,
+        "repetitions": REPETITIONS[device],
+    }
+    return [
+        Result(
+            benchmark="bilingual step, all parameters",
+            case=case,
+            value=1e3 * medians["ours"],
+            unit="ms",
+            peer=f"transformers {transformers.__version__}, BertForMaskedLM",
+            peer_value=1e3 * medians["plain"],
+            ratio=ratio,
+            target=f"at least {LEAST} times as fast",
+            met=ratio >= LEAST,
+            tokens_per_second=len(batches) * SEQUENCES * LENGTH / medians["ours"],
+            **shared,
+        ),
+        Result(
+            benchmark="its share of the rate of a large matrix product",
+            case=f"{case}; the product {SIDE} × {SIDE} × {SIDE}",
+            value=100 * share,
+            unit="%",
+            **shared,
+        ),
+    ]
+
+
+def _parsing(device: str, threads: int) -> list[Result]:
+    """Time the parser's loss and gradient beside supar's way, with the same weights."""
+    torch.manual_seed(0)
+    ours = BiaffineParser(SIZES.dim, ARC, RELATION, RELATIONS, dropout=0.0).to(device)
+    for parameter in (ours.arc, ours.relation):
+        nn.init.normal_(parameter, std=0.01)
+    states = torch.randn(SENTENCES, WORDS, SIZES.dim, device=device)
+    heads = torch.randint(0, WORDS + 1, (SENTENCES, WORDS), device=device)
+    # A word is never its own head.
+    heads[heads == torch.arange(1, WORDS + 1, device=device)] = 0
+    relations = torch.randint(0, RELATIONS, (SENTENCES, WORDS), device=device)
+    gold = Trees(heads, relations, torch.ones_like(heads, dtype=torch.bool))
+
+    def our_loss() -> Tensor:
+        return parsing_loss(*ours(states, gold.heads), gold)
+
+    def their_loss() -> Tensor:
+        return as_supar(ours, states, gold)
+
+    with torch.no_grad():
+        torch.testing.assert_close(our_loss(), their_loss())
+    repetitions = 10 * REPETITIONS[device]
+    functions = {"ours": _gradient(ours, our_loss), "supar": _gradient(ours, their_loss)}
+    medians = interleaved_medians(functions, repetitions, device, warmup=1)
+    return [
+        Result(
+            benchmark="biaffine parser, loss and gradient",
+            case=f"{SENTENCES} × {WORDS} words, {ARC} and {RELATION} wide, {RELATIONS} relations",
+            device=device,
+            threads=threads,
+            value=1e3 * medians["ours"],
+            unit="ms",
+            repetitions=repetitions,
+            peer="the scorer as supar 1.1.4 computes it",
+            peer_value=1e3 * medians["supar"],
+            ratio=medians["supar"] / medians["ours"],
+            target="faster",
+            met=medians["supar"] > medians["ours"],
+            tokens_per_second=SENTENCES * WORDS / medians["ours"],
+        )
+    ]
+
+
+def _gradient(module: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
+    def run() -> None:
+        module.zero_grad(set_to_none=True)
+        loss().backward()  # type: ignore[no-untyped-call]
+
+    return run
+
+
+def as_supar(parser: BiaffineParser, states: Tensor, gold: Trees) -> Tensor:
+    """Return the loss as supar computes it: all relations of all pairs, the root a word too."""
+    root = parser.root.expand(len(states), 1, -1)
+    everything = torch.cat([root, states], dim=1)
+    narrowed = [
+        functional.leaky_relu(part[i](everything), 0.1)
+        for i in (0, 1)
+        for part in (parser.dependents, parser.heads)
+    ]
+    one = torch.ones_like(everything[..., :1])
+    # shape: (batch, words + 1, words + 1), then (batch, relations, words + 1, words + 1)
+    arcs = torch.einsum(
+        "bxi,ij,byj->bxy", torch.cat([narrowed[0], one], -1), parser.arc, narrowed[1]
+    )
+    sides = (torch.cat([side, one], -1) for side in narrowed[2:])
+    relations = torch.einsum("bxi,oij,byj->boxy", next(sides), parser.relation, next(sides))
+    arcs, relations = arcs[:, 1:], relations.permute(0, 2, 3, 1)[:, 1:]
+    itself = functional.pad(torch.eye(arcs.shape[1], dtype=torch.bool, device=arcs.device), (1, 0))
+    arcs = arcs.masked_fill(itself, float("-inf"))
+    heads, labels = gold.heads[gold.mask], gold.relations[gold.mask]
+    chosen = relations[gold.mask][torch.arange(len(heads), device=heads.device), heads]
+    return functional.cross_entropy(arcs[gold.mask], heads) + functional.cross_entropy(
+        chosen, labels
+    )
+
+
+def operations(batches: list[Batch]) -> float:
+    """Return the multiplications and additions of a step's products of matrices."""
+    total = 0.0
+    for language, ids, hidden in batches:
+        # A layer's matrices: 4 d² of attention and 2 d f of the feed-forward; two of the scores.
+        layer = 4 * SIZES.dim**2 + 2 * SIZES.dim * SIZES.ff_dim + 2 * ids.shape[1] * SIZES.dim
+        rows = SIZES.vocabulary if language == ENGLISH else TARGET_PIECES
+        head = int(hidden.sum()) * SIZES.dim * (SIZES.dim + rows)
+        # A product forward costs two operations an entry; backward costs two such products.
+        total += 3 * 2 * (ids.numel() * SIZES.layers * layer + head)
+    return total
+
+
+def _batches(device: str) -> list[Batch]:
+    torch.manual_seed(0)
+    found = []
+    for language, pieces in ((ENGLISH, SIZES.vocabulary), (TARGET, TARGET_PIECES)):
+        ids = torch.randint(5, pieces, (SEQUENCES, LENGTH))
+        hidden = torch.rand(ids.shape) < HIDDEN
+        found.append((language, ids.to(device), hidden.to(device)))
+    return found
+
+
+def _ours(batches: list[Batch], device: str) -> Callable[[], None]:
+    model = BilingualModel(MaskedLanguageModel(SIZES))
+    model.add(TARGET, torch.randn(TARGET_PIECES, SIZES.dim) / 50, torch.zeros(TARGET_PIECES))
+    model.to(device).train()
+
+    def loss(language: str, ids: Tensor, hidden: Tensor) -> Tensor:
+        return functional.cross_entropy(model(language, ids, hidden), ids[hidden])
+
+    return _step(model, batches, loss)
+
+
+def _plain(batches: list[Batch], device: str) -> Callable[[], None]:
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=SIZES.vocabulary + TARGET_PIECES,
+        hidden_size=SIZES.dim,
+        num_hidden_layers=SIZES.layers,
+        num_attention_heads=SIZES.heads,
+        intermediate_size=SIZES.ff_dim,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    model: nn.Module = BertForMaskedLM(config)
+    model = model.to(device).train()
+
+    def loss(language: str, ids: Tensor, hidden: Tensor) -> Tensor:
+        shifted = ids if language == ENGLISH else ids + SIZES.vocabulary
+        labels = shifted.masked_fill(~hidden, -100)
+        found: Tensor = model(input_ids=shifted, labels=labels).loss
+        return found
+
+    return _step(model, batches, loss)
+
+
+def _step(
+    model: nn.Module, batches: list[Batch], loss: Callable[[str, Tensor, Tensor], Tensor]
+) -> Callable[[], None]:
+    adam = torch.optim.Adam(model.parameters(), lr=1e-5)
+
+    def step() -> None:
+        adam.zero_grad(set_to_none=True)
+        for batch in batches:
+            loss(*batch).backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        adam.step()
+
+    return step
+
+
+def _product(device: str) -> Callable[[], Tensor]:
+    left, right = (torch.randn(SIDE, SIDE, device=device) for _ in range(2))
+    return lambda: left @ right

@@ -1,0 +1,1 @@
+"""Heads with the encoder tuned under them, beside those on frozen states."""
