@@ -1,4 +1,4 @@
-"""Steps of the sense-aware language model against the plain one's; its LSTM against torch's.
+"""Steps of sense-aware language models against the plain ones'; the biLM's LSTM against torch's.
 
 Whole training steps on random text: forward, backward, clipping, both optimisers, and what senses
 add: choice, centres, queue. Both draw as many negatives.
@@ -18,8 +18,15 @@ from xlrepro.papers.sense_alignment.pretraining.training import Run
 from xlrepro.papers.sense_alignment.systems import language_model
 
 SENSES = 5
-# words of the vocabulary, negatives (None: the full softmax), largest cost of a sense-aware step
-CASES = ((20_000, 2048, 1.15), (30_000, 8192, 1.15), (4_000, None, None))
+PLAIN = {"SaELMo": "ELMo", "SaBERT-Tiny": "BERT-Tiny"}
+# model, words of the vocabulary, negatives (None: the full softmax), largest cost of its step
+CASES = (
+    ("SaELMo", 2_000, 2048, 1.15),  # as at open
+    ("SaELMo", 30_000, 8192, 1.15),
+    ("SaELMo", 4_000, None, None),
+    # The plain BERT's word vectors are its output, of which none is left out.
+    ("SaBERT-Tiny", 2_000, 2048, None),
+)
 REPETITIONS = {"cpu": 7, "cuda": 20}
 TARGET = "at most {} times the plain model's step"
 
@@ -32,30 +39,32 @@ def measure(device: str, threads: int) -> list[Result]:
 
 
 def _step(
-    device: str, threads: int, words: int, negatives: int | None, limit: float | None
+    device: str, threads: int, name: str, words: int, negatives: int | None, limit: float | None
 ) -> Result:
-    text = _corpus(words)
+    text, plain = _corpus(words), PLAIN[name]
     softmax = {"kind": "full"} if negatives is None else {"kind": "sampled", "negatives": negatives}
-    runs = {name: _stepper(_settings(name, softmax), text, device) for name in ("ELMo", "SaELMo")}
+    runs = {each: _stepper(_settings(each, softmax), text, device) for each in (plain, name)}
     repetitions = REPETITIONS[device] if negatives else 3
     medians = interleaved_medians(runs, repetitions, device, warmup=2)
-    cost = medians["SaELMo"] / medians["ELMo"]
-    training = _settings("ELMo", softmax).training
+    cost = medians[name] / medians[plain]
+    settings = _settings(name, softmax)
+    network, training = settings.network, settings.training
+    read = training.streams * (network.positions if network.family == "bert" else training.unroll)
     drawn = "full softmax" if negatives is None else f"{negatives:,} negatives"
     return Result(
-        benchmark="sense-aware training step, SaELMo",
+        benchmark=f"sense-aware training step, {name}",
         case=f"{words:,} words, {SENSES} senses, {drawn}",
         device=device,
         threads=threads,
-        value=1e3 * medians["SaELMo"],
+        value=1e3 * medians[name],
         unit="ms",
         repetitions=repetitions,
-        peer="plain step, ELMo",
-        peer_value=1e3 * medians["ELMo"],
+        peer=f"plain step, {plain}",
+        peer_value=1e3 * medians[plain],
         ratio=1 / cost,
         target=None if limit is None else TARGET.format(limit),
         met=None if limit is None else cost <= limit,
-        tokens_per_second=training.streams * training.unroll / medians["SaELMo"],
+        tokens_per_second=read / medians[name],
     )
 
 

@@ -2,10 +2,10 @@
 
 import json
 import os
-import runpy
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -183,15 +183,23 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_an_interrupt_while_the_command_line_loads_ends_it_without_a_traceback(monkeypatch):
-    class Interrupt:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name == "xlrepro.cli":
-                raise KeyboardInterrupt
+def test_an_interrupt_while_the_command_line_loads_ends_it_without_a_traceback(tmp_path):
+    """Oracle: a module that the command line loads is interrupted while it is being loaded."""
+    slow = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(60)"
+    (tmp_path / "typer.py").write_text(slow)
+    code = "from xlrepro.__main__ import run; run()"
+    places = [str(tmp_path), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.returncode == -signal.SIGINT
+    assert done.stdout == done.stderr == ""
 
-    monkeypatch.delitem(sys.modules, "xlrepro.cli")
-    monkeypatch.setattr(sys, "meta_path", [Interrupt, *sys.meta_path])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("xlrepro", run_name="__main__")
-    assert ended.value.code == 130
+
+def test_the_installed_command_is_the_modules():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    assert scripts == {"xlrepro": "xlrepro.__main__:run"}

@@ -72,8 +72,12 @@ AXE = Script(
     sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc",
     purpose="axe-core, which looks for barriers on the book's pages,",
 )
-# axe's time goes by elements: of rows, and of items, that are alike in kind it sees the first.
-CUT = """() => {
+# axe's time goes by elements: of rows, and of items, that are alike in kind it sees the first; what
+# is drawn inside an image says nothing; the menu is the same on all pages: it is seen on the first.
+CUT = """(withMenu) => {
+    const drawn = "figure svg > *, mjx-container svg > *";
+    document.querySelectorAll(drawn).forEach((part) => part.remove());
+    if (!withMenu) document.querySelectorAll(".bd-sidebar-primary > *").forEach((e) => e.remove());
     const kinds = (e) => Array.from(e.querySelectorAll("*"), (p) => `${p.tagName}.${p.className}`);
     const lists = document.querySelectorAll("main tbody, main ul.xl-deviations, .xl-claims-of ul");
     for (const list of lists) {
@@ -85,12 +89,10 @@ CUT = """() => {
         }
     }
 }"""
-# What keeps somebody from reading or using the page; `axe` says how grave it is.
-# The menu is the same on all pages: it is looked at on the first. In the second theme what colours
-# decide is looked at again, and nothing else.
-RUN_AXE = """async ([withMenu, colours]) => {
-    const scope = withMenu ? document : {exclude: [[".bd-sidebar-primary"]]};
-    const found = await axe.run(scope, {
+# What keeps somebody from reading or using the page; axe says how grave it is. In the second
+# theme what colours decide is looked at again, and nothing else.
+RUN_AXE = """async (colours) => {
+    const found = await axe.run(document, {
         resultTypes: ["violations"],
         elementRef: false,
         preload: false, // it would ask for stylesheets where there are none
@@ -221,13 +223,12 @@ def look(page: Page, url: str, visit: Visit) -> None:
     if of_experiment:
         visit.looks[PHONE["width"]] = page.evaluate(LOOK)
     visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}
-    page.evaluate(CUT)
+    page.evaluate(CUT, url.endswith("/index.html"))
     page.add_script_tag(path=locate(AXE))
-    with_menu = url.endswith("/index.html")
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now
         for colours, theme in enumerate(("light", "dark")):
             page.evaluate(SET_THEME, theme)
-            found = page.evaluate(RUN_AXE, [with_menu, bool(colours)])
+            found = page.evaluate(RUN_AXE, bool(colours))
             visit.barriers[f"{theme}, {size['width']}"] = found

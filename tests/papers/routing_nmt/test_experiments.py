@@ -7,7 +7,7 @@ import pytest
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.routing_nmt.block_order import PLACES, reordered
+from xlrepro.papers.routing_nmt.block_order import PLACES, chances_of_means, held, reordered
 from xlrepro.papers.routing_nmt.experiments import SYSTEMS, settings_of
 from xlrepro.papers.routing_nmt.settings import presets
 from xlrepro.papers.routing_nmt.translation import checkpoint_of, run
@@ -157,6 +157,19 @@ def test_chances_under_random_usage_agree_with_counting_one_by_one():
         holds["N07"] += any(set(most) == {"semantics", "syntax"} for most in by_use)
         holds["together"] += figure_order(usage) is not None
     assert found == {name: pytest.approx(count / 3_000, abs=0.04) for name, count in holds.items()}
+
+
+def test_claims_of_the_figure_hold_or_fail_by_its_heaviest_users():
+    assert held(PREFERS) == dict.fromkeys(("N05", "N06", "N07", "together"), True)
+    swapped = PREFERS | {"translation": PREFERS["ner"], "ner": PREFERS["translation"]}
+    assert held(swapped)["together"]  # up to the order of the blocks
+    lazy = PREFERS | {"translation": [0.2, 0.3, 0.2]}
+    assert held(lazy) == {"N05": False, "N06": True, "N07": True, "together": False}
+
+
+def test_the_mean_over_one_seed_has_the_chances_of_a_trial():
+    single, alone = chances_of_means(1), chances()
+    assert single == {name: pytest.approx(share, abs=0.05) for name, share in alone.items()}
 
 
 def test_figure_2_asks_for_the_trials_of_table_1():

@@ -7,6 +7,10 @@ import pytest
 
 from xlrepro.papers.sense_alignment.figures.instances import over_instances
 from xlrepro.papers.sense_alignment.figures.pretraining import language_models
+from xlrepro.papers.sense_alignment.figures.senses import (
+    alive_along_the_training,
+    near_the_senses,
+)
 
 
 def record(system, seed=0, value=0.5, **details):
@@ -39,3 +43,30 @@ def test_a_language_model_that_two_records_used_is_listed_once():
     assert row[5].sort == pytest.approx(math.log(20))
     berts = [record("wsd:BERT-Tiny", language_model={**log, "held_out": {"en": [0, 0]}})]
     assert language_models(berts, "open").rows[0][4].text == "–"
+
+
+def test_the_curve_of_senses_is_the_mean_of_the_seeds():
+    runs = [[[10, 1, 1, 1], [20, 4, 5, 5]], [[10, 1, 1, 1], [20, 2, 5, 5]]]
+    given = [record("alive:SaELMo", seed, alive=run) for seed, run in enumerate(runs)]
+    given.append(record("arithmetic:bilingual"))
+    drawn = alive_along_the_training(given, "open")
+    (axes,) = drawn.drawing.axes
+    frequent, middling, _ = axes.lines
+    assert list(frequent.get_xdata()) == [10, 20]
+    assert list(frequent.get_ydata()) == [1, 3]
+    assert list(middling.get_ydata()) == [1, 5]
+
+
+def test_a_sense_has_the_colour_of_what_is_near_it():
+    senses = [
+        {"sense": s, "place": [s, 0.0], "own": 0.0, "nearest": [[f"w{s}", 0, 0.9, s, 1.0]]}
+        for s in (1, 2)
+    ]
+    given = [record("vectors:SaELMo", neighbours={"bank": senses, "us": senses[:1]})]
+    drawn = near_the_senses(given, "open")
+    several, alone = drawn.drawing.axes
+    assert several.get_title() == "bank, 2 senses"
+    assert alone.get_title() == "us, 1 sense"
+    dots = [dot.get_facecolor()[0].tolist() for dot in several.collections]
+    assert dots[0] == dots[1] != dots[2] == dots[3]
+    assert "bank, sense 2: w2" in drawn.alt

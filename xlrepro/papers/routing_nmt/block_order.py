@@ -7,9 +7,12 @@ each task's tag, and never to a claim.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 
-from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS, Usage, aligned
+import numpy as np
+
+from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS, Usage, aligned, figure_order
 from xlrepro.trials.experiment import Address
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
@@ -64,3 +67,36 @@ def reordered(records: Sequence[Record]) -> list[Record]:
         for record, order in zip(same_pair, aligned(usages), strict=True):
             found[record.key] = record.model_copy(update={"cells": tuple(_cells(record, order))})
     return [found[record.key] for record in records]
+
+
+def held(usage: Usage) -> dict[str, bool]:
+    """Tell which of N05, N06, N07 hold for some block, and whether one order makes all hold."""
+
+    def some_block(*tasks: str) -> bool:
+        return any(
+            set(sorted(FIGURE_TASKS, key=lambda t: -usage[t][block])[: len(tasks)]) == set(tasks)
+            for block in range(BLOCKS)
+        )
+
+    return {
+        "N05": some_block("translation"),
+        "N06": some_block("ner"),
+        "N07": some_block("semantics", "syntax"),
+        "together": figure_order(usage) is not None,
+    }
+
+
+@cache
+def chances_of_means(seeds: int, draws: int = 1_000) -> dict[str, float]:
+    """Return how often each of `held` is true of the mean over seeds of random usage.
+
+    Each seed's usage is drawn uniformly from the simplex, task by task, and its blocks are put in
+    order as those of trained models are: what judges the claims at several seeds.
+    """
+    draw, found = np.random.default_rng(0), []
+    for tables in draw.dirichlet(np.ones(BLOCKS), (draws, seeds, len(FIGURE_TASKS))):
+        usages = [dict(zip(FIGURE_TASKS, table, strict=True)) for table in tables]
+        orders = aligned(usages)
+        ordered = [table[:, list(order)] for table, order in zip(tables, orders, strict=True)]
+        found.append(held(dict(zip(FIGURE_TASKS, np.mean(ordered, axis=0), strict=True))))
+    return {name: float(np.mean([each[name] for each in found])) for name in found[0]}

@@ -37,6 +37,8 @@ PAPER = "sense_alignment"
 PROFILES = ("smoke", "open", "paper")
 MONOLINGUAL = ("ELMo", "SaELMo", "BERT-Tiny", "SaBERT-Tiny")
 BASELINES = ("most frequent sense", "first sense")
+# Sense-aware models that are trained as long as the plain ones, in seconds: with fewer steps.
+TIMED, EQUAL_TIME = ("SaELMo", "SaBERT-Tiny"), "-time"
 # Printed settings of Tables 6 and 8 with the corpora's sizes (§D).
 ARITHMETIC = {
     "monolingual": {
@@ -89,12 +91,17 @@ def _table2(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     changed, columns = changes(overrides), tuple(sense_data.TEST_SETS)
-    names = dict.fromkeys(name for _, name in (s.split(":", 1) for s in systems))
+    preset = _preset(profile, "table2")
+    steps = preset.pop("equal_time")
+    parts = [(block.endswith(EQUAL_TIME), name) for block, name in map(_parted, systems)]
     trials = []
-    for name in names:
-        rows = tuple(s for s in systems if s.split(":", 1)[1] == name)
-        model = None if name in BASELINES else language_model(profile, name, SOURCE, changed)
-        values = {**_preset(profile, "table2"), **changed.others, "model": model}
+    for timed, name in dict.fromkeys(parts):
+        rows = tuple(s for s, part in zip(systems, parts, strict=True) if part == (timed, name))
+        own = changed
+        if timed:
+            own = changed._replace(training={**changed.training, "steps": steps[name]})
+        model = None if name in BASELINES else language_model(profile, name, SOURCE, own)
+        values = {**preset, **changed.others, "model": model}
         settings = validated(values, f"table2 {profile} {name}", DisambiguationSettings)
         # Rows without a model have nothing random but the draws of their intervals.
         drawn = seeds if model else (0,)
@@ -103,6 +110,11 @@ def _table2(
             "disambiguation", "table2", rows, columns, profile, drawn, settings, hashes
         )
     return trials
+
+
+def _parted(system: str) -> tuple[str, str]:
+    block, _, name = system.partition(":")
+    return block, name
 
 
 def transfer_settings(
@@ -202,8 +214,10 @@ def _figures4_7(
         name, task = whole.removesuffix(AFTERWARDS), "purity"
         values = _preset(profile, "figures4_7")
         known, count = values.pop("known"), values.pop("sentences")
-        model = _model_of(known if block == "purity" else profile, name, changed)
-        if block == "purity":
+        model = _model_of(profile if block == "vectors" else known, name, changed)
+        if block != "vectors":
+            if block == "lists":
+                model = _of_lists(model)
             values = {"sentences": count}
             columns: tuple[str, ...] = (PURITY, MAJORITY, DEALT)
             if name != whole:
@@ -217,6 +231,11 @@ def _figures4_7(
             task, "figures4_7", (identifier,), columns, profile, seeds, settings, _hashes(model)
         )
     return trials
+
+
+def _of_lists(model: Any) -> Any:
+    """Return a language model's settings with lists of nouns instead of sentences."""
+    return model.model_copy(update={"text": model.text.model_copy(update={"source": "lists"})})
 
 
 def known_words(model: Any) -> tuple[str, ...]:
@@ -243,6 +262,8 @@ EXPERIMENTS = (
         systems=(
             *_systems("wsd", MONOLINGUAL),
             *_systems("lemma", MONOLINGUAL, ours=True),
+            *_systems(f"wsd{EQUAL_TIME}", TIMED, ours=True),
+            *_systems(f"lemma{EQUAL_TIME}", TIMED, ours=True),
             *_systems("baseline", BASELINES, ours=True),
         ),
         columns=tuple(sense_data.TEST_SETS),
@@ -304,6 +325,7 @@ EXPERIMENTS = (
         question="Do the sense vectors of an ambiguous word separate, and agree across languages?",
         systems=(
             *_systems("purity", PURE, ours=True),
+            *_systems("lists", ("ELMo", *SENSED), ours=True),
             *_systems("vectors", ("SaELMo", "Bi-SaELMo"), ours=True),
         ),
         columns=(PURITY, MAJORITY, DEALT, LABELLED, OWN),

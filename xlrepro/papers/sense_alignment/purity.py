@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from xlrepro.corpora.artificial.ambiguity import lists
+from xlrepro.corpora.artificial.tree import Realisation
 from xlrepro.papers.sense_alignment import features
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.pretraining import artefacts, text
@@ -35,7 +37,8 @@ Occurrences = Mapping[str, Sequence[tuple[int, str]]]
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill purities (percent) where text with known senses is named, else the share of own senses.
 
-    Details: per chosen word and sense the nearest sense vectors and their places in two dimensions.
+    Details: per chosen word and sense the nearest sense vectors and their places in two dimensions,
+    a plane per word.
     """
     settings = validated(trial.settings, trial.label, PuritySettings)
     (system,) = trial.systems
@@ -78,7 +81,10 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
     """
     family = text.family(model.settings.text.ambiguous)
     known = {key for pair in family.pairs for key in pair}
-    drawn = family.realisations(SOURCE, sentences, "known senses")
+    if model.settings.text.source == "lists":
+        drawn: Sequence[Realisation] = lists(family, SOURCE, sentences, seed=1)
+    else:
+        drawn = family.realisations(SOURCE, sentences, "known senses")
     words = [[word.form for word in r.words] for r in drawn]
     number = {word: i for i, word in enumerate(model.vocabulary)}
     states = _states(model, words)
@@ -156,31 +162,34 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
 
     Returns:
         Per sense: its number, ``own``, the share of the nearest that are senses of the same word,
-        and the nearest as (word, sense, cosine, x, y) with two principal components of these.
-        Nothing for a word outside the vocabulary.
+        and the nearest as (word, sense, cosine, x, y) with two principal components of all senses
+        of the word and what is near them. Nothing for a word outside the vocabulary.
     """
     if word not in model.vocabulary or not model.parts:
         return []
     part, row = model.parts[0], model.vocabulary.index(word)
-    slots = part.alive.shape[1]
     # shape: (words * slots, dim)
-    unit = functional.normalize(part.vectors.flatten(0, 1).double(), dim=-1)
-    alive = part.alive.flatten()
-    found = []
-    for sense in part.alive[row].nonzero().flatten().tolist():
+    slots, vectors = part.alive.shape[1], part.vectors.flatten(0, 1).double()
+    unit, alive = functional.normalize(vectors, dim=-1), part.alive.flatten()
+    senses = part.alive[row].nonzero().flatten().tolist()
+    groups = []
+    for sense in senses:
         own = row * slots + sense
         # shape: (words * slots,)
         cosines = (unit @ unit[own]).masked_fill(~alive, -torch.inf)
         cosines[own] = -torch.inf
-        near = cosines.topk(min(count, int(alive.sum()) - 1)).indices
-        group = torch.cat((torch.tensor([own]), near))
-        places = _plane(part.vectors.flatten(0, 1)[group].double())
+        near = cosines.topk(min(count, int(alive.sum()) - 1))
+        groups.append((own, near.indices.tolist(), near.values.tolist()))
+    plane = iter(_plane(vectors[[n for own, near, _ in groups for n in (own, *near)]]))
+    found = []
+    for sense, (_, neighbours, alike) in zip(senses, groups, strict=True):
+        place = next(plane)
         nearest = [
-            [model.vocabulary[n // slots], n % slots, round(float(cosines[n]), 4), *places[i + 1]]
-            for i, n in enumerate(near.tolist())
+            [model.vocabulary[n // slots], n % slots, round(cosine, 4), *next(plane)]
+            for n, cosine in zip(neighbours, alike, strict=True)
         ]
-        share = sum(n // slots == row for n in near.tolist()) / len(near)
-        found.append({"sense": sense, "place": places[0], "own": share, "nearest": nearest})
+        share = sum(n // slots == row for n in neighbours) / len(neighbours)
+        found.append({"sense": sense, "place": place, "own": share, "nearest": nearest})
     return found
 
 

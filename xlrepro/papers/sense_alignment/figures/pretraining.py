@@ -30,9 +30,9 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
     caption = (
         f"Language models ({profile}). Held-out loss: nats per word in the full vocabulary, the "
         "senses of a word summed, mean of both directions; an even guess over the vocabulary "
-        "beside it. Sampled training sees each of many senses seldom, so that the sum over all of "
-        "them may be far worse than a guess. Not computed for BERT. Seconds are wall time on a "
-        "shared machine: the benchmarks compare steps."
+        "beside it. Sampled training draws each of many senses seldom, so that the sum over all of "
+        "them is worse than the training loss says. Not computed for BERT. Seconds are wall time "
+        "on a shared machine: the benchmarks compare steps."
     )
     return Table(caption, headings("first system", *names, numeric=names), tuple(rows))
 

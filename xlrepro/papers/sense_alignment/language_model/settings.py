@@ -211,8 +211,9 @@ class TextSettings(_Settings):
     """What a language model reads.
 
     Attributes:
-        source: registered open text, the artificial languages, or a file of the user's per
-            language (``supplied``: one tokenised sentence a line).
+        source: registered open text, sentences of the artificial languages, lists of their nouns
+            (``ambiguity.lists``), or a file of the user's per language (``supplied``: one tokenised
+            sentence a line).
         ambiguous: of artificial languages: pairs of concepts that share a word in the source.
         words: at most so many running words of each language.
         held_out: sentences per language kept for the perplexity.
@@ -220,7 +221,7 @@ class TextSettings(_Settings):
         seed: of which lines are read.
     """
 
-    source: Literal["artificial", "open", "supplied"]
+    source: Literal["artificial", "lists", "open", "supplied"]
     ambiguous: int = Field(0, ge=0)
     words: dict[str, int]
     held_out: int = Field(200, ge=0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlrepro.artefacts import hash_of
 from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily
+from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily, lists
 from xlrepro.embeddings.open.registered import file_hash, local_path
 from xlrepro.embeddings.open.text import TextFile, text_files
 from xlrepro.embeddings.open.tokenise import words_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SOURCE = "en"
 FAMILY_SEED = 0
 BEGIN, END, UNKNOWN, MASK = SPECIAL = ("<S>", "</S>", "<UNK>", "<MASK>")
+MADE_UP = ("artificial", "lists")  # sources of artificial languages
 USUAL_WORDS = 8  # of an artificial sentence
 FEWEST_WORDS = 3  # shorter lines are headings and list marks
 SUPPLIED = "language-model-text"  # {en,de,es,ja,zh}.txt: a tokenised sentence a line
@@ -109,7 +110,7 @@ def _most_frequent(counts: Counter[str]) -> list[str]:
 
 def split(language: str, settings: TextSettings) -> tuple[list[list[str]], list[list[str]]]:
     """Return training and held-out sentences of a language, at most ``settings.words`` words."""
-    sources = {"artificial": _artificial, "open": _open, "supplied": _supplied}
+    sources = {"artificial": _artificial, "lists": _lists, "open": _open, "supplied": _supplied}
     training: list[list[str]] = []
     held_out: list[list[str]] = []
     words = 0
@@ -141,6 +142,13 @@ def _artificial(language: str, settings: TextSettings, limit: int) -> Iterator[l
 @lru_cache(maxsize=16)
 def _made_up(pairs: int, language: str, count: int) -> list[tuple[str, ...]]:
     return family(pairs).text(language, count)
+
+
+def _lists(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
+    """Yield lists of nouns of one kind each, enough of them."""
+    count = limit // FEWEST_WORDS + settings.held_out
+    for made in lists(family(settings.ambiguous), language, count):
+        yield [word.form for word in made.words]
 
 
 def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
@@ -180,8 +188,8 @@ def _supplied(language: str, settings: TextSettings, limit: int) -> Iterator[lis
 def recipe(settings: LanguageModelSettings) -> dict[str, Any]:
     """Return what decides text and dictionary: content hashes; reads no data of the registry."""
     text = settings.text
-    if text.source == "artificial":
-        return {"artificial": f"family {FAMILY_SEED}"}
+    if text.source in MADE_UP:
+        return {text.source: f"family {FAMILY_SEED}"}
     found: dict[str, Any] = {}
     for code in settings.languages:
         if text.source == "open":
@@ -208,7 +216,7 @@ def _dictionary_of(settings: LanguageModelSettings) -> str:
 def pairs(settings: LanguageModelSettings) -> list[tuple[str, str]]:
     """Return the seed dictionary, English word first, in its order, without repetitions."""
     (other,) = (code for code in settings.languages if code != SOURCE)
-    if settings.text.source == "artificial":
+    if settings.text.source in MADE_UP:
         found = family(settings.text.ambiguous).dictionary(SOURCE, other)
     else:
         rows = loading.load_rows("muse-full", _dictionary_of(settings))
