@@ -75,7 +75,8 @@ AXE = Script(
 # axe's time goes by elements: of rows, and of items, that are alike in kind it sees the first; what
 # is drawn inside an image says nothing; the menu is the same on all pages: it is seen on the first.
 CUT = """(withMenu) => {
-    document.querySelectorAll("svg > *").forEach((part) => part.remove());
+    const drawn = "figure svg > *, mjx-container svg > *";
+    document.querySelectorAll(drawn).forEach((part) => part.remove());
     if (!withMenu) document.querySelectorAll(".bd-sidebar-primary > *").forEach((e) => e.remove());
     const kinds = (e) => Array.from(e.querySelectorAll("*"), (p) => `${p.tagName}.${p.className}`);
     const lists = document.querySelectorAll("main tbody, main ul.xl-deviations, .xl-claims-of ul");

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import product
+from itertools import chain, product, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -182,8 +182,10 @@ def legend_below(drawing: "Drawing", axes: "Axes", across: int = 2) -> None:
     )  # fmt: skip
 
 
-def name_points(axes: "Axes", points: Iterable[tuple[str, float, float]]) -> None:
-    """Write names beside points, given as (name, x, y): the first ones first.
+def name_points(
+    axes: "Axes", points: Iterable[tuple[str, float, float]], colours: Iterable[str] = ()
+) -> None:
+    """Write names beside points, given as (name, x, y): the first ones first; in black, or colours.
 
     A name stands at the first corner of its point where it falls on no other; one that finds none
     is left out. All else must be drawn, and the limits of the axes settled.
@@ -191,11 +193,11 @@ def name_points(axes: "Axes", points: Iterable[tuple[str, float, float]]) -> Non
     # the layout: from now on names have a place
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     taken: list[Any] = []
-    for name, x, y in points:
+    for (name, x, y), colour in zip(points, chain(colours, repeat("black"))):
         for right, up in product((1, -1), repeat=2):
             text = axes.annotate(
                 name, (x, y), (4 * right, 2 * up), textcoords="offset points", fontsize=8,
-                ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top",
+                color=colour, ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top",
             )  # fmt: skip
             box = text.get_window_extent().padded(1)
             if not any(box.overlaps(other) for other in taken):

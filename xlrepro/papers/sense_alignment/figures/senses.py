@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from xlrepro.evidence.figures import Figure, legend_below, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures import (
+    Figure,
+    legend_below,
+    name_points,
+    new_panels,
+    nothing_to_draw,
+    styled,
+)
 from xlrepro.evidence.html_table import number
 from xlrepro.evidence.row_plot import PALETTE
 from xlrepro.papers.sense_alignment.growth import BANDS
@@ -76,12 +83,14 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
 
 def _plane(axes: Any, word: str, senses: Sequence[dict[str, Any]]) -> None:
     """Draw a word's senses as large dots and what is near each in the same colour."""
+    names, colours = [], []
     for sense, colour in zip(senses, PALETTE, strict=False):
         near = sense["nearest"]
         axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
         axes.scatter(*sense["place"], s=48, color=colour, marker="D")
-        for name, _, _, x, y in near[:NAMED]:
-            axes.annotate(name, (x, y), fontsize=8, color=colour)
+        names += [(name, x, y) for name, _, _, x, y in near[:NAMED]]
+        colours += [colour] * len(near[:NAMED])
     axes.set(title=f"{word}, {len(senses)} senses" if len(senses) > 1 else f"{word}, 1 sense")
     axes.set_xticks([])
     axes.set_yticks([])
+    name_points(axes, names, colours)
