@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.overrides import check_overrides
+from xlrepro.trials.overrides import check_overrides, kinds_of
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
 
@@ -168,7 +168,7 @@ class Experiment:
                 f"seeds must be whole numbers from 0 to {LARGEST_SEED}, not {list(wanted)}"
             )
         changes = overrides or {}
-        check_overrides(changes)
+        check_overrides(changes, kinds_of(self.key.split("/")[0]))
         for name in systems or ():
             if not self._changed(profile, self.select([name], profile), wanted[:1], changes):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")

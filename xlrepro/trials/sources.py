@@ -1,8 +1,8 @@
 """One source file as a trial runs it: a hash of its code and of the data files it names.
 
 A module counts by its syntax tree without docstrings, so prose, comments and layout leave no
-trace. The tables of a paper's package that name, and do not compute (``TASKS``, ``SHRINK``), leave
-none either. A YAML file counts with each module that names it by its whole file name
+trace. The tables of a paper's package that name, and do not compute (``TASKS``, ``SHRINK``,
+``BOUNDS``), leave none either. A YAML file counts with each module that names it by its whole name
 (``"presets.yaml"``), by what it says, not by its comments. Presets whose name is put together
 (``f"{experiment}.yaml"``) do not: what they say stands in each trial's settings.
 """
@@ -24,7 +24,7 @@ from xlrepro.paths import build_dir
 from xlrepro.yaml_files import read_yaml
 
 OWN = (str(Path(__file__).resolve().parents[2]),)  # the folder that holds the package
-TABLES = ("TASKS", "SHRINK")
+TABLES = ("TASKS", "SHRINK", "BOUNDS")
 KEPT_IN = "sources.json"
 FORM = 1  # of what is kept; raised when the hash of a module is made in another way
 

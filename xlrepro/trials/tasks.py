@@ -7,7 +7,7 @@ dictionary of ``"package.module:function"``. A package of somebody else's names 
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError
 
@@ -61,9 +61,23 @@ def load_task(task: str) -> "Callable[[Trial, TrialContext], TrialResult]":
         raise SettingsError(f"task {task!r}: {where} cannot be found: {error}") from error
 
 
+def table_of(paper: str, name: str) -> dict[str, Any]:
+    """Return a table of a paper's package, such as ``BOUNDS``; empty where it has none.
+
+    Args:
+        paper: ``"word_order"``, or the name of somebody else's package.
+        name: of the table.
+    """
+    return _table(f"{PAPERS}.{paper}", name) or _table(paper, name)
+
+
 def _tasks_of(package: str) -> dict[str, str]:
+    return _table(package, "TASKS")
+
+
+def _table(package: str, name: str) -> dict[str, Any]:
     try:
-        return dict(getattr(importlib.import_module(package), "TASKS", {}))
+        return dict(getattr(importlib.import_module(package), name, {}))
     except ModuleNotFoundError as error:
         if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise

@@ -1,15 +1,11 @@
 """Zero resource: what training and selection may not see; scores, averages and gates of a trial."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.errors import DataError
-from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.man_moe import data, reviews, sweep, transfer
 from xlrepro.papers.man_moe.examples import POLARITY, Example
 from xlrepro.papers.man_moe.settings import transfer_settings
@@ -172,119 +168,6 @@ def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypat
     # No way leads round those two: the target's sentences are read as text, or for that score.
     own = [(split, reader) for code, split, reader in read if code == "de"]
     assert own == [("train", text), ("test", labelled), ("dev", text)]
-
-
-def invented_reviews(monkeypatch, third):
-    """Let the tweets be three, the third of the given class: 0 negative, 1 neutral, 2 positive."""
-    rows = [("0", "it was bad"), ("2", "it was good"), (third, "it was there")]
-    monkeypatch.setattr(reviews.loading, "load_rows", lambda corpus, name: rows)
-
-
-def invented_statements(monkeypatch, third):
-    """Let the statements of an artificial language be three; classes as above."""
-    drawn = [(-1, "bad"), (1, "good"), (int(third) - 1, "there")]
-
-    class Invented:
-        def __init__(self, seed):
-            pass
-
-        def realisations(self, *names):
-            return [SimpleNamespace(meaning=side, word=word) for side, word in drawn]
-
-    monkeypatch.setattr(reviews, "family_of", Invented)
-    monkeypatch.setattr(reviews, "sentiment", lambda side: side)
-    monkeypatch.setattr(
-        reviews, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
-    )
-
-
-REVIEWS = pytest.mark.parametrize(
-    ("corpus", "invented"),
-    [("artificial", invented_statements), ("sentiment-umsab", invented_reviews)],
-)
-
-
-def last_words(read):
-    """Return a function from the third review's class to the last words that are read."""
-
-    def words(monkeypatch, corpus, invented, third):
-        reviews._all.cache_clear()
-        invented(monkeypatch, third)
-        try:
-            found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
-        finally:
-            reviews._all.cache_clear()
-        return [getattr(text, "tokens", text)[-1] for text in found]
-
-    return words
-
-
-@REVIEWS
-def test_no_label_decides_which_reviews_are_text_without_labels(monkeypatch, corpus, invented):
-    words = last_words(data.text)
-    for third in "012":
-        assert words(monkeypatch, corpus, invented, third) == ["bad", "good", "there"]
-
-
-@REVIEWS
-def test_a_neutral_review_is_no_labelled_one(monkeypatch, corpus, invented):
-    words = last_words(data.labelled)
-    assert words(monkeypatch, corpus, invented, "1") == ["bad", "good"]
-    assert words(monkeypatch, corpus, invented, "2") == ["bad", "good", "there"]
-
-
-def test_every_language_s_neutral_reviews_reach_the_discriminator(monkeypatch):
-    # Were only the target's to, it would know the target by them.
-    settings = make_settings(task="reviews")
-    (found, *_) = transfer.transfers(settings)
-    labelled = {code: found.labelled(code, "train") for code in found.sources}
-    texts, _ = transfer.training_texts(found, labelled, POLARITY)
-    assert [t.language for t in texts.unlabelled] == [0, 1, 2, 3]
-    labelled["de"] = found.labelled("de", "train")
-    for code, plain in zip(found.languages, texts.unlabelled, strict=True):
-        sided = {e.tokens for e in labelled[code]}
-        read = set(found.text(code))
-        assert read - sided  # neutral ones
-        assert len(plain.rows) == len(found.text(code))
-
-
-def test_a_review_of_an_unknown_class_is_refused(monkeypatch):
-    with pytest.raises(DataError, match=r"sentiment-umsab de/train has classes that are none"):
-        last_words(data.text)(monkeypatch, "sentiment-umsab", invented_reviews, "3")
-
-
-def test_unlabelled_requests_are_chosen_by_their_domain_which_MM30_admits(monkeypatch):
-    def words(intent):
-        found = [
-            Sentence(("wake", "me"), slots=("O", "O"), intent="alarm/set"),
-            Sentence(("tell", "me"), slots=("O", "O"), intent=intent),
-        ]
-        monkeypatch.setattr(data, "_utterances", lambda settings, language, split: found)
-        settings = make_settings(task="SF", corpus="fb-multilingual-nlu")
-        return [tokens[0] for tokens in data.text(settings, "es", "alarm")]
-
-    assert words("alarm/tell") == ["wake", "tell"]
-    assert words("weather/tell") == ["wake"]
-
-
-def test_MM30_says_what_an_annotation_decides():
-    (found,) = [d for d in load_deviations("man_moe/table2") if d.id == "MM30"]
-    assert "domain it is annotated with" in found.here
-
-
-def test_text_without_labels_is_that_of_the_labelled_texts():
-    settings = make_settings()
-    labelled = data.labelled(settings, "de", None, "train")
-    assert data.text(settings, "de", None) == [e.tokens for e in labelled]
-
-
-def test_languages_do_not_say_the_same_sentence_by_sentence():
-    settings = make_settings(task="SF")
-    gold = [
-        [e.gold for e in data.labelled(settings, code, "Calendar", "train")]
-        for code in ("en", "es")
-    ]
-    assert [sorted(set(g)) for g in gold[0]] != [sorted(set(g)) for g in gold[1]]
 
 
 def test_one_source_is_english_unless_told():

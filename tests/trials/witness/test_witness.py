@@ -89,8 +89,7 @@ class Toy:
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    monkeypatch.setattr(lines, "witness_file", lambda: tmp_path / "witnesses.jsonl")
-    monkeypatch.setattr("xlrepro.trials.witness.making.witness_file", lines.witness_file)
+    monkeypatch.setattr(lines, "FILE", str(tmp_path / "witnesses.jsonl"))
     yield Toy(tmp_path)
     forget()
 

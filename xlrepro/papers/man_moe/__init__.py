@@ -36,3 +36,16 @@ SHRINK = {
     }
     for task in ("mappings", "mappings_control")
 }
+# Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
+BOUNDS = {
+    "count": ("batch_size", "train_sentences", "test_sentences"),
+    "size": (
+        "kernel_sizes", "transformer_heads", "extractor_dim", "expert_dim",
+        "predictor_dim", "character_embedding", "character_filters", "character_dim",
+        "discriminator_filters", "discriminator_dim",
+    ),
+    "layers": ("extractor_layers",),
+    "epochs": ("epochs",),
+    "rate": ("learning_rate",),
+    "dropped": ("dropout", "transformer_dropout"),
+}  # fmt: skip

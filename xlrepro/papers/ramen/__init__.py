@@ -18,3 +18,12 @@ TASKS = {
     "evaluation": f"{HERE}.evaluation:run",
     "fine-tuning": f"{HERE}.fine_tuning.trial:run",
 }
+# Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
+BOUNDS = {
+    "count": ("batch_size",),
+    "size": ("heads", "dim", "ff_dim", "hidden", "relation_hidden"),
+    "layers": ("layers",),
+    "epochs": ("epochs", "tuned_epochs"),
+    "rate": ("learning_rate", "tuned_rate"),
+    "dropped": ("dropout",),
+}

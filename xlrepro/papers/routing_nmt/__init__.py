@@ -25,3 +25,11 @@ SHRINK = {
         "auxiliary_dev": 30,
     }
 }
+# Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
+BOUNDS = {
+    "count": ("batch_size",),
+    "size": ("hidden",),
+    "epochs": ("epochs",),
+    "rate": ("learning_rate",),
+    "dropped": ("dropout",),
+}

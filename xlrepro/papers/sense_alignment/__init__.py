@@ -49,3 +49,12 @@ SHRINK = {
         for task in ("growth", "purity", "frozen_purity")
     },
 }
+# Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
+BOUNDS = {
+    "count": ("batch_size", "train_sentences", "test_sentences"),
+    "size": ("heads", "dim", "hidden_dim", "ff_dim"),
+    "layers": ("layers",),
+    "epochs": ("epochs",),
+    "rate": ("learning_rate",),
+    "dropped": ("dropout",),
+}

@@ -50,3 +50,13 @@ SHRINK = {
     },
     "vector_quality": {"languages": 2},
 }
+# Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
+BOUNDS = {
+    "count": ("batch_size", "train_sentences", "test_sentences"),
+    "size": ("heads", "dim", "hidden_dim", "ff_dim", "latent_dim", "kernel_size"),
+    "layers": ("layers",),
+    "epochs": ("epochs",),
+    "rate": ("learning_rate",),
+    "dropped": ("dropout",),
+    "empty": ("test_shuffles",),  # no disturbed test set beside the plain one
+}
