@@ -5,10 +5,12 @@ import pytest
 import torch
 
 from tests.papers.sense_alignment.small_models import BERT, BILM, corpus, same_bits, settings
+from xlrepro.papers.sense_alignment.language_model.bilm import Window
 from xlrepro.papers.sense_alignment.pretraining import checkpoints, text
 from xlrepro.papers.sense_alignment.pretraining.batches import Batches
 from xlrepro.papers.sense_alignment.pretraining.text import Corpus
 from xlrepro.papers.sense_alignment.pretraining.training import Run, pretrain
+from xlrepro.papers.sense_alignment.systems import language_model
 
 PRUNED = {"pruning": {"rule": "code", "every": 2, "after": 2, "window": 3, "frequency": 0.4}}
 KINDS = {
@@ -109,3 +111,20 @@ def test_berts_warm_up_is_tied_and_then_all_senses_begin_as_its_word_vectors():
     for vectors in run.model.output.vectors.values.view(run.known, 3, -1).unbind(1):
         assert torch.equal(vectors, embedding)
     assert run._optimizer.state == {}
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+def test_a_window_begins_with_an_empty_state_unless_it_is_carried_over(stateful):
+    """The loss of a later window is that of its text read for itself, or it is not."""
+    chosen = settings({"senses": 1}, training={"stateful": stateful, "learning_rate": 1e-9})
+    run = Run(chosen, corpus(), "cpu")
+    run.step()
+    words = run.batches.window(1)
+    alone, _ = run.model.loss(Window(words, run._targets[words], None, 1, chosen.seed))
+    assert (run.step() == pytest.approx(float(alone.detach()), abs=1e-9)) is not stateful
+
+
+@pytest.mark.parametrize("name", ["ELMo", "SaELMo"])
+def test_open_models_are_trained_on_text_that_begins_as_it_is_read_later(name):
+    """With the state carried over, backward states of sentences read for themselves broke down."""
+    assert language_model("open", name).training.stateful is False
