@@ -12,6 +12,7 @@ from xlrepro import experiments
 from xlrepro.corpora import supplied
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.papers.ramen import supplied_data
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.record import Record
@@ -116,6 +117,14 @@ def test_a_curve_announces_every_point_of_every_system_once(key):
     assert sorted(announced) == sorted(product(systems, figure.columns))
 
 
+RAMEN_FILES = (
+    supplied_data.text_path("fr"),
+    supplied_data.parallel_path("fr"),
+    supplied_data.trees_path("fr", "train"),
+    supplied_data.INFERENCE,
+)
+
+
 def test_the_guide_lists_every_folder_of_files_that_a_user_supplies():
     text = (project_root() / "book" / "guide" / "data.md").read_text(encoding="utf-8")
     folders = [
@@ -124,6 +133,7 @@ def test_the_guide_lists_every_folder_of_files_that_a_user_supplies():
         supplied.ALIGNED,
         supplied.UTTERANCES,
         supplied.RELEASE,
+        *(path.partition("/")[0] for path in RAMEN_FILES),
     ]
     assert [name for name in folders if f"| `{name}/" not in text] == []
 

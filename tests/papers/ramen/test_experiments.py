@@ -4,7 +4,7 @@ import pytest
 
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import adaptation, evaluation, experiments, labelled, recipes, texts
+from xlrepro.papers.ramen import adaptation, evaluation, experiments, labelled, recipes
 from xlrepro.papers.ramen.settings import EvaluationSettings, validated
 from xlrepro.trials.tasks import load_task
 from xlrepro.trials.trial import TrialContext
@@ -154,20 +154,3 @@ def test_no_english_premise_is_both_trained_on_and_selected_with():
     assert not {p.premise for p in train} & {p.premise for p in dev}
     assert len(dev) == pytest.approx(2490 / 5, abs=10)
     assert len(train) + len(dev) == 2490 + 5000
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("language", ["hi", "vi"])
-def test_no_sentence_of_a_test_set_is_trained_on(language, monkeypatch):
-    """Of the languages with least text; all share the code."""
-    (trial,) = experiment("ramen/table1").trials(
-        "open", [f"{experiments.BASE} (parallel)"], [0], {"targets": (language,), "words": 30_000}
-    )
-    settings = recipes.adaptation_of(settings_of(trial), language)
-    banned = texts.test_sentences(language, "open")
-    assert len(banned) > 5000
-    assert texts.leaks(settings, language) == 0
-    for english, foreign in texts.pairs(settings):
-        assert texts.fold(foreign) not in banned
-        assert texts.fold(english) not in texts.test_sentences("en", "open")
-    assert not any("xnli" in path for path in texts.recipe(settings))
