@@ -183,21 +183,21 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_an_interrupt_while_the_command_line_loads_ends_it_without_a_traceback(tmp_path):
-    """Oracle: a module that the command line loads is interrupted while it is being loaded."""
-    slow = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(60)"
+@pytest.mark.parametrize(
+    ("number", "said"), [(signal.SIGINT, ""), (signal.SIGTERM, "xlrepro: terminated\n")]
+)
+def test_a_signal_while_the_command_line_loads_ends_it_without_a_traceback(tmp_path, number, said):
+    """A module that the command line loads sends the signal while it is being loaded."""
+    slow = f"import os, time; os.kill(os.getpid(), {int(number)}); time.sleep(60)"
     (tmp_path / "typer.py").write_text(slow)
-    code = "from xlrepro.__main__ import run; run()"
-    places = [str(tmp_path), *sys.path]
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+        [sys.executable, "-c", "from xlrepro.__main__ import run; run()"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         capture_output=True,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    assert done.returncode == -signal.SIGINT
-    assert done.stdout == done.stderr == ""
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", said)
 
 
 def test_the_installed_command_is_the_modules():

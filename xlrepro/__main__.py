@@ -1,18 +1,32 @@
 """``python -m xlrepro`` is ``xlrepro``."""
 
+import os
 import signal
+from types import FrameType
+from typing import NoReturn
 
 
 def run() -> None:
-    """Run the command line; Ctrl-C while it loads ends the process, and prints nothing."""
-    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else it is ignored
-    if ours:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from xlrepro.cli import main  # a quarter of a second of Python's imports
+    """Run the command line, whose own handlers of signals take over once it is loaded."""
+    kept = {}
+    for number, default in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is default:  # else whoever started us wants it ignored
+            kept[number] = signal.signal(number, _leave)
+    from xlrepro.cli import main  # a quarter of a second of imports
 
-    if ours:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, handler in kept.items():
+        signal.signal(number, handler)
     main()
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    """End at once, without a traceback out of somebody's half-loaded module."""
+    if number == signal.SIGTERM:
+        os.write(2, b"xlrepro: terminated\n")
+    os._exit(128 + number)
 
 
 if __name__ == "__main__":
