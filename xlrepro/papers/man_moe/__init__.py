@@ -1,4 +1,22 @@
-"""Zero-resource multilingual model transfer (MAN-MoE): tables, figures, tasks."""
+"""Zero-resource multilingual model transfer (MAN-MoE): which module computes what.
+
+Chen, Hassan Awadallah, Hassan, Wang, Cardie, ICLR 2019 submission.
+
+| in the paper | trained and tested by | rows and columns |
+|---|---|---|
+| §3.1, Eq. 1 and 2, the model | ``model.py``; words: ``words.py``, ``encoding.py`` | |
+| Algorithm 1, Eq. 4 to 6 | ``training.py``, ``transfer.py`` | |
+| Table 1 (sizes of the corpora) | ``statistics.py`` | ``experiments.py`` |
+| Tables 2 and 3 (slots) | ``transfer.py``, ``data.py`` | ``experiments.py``, ``systems.py`` |
+| Table 4 (entities) | ``transfer.py``, ``data.py`` | ``experiments.py``, ``systems.py`` |
+| Table 5 (reviews) | ``transfer.py``, ``reviews.py`` | ``experiments.py``, ``systems.py`` |
+| Table 6 (settings), a sweep of ours | ``printed_settings.py``, ``sweep.py`` | ``experiments.py`` |
+| Figure 4 (gates) | the trials of Tables 4 and 5, ``gates.py`` | ``experiments.py`` |
+| mappings (ours) | ``mappings.py``, ``mappings_control.py`` | ``mappings_experiments.py`` |
+
+Settings are typed in ``settings.py``, their values per profile in ``presets/``; ``figures/`` draws
+what the pages show besides tables.
+"""
 
 HERE = "xlrepro.papers.man_moe"
 # The functions of the tasks. Code may move; the names on the left stand in records and do not.
