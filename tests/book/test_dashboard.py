@@ -2,11 +2,12 @@
 
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from xlrepro.book.dashboard.experiments import _cells
-from xlrepro.book.dashboard.scatter import Cloud, _far_off
-from xlrepro.book.dashboard.squares import _reasons
+from xlrepro.book.dashboard.scatter import Cloud, _far_off, clouds
+from xlrepro.book.dashboard.squares import reasons
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claim_files import load_claims
 from xlrepro.evidence.compare import VERDICTS
@@ -52,17 +53,31 @@ def judged(paper, **by_id):
 
 
 def test_below_a_paper_s_claims_stands_what_weighs_most_on_those_that_fail():
-    html = _reasons(judged("word_order", O01w="fails", O02="undecided"), "word_order")
-    assert "Behind 1 that fail: " in html
+    html = reasons(judged("word_order", O01w="fails", O02="undecided"), "word_order")
+    assert "Behind the 1 that fails: " in html
     assert 'href="deviations.html#deviation-W01"' in html
     assert html.endswith("1 of 1 undecided: one seed.</p>")
 
 
 def test_where_nothing_fails_there_is_no_reason():
-    assert _reasons(judged("word_order", O01w="holds"), "word_order") == ""
+    assert reasons(judged("word_order", O01w="holds"), "word_order") == ""
 
 
-def test_the_plot_says_how_many_cells_lie_far_off_and_on_what_data():
-    cloud = Cloud("word_order", same=[(50, 51), (50, 60)], other=[(50, 70), (1, 99), (3, 3)])
-    assert _far_off([cloud]).startswith("3 lie more than 5 points off it, 2 of them on stand-ins")
-    assert _far_off([Cloud("word_order", same=[(50, 51)])]) == ""
+def test_the_plot_says_how_many_cells_lie_far_off_and_for_how_many_a_reason_is_known():
+    told = _far_off([Cloud("word_order", far=3, weighed=2), Cloud("ramen", far=1, weighed=1)])
+    assert told.startswith("4 lie more than 5 points off it, 3 of them on pages with a deviation")
+    assert _far_off([Cloud("word_order")]) == ""
+
+
+def test_a_cell_far_off_is_counted_and_whether_its_page_names_what_weighs_most():
+    frame = pd.DataFrame(
+        {"reported": [50.0, 50.0, 0.5], "reproduced": [54.0, 56.0, 0.6], "metric": "accuracy"}
+    ).assign(unit=["percent", "percent", "fraction"], verdict="within")
+    found = SimpleNamespace(
+        catalog=load_catalog(),
+        runs={(key, p): key == "word_order/table2" and p == "open"
+              for key in load_catalog().experiments for p in ("open", "paper")},
+        frame=lambda *_: frame,
+    )  # fmt: skip
+    cloud = next(c for c in clouds(found) if c.paper == "word_order")
+    assert (len(cloud.same), cloud.far, cloud.weighed) == (3, 2, 2)

@@ -31,6 +31,12 @@ def test_the_main_difference_has_an_interval_beside_the_papers(numbers):
     )
 
 
+def test_an_end_beside_zero_shows_on_which_side(numbers):
+    gaps = {0: 0.05, 1: 0.1, 2: 0.17}
+    found = numbers({("word:ORT", "avg"): gaps, ("word:TRS", "avg"): dict.fromkeys(gaps, 0.0)})
+    assert "+0.11 points, −0.04 to +0.26, three seeds" in said(found)
+
+
 def test_one_seed_has_no_interval(numbers):
     found = numbers({("word:ORT", "avg"): {0: 3.0}, ("word:TRS", "avg"): {0: 1.0}})
     assert "+2.0 points, one seed, so no interval; the paper" in said(found)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from xlrepro.book.dashboard.squares import reasons
 from xlrepro.book.templating import render_file
 from xlrepro.book.verdicts import evidence
 from xlrepro.evidence.claim_files import Claim
-from xlrepro.evidence.claims import claims_table, touching
+from xlrepro.evidence.claims import EVERY, claims_table, touching
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.judging import STATUSES, status_counts
@@ -20,6 +21,7 @@ def claims_markdown(paper: str) -> str:
         "title": found.catalog.paper(paper).title,
         "ids": ", ".join(claim.id for claim in found.all_claims[paper]),
         "summary": summary_table(paper).html,
+        "reasons": reasons(found, paper, page=EVERY),
         "table": verdicts_html(paper),
         "predicates": predicates_table(found.all_claims[paper]).html,
     }
@@ -55,7 +57,10 @@ def summary_table(paper: str) -> Table:
         counts = status_counts([by_label[condition.label] for by_label in verdicts.values()])
         numbers = [Entry(str(counts[s]), sort=counts[s]) for s in STATUSES]
         rows.append((Entry(condition.label), *numbers))
-    caption = f"Verdicts on the {len(verdicts)} claims, by the numbers they are judged on."
+    caption = (
+        f"Verdicts on the {len(verdicts)} claims, by the numbers they are judged on. Ours hold or "
+        "fail where 95 % of the draws of the means over seeds agree."
+    )
     head = headings("judged on", *STATUSES, numeric=STATUSES)
     return Table(caption, head, tuple(rows), interactive=False)
 

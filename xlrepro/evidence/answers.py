@@ -225,6 +225,8 @@ def _ours(view: View, main: Difference, unit: str, decimals: int) -> str:
         return "not run with the same seeds"
     factor = unit_factor(pair["unit"], "percent" if unit == "points" else unit or pair["unit"])
     mean, low, high = (factor * float(pair[name]) for name in ("mean", "low", "high"))
+    if not all(float(f"{end:.{decimals}f}") for end in (low, high)):
+        decimals += 1  # an end beside 0 shows on which side
     told = f"{number(mean, decimals, True)} {unit}".rstrip()
     if pair["n"] == 1:
         return f"{told}, one seed, so no interval"

@@ -283,7 +283,7 @@ def _without_repeats(
 def _gain_drawing(
     title: str, series: list[tuple[str, dict[str, float]]], far: dict[str, float]
 ) -> Figure:
-    drawing, axes = new_drawing(7, 4.2)
+    drawing, axes = new_drawing(7, 2.8 if _narrow.get() else 4.2)
     sentences = []
     for i, (label, gains) in enumerate(series):
         x, y = [far[lang] for lang in gains], list(gains.values())

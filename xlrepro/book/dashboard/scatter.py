@@ -8,6 +8,7 @@ from html import escape
 from xlrepro.book.toc import MENU_TITLES, paper_order
 from xlrepro.book.verdicts import EVIDENT, Evidence, evidence
 from xlrepro.evidence.compare import OTHER_DATA
+from xlrepro.evidence.deviations import weighing_most
 
 SIDE, LEFT, TOP = 300, 40, 8  # of the square field, in the SVG's units; its margins
 STEPS = range(0, 101, 20)
@@ -21,11 +22,15 @@ class Cloud:
     Attributes:
         same: on the paper's own data, or what is no other.
         other: where other data or weights stand in.
+        far: how many lie far from the diagonal.
+        weighed: how many of those on pages with a deviation that weighs most.
     """
 
     paper: str
     same: list[tuple[float, float]] = field(default_factory=list)
     other: list[tuple[float, float]] = field(default_factory=list)
+    far: int = 0
+    weighed: int = 0
 
 
 def clouds(found: Evidence) -> list[Cloud]:
@@ -33,13 +38,15 @@ def clouds(found: Evidence) -> list[Cloud]:
     points = {paper: Cloud(paper) for paper in paper_order(found.catalog)}
     for key in found.catalog.experiments:
         for profile in (p for p in EVIDENT if found.runs[key, p]):
-            frame = found.frame(key, profile)
+            frame, cloud = found.frame(key, profile), points[key.split("/", 1)[0]]
+            weighty = bool(weighing_most(key, profile))
             columns = (frame[n] for n in ("reported", "reproduced", "unit", "metric", "verdict"))
             for printed, ours, unit, metric, verdict in zip(*columns):
                 scale = 100.0 if unit.startswith("fraction") else 1.0
                 point = (scale * printed, scale * ours)
                 if found.catalog.higher_is_better(metric) and not math.isnan(sum(point)):
-                    cloud = points[key.split("/", 1)[0]]
+                    far = abs(point[0] - point[1]) > FAR
+                    cloud.far, cloud.weighed = cloud.far + far, cloud.weighed + (far and weighty)
                     (cloud.other if verdict == OTHER_DATA else cloud.same).append(point)
     return list(points.values())
 
@@ -50,7 +57,7 @@ def scatter() -> str:
     same, other = (sum(len(getattr(c, kind)) for c in drawn) for kind in ("same", "other"))
     told = (
         f"All {same + other} cells with a printed and a reproduced score, from 0 to 100: "
-        f"{same} on the paper's data (filled), {other} on stand-ins for data or weights (rings). "
+        f"{same} on the paper's corpora (filled), {other} on other corpora or weights (rings). "
         f"On the diagonal they agree. {_far_off(drawn)}"
     )
     parts = "".join(_drawn(i, cloud) for i, cloud in enumerate(drawn))
@@ -63,16 +70,13 @@ def scatter() -> str:
 
 
 def _far_off(drawn: Sequence[Cloud]) -> str:
-    """Return how many cells lie far from the diagonal, and how many of those are on stand-ins."""
-    same, other = (
-        sum(abs(x - y) > FAR for cloud in drawn for x, y in getattr(cloud, kind))
-        for kind in ("same", "other")
-    )
-    if not same + other:
+    """Return how many cells lie far from the diagonal, and for how many we know a likely reason."""
+    far, weighed = sum(cloud.far for cloud in drawn), sum(cloud.weighed for cloud in drawn)
+    if not far:
         return ""
     return (
-        f"{same + other} lie more than {FAR} points off it, {other} of them on stand-ins: what "
-        "weighs most stands below each paper's claims."
+        f"{far} lie more than {FAR} points off it, {weighed} of them on pages with a deviation "
+        "that weighs most: which, stands below each paper's claims."
     )
 
 

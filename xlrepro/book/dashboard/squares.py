@@ -56,12 +56,19 @@ def _row(found: Evidence, paper: str) -> str:
     return (
         f'<div class="xl-claims-of"><p><a href="{paper}/claims.html">{escape(title)}</a> '
         f"<span>{escape(found.catalog.paper(paper).short)}; at open: {told or NOT_RUN}</span></p>\n"
-        f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{_reasons(found, paper)}</div>'
+        f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{reasons(found, paper)}</div>'
     )
 
 
-def _reasons(found: Evidence, paper: str, profile: str = "open") -> str:
-    """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds."""
+def reasons(found: Evidence, paper: str, profile: str = "open", page: str = EVERY) -> str:
+    """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds.
+
+    Args:
+        found: the verdicts.
+        paper: whose claims.
+        profile: at which they are judged.
+        page: of all deviations, as seen from where this stands.
+    """
     verdicts = found.verdicts(paper)
     own = {c.id: v for c in found.all_claims[paper] if (v := verdicts[c.id].get(profile))}
     failing = [c for c in found.all_claims[paper] if c.id in own and own[c.id].status == FAILS]
@@ -71,13 +78,15 @@ def _reasons(found: Evidence, paper: str, profile: str = "open") -> str:
     )
     by_id = {d.id: d for d in known}
     parts = [
-        f'<a href="{EVERY}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
+        f'<a href="{page}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
         for i, count in touched.most_common(MOST_REASONS)
     ]
     printed = sum(v is not None and v.status == FAILS for c in failing
                   for v in [verdicts[c.id].get(REPORTED)])  # fmt: skip
-    parts += [f"not on the printed numbers either ({printed})"] * bool(printed)
-    told = [f"Behind {len(failing)} that fail: {'; '.join(parts)}"] * bool(parts)
+    parts += [f"printed numbers fail too ({printed})"] * bool(printed)
+    told = [
+        f"Behind the {len(failing)} that fail{'s' * (len(failing) == 1)}: {'; '.join(parts)}"
+    ] * bool(parts)
     open_ = [v for v in own.values() if v.status == UNDECIDED]
     few = sum(v.n == 1 for v in open_)
     told += [f"{few} of {len(open_)} undecided: one seed"] * bool(few)
