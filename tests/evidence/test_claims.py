@@ -12,9 +12,9 @@ from xlrepro.evidence.judging import Condition, Judge, judge_all, status_counts
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.experiments import all_experiments
 
-# What was found by other code on the same numbers: 80 hold, 12 fail, 8 rest on figures.
+# What was found by other code on the same numbers: 80 hold, 12 fail, 9 rest on figures.
 FAIL = "M03s M10 M16s S10 S12s O05 O21 N04s A03 A05 A06 A12".split()  # noqa: SIM905
-FIGURES = "M22 M23 O29 O30 O31 N05 N06 N07".split()  # noqa: SIM905
+FIGURES = "M22 M23 O29 O30 O31 N05 N06 N07 S14".split()  # noqa: SIM905
 HOLD = (
     [f"M{i:02}" for i in range(1, 22) if i != 10] + ["M10w"]
     + [f"S{i:02}" for i in range(1, 14) if i != 10] + ["S10w"]
@@ -31,12 +31,12 @@ def by_id(name):
     return next(c for c in ALL if c.id == name)
 
 
-def test_there_are_a_hundred_claims_of_the_papers():
+def test_the_claims_of_the_papers_are_those_of_the_lists():
     assert sorted(c.id for c in THE_PAPERS) == sorted(HOLD + FAIL + FIGURES)
 
 
 def test_the_expected_verdicts_add_up():
-    assert (len(HOLD), len(FAIL), len(FIGURES)) == (80, 12, 8)
+    assert (len(HOLD), len(FAIL), len(FIGURES)) == (80, 12, 9)
 
 
 @pytest.mark.parametrize("claim", THE_PAPERS, ids=lambda c: c.id)
@@ -119,7 +119,7 @@ def test_a_block_of_ours_has_a_column_only_where_it_was_run(numbers):
 def test_statuses_are_counted():
     verdicts = judge_all(ALL, [Condition("reported")], Judge())
     counts = status_counts([verdicts[c.id]["reported"] for c in THE_PAPERS])
-    assert counts == {"holds": 80, "fails": 12, "undecided": 0, "not run": 0, "not evaluable": 8}
+    assert counts == {"holds": 80, "fails": 12, "undecided": 0, "not run": 0, "not evaluable": 9}
 
 
 def test_the_table_shows_each_claim_with_a_verdict_per_condition(numbers):
