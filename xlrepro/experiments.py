@@ -78,7 +78,9 @@ def all_own_records(store: RecordStore | None = None) -> list[Record]:
     ]
 
 
-def records_by_experiment(keys: Sequence[str], profile: str) -> dict[str, list[Record]]:
+def records_by_experiment(
+    keys: Sequence[str], profile: str, store: RecordStore | None = None
+) -> dict[str, list[Record]]:
     """Return the own records of experiments; none of those that are not built, or not for it.
 
     Raises:
@@ -86,7 +88,7 @@ def records_by_experiment(keys: Sequence[str], profile: str) -> dict[str, list[R
     """
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    built, store = all_experiments(), RecordStore()
+    built, store = all_experiments(), store or RecordStore()
     return {
         key: own_records(key, profile, store)
         if key in built and profile in built[key].profiles
@@ -95,10 +97,12 @@ def records_by_experiment(keys: Sequence[str], profile: str) -> dict[str, list[R
     }
 
 
-def own_numbers(keys: Sequence[str], profile: str) -> ReproducedNumbers:
+def own_numbers(
+    keys: Sequence[str], profile: str, store: RecordStore | None = None
+) -> ReproducedNumbers:
     """Gather the records of those of the experiments that are built and know the profile.
 
     Raises:
         SettingsError: for an unknown profile.
     """
-    return gather([r for of in records_by_experiment(keys, profile).values() for r in of])
+    return gather([r for of in records_by_experiment(keys, profile, store).values() for r in of])

@@ -132,12 +132,13 @@ def claims(
     from xlrepro.evidence.claims import conditions_of
     from xlrepro.evidence.judging import Judge, judge_all
     from xlrepro.experiments import own_numbers
+    from xlrepro.trials.store import RecordStore
 
-    catalog = load_catalog()
+    catalog, store = load_catalog(), RecordStore()
     content = []
     for key in [paper] if paper else catalog.papers:
         claims_of_paper = load_claims(key, catalog)
-        numbers = own_numbers(list(catalog.of_paper(key)), profile)
+        numbers = own_numbers(list(catalog.of_paper(key)), profile, store)
         wanted = conditions_of(key, [profile], numbers, catalog)
         verdicts = judge_all(claims_of_paper, wanted, Judge(numbers))
         for claim in claims_of_paper:
