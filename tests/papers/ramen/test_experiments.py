@@ -5,6 +5,8 @@ import pytest
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation, evaluation, experiments, labelled, recipes
+from xlrepro.papers.ramen.fine_tuning import trial as fine_tuning
+from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.settings import EvaluationSettings, validated
 from xlrepro.trials.tasks import load_task
 from xlrepro.trials.trial import TrialContext
@@ -38,8 +40,10 @@ def settings_of(trial):
 def test_every_trial_has_valid_settings_and_a_task(key):
     for profile in ("smoke", "open"):
         for trial in experiment(f"ramen/{key}").trials(profile):
-            assert load_task(trial.task) is evaluation.run
-            assert settings_of(trial).targets
+            tuned = "-tuned:" in trial.systems[0]
+            assert load_task(trial.task) is (fine_tuning.run if tuned else evaluation.run)
+            kind = FineTuningSettings if tuned else EvaluationSettings
+            assert validated(trial.settings, trial.label, kind).targets
 
 
 def test_table_3_takes_its_rows_on_vectors_from_tables_1_and_2():
