@@ -37,6 +37,14 @@
         }).map((table) => table.querySelectorAll("tbody tr").length),
         stuck: Array.from(document.querySelectorAll(".xl-table thead th")).slice(0, 1)
             .map((e) => getComputedStyle(e).position)[0],
+        broken: Array.from(document.querySelectorAll(".xl-rows th:not(.xl-group)"))
+            .filter((label) => {
+                const text = document.createRange();
+                text.selectNodeContents(label);
+                const lines = new Set(Array.from(text.getClientRects(), (line) => line.top));
+                return label.textContent.trim().length <= 3 && lines.size > 1;
+            })
+            .map((label) => label.textContent.trim()),
         wide: Array.from(document.querySelectorAll("figure.xl-plot, figure.xl-figure"))
             .filter((e) => e.scrollWidth > e.clientWidth + 2).length,
         overflow: document.documentElement.scrollWidth,

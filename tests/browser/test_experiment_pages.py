@@ -89,6 +89,10 @@ def test_no_figure_is_wider_than_its_column(looks):
     assert {place: look["wide"] for place, look in looks.items() if look["wide"]} == {}
 
 
+def test_short_labels_of_rows_stay_on_one_line(looks):
+    assert {place: look["broken"] for place, look in looks.items() if look["broken"]} == {}
+
+
 def test_no_page_is_wider_than_its_window(looks):
     assert {p: look["overflow"] for p, look in looks.items() if look["overflow"] > p[1]} == {}
 
