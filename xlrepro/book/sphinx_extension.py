@@ -1,7 +1,11 @@
 """A Sphinx extension: plain docstrings, and no script on a page that the page does not need."""
 
+import pkgutil
 import re
+from importlib import import_module
 from typing import Any
+
+import xlrepro
 
 _LITERAL = re.compile(r"(``.+?``)")
 # Runs code on a server: there is none here, and its address lies in the network.
@@ -77,6 +81,10 @@ def _keep_napoleon_out(app: Any) -> None:
 
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
+    # Before autodoc, which imports under TYPE_CHECKING: pydantic's classes cannot be made then.
+    for module in pkgutil.walk_packages(xlrepro.__path__, "xlrepro."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
     app.connect("builder-inited", _keep_napoleon_out)
     app.connect("autodoc-process-docstring", _process_docstring, priority=900)
     app.connect("html-page-context", _choose_scripts, priority=999)
