@@ -159,7 +159,7 @@ def row_settings(
         SettingsError: for an unknown or impossible setting.
     """
     values = {**preset, **preset.get("both", {}), **preset.get(task, {}), "task": task}
-    for name in ("both", "NER", "SF", "sizes"):
+    for name in ("both", "NER", "SF", "sizes", "tuning", "until_dev_stops"):
         values.pop(name, None)
     encoder = row.removesuffix(SHUFFLED)
     values |= {

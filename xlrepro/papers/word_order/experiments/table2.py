@@ -27,7 +27,6 @@ LANGUAGES = (
     "en", "no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg", "ru",
     "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "la", "ko", "hi", "ja",
 )  # fmt: skip
-TUNING_EPOCHS = 2  # a third of the open preset's: enough to rank the rates
 # Blocks of ours: the word-level rows on other vectors than the preset's.
 OTHER_VECTORS = {"word-mapped": "mapped", "word-encoder": WORD_STATES}
 TUNED_ON_MBERT = ("TRS", "RPT", "ORT")
@@ -70,13 +69,9 @@ def _learning_rate_trials(
             trials += rate_trials(key, identifier, rates, profile, seeds, overrides)
             continue
         row = identifier.split(":", 1)[1]
+        short = {**presets("table2")[profile]["tuning"], "targets": (), "evaluate_targets": False}
         for rate in LEARNING_RATES:
-            tuned = {
-                "targets": (),
-                "evaluate_targets": False,
-                "epochs": TUNING_EPOCHS,
-                "learning_rate": rate,
-            }
+            tuned = {**short, "learning_rate": rate}
             settings = pos_settings(profile, row, tuned, words)
             columns = (rate_column(rate),)
             trials += tagging_trials(key, identifier, columns, profile, seeds, settings)
