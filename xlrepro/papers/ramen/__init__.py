@@ -1,6 +1,6 @@
 """From English to foreign languages: transferring pre-trained language models (RAMEN).
 
-Where the paper's tables and figures are computed:
+Where the paper's tables and figures are computed::
 
     §2.1, Eq. 1 to 4           initialisation.py (word alignment: alignment.py)
     §2.2, §2.3, Fig. 1         model.py, tuning.py, lookahead.py; adaptation.py runs the stages
