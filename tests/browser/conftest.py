@@ -72,20 +72,21 @@ AXE = Script(
     sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc",
     purpose="axe-core, which looks for barriers on the book's pages,",
 )
-# axe's time goes by elements: of rows, and of items, that are alike in kind it sees the first; what
-# is drawn inside an image says nothing; the menu is the same on all pages: it is seen on the first.
+# axe's time goes by elements: of siblings that are alike in kind, inside and out, it sees the
+# first; what is drawn inside an image says nothing; the menu is the same on all pages: it is seen
+# on the first.
 CUT = """(withMenu) => {
     const drawn = "figure svg > *, mjx-container svg > *";
     document.querySelectorAll(drawn).forEach((part) => part.remove());
     if (!withMenu) document.querySelectorAll(".bd-sidebar-primary > *").forEach((e) => e.remove());
-    const kinds = (e) => Array.from(e.querySelectorAll("*"), (p) => `${p.tagName}.${p.className}`);
-    const lists = document.querySelectorAll("main tbody, main ul.xl-deviations, .xl-claims-of ul");
-    for (const list of lists) {
+    const kind = (e) => `${e.tagName}.${e.className}`;
+    for (const parent of document.querySelectorAll("main *")) {
+        if (!parent.isConnected) continue;
         const seen = new Set();
-        for (const row of Array.from(list.children)) {
-            const own = kinds(row);
-            if (own.every((kind) => seen.has(kind))) row.remove();
-            own.forEach((kind) => seen.add(kind));
+        for (const child of Array.from(parent.children)) {
+            const own = [child, ...child.querySelectorAll("*")].map((e) => kind(child) + kind(e));
+            if (own.every((each) => seen.has(each))) child.remove();
+            own.forEach((each) => seen.add(each));
         }
     }
 }"""
