@@ -26,6 +26,8 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "ORT": {"kind": "transformer", "positions": "none"},
 }
 SHUFFLED = " w/ shuffled data"
+# Keys of presets that some trials alone read, as changes.
+NOT_OF_A_ROW = {"tuning", "until_dev_stops", "word-mapped"}
 WORD_ROWS = ("BiLSTM", f"BiLSTM{SHUFFLED}", "TRS", f"TRS{SHUFFLED}", "RPT", "ORT")
 
 
@@ -153,13 +155,13 @@ def row_settings(
         preset: of the profile: ``sizes`` of the encoders, ``learning_rate`` of each, the rest.
         task: ``"POS"``, ``"NER"`` or ``"SF"``.
         row: a name of ``WORD_ROWS``: it decides encoder and learning rate.
-        changes: as in :func:`with_encoder`.
+        changes: as in :func:`with_encoder`; a learning rate may be given per encoder.
 
     Raises:
         SettingsError: for an unknown or impossible setting.
     """
     values = {**preset, **preset.get("both", {}), **preset.get(task, {}), "task": task}
-    for name in ("both", "NER", "SF", "sizes", "tuning", "until_dev_stops"):
+    for name in {"both", "NER", "SF", "sizes"} | NOT_OF_A_ROW:
         values.pop(name, None)
     encoder = row.removesuffix(SHUFFLED)
     values |= {
@@ -167,4 +169,10 @@ def row_settings(
         "shuffle": row.endswith(SHUFFLED),
     }
     sizes = {**preset["sizes"], **ENCODERS[encoder]}
+    changes = tuple(_of_encoder(each, encoder) for each in changes)
     return with_encoder(TaggingSettings, f"{task} {row}", values, sizes, *changes)
+
+
+def _of_encoder(change: Mapping[str, Any], encoder: str) -> Mapping[str, Any]:
+    rate = change.get("learning_rate")
+    return {**change, "learning_rate": rate[encoder]} if isinstance(rate, Mapping) else change

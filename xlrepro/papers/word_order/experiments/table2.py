@@ -51,7 +51,8 @@ def table2_trials(
             continue
         block, row = identifier.split(":", 1)
         vectors = {"vectors": OTHER_VECTORS[block]} if block in OTHER_VECTORS else {}
-        settings = pos_settings(profile, row, vectors, words)
+        shorter = presets("table2")[profile].get(block, {})
+        settings = pos_settings(profile, row, vectors, shorter, words)
         columns = (settings.source, *settings.targets, "avg")
         trials += tagging_trials("word_order/table2", identifier, columns, profile, seeds, settings)
     return trials
