@@ -12,7 +12,7 @@ from xlrepro import experiments
 from xlrepro.corpora import supplied
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.ramen import supplied_data
+from xlrepro.papers.ramen.data import supplied_data
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.record import Record

@@ -184,7 +184,12 @@ def dataset(name: str) -> Dataset:
         SettingsError: for a name that is not registered.
         DataError: if its YAML is malformed.
     """
-    path = data_dir() / "registry" / f"{name}.yaml"
+    return _dataset(data_dir(), name)
+
+
+@cache  # asked thousands of times by one command
+def _dataset(data: Path, name: str) -> Dataset:
+    path = data / "registry" / f"{name}.yaml"
     if path.stem != name or not path.is_file():
         known = ", ".join(_registry_files())
         raise SettingsError(f"no data set is called {name!r}; registered are: {known}")

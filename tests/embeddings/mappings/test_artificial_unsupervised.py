@@ -12,7 +12,7 @@ from xlrepro.embeddings.mappings.spaces import CollapsedError
 from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe.texts import data
 
 FAMILY = Family(0)
 DIM = 16

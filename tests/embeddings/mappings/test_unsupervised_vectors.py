@@ -13,7 +13,7 @@ from xlrepro.embeddings.mappings.spaces import CollapsedError
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors.tables import save_language
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe.texts import data
 
 ENGLISH = source(200, 12)
 GERMAN, TRUTH = turned(ENGLISH, "de", 0.1, np.random.default_rng(0))

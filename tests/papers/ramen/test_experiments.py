@@ -4,10 +4,12 @@ import pytest
 
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import adaptation, evaluation, experiments, labelled, recipes
+from xlrepro.papers.ramen import evaluation, experiments, recipes
+from xlrepro.papers.ramen.data import labelled
 from xlrepro.papers.ramen.fine_tuning import trial as fine_tuning
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.settings import EvaluationSettings, validated
+from xlrepro.papers.ramen.stages import adaptation
 from xlrepro.trials.tasks import load_task
 from xlrepro.trials.trial import TrialContext
 

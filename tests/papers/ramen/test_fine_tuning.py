@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import evaluation, labelled, reading, recipes
+from xlrepro.papers.ramen import evaluation, reading, recipes
+from xlrepro.papers.ramen.data import labelled
 from xlrepro.papers.ramen.fine_tuning import trial as tuned_trial
 from xlrepro.papers.ramen.fine_tuning.heads import layers_of, whole, words_of
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings

@@ -9,7 +9,7 @@ import torch
 
 from xlrepro.errors import DataError, DeviceError
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import labelled, supplied_data, texts
+from xlrepro.papers.ramen.data import labelled, supplied_data, texts
 from xlrepro.trials.tasks import load_task
 from xlrepro.trials.trial import TrialContext
 

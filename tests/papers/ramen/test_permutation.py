@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen import alignment, initialisation, labelled
-from xlrepro.papers.ramen.english import learnt
+from xlrepro.papers.ramen.data import labelled
+from xlrepro.papers.ramen.encoders.pieces import Special, learnt
 from xlrepro.papers.ramen.heads import InferenceHead, PairStates, ParsingHead, fit
-from xlrepro.papers.ramen.masking import Special
 from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.reading import Reader
 from xlrepro.papers.ramen.settings import HeadSettings
+from xlrepro.papers.ramen.stages import alignment, initialisation
 
 HEAD = HeadSettings(
     hidden=8, relation_hidden=8, learning_rate=0.02, epochs=2, patience=2, batch_size=8

@@ -10,7 +10,8 @@ import pytest
 
 from xlrepro.corpora import registry
 from xlrepro.corpora.loading import load, load_rows
-from xlrepro.papers.ramen import experiments, recipes, texts
+from xlrepro.papers.ramen import experiments, recipes
+from xlrepro.papers.ramen.data import texts
 from xlrepro.papers.ramen.rows import PARALLEL
 
 pytestmark = pytest.mark.mirror

@@ -4,15 +4,15 @@ Chen, Hassan Awadallah, Hassan, Wang, Cardie, ICLR 2019 submission.
 
 | in the paper | trained and tested by | rows and columns |
 |---|---|---|
-| §3.1, Eq. 1 and 2, the model | ``model.py``; words: ``words.py``, ``encoding.py`` | |
+| §3.1, Eq. 1 and 2, the model | ``model.py``; words: ``words.py``, ``texts/encoding.py`` | |
 | Algorithm 1, Eq. 4 to 6 | ``training.py``, ``transfer.py`` | |
 | Table 1 (sizes of the corpora) | ``statistics.py`` | ``experiments.py`` |
-| Tables 2 and 3 (slots) | ``transfer.py``, ``data.py`` | ``experiments.py``, ``systems.py`` |
-| Table 4 (entities) | ``transfer.py``, ``data.py`` | ``experiments.py``, ``systems.py`` |
-| Table 5 (reviews) | ``transfer.py``, ``reviews.py`` | ``experiments.py``, ``systems.py`` |
-| Table 6 (settings), a sweep of ours | ``printed_settings.py``, ``sweep.py`` | ``experiments.py`` |
+| Tables 2 and 3 (slots) | ``transfer.py``, ``texts/data.py`` | ``experiments.py``, ``systems.py`` |
+| Table 4 (entities) | ``transfer.py``, ``texts/data.py`` | ``experiments.py``, ``systems.py`` |
+| Table 5 (reviews) | ``transfer.py``, ``texts/reviews.py`` | ``experiments.py``, ``systems.py`` |
+| Table 6, our sweep | ``figures/printed_settings.py``, ``sweep.py`` | ``experiments.py`` |
 | Figure 4 (gates) | the trials of Tables 4 and 5, ``gates.py`` | ``experiments.py`` |
-| mappings (ours) | ``mappings.py``, ``mappings_control.py`` | ``mappings_experiments.py`` |
+| mappings (ours) | ``mappings/quality.py``, ``control.py`` | ``mappings/experiments.py`` |
 
 Settings are typed in ``settings.py``, their values per profile in ``presets/``; ``figures/`` draws
 what the pages show besides tables.
@@ -24,8 +24,8 @@ TASKS = {
     "transfer": f"{HERE}.transfer:run",
     "sweep": f"{HERE}.sweep:run",
     "statistics": f"{HERE}.statistics:run",
-    "mappings": f"{HERE}.mappings:run",
-    "mappings_control": f"{HERE}.mappings_control:run",
+    "mappings": f"{HERE}.mappings.quality:run",
+    "mappings_control": f"{HERE}.mappings.control:run",
 }
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
 SHRINK = {

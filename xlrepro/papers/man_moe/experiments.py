@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import data, gates, sweep
-from xlrepro.papers.man_moe.mappings_experiments import MAPPINGS
+from xlrepro.papers.man_moe import gates, sweep
+from xlrepro.papers.man_moe.mappings.experiments import MAPPINGS
 from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 from xlrepro.papers.man_moe.systems import (
     ABLATION_IN_TABLE2,
@@ -19,6 +19,7 @@ from xlrepro.papers.man_moe.systems import (
     SLOT_ROWS,
     UNSUPERVISED_ROWS,
 )
+from xlrepro.papers.man_moe.texts import data
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import per_seed
 from xlrepro.trials.record import Record

@@ -1,7 +1,7 @@
 """How much data there is: what Table 1 states of the paper's corpus, counted in ours."""
 
-from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe.settings import validated
+from xlrepro.papers.man_moe.texts import data
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 METRIC = "samples"

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from xlrepro.nn.packing import Packing
-from xlrepro.papers.man_moe.encoding import (
+from xlrepro.papers.man_moe.model import ManMoe, language_mean
+from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.papers.man_moe.texts.encoding import (
     EncodedTexts,
     EndlessBatches,
     TextBatch,
     WordTable,
     collate,
 )
-from xlrepro.papers.man_moe.model import ManMoe, language_mean
-from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.training.loop import Step
 
 

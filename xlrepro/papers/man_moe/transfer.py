@@ -11,8 +11,10 @@ from typing import Any
 import torch
 
 from xlrepro import metrics
-from xlrepro.papers.man_moe import data
-from xlrepro.papers.man_moe.encoding import (
+from xlrepro.papers.man_moe.model import ManMoe, Prediction
+from xlrepro.papers.man_moe.settings import TransferSettings, validated
+from xlrepro.papers.man_moe.texts import data
+from xlrepro.papers.man_moe.texts.encoding import (
     CharacterIds,
     EncodedTexts,
     WordTable,
@@ -21,9 +23,7 @@ from xlrepro.papers.man_moe.encoding import (
     with_labels,
     word_table,
 )
-from xlrepro.papers.man_moe.examples import Example
-from xlrepro.papers.man_moe.model import ManMoe, Prediction
-from xlrepro.papers.man_moe.settings import TransferSettings, validated
+from xlrepro.papers.man_moe.texts.examples import Example
 from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
 from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Fit, fit

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro.nn.char_cnn import CharCNN
-from xlrepro.papers.man_moe.encoding import WordTable
 from xlrepro.papers.man_moe.settings import ModelSettings
+from xlrepro.papers.man_moe.texts.encoding import WordTable
 
 
 class WordRepresentation(nn.Module):

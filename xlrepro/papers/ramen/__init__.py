@@ -2,11 +2,11 @@
 
 Where the paper's tables and figures are computed::
 
-    §2.1, Eq. 1 to 4           initialisation.py (word alignment: alignment.py)
-    §2.2, §2.3, Fig. 1         model.py, tuning.py, lookahead.py; adaptation.py runs the stages
-    §3.1, data                 texts.py (without labels), as pieces streams.py; labelled.py (with);
-                               supplied_data.py (the paper's own)
-    §3, English models         english.py; supplied.py (BERT and RoBERTa from folders)
+    §2.1, Eq. 1 to 4           stages/initialisation.py (word alignment: alignment.py)
+    §2.2, §2.3, Fig. 1         model.py, stages/tuning.py, lookahead.py; adaptation.py runs them
+    §3.1, data                 data/texts.py (without labels), as pieces stages/streams.py;
+                               data/labelled.py (with); supplied_data.py (the paper's own)
+    §3, English models         encoders/english.py; supplied.py (BERT, RoBERTa from folders)
     Tables 1 to 5, Figure 2    evaluation.py: heads.py on frozen states that reading.py gives
     with the encoder tuned     fine_tuning/
     which trials fill them     rows.py, experiments.py, presets/ramen.yaml

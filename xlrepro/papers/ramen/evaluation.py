@@ -10,12 +10,14 @@ from functools import lru_cache
 from typing import Any
 
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.papers.ramen import adaptation, labelled, reading
+from xlrepro.papers.ramen import reading
+from xlrepro.papers.ramen.data import labelled
+from xlrepro.papers.ramen.data.texts import SOURCE
 from xlrepro.papers.ramen.heads import InferenceHead, PairStates, ParsingHead, fit
 from xlrepro.papers.ramen.reading import Reader, States
 from xlrepro.papers.ramen.recipes import UPDATES, adaptation_of
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, validated
-from xlrepro.papers.ramen.texts import SOURCE
+from xlrepro.papers.ramen.stages import adaptation
 from xlrepro.tasks.parsing import attachment_signature
 from xlrepro.training.loop import Fit
 from xlrepro.training.precision import in_its_precision

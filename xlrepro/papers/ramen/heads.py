@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from xlrepro import metrics
 from xlrepro.corpora.sentences import Sentence
-from xlrepro.papers.ramen.labelled import LABELS
+from xlrepro.papers.ramen.data.labelled import LABELS
 from xlrepro.papers.ramen.reading import States
 from xlrepro.papers.ramen.settings import HeadSettings, Precision
 from xlrepro.tasks.classification import StateClassifier

@@ -9,8 +9,7 @@ import torch
 
 from xlrepro.artefacts import hash_of
 from xlrepro.nn.bert import Bert
-from xlrepro.papers.ramen import adaptation
-from xlrepro.papers.ramen.english import Pieces, wordpieces
+from xlrepro.papers.ramen.encoders.pieces import Pieces, wordpieces
 from xlrepro.papers.ramen.model import ENGLISH
 from xlrepro.papers.ramen.recipes import (
     SELF,
@@ -20,6 +19,7 @@ from xlrepro.papers.ramen.recipes import (
     recipe_hash,
 )
 from xlrepro.papers.ramen.settings import AdaptationSettings
+from xlrepro.papers.ramen.stages import adaptation
 from xlrepro.pretraining import released
 from xlrepro.pretraining.frozen_states import frozen_states
 
@@ -179,7 +179,7 @@ def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
         network, begin, end = found.bert, split.special.begin, split.special.end
         numbers, first = split.numbers, lambda numbers: 0
     elif name.startswith(SUPPLIED):
-        from xlrepro.papers.ramen import supplied
+        from xlrepro.papers.ramen.encoders import supplied
 
         folder = name.removeprefix(SUPPLIED)
         network, split = supplied.model(folder, 0.0).bert, supplied.pieces(folder)

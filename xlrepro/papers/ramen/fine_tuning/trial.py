@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor, nn
 
-from xlrepro.papers.ramen import adaptation, labelled, reading
+from xlrepro.papers.ramen import reading
+from xlrepro.papers.ramen.data import labelled
+from xlrepro.papers.ramen.data.labelled import Pair
+from xlrepro.papers.ramen.data.texts import SOURCE
 from xlrepro.papers.ramen.evaluation import ACCURACY
 from xlrepro.papers.ramen.fine_tuning.heads import (
     PairTexts,
@@ -23,10 +26,9 @@ from xlrepro.papers.ramen.fine_tuning.heads import (
 )
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.heads import PairStates, fit
-from xlrepro.papers.ramen.labelled import Pair
 from xlrepro.papers.ramen.reading import Reader
 from xlrepro.papers.ramen.recipes import adaptation_of
-from xlrepro.papers.ramen.texts import SOURCE
+from xlrepro.papers.ramen.stages import adaptation
 from xlrepro.tasks.parsing import attachment_signature
 from xlrepro.training.loop import Fit
 from xlrepro.training.precision import in_its_precision

@@ -16,8 +16,9 @@ from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.vectors import supplied as supplied_vectors
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.man_moe import data, transfer
+from xlrepro.papers.man_moe import transfer
 from xlrepro.papers.man_moe.settings import transfer_settings
+from xlrepro.papers.man_moe.texts import data
 from xlrepro.trials.trial import TrialContext
 
 SMALL = {**SIZES, "epochs": 1, "min_iterations": 0, "batch_size": 2}

@@ -20,13 +20,15 @@ import torch
 from xlrepro.artefacts import built, hash_of, say
 from xlrepro.errors import DeviceError
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen import alignment, english, initialisation, streams, texts
-from xlrepro.papers.ramen.english import Pieces
-from xlrepro.papers.ramen.masking import sequences
+from xlrepro.papers.ramen.data import texts
+from xlrepro.papers.ramen.encoders import english
+from xlrepro.papers.ramen.encoders.pieces import Pieces
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel
 from xlrepro.papers.ramen.recipes import english_recipe, recipe, recipe_hash
 from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
-from xlrepro.papers.ramen.tuning import Text, accuracy, tune
+from xlrepro.papers.ramen.stages import alignment, initialisation, streams
+from xlrepro.papers.ramen.stages.masking import sequences
+from xlrepro.papers.ramen.stages.tuning import Text, accuracy, tune
 from xlrepro.paths import cache_dir
 
 CHECKPOINTS = ("start", "embeddings", "end")

@@ -26,8 +26,8 @@ from xlrepro.embeddings.vectors import artificial as artificial_vectors
 from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.papers.man_moe.texts.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source, word_vectors
 
@@ -57,7 +57,7 @@ def labelled(
         SettingsError: for an unknown corpus.
     """
     if settings.task == "reviews":
-        from xlrepro.papers.man_moe import reviews
+        from xlrepro.papers.man_moe.texts import reviews
 
         limit = _limit(settings, split)
         examples = reviews.labelled(settings.corpus, language, domain, split, limit)
@@ -75,7 +75,7 @@ def text(
     No label decides what is among them, but the domain that a request is annotated with.
     """
     if settings.task == "reviews":
-        from xlrepro.papers.man_moe import reviews
+        from xlrepro.papers.man_moe.texts import reviews
 
         texts = reviews.text(settings.corpus, language, domain, split, _limit(settings, split))
     else:
@@ -159,7 +159,7 @@ def lookup(settings: TransferSettings) -> Lookup:
 
 @cached_per_precision(maxsize=4)
 def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
-    from xlrepro.papers.man_moe.raw_vectors import RawVectors
+    from xlrepro.papers.man_moe.texts.raw_vectors import RawVectors
 
     return RawVectors(cast(VectorSet, vectors(corpus, name, languages)))
 

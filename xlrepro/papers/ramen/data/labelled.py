@@ -8,7 +8,7 @@ from functools import lru_cache
 from xlrepro.corpora import registry
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.errors import DataError
-from xlrepro.papers.ramen.texts import FAMILY_SEED, SOURCE, SUPPLIED, family
+from xlrepro.papers.ramen.data.texts import FAMILY_SEED, SOURCE, SUPPLIED, family
 
 LABELS = ("entailment", "neutral", "contradiction")
 DEV_SHARE = 5  # of XNLI's English dev set, one premise in five selects
@@ -71,7 +71,7 @@ def _pair(row: tuple[str, str, str], language: str, cased: bool) -> Pair:
 
 def _supplied_inference(language: str, split: str) -> list[Pair]:
     """Return MultiNLI's training set, or XNLI's dev and test sets; case is kept."""
-    from xlrepro.papers.ramen import supplied_data
+    from xlrepro.papers.ramen.data import supplied_data
 
     if split == "train" and language == SOURCE:
         return [_pair(row, SOURCE, cased=True) for row in supplied_data.multinli()]
@@ -170,7 +170,7 @@ def trees(
     if corpus == "artificial":
         return tuple(family().corpus(language, limit or 500, f"trees {split}"))
     if corpus == SUPPLIED:
-        from xlrepro.papers.ramen import supplied_data
+        from xlrepro.papers.ramen.data import supplied_data
 
         return tuple(supplied_data.trees(language, split)[:limit])
     from xlrepro.corpora.loading import load
@@ -219,7 +219,7 @@ def hashes(corpus: str, task: str, targets: Sequence[str]) -> dict[str, str]:
 
 def _supplied_hashes(task: str, targets: Sequence[str]) -> dict[str, str]:
     """Return what identifies labelled data of which some are supplied: these by size."""
-    from xlrepro.papers.ramen import supplied_data
+    from xlrepro.papers.ramen.data import supplied_data
 
     if task == "XNLI":
         names = ["en/dev", *(f"{code}/test" for code in (SOURCE, *targets))]

@@ -1,24 +1,14 @@
 """Which pieces are hidden: as the text has it (as the source model was trained) or as the code."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from xlrepro.papers.ramen.encoders.pieces import Special
 from xlrepro.pretraining.masking import Masked, mask_pieces
 
 SHARE, MASKED = 0.15, 0.9
 MULTIPLE = 8
-
-
-class Special(NamedTuple):
-    """Numbers of a language's special pieces; all ordinary ones are ``first_ordinary`` or more."""
-
-    begin: int
-    end: int
-    pad: int
-    unknown: int
-    mask: int
-    first_ordinary: int
 
 
 def hidden_pieces(

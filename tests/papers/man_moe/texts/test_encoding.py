@@ -6,7 +6,7 @@ import torch
 
 from tests.papers.man_moe.small_models import make_settings
 from xlrepro.embeddings.vectors.tables import VectorSet
-from xlrepro.papers.man_moe.encoding import (
+from xlrepro.papers.man_moe.texts.encoding import (
     CharacterIds,
     EndlessBatches,
     collate,
@@ -15,7 +15,7 @@ from xlrepro.papers.man_moe.encoding import (
     with_labels,
     word_table,
 )
-from xlrepro.papers.man_moe.raw_vectors import RawVectors
+from xlrepro.papers.man_moe.texts.raw_vectors import RawVectors
 
 
 class TwoWords:

@@ -14,7 +14,7 @@ from xlrepro.corpora.artificial.family import sentence_of
 from xlrepro.corpora.artificial.semantics import sentiment
 from xlrepro.embeddings.open.tokenise import tokenise
 from xlrepro.errors import DataError
-from xlrepro.papers.man_moe.examples import FAMILY_SEED, POLARITY, Example
+from xlrepro.papers.man_moe.texts.examples import FAMILY_SEED, POLARITY, Example
 
 NEUTRAL = ""  # no class
 UMSAB_CLASSES = {"0": POLARITY[0], "1": NEUTRAL, "2": POLARITY[1]}

@@ -6,8 +6,8 @@ from typing import Any
 from xlrepro.artefacts import hash_of
 from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import mapping_rows
-from xlrepro.papers.man_moe.mapping_rows import ENGLISH, FAMILY_SEED, presets
+from xlrepro.papers.man_moe.mappings import rows
+from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, presets
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
 
@@ -38,14 +38,14 @@ def _trials(
         what = _control(settings) if block == "control" else _mapping(name, settings)
         trials += [
             Trial.create(experiment=KEY, systems=(identifier,), profile=profile, seed=seed, **what)
-            for seed in (seeds if name in mapping_rows.REPEATED else (0,))
+            for seed in (seeds if name in rows.REPEATED else (0,))
         ]
     return trials
 
 
 def _mapping(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return columns, settings, data and task of a trial that maps the languages."""
-    measures = MEASURES[:2] if name in mapping_rows.SUPERVISED else MEASURES
+    measures = MEASURES[:2] if name in rows.SUPERVISED else MEASURES
     columns = tuple(f"{code}/{what}" for code in settings["languages"] for what in measures)
     return {"columns": columns, "settings": settings, "data": _hashes(settings), "task": TASK}
 
@@ -56,7 +56,7 @@ def _control(settings: Mapping[str, Any]) -> dict[str, Any]:
     if settings["corpus"] != "artificial":
         hashes = {"vectors/en": hash_of(open_vectors.monolingual_recipe(ENGLISH))}
     return {
-        "columns": tuple(mapping_rows.column(noise) for noise in mapping_rows.NOISES),
+        "columns": tuple(rows.column(noise) for noise in rows.NOISES),
         "settings": {k: v for k, v in settings.items() if k not in ("languages", "test_words")},
         "data": hashes,
         "task": CONTROL_TASK,
@@ -76,7 +76,7 @@ def _hashes(settings: Mapping[str, Any]) -> dict[str, str]:
 def _columns() -> tuple[str, ...]:
     codes = dict.fromkeys(c for p in reversed(presets().values()) for c in p["languages"])
     mapped = [f"{code}/{what}" for code in codes for what in MEASURES]
-    return (*mapped, *(mapping_rows.column(noise) for noise in mapping_rows.NOISES))
+    return (*mapped, *(rows.column(noise) for noise in rows.NOISES))
 
 
 MAPPINGS = Experiment(
@@ -84,8 +84,8 @@ MAPPINGS = Experiment(
     title="Embedding mappings on open vectors",
     question="How well and how fast does each mapping align our open vectors, and which collapse?",
     systems=(
-        *(System("mapping", name, ours=True) for name in mapping_rows.NAMES),
-        *(System("control", name, ours=True) for name in mapping_rows.CONTROLLED),
+        *(System("mapping", name, ours=True) for name in rows.NAMES),
+        *(System("control", name, ours=True) for name in rows.CONTROLLED),
     ),
     columns=_columns(),
     profiles=("smoke", "open"),

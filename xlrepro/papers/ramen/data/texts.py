@@ -75,7 +75,7 @@ def _lines(corpus: str, language: str, most: int, seed: int) -> Iterator[list[st
 def _supplied_lines(language: str) -> Iterator[list[str]]:
     """Yield the lines of supplied text, case kept, without those of a test set."""
     from xlrepro.embeddings.open.tokenise import tokenise
-    from xlrepro.papers.ramen import supplied_data
+    from xlrepro.papers.ramen.data import supplied_data
 
     banned = test_sentences(language, SUPPLIED)
     for line in supplied_data.text(language):
@@ -114,7 +114,7 @@ def test_sentences(language: str, corpus: str) -> frozenset[str]:
             for premise, hypothesis, _ in load_rows("xnli", f"{language}/{part}", progress=False):
                 found |= {fold([premise]), fold([hypothesis])}
     if corpus == SUPPLIED:
-        from xlrepro.papers.ramen import supplied_data
+        from xlrepro.papers.ramen.data import supplied_data
 
         trees = [s for part in TREEBANKS for s in supplied_data.trees(language, part)]
         return frozenset((found | {fold(s.tokens) for s in trees}) - {""})
@@ -156,7 +156,7 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
 def _supplied_pairs(target: str, most: int) -> list[tuple[list[str], list[str]]]:
     """Return the first supplied sentence pairs, case kept."""
     from xlrepro.embeddings.open.tokenise import tokenise
-    from xlrepro.papers.ramen import supplied_data
+    from xlrepro.papers.ramen.data import supplied_data
 
     first = islice(supplied_data.pairs(target), most)
     return [(tokenise(one, SOURCE), tokenise(two, target)) for one, two in first]
@@ -200,7 +200,7 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, Any
     if settings.corpus == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
     if settings.corpus == SUPPLIED:
-        from xlrepro.papers.ramen import supplied_data
+        from xlrepro.papers.ramen.data import supplied_data
 
         path = supplied_data.text_path(language)
         return {path: supplied_data.size(path)}
@@ -236,7 +236,7 @@ def recipe(settings: AdaptationSettings) -> dict[str, Any]:
 def _supplied_recipe(settings: AdaptationSettings) -> dict[str, str]:
     """Return what the initialisation reads of supplied files, by size."""
     from xlrepro.corpora import supplied
-    from xlrepro.papers.ramen import supplied_data
+    from xlrepro.papers.ramen.data import supplied_data
 
     kind, target = settings.initialisation.kind, settings.target
     if kind == "mono":

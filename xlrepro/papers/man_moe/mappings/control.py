@@ -13,8 +13,8 @@ import numpy as np
 from xlrepro.embeddings.mappings.artificial_spaces import source, turned
 from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem, Space
 from xlrepro.embeddings.mappings.umwe import umwe
-from xlrepro.papers.man_moe.mapping_rows import ENGLISH, FAMILY_SEED, NOISES, column
-from xlrepro.papers.man_moe.mappings import METHODS, method_settings
+from xlrepro.papers.man_moe.mappings.quality import METHODS, method_settings
+from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, NOISES, column
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 

@@ -6,8 +6,8 @@ import torch
 from scipy import sparse
 from scipy.optimize import minimize
 
-from xlrepro.papers.ramen import alignment
-from xlrepro.papers.ramen.initialisation import (
+from xlrepro.papers.ramen.stages import alignment
+from xlrepro.papers.ramen.stages.initialisation import (
     mono_weights,
     no_weights,
     parallel_weights,

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from xlrepro.errors import DataError
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen.english import Pieces
-from xlrepro.papers.ramen.masking import Special
+from xlrepro.papers.ramen.encoders.pieces import Pieces, Special
 from xlrepro.papers.ramen.recipes import supplied_folder
 from xlrepro.pretraining.pieces import EngineTokenizer
 from xlrepro.pretraining.released import network_of

@@ -1,54 +1,13 @@
 """Stage 0: an English masked language model to begin with, and its pieces."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
 import torch
 
 from xlrepro.errors import SettingsError
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen.masking import Special
+from xlrepro.papers.ramen.encoders.pieces import Pieces, Special
 from xlrepro.papers.ramen.recipes import OWN, SUPPLIED
 from xlrepro.papers.ramen.settings import EnglishSettings
 from xlrepro.pretraining import released
-from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece, learn_vocabulary
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """A language's pieces: how words are split, and which numbers are special.
-
-    Attributes:
-        numbers: a word to the numbers of its pieces, at least one.
-        special: numbers of the special pieces.
-        size: number of pieces.
-        vocabulary: the pieces themselves, where they are learnt here.
-    """
-
-    numbers: Callable[[str], list[int]]
-    special: Special
-    size: int
-    vocabulary: tuple[str, ...] = ()
-
-
-def learnt(lines: Sequence[Sequence[str]], size: int, characters: int) -> Pieces:
-    """Return WordPiece pieces learnt from a text.
-
-    Args:
-        lines: words of each.
-        size: number of pieces at most, special ones included.
-        characters: size of the alphabet at most.
-    """
-    counts = Counter(word for line in lines for word in line)
-    return wordpieces(learn_vocabulary(counts, size, characters))
-
-
-def wordpieces(vocabulary: Sequence[str]) -> Pieces:
-    """Return the pieces of a vocabulary, special ones first."""
-    split = WordPiece(vocabulary)
-    special = Special(split.cls, split.sep, split.pad, split.unknown, split.mask, len(SPECIAL))
-    return Pieces(split.numbers, special, len(split), tuple(vocabulary))
 
 
 def pieces_of(name: str) -> Pieces:
@@ -59,7 +18,7 @@ def pieces_of(name: str) -> Pieces:
         DataError: if its files cannot be had.
     """
     if name.startswith(SUPPLIED):
-        from xlrepro.papers.ramen import supplied
+        from xlrepro.papers.ramen.encoders import supplied
 
         return supplied.pieces(name.removeprefix(SUPPLIED))
     return released_pieces(released.load(name))
@@ -102,7 +61,7 @@ def model(settings: EnglishSettings, pieces: Pieces | None) -> MaskedLanguageMod
         )
         return MaskedLanguageModel(sizes)
     if settings.model.startswith(SUPPLIED):
-        from xlrepro.papers.ramen import supplied
+        from xlrepro.papers.ramen.encoders import supplied
 
         return supplied.model(settings.model.removeprefix(SUPPLIED), settings.dropout)
     encoder = released.load(settings.model)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError
-from xlrepro.papers.ramen import english, recipes, supplied
+from xlrepro.papers.ramen import recipes
+from xlrepro.papers.ramen.encoders import english, supplied
 from xlrepro.papers.ramen.settings import EnglishSettings, StageSettings
 
 PIECES = {

@@ -27,7 +27,7 @@ from xlrepro.embeddings.mappings.spaces import (
 from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.man_moe.mapping_rows import ENGLISH, FAMILY_SEED, REPEATED, SUPERVISED
+from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, REPEATED, SUPERVISED
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 

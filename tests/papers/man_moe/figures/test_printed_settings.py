@@ -5,7 +5,7 @@ import json
 import pytest
 
 from xlrepro.evidence.reported import load_reported
-from xlrepro.papers.man_moe.printed_settings import SETTINGS, TASKS, hyperparameters_table
+from xlrepro.papers.man_moe.figures.printed_settings import SETTINGS, TASKS, hyperparameters_table
 from xlrepro.papers.man_moe.settings import presets, transfer_settings
 from xlrepro.paths import project_root
 

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 import numpy as np, torch
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen.masking import Special
+from xlrepro.papers.ramen.encoders.pieces import Special
 from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.settings import StageSettings
-from xlrepro.papers.ramen.tuning import Text, tune
+from xlrepro.papers.ramen.stages.tuning import Text, tune
 
 torch.set_num_threads(1)
 checkpoint, end = Path(sys.argv[1]), Path(sys.argv[2])

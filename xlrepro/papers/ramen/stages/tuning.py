@@ -17,10 +17,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from xlrepro.papers.ramen.lookahead import Lookahead
-from xlrepro.papers.ramen.masking import Special, hidden_pieces
+from xlrepro.papers.ramen.encoders.pieces import Special
 from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.settings import Precision, StageSettings
+from xlrepro.papers.ramen.stages.lookahead import Lookahead
+from xlrepro.papers.ramen.stages.masking import hidden_pieces
 from xlrepro.pretraining.masking import Masked
 from xlrepro.training.checkpoints import Checkpoints
 

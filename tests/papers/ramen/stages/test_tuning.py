@@ -5,12 +5,13 @@ import pytest
 import torch
 
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen import tuning
-from xlrepro.papers.ramen.lookahead import Lookahead
-from xlrepro.papers.ramen.masking import Special, hidden_pieces
+from xlrepro.papers.ramen.encoders.pieces import Special
 from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.settings import StageSettings
-from xlrepro.papers.ramen.tuning import Text, batch_of, rate, tune
+from xlrepro.papers.ramen.stages import tuning
+from xlrepro.papers.ramen.stages.lookahead import Lookahead
+from xlrepro.papers.ramen.stages.masking import hidden_pieces
+from xlrepro.papers.ramen.stages.tuning import Text, batch_of, rate, tune
 
 SPECIAL = Special(2, 3, 0, 1, 4, 5)
 STAGE = StageSettings(

@@ -7,10 +7,11 @@ import pytest
 
 from xlrepro.embeddings.mappings.artificial_spaces import turned, unrelated
 from xlrepro.errors import SettingsError
-from xlrepro.papers.man_moe import mappings, mappings_control
-from xlrepro.papers.man_moe.mapping_rows import CONTROLLED, presets
-from xlrepro.papers.man_moe.mappings import METHODS, Language, method_settings
-from xlrepro.papers.man_moe.mappings_experiments import MAPPINGS
+from xlrepro.papers.man_moe.mappings import control as controls
+from xlrepro.papers.man_moe.mappings import quality
+from xlrepro.papers.man_moe.mappings.experiments import MAPPINGS
+from xlrepro.papers.man_moe.mappings.quality import METHODS, Language, method_settings
+from xlrepro.papers.man_moe.mappings.rows import CONTROLLED, presets
 from xlrepro.trials.trial import TrialContext
 
 UNSUPERVISED = [name for name, method in METHODS.items() if not method.supervised]
@@ -43,14 +44,14 @@ def test_a_method_without_chance_has_one_trial_whatever_the_seeds():
 @pytest.mark.parametrize("name", ["Procrustes", "RCSLS", "VecMap identical"])
 def test_a_run_fills_its_own_columns_and_finds_the_known_alignment(name):
     wanted = trial(name)
-    found = cells(mappings.run(wanted, TrialContext()))
+    found = cells(quality.run(wanted, TrialContext()))
     assert set(found) == set(wanted.columns)
     assert min(found["de/P@1"], found["es/P@1"]) > 95
     assert found.get("de/collapsed", 0.0) == 0.0
 
 
 def test_no_test_word_is_in_the_training_dictionary():
-    english, languages = mappings._data(presets()["smoke"])
+    english, languages = quality._data(presets()["smoke"])
     for language in languages.values():
         trained = {english.words[row] for _, row in language.train}
         assert trained
@@ -67,26 +68,26 @@ def test_unsupervised_methods_get_no_dictionary(monkeypatch):
 
     for name in [name for name in UNSUPERVISED if name != "UMWE"]:
         monkeypatch.setitem(METHODS, name, replace(METHODS[name], learn=learn))
-        mappings.run(trial(name), TrialContext())
+        quality.run(trial(name), TrialContext())
         assert seen["pairs"] is None
 
 
 def test_words_spelt_alike_do_not_tell_whether_a_run_collapsed():
-    english, languages = mappings._data(presets()["smoke"])
+    english, languages = quality._data(presets()["smoke"])
     for language in languages.values():
-        checked = mappings._check(language, english)
+        checked = quality._check(language, english)
         assert 0 < len(checked) < len(language.train)
         assert all(language.space.words[a] != english.words[b] for a, b in checked)
 
 
 def test_a_run_on_an_unrelated_language_is_marked_as_collapsed(monkeypatch):
-    english, languages = mappings._data(presets()["smoke"])
+    english, languages = quality._data(presets()["smoke"])
     stranger = unrelated(len(english.words), english.matrix.shape[1], "de")
     pairs = np.stack([np.arange(100)] * 2, axis=1)
     test = {english.words[row]: {stranger.words[row]} for row in range(100, 200)}
     both = {"de": Language(stranger, pairs, test), "es": languages["es"]}
-    monkeypatch.setattr(mappings, "_data", lambda settings: (english, both))
-    found = cells(mappings.run(trial("VecMap unsupervised"), TrialContext()))
+    monkeypatch.setattr(quality, "_data", lambda settings: (english, both))
+    found = cells(quality.run(trial("VecMap unsupervised"), TrialContext()))
     assert (found["de/collapsed"], found["es/collapsed"]) == (100.0, 0.0)
     assert found["de/P@1"] < 5 < found["es/P@1"]
 
@@ -115,8 +116,8 @@ def test_the_control_has_the_method_settings_of_the_real_languages(name):
 
 def test_the_control_is_of_methods_that_see_no_dictionary_and_no_spelling():
     assert not any(METHODS[name].supervised for name in CONTROLLED)
-    english = mappings_control._english(control("MUSE").settings)
-    copy, _ = turned(english, mappings_control.COPY, 0.1, np.random.default_rng(0))
+    english = controls._english(control("MUSE").settings)
+    copy, _ = turned(english, controls.COPY, 0.1, np.random.default_rng(0))
     assert not set(copy.words) & set(english.words)
 
 
@@ -131,9 +132,9 @@ def test_the_control_asks_for_the_original_of_a_word(monkeypatch):
             return METHODS["Procrustes"].learn(replace(problem, pairs=pairs))
 
         method = replace(METHODS["MUSE"], learn=learn)
-        monkeypatch.setitem(mappings_control.METHODS, "MUSE", method)
+        monkeypatch.setitem(controls.METHODS, "MUSE", method)
         wanted = control("MUSE")
-        found[right] = cells(mappings_control.run(wanted, TrialContext()))
+        found[right] = cells(controls.run(wanted, TrialContext()))
         assert set(found[right]) == set(wanted.columns)
     assert found[True]["noise 0.1/P@1"] > 95
     assert found[False]["noise 0.1/P@1"] < 20

@@ -8,8 +8,9 @@ from tests.papers.man_moe.small_models import make_settings
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.papers.man_moe import data, reviews, transfer
-from xlrepro.papers.man_moe.examples import POLARITY
+from xlrepro.papers.man_moe import transfer
+from xlrepro.papers.man_moe.texts import data, reviews
+from xlrepro.papers.man_moe.texts.examples import POLARITY
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from xlrepro.artefacts import built
-from xlrepro.papers.ramen import english, texts
-from xlrepro.papers.ramen.english import Pieces
+from xlrepro.papers.ramen.data import texts
+from xlrepro.papers.ramen.encoders import english
+from xlrepro.papers.ramen.encoders.pieces import Pieces, learnt, wordpieces
 from xlrepro.papers.ramen.recipes import OWN
 from xlrepro.papers.ramen.settings import AdaptationSettings
 
@@ -57,7 +58,7 @@ def _write(settings: AdaptationSettings, language: str, target: Path) -> None:
         size = settings.vocabulary
         if language == texts.SOURCE:
             size = settings.english.vocabulary
-        found = english.learnt(lines, size, settings.characters)
+        found = learnt(lines, size, settings.characters)
     np.save(target / "numbers.npy", texts.numbers(lines, found.numbers).astype(np.int32))
     (target / "vocabulary.json").write_text(json.dumps(found.vocabulary), "utf-8")
 
@@ -67,7 +68,7 @@ def pieces(settings: AdaptationSettings, language: str) -> Pieces:
     if language == texts.SOURCE and not _own(settings):
         return _released(settings.english.model)
     path = folder(settings, language) / "vocabulary.json"
-    return english.wordpieces(json.loads(path.read_text("utf-8")))
+    return wordpieces(json.loads(path.read_text("utf-8")))
 
 
 @lru_cache(maxsize=1)

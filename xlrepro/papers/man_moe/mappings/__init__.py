@@ -1,0 +1,1 @@
+"""How well each embedding mapping aligns languages, and which collapse."""

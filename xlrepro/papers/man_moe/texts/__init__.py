@@ -1,0 +1,1 @@
+"""Texts with labels and without, and what the model reads of them."""

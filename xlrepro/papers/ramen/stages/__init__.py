@@ -1,0 +1,1 @@
+"""From an English to a bilingual model: initialisation, then tuning in two stages."""
