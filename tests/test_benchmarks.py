@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import man_moe, ramen, run, zero_shot
 from benchmarks.timing import Result, interleaved_medians
-from xlrepro.book.benchmarks_page import GROUP_TITLES, NO_GPU, benchmark_tables
+from xlrepro.book.pages.benchmarks import GROUP_TITLES, NO_GPU, benchmark_tables
 from xlrepro.experiments import experiment
 from xlrepro.paths import data_dir
 from xlrepro.trials.cluster import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
@@ -97,7 +97,7 @@ def test_a_missing_gpu_is_one_line(capsys, monkeypatch):
 
 def test_the_book_reads_what_the_harness_writes(tmp_path, monkeypatch):
     monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result()])
-    monkeypatch.setattr("xlrepro.book.benchmarks_page.data_dir", lambda: tmp_path)
+    monkeypatch.setattr("xlrepro.book.pages.benchmarks.data_dir", lambda: tmp_path)
     written = tmp_path / "results" / "benchmarks" / "cpu.json"
     run.main(["--only", "crf", "--output", str(written)])
     assert "invented layer" in benchmark_tables()
@@ -105,7 +105,7 @@ def test_the_book_reads_what_the_harness_writes(tmp_path, monkeypatch):
 
 def test_the_book_says_that_no_gpu_was_measured_unless_one_was(tmp_path, monkeypatch):
     monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result()])
-    monkeypatch.setattr("xlrepro.book.benchmarks_page.data_dir", lambda: tmp_path)
+    monkeypatch.setattr("xlrepro.book.pages.benchmarks.data_dir", lambda: tmp_path)
     folder = tmp_path / "results" / "benchmarks"
     run.main(["--only", "crf", "--output", str(folder / "cpu.json")])
     assert NO_GPU in benchmark_tables()

@@ -9,20 +9,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.evidence import figures, plots
 from xlrepro.evidence.answers import MEANING, answer
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import claims_of, claims_table
+from xlrepro.evidence.claims.judging import Condition, Judge
+from xlrepro.evidence.claims.table import claims_of, claims_table
 from xlrepro.evidence.compare import AVERAGE, compare
 from xlrepro.evidence.deviations import deviations_list, weighing_most
-from xlrepro.evidence.judging import Condition, Judge
-from xlrepro.evidence.overview import CellsFile, Legend, comparison_tables, legend
+from xlrepro.evidence.figures import drawing, plots
+from xlrepro.evidence.figures.plots import reported_beside_reproduced
+from xlrepro.evidence.figures.row_plot import RowPlot
 from xlrepro.evidence.paired import paired_differences, shared_columns
-from xlrepro.evidence.plots import reported_beside_reproduced
 from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
-from xlrepro.evidence.row_plot import RowPlot
-from xlrepro.evidence.tables import pairs_table
+from xlrepro.evidence.tables.cells import pairs_table
+from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_tables, legend
 from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, own_records
 from xlrepro.experiments import experiment as find_experiment
@@ -35,7 +35,7 @@ from xlrepro.trials.trial import PROFILES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from xlrepro.evidence.figures import Figure
+    from xlrepro.evidence.figures.drawing import Figure
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class Page:
 
     def gain_against_distance(self) -> "Figure":
         """Draw the gain over TRS against the word-order distance to English."""
-        return figures.gain_against_distance(self._frame)
+        return drawing.gain_against_distance(self._frame)
 
     def scores(self, columns: Sequence[str] | None = None) -> RowPlot:
         """Draw means with their intervals, a mark per system; ``None``: all columns."""
@@ -270,7 +270,7 @@ class Page:
 
     def reported_against_reproduced(self) -> "Figure":
         """Draw reproduced against reported, a point per cell."""
-        return figures.reported_against_reproduced(self._frame)
+        return drawing.reported_against_reproduced(self._frame)
 
     def averages(self) -> list[str]:
         """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""

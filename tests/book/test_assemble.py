@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from xlrepro.book import experiment_pages, vendored
-from xlrepro.book.api_pages import api_pages, modules_of
+from xlrepro.book import vendored
 from xlrepro.book.assemble import Source, titles, write
-from xlrepro.book.benchmarks_page import benchmark_tables
-from xlrepro.book.experiment_pages import page, state_of
-from xlrepro.book.reported_page import reported_tables
+from xlrepro.book.pages import experiments
+from xlrepro.book.pages.api import api_pages, modules_of
+from xlrepro.book.pages.benchmarks import benchmark_tables
+from xlrepro.book.pages.experiments import page, state_of
+from xlrepro.book.pages.reported import reported_tables
 from xlrepro.book.sphinx_extension import escape_bars, needed_scripts
 from xlrepro.book.templating import escape_markdown, render
 from xlrepro.book.toc import table_of_contents
@@ -53,7 +54,7 @@ def test_every_printed_number_stands_on_the_page_of_its_experiment():
 
 
 def test_experiment_without_a_notebook_says_so_and_shows_the_paper_s_table(monkeypatch, tmp_path):
-    monkeypatch.setattr(experiment_pages, "notebooks_dir", lambda: tmp_path)
+    monkeypatch.setattr(experiments, "notebooks_dir", lambda: tmp_path)
     suffix, text = page("ramen/table1", "smoke")
     assert (suffix, "Not built yet" in text, "<table>" in text) == (".md", True, True)
 

@@ -9,7 +9,7 @@ from xlrepro.evidence.answers import (
     headline_of,
 )
 from xlrepro.evidence.catalog import Difference, load_catalog
-from xlrepro.evidence.judging import ClaimVerdict
+from xlrepro.evidence.claims.judging import ClaimVerdict
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.view import View

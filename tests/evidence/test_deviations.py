@@ -6,7 +6,8 @@ import pytest
 from xlrepro.corpora.registry import dataset
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claim_files import load_claims
+from xlrepro.evidence.claims.files import load_claims
+from xlrepro.evidence.claims.judging import Judge
 from xlrepro.evidence.deviations import (
     NOT_TESTED,
     WEIGHTS,
@@ -19,7 +20,6 @@ from xlrepro.evidence.deviations import (
     read_deviations,
     read_errata,
 )
-from xlrepro.evidence.judging import Judge
 from xlrepro.experiments import all_experiments, experiment
 from xlrepro.papers.word_order.experiments.spans import SHARES
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xlrepro.book import experiment_pages, prose_values
-from xlrepro.book.api_pages import api_pages
-from xlrepro.book.claims_page import claims_markdown
-from xlrepro.book.code_links import source_pages
 from xlrepro.book.findings import page as findings_page
+from xlrepro.book.pages import experiments, prose_values
+from xlrepro.book.pages.api import api_pages
+from xlrepro.book.pages.claims import claims_markdown
+from xlrepro.book.pages.code_links import source_pages
 from xlrepro.book.templating import render_file
 from xlrepro.book.toc import table_of_contents
 from xlrepro.book.vendored import MATHJAX, locate
@@ -82,7 +82,7 @@ def _add_prose(source: Source, values: Mapping[str, object]) -> None:
 
 def _add_experiments(source: Source, profile: str) -> None:
     for key in load_catalog().experiments:
-        suffix, text = experiment_pages.page(key, profile)
+        suffix, text = experiments.page(key, profile)
         source.texts[f"{key}{suffix}"] = text
     for paper in load_catalog().papers:
         source.texts[f"{paper}/claims.md"] = claims_markdown(paper)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from xlrepro.book.assemble import listed_pages
-from xlrepro.book.digest import code_files, files_digest
+from xlrepro.book.notebooks.digest import code_files, files_digest
 from xlrepro.errors import XlreproError
 from xlrepro.paths import build_dir, project_root
 

@@ -6,10 +6,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.claim_files import Claim
-from xlrepro.evidence.claims import claims_of, conditions_of
+from xlrepro.evidence.claims.files import Claim
+from xlrepro.evidence.claims.judging import ClaimVerdict, Condition, Judge, judge_all
+from xlrepro.evidence.claims.table import claims_of, conditions_of
 from xlrepro.evidence.compare import compare, verdict_counts
-from xlrepro.evidence.judging import ClaimVerdict, Condition, Judge, judge_all
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.view import View

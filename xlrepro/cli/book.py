@@ -13,7 +13,7 @@ import typer
 from xlrepro.cli.runs import parse_names, parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
-    from xlrepro.book.batch import BatchSummary
+    from xlrepro.book.notebooks.batch import BatchSummary
 
 Jobs = Annotated[int, typer.Option(help="Notebooks at a time.")]
 
@@ -44,7 +44,7 @@ def batch(
     force: Annotated[bool, typer.Option(help="Run also what is up to date.")] = False,
 ) -> None:
     """Run notebooks through papermill, each in its own process; only those that changed."""
-    from xlrepro.book.batch import plan, run_batch
+    from xlrepro.book.notebooks.batch import plan, run_batch
 
     given: dict[str, Any] = parse_overrides(parameters or [], "-p")
     numbers, names = parse_seeds(seeds), parse_names(systems)
@@ -111,7 +111,7 @@ def _serve(folder: Path, options: list[str], port: int, show: bool) -> None:
 
 
 def _run_notebooks(profile: str, jobs: int) -> dict[str, Path]:
-    from xlrepro.book.batch import plan, run_batch
+    from xlrepro.book.notebooks.batch import plan, run_batch
 
     summary = run_batch(plan(None, profile), workers=jobs, report=_line)
     _summarise(summary)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
 
-    from xlrepro.evidence.judging import ClaimVerdict
+    from xlrepro.evidence.claims.judging import ClaimVerdict
 
 STYLES = {
     "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
@@ -106,7 +106,7 @@ def _cells_table(frame: "pd.DataFrame") -> "RichTable":
     from rich.table import Table
     from rich.text import Text
 
-    from xlrepro.evidence.tables import cells_table
+    from xlrepro.evidence.tables.cells import cells_table
 
     plain = cells_table(frame)
     kept = [i for i, h in enumerate(plain.headings) if h.text not in LEFT_OUT]
@@ -128,9 +128,9 @@ def claims(
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claim_files import load_claims
-    from xlrepro.evidence.claims import conditions_of
-    from xlrepro.evidence.judging import Judge, judge_all
+    from xlrepro.evidence.claims.files import load_claims
+    from xlrepro.evidence.claims.judging import Judge, judge_all
+    from xlrepro.evidence.claims.table import conditions_of
     from xlrepro.experiments import own_numbers
     from xlrepro.trials.store import RecordStore
 

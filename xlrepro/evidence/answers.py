@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from xlrepro.evidence.catalog import Difference, load_catalog
+from xlrepro.evidence.claims.judging import FAILS, HOLDS, UNDECIDED, ClaimVerdict, status_counts
 from xlrepro.evidence.compare import (
     ABOVE,
     BELOW,
@@ -15,11 +16,10 @@ from xlrepro.evidence.compare import (
     verdict_counts,
 )
 from xlrepro.evidence.deviations import Deviation, deviation_anchor, weighing_most
-from xlrepro.evidence.html_table import number
-from xlrepro.evidence.judging import FAILS, HOLDS, UNDECIDED, ClaimVerdict, status_counts
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
 

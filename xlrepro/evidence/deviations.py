@@ -10,8 +10,8 @@ from typing import Literal
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.claim_files import load_claims
-from xlrepro.evidence.html_table import Entry, Link, Table, headings
+from xlrepro.evidence.claims.files import load_claims
+from xlrepro.evidence.tables.table import Entry, Link, Table, headings
 from xlrepro.paths import data_dir
 from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.fingerprint import standing_check
 from xlrepro.trials.record import Record
 

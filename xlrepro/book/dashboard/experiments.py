@@ -1,11 +1,11 @@
 """Every experiment: what is built, how its cells compare, and the cost."""
 
-from xlrepro.book.experiment_pages import BUILT, state_of
+from xlrepro.book.pages.experiments import BUILT, state_of
 from xlrepro.book.toc import paper_order
 from xlrepro.book.verdicts import EVIDENT, Evidence, evidence
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
-from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.evidence.tables.table import Entry, Table, headings
 
 
 def experiments_table(profile: str) -> str:

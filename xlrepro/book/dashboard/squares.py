@@ -6,10 +6,8 @@ from html import escape
 from xlrepro.book.toc import MENU_TITLES, paper_order
 from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, evidence
 from xlrepro.evidence.answers import VERBS
-from xlrepro.evidence.claim_files import Claim
-from xlrepro.evidence.claims import touching
-from xlrepro.evidence.deviations import WEIGHTS, deviation_anchor, load_deviations
-from xlrepro.evidence.judging import (
+from xlrepro.evidence.claims.files import Claim
+from xlrepro.evidence.claims.judging import (
     FAILS,
     HOLDS,
     NOT_EVALUABLE,
@@ -17,6 +15,8 @@ from xlrepro.evidence.judging import (
     UNDECIDED,
     status_counts,
 )
+from xlrepro.evidence.claims.table import touching
+from xlrepro.evidence.deviations import WEIGHTS, deviation_anchor, load_deviations
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_EVALUABLE: "–", NOT_RUN: ""}
 # What a claim is judged on, from top to bottom of its squares.

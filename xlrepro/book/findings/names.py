@@ -9,12 +9,12 @@ from typing import Any
 from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
 from xlrepro.book.verdicts import Evidence, evidence
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.claim_files import Claim
+from xlrepro.evidence.claims.files import Claim
+from xlrepro.evidence.claims.judging import Address, Condition, status_counts
 from xlrepro.evidence.compare import unit_factor
-from xlrepro.evidence.html_table import number
-from xlrepro.evidence.judging import Address, Condition, status_counts
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
 BRACKETS = "In brackets behind a difference stands its 95 % interval over *n* seeds."

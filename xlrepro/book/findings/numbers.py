@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.html_table import number
+from xlrepro.evidence.tables.table import number
 
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

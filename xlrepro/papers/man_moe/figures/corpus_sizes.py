@@ -1,8 +1,8 @@
 """How much data there is: the counts that a paper prints of its corpus, and ours below them."""
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.tables.table import Entry, Table, headings
 from xlrepro.evidence.view import View
 
 COUNT = "count"  # the unit of such cells

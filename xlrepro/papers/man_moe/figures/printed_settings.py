@@ -1,7 +1,7 @@
 """Table 6: the settings that the paper prints for each task, beside those of our presets."""
 
-from xlrepro.evidence.html_table import Entry, Table, headings
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
+from xlrepro.evidence.tables.table import Entry, Table, headings
 from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 
 EXPERIMENT = "man_moe/table6"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.record import Record
 
 

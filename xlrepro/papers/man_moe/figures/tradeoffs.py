@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.figures import (
+from xlrepro.evidence.figures.drawing import (
     Figure,
     legend_below,
     name_points,
@@ -11,8 +11,8 @@ from xlrepro.evidence.figures import (
     nothing_to_draw,
     styled,
 )
-from xlrepro.evidence.html_table import number
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.figures.row_plot import PALETTE
+from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:

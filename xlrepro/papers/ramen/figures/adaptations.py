@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.record import Record
 
 # 175,000 updates of 72 sequences of 256 pieces in each of two languages: 6.5 billion.

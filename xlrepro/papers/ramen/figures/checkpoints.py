@@ -1,9 +1,9 @@
 """Figure 2: the score of each language at each checkpoint, a panel per task."""
 
-from xlrepro.evidence.figures import Figure, new_panels, nothing_to_draw, styled
-from xlrepro.evidence.html_table import number
-from xlrepro.evidence.panels import line_with_intervals
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.figures.drawing import Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures.panels import line_with_intervals
+from xlrepro.evidence.figures.row_plot import PALETTE
+from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
 NAMES = {"0k": "start", "25k": "embeddings", "175k": "end"}

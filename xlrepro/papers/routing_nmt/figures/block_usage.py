@@ -5,9 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlrepro.evidence.figures import Figure, legend_below, new_panels, nothing_to_draw, styled
-from xlrepro.evidence.html_table import Entry, Table, headings, number
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.figures.drawing import (
+    Figure,
+    legend_below,
+    new_panels,
+    nothing_to_draw,
+    styled,
+)
+from xlrepro.evidence.figures.row_plot import PALETTE
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.block_order import BLOCKS, chances_of_means, held
 from xlrepro.papers.routing_nmt.experiments import PAIRS

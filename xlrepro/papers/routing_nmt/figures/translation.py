@@ -5,16 +5,16 @@ from statistics import fmean
 
 import numpy as np
 
-from xlrepro.evidence.figures import (
+from xlrepro.evidence.figures.drawing import (
     Figure,
     legend_below,
     new_drawing,
     nothing_to_draw,
     styled,
 )
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.figures.plots import looks_of
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.plots import looks_of
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap

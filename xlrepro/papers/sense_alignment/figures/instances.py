@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.record import Record
 
 

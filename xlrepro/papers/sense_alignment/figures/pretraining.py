@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.record import Record
 
 MODELS = ("language_model", "source model", "target model")  # where details have a model's log

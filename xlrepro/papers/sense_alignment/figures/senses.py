@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from xlrepro.evidence.figures import (
+from xlrepro.evidence.figures.drawing import (
     Figure,
     legend_below,
     name_points,
@@ -12,8 +12,8 @@ from xlrepro.evidence.figures import (
     nothing_to_draw,
     styled,
 )
-from xlrepro.evidence.html_table import number
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.figures.row_plot import PALETTE
+from xlrepro.evidence.tables.table import number
 from xlrepro.papers.sense_alignment.growth import BANDS
 from xlrepro.trials.record import Record
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlrepro.evidence.html_table import Entry, Heading, Table, number
+from xlrepro.evidence.figures.plots import printed_distances
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.plots import printed_distances
 from xlrepro.evidence.reproduced import LEVEL, Interval, t_interval
 from xlrepro.evidence.statement import Statement
+from xlrepro.evidence.tables.table import Entry, Heading, Table, number
 from xlrepro.evidence.view import View
 
 TASKS = ("POS", "SF")

@@ -5,10 +5,16 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from xlrepro.evidence.figures import Figure, legend_below, new_panels, nothing_to_draw, styled
-from xlrepro.evidence.html_table import Entry, Table, headings, number
-from xlrepro.evidence.plots import looks_of
-from xlrepro.evidence.row_plot import Mark, Row, RowPlot
+from xlrepro.evidence.figures.drawing import (
+    Figure,
+    legend_below,
+    new_panels,
+    nothing_to_draw,
+    styled,
+)
+from xlrepro.evidence.figures.plots import looks_of
+from xlrepro.evidence.figures.row_plot import Mark, Row, RowPlot
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.figures import Figure, new_panels, nothing_to_draw, styled
-from xlrepro.evidence.html_table import number
+from xlrepro.evidence.figures.drawing import Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures.plots import printed_distances
+from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.plots import printed_distances
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:

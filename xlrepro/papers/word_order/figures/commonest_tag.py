@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.record import Record
 
 Counts = Mapping[str, Sequence[int]]  # tag -> [right, total]

@@ -8,9 +8,9 @@ can be.
 import math
 from collections.abc import Sequence
 
-from xlrepro.evidence.html_table import number
 from xlrepro.evidence.reproduced import LEVEL, t_interval
 from xlrepro.evidence.statement import Statement
+from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,

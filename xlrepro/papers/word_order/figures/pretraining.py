@@ -7,10 +7,10 @@ details, whenever it was.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlrepro.evidence.figures import Figure, new_drawing, nothing_to_draw, styled
-from xlrepro.evidence.html_table import Entry, Table, headings, number
+from xlrepro.evidence.figures.drawing import Figure, new_drawing, nothing_to_draw, styled
+from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.provenance import duration
-from xlrepro.evidence.row_plot import PALETTE
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.trials.record import Record
 
 

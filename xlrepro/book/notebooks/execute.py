@@ -1,0 +1,114 @@
+"""Run one notebook in this process: ``python -m xlrepro.book.notebooks.execute REQUEST``, in JSON.
+
+A process of its own, so that a notebook that dies takes nothing else with it. The output appears
+at its place only when the whole notebook has run: papermill writes to a file beside it, which is
+renamed at the end.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+# Cell metadata that differs from run to run and says nothing about the result.
+VOLATILE = ("papermill", "execution")
+# Kernels that start at the same moment can pick the same port; then one never answers.
+NO_ANSWER = "Kernel didn't respond"
+STARTS = 2
+
+
+def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -> None:
+    """Run ``source`` with ``parameters`` in ``cwd`` and put the executed notebook at ``target``.
+
+    A run that fails leaves ``target`` as it was and the half-run notebook at
+    ``<target>.failed.ipynb``.
+    """
+    import nbformat
+    import papermill
+
+    partial = target.with_name(f".{target.stem}.{os.getpid()}.partial.ipynb")
+    failed = failed_path(target)
+    try:
+        for attempt in range(STARTS):
+            try:
+                papermill.execute_notebook(
+                    str(source),
+                    str(partial),
+                    parameters=parameters,
+                    cwd=str(cwd),
+                    kernel_name="python3",
+                    progress_bar=False,
+                    log_output=False,
+                )
+                break
+            except RuntimeError as error:
+                if NO_ANSWER not in str(error) or attempt + 1 == STARTS:
+                    raise
+        notebook = nbformat.read(partial, as_version=4)
+        strip_volatile(notebook)
+        nbformat.write(notebook, partial)
+        failed.unlink(missing_ok=True)
+        os.replace(partial, target)
+    except Exception:
+        if partial.is_file():
+            os.replace(partial, failed)
+        raise
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def failed_path(target: Path) -> Path:
+    """Return where the half-run notebook of a failed run is kept."""
+    return target.with_name(f"{target.stem}.failed.ipynb")
+
+
+def remove_orphans(target: Path) -> None:
+    """Remove what runs of ``target`` that were killed have left half-written beside it."""
+    for path in target.parent.glob(f".{target.stem}.*.partial.ipynb"):
+        pid = path.name.split(".")[-3]
+        if not (pid.isdigit() and psutil.pid_exists(int(pid))):
+            path.unlink(missing_ok=True)
+
+
+def strip_volatile(notebook: Any) -> None:
+    """Remove timings and paths of this run from a notebook, in place."""
+    for key in VOLATILE:
+        notebook.metadata.pop(key, None)
+    for cell in notebook.cells:
+        for key in VOLATILE:
+            cell.metadata.pop(key, None)
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process when the batch that started it has died, even by ``kill -9``."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def main() -> int:
+    """Read the request named on the command line and run it."""
+    request = json.loads(sys.argv[1])
+    # The parent names itself: asked here, getppid() may already name its successor.
+    threading.Thread(target=_end_with_parent, args=(request["parent"],), daemon=True).start()
+    try:
+        execute(
+            Path(request["source"]),
+            Path(request["target"]),
+            request["parameters"],
+            Path(request["cwd"]),
+        )
+    except Exception as error:
+        # The last line of the log is what the summary shows.
+        sys.stderr.write(f"\n{type(error).__name__}: {str(error).strip()}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

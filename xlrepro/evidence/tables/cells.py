@@ -1,0 +1,131 @@
+"""Tables of cells, one by one, and what every table of numbers needs; see also ``overview``."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.compare import (
+    NOT_HERE,
+    QUOTED,
+    VERDICTS,
+)
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DECIMALS = {"fraction": 3, "count": 0}  # of a unit, where the paper printed nothing; else 2
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value of a comparison is not there."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def decimals_of(printed: str, unit: str = "percent") -> int:
+    """Return how many decimals to show: those the paper printed, else what the unit is worth."""
+    if printed.strip():
+        return len(printed.partition(".")[2])
+    return DECIMALS.get(unit, 2)
+
+
+def half_width(row: Mapping[str, Any]) -> float | None:
+    """Return half of a cell's interval; ``None`` where it has none."""
+    return None if is_missing(row["low"]) else (row["high"] - row["low"]) / 2
+
+
+def run_summary(frame: "pd.DataFrame") -> str:
+    """Return one line that says how much was run; no measured number in it."""
+    ran = int((frame["n"] > 0).sum())
+    systems, columns = frame["system"].nunique(), frame["column"].nunique()
+    key = ", ".join(dict.fromkeys(frame["experiment"]))
+    profile = ", ".join(dict.fromkeys(frame["profile"]))
+    line = f"{key}, {profile}: {systems} systems x {columns} columns, "
+    line += f"{ran} of {len(frame)} cells run"
+    counts = {v: int((frame["verdict"] == v).sum()) for v in (NOT_HERE, QUOTED)}
+    return line + "".join(f", {n} {verdict}" for verdict, n in counts.items() if n)
+
+
+def other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
+    """Return the sentences on what stands in for the paper's data and pre-trained weights."""
+    known = {p: entry.stand_ins[p] for p in profiles if p in entry.stand_ins}
+    told = "; ".join(f"{stand_in.data} at {profile}" for profile, stand_in in known.items())
+    where = " there" if any(stand_in.only for stand_in in known.values()) else ""
+    sentence = f"Our data are not the paper's ({told}), so the difference has no verdict{where}."
+    trained = "; ".join(
+        f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
+        for profile in profiles
+        for blocks in [entry.weights.get(profile, {})]
+        for what in dict.fromkeys(blocks.values())
+    )
+    more = f"Our pre-trained weights are not the paper's ({trained}): those rows have no verdict."
+    return " ".join([sentence] * bool(told) + [more] * bool(trained))
+
+
+def _cell_row(row: Mapping[str, Any]) -> tuple[Entry, ...]:
+    places = decimals_of(row["printed"], row["unit"])
+    half = half_width(row)
+    span = ""
+    if half is not None:
+        span = f"{number(row['low'], places)} to {number(row['high'], places)}"
+    printed = row["reported"]
+    ours = None if row["n"] == 0 else row["reproduced"]
+    gap = None if is_missing(row["difference"]) else row["difference"]
+    return (
+        Entry(row["system"]),
+        Entry(row["column"]),
+        Entry(row["profile"]),
+        Entry(row["metric"]),
+        Entry(row["printed"], sort=None if is_missing(printed) else printed, title=row["source"]),
+        Entry(number(ours, places), sort=ours),
+        Entry(span, sort=half),
+        Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
+        Entry(number(gap, places, signed=True), sort=gap),
+        Entry(row["verdict"], verdict=row["verdict"], sort=VERDICTS.index(row["verdict"])),
+        Entry(row["note"]),
+    )
+
+
+def cells_table(frame: "pd.DataFrame", *, catalog: Catalog | None = None) -> Table:
+    """Render a comparison cell by cell: one row per profile, system and column."""
+    names = ("system", "column", "profile", "metric", "reported", "reproduced", "95 % interval",
+             "n", "difference", "verdict", "note")  # fmt: skip
+    numeric = ("reported", "reproduced", "95 % interval", "n", "difference")
+    body = [_cell_row(row) for row in frame.to_dict("records")]
+    if not body:
+        return Table("No cells.", headings(*names, numeric=numeric), ())
+    experiment = str(frame["experiment"].iloc[0])
+    entry = (catalog or load_catalog()).experiment(experiment)
+    caption = f"{entry.title}: every cell, reported and reproduced."
+    if any(frame["printed"]):
+        caption = f"{caption} {other_data(entry, dict.fromkeys(frame['profile']))}".rstrip()
+    return Table(caption, headings(*names, numeric=numeric), tuple(body), run_summary(frame))
+
+
+def pairs_table(pairs: "pd.DataFrame") -> Table:
+    """Render differences paired by seed, a row per pair of systems and column.
+
+    Args:
+        pairs: rows of `xlrepro.evidence.paired.paired_differences`, with ``one`` and ``other``.
+    """
+    body = []
+    for row in pairs.to_dict("records"):
+        span = ""
+        if not is_missing(row["low"]):
+            span = f"{number(row['low'])} to {number(row['high'])}"
+        values = ", ".join(number(v, signed=True) for v in row["values"])
+        body.append(
+            (
+                Entry(f"{row['one']} − {row['other']}"),
+                Entry(row["column"]),
+                Entry(number(row["mean"], signed=True), sort=row["mean"]),
+                Entry(span, sort=None if is_missing(row["low"]) else row["low"]),
+                Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
+                Entry(values, title="one difference per seed"),
+                Entry("; ".join(filter(None, (row["note"], "stale" * bool(row["stale"]))))),
+            )
+        )
+    names = ("difference", "column", "mean", "95 % interval", "n", "by seed", "note")
+    numeric = ("mean", "95 % interval", "n")
+    return Table("Differences paired by seed.", headings(*names, numeric=numeric), tuple(body))

@@ -1,0 +1,283 @@
+"""The overview of a page: reported beside reproduced, as tables that fit its width."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.compare import (
+    ABOVE,
+    BELOW,
+    NOT_HERE,
+    NOT_REPORTED,
+    NOT_RUN,
+    OTHER_DATA,
+    QUOTED,
+    WITHIN,
+)
+from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link
+from xlrepro.evidence.provenance import record_anchor
+from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.tables.cells import (
+    decimals_of,
+    half_width,
+    is_missing,
+    other_data,
+    run_summary,
+)
+from xlrepro.evidence.tables.table import Entry, Heading, Link, Table, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STALE = "†"
+MOST_COLUMNS = 7  # of numbers, in a table as wide as a page
+IN_FILE = (
+    "system", "column", "metric", "unit", "printed", "reproduced", "low", "high", "n", "difference",
+    "verdict", "note",
+)  # fmt: skip
+MARKS = {
+    WITHIN: "=", ABOVE: "▲", BELOW: "▼", OTHER_DATA: "", NOT_RUN: "", NOT_HERE: "",
+    QUOTED: "", NOT_REPORTED: "",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What a page's tables say once, above them, and the deviations that touch all their cells."""
+
+    text: str
+    deviations: tuple[Deviation, ...] = ()
+
+    def __repr__(self) -> str:
+        return ""
+
+    def _repr_html_(self) -> str:
+        most = [d for d in self.deviations if d.weight == WEIGHTS[0]]
+        titles = (Link(d.title, deviation_link(d).href).html for d in most)
+        others = (deviation_link(d).html for d in self.deviations if d not in most)
+        parts = [
+            escape(self.text),
+            f"What weighs most on these numbers: {'; '.join(titles)}." * bool(most),
+            f"Also: {' '.join(others)}." * (len(most) < len(self.deviations)),
+        ]
+        told = " ".join(filter(None, parts))
+        return f'<p class="xl-legend">{told}</p>' if told else ""
+
+
+@dataclass(frozen=True, eq=False)
+class CellsFile:
+    """Every cell of a comparison, as a file of comma-separated values that a link holds."""
+
+    frame: "pd.DataFrame"
+
+    def __repr__(self) -> str:
+        return ""
+
+    @property
+    def text(self) -> str:
+        """The file."""
+        out = io.StringIO()
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow(IN_FILE)
+        for row in self.frame.to_dict("records"):
+            values = ("" if is_missing(row[name]) else row[name] for name in IN_FILE)
+            lines.writerow([f"{v:.5g}" if isinstance(v, float) else v for v in values])
+        return out.getvalue()
+
+    def _repr_html_(self) -> str:
+        key, profile = (str(self.frame[name].iloc[0]) for name in ("experiment", "profile"))
+        name = f"{key.replace('/', '-')}-{profile}.csv"
+        data = quote(self.text, safe=" ,:/()=.+-%")
+        return (
+            f'<p><a download="{name}" href="data:text/csv;charset=utf-8,{data}">All '
+            f"{len(self.frame)} cells with their intervals, as CSV</a></p>"
+        )
+
+
+def best_cells(frame: "pd.DataFrame", catalog: Catalog) -> set[tuple[str, str]]:
+    """Return (system, column) of the best means of ours, column by column, block by block.
+
+    A block with one system that was run has no best, nor has a metric without a direction.
+    """
+    found: set[tuple[str, str]] = set()
+    ran = frame[frame["n"] > 0].reset_index(drop=True)
+    for (_, column, metric), part in ran.groupby(["block", "column", "metric"], sort=False):
+        higher = catalog.higher_is_better(str(metric))
+        if higher is not None and len(part) > 1:
+            best = part["reproduced"].max() if higher else part["reproduced"].min()
+            found |= {(s, str(column)) for s in part[part["reproduced"] == best]["system"]}
+    return found
+
+
+def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
+    """One cell of the overview: ours ± half an interval, and below it the paper's number."""
+    places = decimals_of(row["printed"], row["unit"])
+    theirs = row["printed"]
+    if row["verdict"] in (NOT_RUN, NOT_HERE, QUOTED):
+        return Entry(row["verdict"], theirs, None, row["verdict"], row["note"])
+    half = half_width(row)
+    text = number(row["reproduced"], places)
+    text += f" ± {number(half, places)}" if half is not None else ""
+    text += STALE if row["stale"] else ""
+    if not is_missing(row["difference"]):
+        gap = number(row["difference"], places, signed=True)
+        theirs = f"{theirs}, {gap} {MARKS[row['verdict']]}".rstrip()
+    if row["n"] != usual:
+        theirs = "; ".join(filter(None, (theirs, f"n = {row['n']}")))
+    link = f"#{record_anchor(row['keys'][0])}" if row["keys"] else ""
+    judged = "" if row["verdict"] == NOT_REPORTED else row["verdict"]
+    return Entry(text, theirs, row["reproduced"], judged, href=link, strong=best)
+
+
+def _context_column(
+    experiment: str, rows: Sequence[str], reported: ReportedNumbers
+) -> tuple[str, Callable[[str], Entry]] | None:
+    """Return the reported row that describes the columns (the distances), if there is one."""
+    cells = {c.column: c for c in reported.cells(experiment, context=True)}
+    if not cells or not any(r in cells for r in rows):
+        return None
+    name = next(iter(cells.values())).name
+
+    def entry(column: str) -> Entry:
+        cell = cells.get(column)
+        return Entry(cell.printed, sort=cell.value, title=cell.source) if cell else Entry("")
+
+    return name, entry
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """What the rows or the columns of an overview are: systems, or columns of the cells."""
+
+    kind: str
+    names: Sequence[str]
+
+    @property
+    def mark(self) -> str:
+        """What ends the first part of a name."""
+        return ":" if self.kind == "system" else "/"
+
+    def groups(self) -> list[list[str]]:
+        """Return the names in parts that a page is wide enough for, kept together by first part."""
+        own: dict[str, list[str]] = {}
+        for name in self.names:
+            first = name.partition(self.mark)[0] if self.mark in name else ""
+            own.setdefault(first, []).append(name)
+        found: list[list[str]] = [[]]
+        for part in own.values():
+            pieces = -(-len(part) // MOST_COLUMNS)
+            size = -(-len(part) // pieces)
+            for start in range(0, len(part), size):
+                piece = part[start : start + size]
+                if found[-1] and (len(found[-1]) + len(piece) > MOST_COLUMNS or pieces > 1):
+                    found.append([])
+                found[-1] += piece
+        return found
+
+    def entry(self, name: str) -> Entry:
+        """Return a head: the first part, where names differ in it, as a smaller line."""
+        first, mark, rest = name.partition(self.mark)
+        return Entry(rest, first if self.several else "") if mark else Entry(name)
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether the names differ in their first part."""
+        return len({name.partition(self.mark)[0] for name in self.names}) > 1
+
+
+def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
+    """Return what a comparison says once, above its tables: units, n, ±, signs, stand-ins."""
+    catalog = catalog or load_catalog()
+    entry = catalog.experiment(str(frame["experiment"].iloc[0]))
+    profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
+    pairs = dict.fromkeys(zip(frame["metric"], frame["unit"], strict=True))
+    parts = [", ".join(f"{metric} in {unit}" if unit else metric for metric, unit in pairs) + "."]
+    if len(ran):
+        usual = int(ran["n"].mode().max())
+        seeds = f"mean over {usual} seeds ± half of its 95 % interval" if usual > 1 else "one seed"
+        parts.append(f"Large: ours at {profile}, {seeds}; a click leads to the records.")
+        parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
+        parts += ["Bold: the best of its block."] * bool(best_cells(frame, catalog))
+    if any(frame["printed"]):
+        parts.append("Small: the paper's number, then ours minus it.")
+        parts += ["= within, ▲ above, ▼ below the paper."] * entry.is_judged(profile)
+        parts.append(other_data(entry, [profile]))
+    notes = {r["note"]: r["verdict"] for r in frame.to_dict("records") if not r["n"] and r["note"]}
+    parts += [f"{verdict[0].upper()}{verdict[1:]}: {note}." for note, verdict in notes.items()]
+    return " ".join(filter(None, parts))
+
+
+def comparison_tables(
+    frame: "pd.DataFrame",
+    *,
+    by: str = "auto",
+    reported: ReportedNumbers | None = None,
+    catalog: Catalog | None = None,
+) -> list[Table]:
+    """Render a comparison as an overview: systems × columns, in parts that fit a page's width.
+
+    What the numbers are is said once, by `legend`.
+
+    Args:
+        frame: what `xlrepro.evidence.compare.compare` returns.
+        by: ``"column"``: a row per column (31 languages), a column per system; ``"system"``: the
+            other way round; ``"auto"``: whichever there are more of become the rows.
+        reported: replaces the project's own (for the row of distances).
+        catalog: replaces the project's own.
+    """
+    catalog = catalog or load_catalog()
+    experiment, profile = str(frame["experiment"].iloc[0]), str(frame["profile"].iloc[0])
+    systems, columns = (
+        _Axis(kind, list(dict.fromkeys(frame[kind]))) for kind in ("system", "column")
+    )
+    as_rows = "column" if len(columns.names) > len(systems.names) else "system"
+    kind = as_rows if by == "auto" else by
+    down, across = (columns, systems) if kind == "column" else (systems, columns)
+    ran = frame[frame["n"] > 0]["n"]
+    usual, best = int(ran.mode().max()) if len(ran) else 0, best_cells(frame, catalog)
+    cells = {
+        (r[down.kind], r[across.kind]): _overview_entry(
+            r, usual, (r["system"], r["column"]) in best
+        )
+        for r in frame.to_dict("records")
+    }
+    context = None
+    if down.kind == "column":
+        context = _context_column(experiment, down.names, reported or load_reported())
+    title = f"{catalog.experiment(experiment).title} ({profile})"
+    tables = [_part(down, across, group, cells, context, title) for group in across.groups()]
+    return [replace(tables[0], summary=run_summary(frame)), *tables[1:]]
+
+
+def _part(
+    down: _Axis,
+    across: _Axis,
+    group: list[str],
+    cells: Mapping[tuple[str, str], Entry],
+    context: tuple[str, Callable[[str], Entry]] | None,
+    title: str,
+) -> Table:
+    """Return the columns ``group`` of an overview, with the rows that have a cell in one."""
+    firsts = {name.partition(across.mark)[0] for name in group if across.mark in name}
+    shared = across.several and len(firsts) == 1
+    entries = [across.entry(name) for name in group]
+    head = [Heading(down.kind)]
+    head += [Heading(context[0], numeric=True)] if context else []
+    head += [Heading(e.text, numeric=True, detail="" if shared else e.detail) for e in entries]
+    body = [
+        (
+            down.entry(row) if down.kind == "system" else Entry(row),
+            *([context[1](row)] if context else []),
+            *(cells.get((row, name), Entry("–")) for name in group),
+        )
+        for row in down.names
+        if any((row, name) in cells for name in group)
+    ]
+    caption = f"{title}: {', '.join(firsts)}" if shared else title
+    return Table(caption, tuple(head), tuple(body), caption)
