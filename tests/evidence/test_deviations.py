@@ -235,20 +235,21 @@ def test_artificial_languages_are_a_deviation_of_every_experiment():
 
 
 def test_the_epochs_named_in_deviations_are_those_of_the_presets():
-    table2, spans, tuning = (f"word_order/{n}" for n in ("table2", "table1", "learning_rates"))
-    counts = {
-        (key, profile): experiment(key).trials(profile, ["word:TRS"])[0].settings["epochs"]
-        for key in (table2, spans, tuning)
-        for profile in ("smoke", "open")
-    }
-    assert (
-        f"at open {counts[table2, 'open']} in Table 2 and {counts[spans, 'open']} in Tables 1 and "
-        f"6, at smoke {counts[table2, 'smoke']} and {counts[spans, 'smoke']}"
-    ) in deviation("W15").here
-    assert (
-        f"{counts[table2, 'open']} for parts of speech, {counts[spans, 'open']} for entities and "
-        f"slots, {counts[tuning, 'open']} where rates are tuned"
-    ) in deviation("W07").here
+    def fit(name, profile="open", system="word:TRS", number=0):
+        settings = experiment(f"word_order/{name}").trials(profile, [system])[number].settings
+        return settings["epochs"], settings["patience"]
+
+    (most, patience), (entities, _), slots = fit("table2"), fit("table1"), fit("table1", number=-1)
+    assert slots == (most, patience)
+    assert f"{entities} in Table 1's entities and Table 6" in deviation("W15").here
+    assert f"at smoke {fit('table2', 'smoke')[0]} and {fit('table1', 'smoke')[0]}" in (
+        deviation("W15").here
+    )
+    told = " ".join(deviation("W07").here.split())
+    assert f"not improved for {patience} epochs, at most {most}" in told
+    mapped, _ = fit("table2", system="word-mapped:TRS")
+    assert f"linear decay over {entities} epochs (entities" in told
+    assert f"or {mapped} (Table 2 on mapped vectors)" in told
 
 
 def test_the_few_shot_counts_named_in_a_deviation_are_those_of_the_shares():

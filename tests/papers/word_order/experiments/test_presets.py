@@ -33,7 +33,18 @@ def test_every_encoder_was_tuned_on_the_whole_grid(encoder):
 def test_the_open_preset_uses_the_best_rate_on_english_dev(encoder, name):
     scores = dev_accuracy(encoder)
     best = max(scores, key=scores.__getitem__)
-    assert rate_column(presets(name)["open"]["learning_rate"][encoder]) == best
+    preset = presets(name)["open"]
+    rates = preset.get("until_dev_stops", preset)["learning_rate"]
+    assert rate_column(rates[encoder]) == best
+
+
+def test_rows_until_dev_stops_differ_from_the_short_ones_in_training_alone():
+    long, short = (
+        experiment(f"word_order/{key}").trials("open", [system], [0])[-1].settings
+        for key, system in (("table5", "noisy:RPT"), ("figure3", "word:TRS"))
+    )
+    assert (long["epochs"], long["patience"], long["schedule"]) == (20, 3, "root")
+    assert (short["epochs"], short["patience"], "schedule" in short) == (4, 4, False)
 
 
 @pytest.mark.parametrize("encoder", TUNED_ON_MBERT)
