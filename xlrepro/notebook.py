@@ -20,7 +20,7 @@ from xlrepro.evidence.figures.plots import reported_beside_reproduced
 from xlrepro.evidence.figures.row_plot import RowPlot
 from xlrepro.evidence.paired import paired_differences, shared_columns
 from xlrepro.evidence.provenance import provenance_table
-from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.evidence.reproduced import gather
 from xlrepro.evidence.tables.cells import pairs_table
 from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_tables, legend
 from xlrepro.evidence.view import View
@@ -174,7 +174,7 @@ class Page:
 
     def forget(self) -> None:
         """Read the records again when they are next needed."""
-        for name in ("profiles", "view", "_frame", "_records", "_of_paper"):
+        for name in ("profiles", "view", "_frame", "_records", "_judge"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -198,19 +198,20 @@ class Page:
         return View(self.experiment.key, self.profiles[0], gather(records))
 
     @cached_property
-    def _of_paper(self) -> ReproducedNumbers:
-        """The cells of the whole paper at the profiles to show: a claim may span its tables."""
+    def _judge(self) -> Judge:
+        """Knows the whole paper's cells at the profiles to show: a claim may span its tables."""
         known = all_experiments()
         keys = [
             k for k in load_catalog().of_paper(self.view.experiment.split("/")[0]) if k in known
         ]
-        return gather(
+        numbers = gather(
             record
             for profile in self.profiles
             for key in keys
             if profile in known[key].profiles
             for record in own_records(key, profile, self.store)
         )
+        return Judge(numbers)
 
     @cached_property
     def _frame(self) -> "pd.DataFrame":
@@ -226,7 +227,7 @@ class Page:
             figure: that figure; ``None``: reported beside reproduced, system by system, in the
                 column of the page's main difference.
         """
-        judge = Judge(self._of_paper)
+        judge = self._judge
         condition = Condition(self.view.profile)
         key = self.view.experiment
         verdicts = [judge.judge(claim, condition) for claim in claims_of(key, judge)]
@@ -335,7 +336,7 @@ class Page:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
         profiles = [p for p in self.profiles if p != "smoke"] or self.profiles
         weighing = Legend("", tuple(weighing_most(self.view.experiment, profiles[0])))
-        table = claims_table(self.view.experiment, profiles, self._of_paper)
+        table = claims_table(self.view.experiment, profiles, self._judge)
         return Shown((Piece("", weighing), Piece("", table)))
 
     def deviations(self) -> Shown:

@@ -291,3 +291,7 @@ def test_a_malformed_erratum_is_an_error(tmp_path):
 def test_the_list_of_all_links_each_deviation_to_its_claims():
     shown = deviations_list(claims={"W01": [("word_order", "O01w")]})._repr_html_()
     assert shown.count('<a href="word_order/claims.html#O01w">O01w</a>') == 1
+
+
+def test_deviations_are_read_once():
+    assert load_deviations("word_order/table2")[0] is load_deviations("word_order/table2")[0]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -86,16 +87,22 @@ def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
     return full
 
 
-def load_deviations(
-    experiment: str | None = None, catalog: Catalog | None = None
-) -> list[Deviation]:
-    """Return the deviations of one experiment, or all of them; [] where none are named."""
-    catalog = catalog or load_catalog()
+@lru_cache(maxsize=4)
+def _cached(stamp: tuple[tuple[Path, int], ...]) -> tuple[Deviation, ...]:
+    catalog = load_catalog()
+    return tuple(d for path, _ in stamp[1:] for d in read_deviations(path, catalog))
+
+
+def load_deviations(experiment: str | None = None) -> list[Deviation]:
+    """Return the deviations of one experiment, or all of them; [] where none are named.
+
+    They are read once per change of a file.
+    """
+    catalog = load_catalog()
     if experiment is not None:
         catalog.experiment(experiment)
-    found: list[Deviation] = []
-    for path in sorted((data_dir() / "deviations").glob("*.yaml")):
-        found += read_deviations(path, catalog)
+    files = [data_dir() / "catalog.yaml", *sorted((data_dir() / "deviations").glob("*.yaml"))]
+    found = _cached(tuple((path, path.stat().st_mtime_ns) for path in files))
     return [d for d in found if experiment is None or experiment in d.experiments]
 
 

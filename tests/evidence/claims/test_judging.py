@@ -323,3 +323,10 @@ def test_the_columns_of_an_unprinted_figure_must_be_named():
 def test_an_unknown_experiment_is_an_error():
     with pytest.raises(SettingsError, match="unknown experiment 'word_order/figure9'"):
         Judge().judge(claim('value("figure9", "word:ORT", "es") > 1'))
+
+
+def test_a_verdict_is_reached_once_and_another_predicate_of_the_same_id_has_its_own():
+    judge, claim = Judge(), load_claims("word_order")[0]
+    opposite = claim.model_copy(update={"predicate": f"not ({claim.predicate})"})
+    assert judge.judge(claim) is judge.judge(claim.model_copy())
+    assert judge.judge(claim).status != judge.judge(opposite).status

@@ -126,7 +126,7 @@ def test_the_table_shows_each_claim_with_a_verdict_per_condition(numbers):
     found = numbers(
         {("word:ORT", "avg"): {0: 60.0, 1: 60.0}, ("word:TRS", "avg"): {0: 50.0, 1: 50.0}}
     )
-    table = claims_table("word_order/table2", ["open"], found)
+    table = claims_table("word_order/table2", ["open"], Judge(found))
     row = next(r for r in table.rows if r[0].text == "O01w")
     assert [e.text for e in row[2:]] == ["✓ holds", "✓ holds"]
 
@@ -146,7 +146,7 @@ def test_a_page_has_no_column_for_a_block_that_only_other_tables_ran(numbers):
     found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}, ("word-mapped:TRS", "avg"): {0: 2.0}})
 
     def columns(key: str) -> list[str]:
-        return [h.text for h in claims_table(key, ["open"], found).headings[2:]]
+        return [h.text for h in claims_table(key, ["open"], Judge(found)).headings[2:]]
 
     assert columns("word_order/table2") == ["reported", "open", "open, word-mapped"]
     assert columns("word_order/table1") == ["reported", "open"]
@@ -168,6 +168,6 @@ def test_a_claim_links_to_the_deviations_that_touch_it_most_weighing_first():
     ("key", "page"), [("word_order", "../deviations.html"), ("word_order/table2", "")]
 )
 def test_the_links_of_a_claim_lead_to_the_list_that_is_nearest(key, page):
-    table = claims_table(key, ["open"], ReproducedNumbers([]))
+    table = claims_table(key, ["open"], Judge())
     (row,) = [row for row in table.rows if row[0].text == "O01w"]
     assert f'<a href="{page}#deviation-W01"' in row[1].html()

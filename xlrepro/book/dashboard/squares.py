@@ -72,7 +72,7 @@ def reasons(found: Evidence, paper: str, profile: str = "open", page: str = EVER
     verdicts = found.verdicts(paper)
     own = {c.id: v for c in found.all_claims[paper] if (v := verdicts[c.id].get(profile))}
     failing = [c for c in found.all_claims[paper] if c.id in own and own[c.id].status == FAILS]
-    known = [d for d in load_deviations(catalog=found.catalog) if d.weight == WEIGHTS[0]]
+    known = [d for d in load_deviations() if d.weight == WEIGHTS[0]]
     touched = Counter(
         d.id for claim in failing for d in touching(claim, found.judge, [profile], known)
     )

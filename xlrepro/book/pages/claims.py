@@ -34,13 +34,13 @@ def verdicts_html(key: str) -> str:
     if not found.claims(key):
         return ""
     profiles = found.profiles(key.split("/", 1)[0])
-    return claims_table(key, profiles, found.numbers, reported=found.reported).html
+    return claims_table(key, profiles, found.judge).html
 
 
 def claims_touched() -> dict[str, list[tuple[str, str]]]:
     """Return id of a deviation -> (paper, id) of the claims that it touches."""
     found, touched = evidence(), dict[str, list[tuple[str, str]]]()
-    known = load_deviations(catalog=found.catalog)
+    known = load_deviations()
     for paper, claims in found.all_claims.items():
         for claim in claims:
             for deviation in touching(claim, found.judge, found.profiles(paper), known):

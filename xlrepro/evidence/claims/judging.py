@@ -6,7 +6,7 @@ systems stays paired. One seed decides nothing, and no verdict stands against an
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -109,9 +109,19 @@ class Judge:
         self.reported = reported or load_reported()
         self.catalog = catalog or load_catalog()
         self._tables: dict[str, dict[str, Callable[..., Any]]] = {}
+        self._judged: dict[tuple[Hashable, ...], ClaimVerdict | None] = {}
+        self._read: dict[tuple[Hashable, ...], list[Address]] = {}
 
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
-        """Return the verdict; ``None`` if the condition's blocks of ours do not touch the claim."""
+        """Return the verdict, reached once; ``None`` if the condition's blocks of ours do not touch
+        the claim.
+        """
+        key = (*_key(claim), condition.profile, *sorted(condition.blocks.items()))
+        if key not in self._judged:
+            self._judged[key] = self._verdict(claim, condition)
+        return self._judged[key]
+
+    def _verdict(self, claim: Claim, condition: Condition) -> ClaimVerdict | None:
         if claim.expression is None:
             return ClaimVerdict(NOT_EVALUABLE, note=UNPRINTED)
         reads = self.reads(claim)
@@ -135,6 +145,11 @@ class Judge:
                 the paper prints nothing are taken at their word: a test holds such reads against
                 the systems and columns that the experiment can run.
         """
+        if _key(claim) not in self._read:
+            self._read[_key(claim)] = self._addresses(claim)
+        return self._read[_key(claim)]
+
+    def _addresses(self, claim: Claim) -> list[Address]:
         seen: dict[Address, None] = {}
 
         def look_up(address: Address) -> float:
@@ -300,6 +315,11 @@ class Judge:
 
     def _is_random(self, cell: ReproducedCell) -> bool:
         return not self.catalog.experiment(cell.experiment).deterministic
+
+
+def _key(claim: Claim) -> tuple[Hashable, ...]:
+    """Return what tells a claim from others: a page's own share an id."""
+    return claim.paper, claim.id, claim.kind, claim.predicate
 
 
 def _abridged(names: Sequence[str], most: int = 3) -> str:

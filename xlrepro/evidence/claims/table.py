@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.catalog import Catalog
 from xlrepro.evidence.claims.comparisons import shown, told
 from xlrepro.evidence.claims.files import Claim, load_claims
 from xlrepro.evidence.claims.judging import (
@@ -17,7 +17,6 @@ from xlrepro.evidence.claims.judging import (
     judge_all,
 )
 from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link, load_deviations
-from xlrepro.evidence.reported import ReportedNumbers
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.tables.table import Entry, Link, Table, headings
 from xlrepro.evidence.view import View
@@ -105,31 +104,20 @@ def _says_something(
     return any(v is not None and v.status != NOT_RUN for v in found)
 
 
-def claims_table(
-    key: str,
-    profiles: Sequence[str],
-    numbers: ReproducedNumbers,
-    *,
-    reported: ReportedNumbers | None = None,
-    catalog: Catalog | None = None,
-) -> Table:
+def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
     """Render the claims of a paper or an experiment with their verdicts.
 
     Args:
         key: ``"word_order"`` or ``"word_order/table2"``.
         profiles: a column for each, beside the one for the printed numbers.
-        numbers: reproduced cells of the paper.
-        reported: replaces the project's own.
-        catalog: replaces the project's own.
+        judge: knows the reproduced cells of the paper.
     """
-    catalog = catalog or load_catalog()
     paper = key.split("/", 1)[0]
-    judge = Judge(numbers, reported, catalog)
     claims = claims_of(key, judge)
-    wanted = conditions_of(paper, profiles, numbers, catalog)
+    wanted = conditions_of(paper, profiles, judge.numbers, judge.catalog)
     verdicts = judge_all(claims, wanted, judge)
     wanted = [w for w in wanted if not w.blocks or _says_something(w, verdicts)]
-    known = load_deviations(catalog=catalog)
+    known = load_deviations()
 
     def links(claim: Claim) -> tuple[Link, ...]:
         found = touching(claim, judge, profiles, known)
