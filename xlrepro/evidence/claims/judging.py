@@ -109,6 +109,7 @@ class Judge:
         self.reported = reported or load_reported()
         self.catalog = catalog or load_catalog()
         self._tables: dict[str, dict[str, Callable[..., Any]]] = {}
+        self._read: dict[tuple[str, str, str | None], list[Address]] = {}
 
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
         """Return the verdict; ``None`` if the condition's blocks of ours do not touch the claim."""
@@ -135,6 +136,9 @@ class Judge:
                 the paper prints nothing are taken at their word: a test holds such reads against
                 the systems and columns that the experiment can run.
         """
+        key = (claim.paper, claim.id, claim.predicate)
+        if key in self._read:
+            return self._read[key]
         seen: dict[Address, None] = {}
 
         def look_up(address: Address) -> float:
@@ -145,7 +149,8 @@ class Judge:
             return math.nan if cell is None or cell.value is None else cell.value
 
         self._evaluate(claim, look_up)
-        return list(seen)
+        self._read[key] = list(seen)
+        return self._read[key]
 
     def _is_unprinted(self, experiment: str) -> bool:
         """Tell whether the paper prints no numbers of the experiment, as of most figures."""
