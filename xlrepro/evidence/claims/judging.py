@@ -109,7 +109,6 @@ class Judge:
         self.reported = reported or load_reported()
         self.catalog = catalog or load_catalog()
         self._tables: dict[str, dict[str, Callable[..., Any]]] = {}
-        self._read: dict[tuple[str, str, str | None], list[Address]] = {}
 
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
         """Return the verdict; ``None`` if the condition's blocks of ours do not touch the claim."""
@@ -136,9 +135,6 @@ class Judge:
                 the paper prints nothing are taken at their word: a test holds such reads against
                 the systems and columns that the experiment can run.
         """
-        key = (claim.paper, claim.id, claim.predicate)
-        if key in self._read:
-            return self._read[key]
         seen: dict[Address, None] = {}
 
         def look_up(address: Address) -> float:
@@ -149,8 +145,7 @@ class Judge:
             return math.nan if cell is None or cell.value is None else cell.value
 
         self._evaluate(claim, look_up)
-        self._read[key] = list(seen)
-        return self._read[key]
+        return list(seen)
 
     def _is_unprinted(self, experiment: str) -> bool:
         """Tell whether the paper prints no numbers of the experiment, as of most figures."""
