@@ -1,13 +1,15 @@
 """Findings pages: a sentence whose direction no longer agrees with its numbers is not printed."""
 
+import math
 import re
+from dataclasses import replace
 
 import pytest
 
 from xlrepro.book import assemble
 from xlrepro.book.findings import page
 from xlrepro.book.findings.names import Findings
-from xlrepro.book.findings.numbers import in_words
+from xlrepro.book.findings.numbers import Number, in_words
 from xlrepro.book.templating import render
 from xlrepro.book.verdicts import Evidence
 from xlrepro.errors import DataError, SettingsError
@@ -17,6 +19,7 @@ from xlrepro.evidence.reproduced import ReproducedNumbers
 
 GAP = '<% set ort = gap("table2", "word:ORT", "word:TRS", "avg") %>'
 WRITTEN = [paper for paper in load_catalog().papers if page.exists(paper)]
+NOTHING = Evidence(load_catalog(), load_reported(), ())  # no record at all
 # A number as it is measured: with a decimal point, or before a unit.
 TYPED = re.compile(r"\d+\.\d+|\d+ (?:points|seeds|trials|%|F1|BLEU)")
 
@@ -109,6 +112,59 @@ def test_counts_are_words_up_to_ten():
 def test_every_sentence_of_a_paper_s_findings_is_true_of_today_s_numbers(paper):
     assert page.markdown(paper).startswith("# ")
     assert 1 <= len(page.in_short(paper)) <= 3
+
+
+@pytest.mark.parametrize("paper", WRITTEN)
+def test_a_page_of_which_nothing_was_run_is_not_refused(paper):
+    assert written(Findings(paper, "findings.md", NOTHING)).startswith("# ")
+
+
+def written(names):
+    text = (page.project_root() / "book" / names.paper / page.NAME).read_text(encoding="utf-8")
+    return render(text, names.names, "findings.md")
+
+
+class Without(Findings):
+    """The names of a page whose numbers are made up; those at some places in it were not run.
+
+    Args:
+        paper: whose page.
+        gap: every difference; its interval is a point wide.
+        value: every other number.
+        missing: of the numbers not run, the place in the order in which the page asks for them.
+    """
+
+    def __init__(self, paper, gap, value, missing=-1):
+        super().__init__(paper, "findings.md", NOTHING)
+        self.made_up = {"mean": gap, "low": gap - 0.5, "high": gap + 0.5, "n": 3}
+        self.value, self.missing, self.asked = value, missing, 0
+
+    def _is_missing(self):
+        self.asked += 1
+        return self.asked - 1 == self.missing
+
+    def gap(self, *args, **kwargs):
+        found = super().gap(*args, **kwargs)
+        return found if self._is_missing() else replace(found, **self.made_up)
+
+    def mean(self, *args, **kwargs):
+        found = super().mean(*args, **kwargs)
+        return found if self._is_missing() else replace(found, value=self.value)
+
+    def number(self, expression, at="open", decimals=1):
+        if at == "reported":
+            return super().number(expression, at, decimals)
+        value = math.nan if self._is_missing() else self.value
+        return Number(self.sentences, value, decimals, expression)
+
+
+@pytest.mark.parametrize(("gap", "value"), [(1.0, 100.0), (-1.0, 0.5), (0.0, 50.0)])
+@pytest.mark.parametrize("paper", WRITTEN)
+def test_a_page_is_not_refused_whichever_of_its_numbers_was_not_run(paper, gap, value):
+    names = Without(paper, gap, value)
+    written(names)
+    for place in range(names.asked):
+        written(Without(paper, gap, value, place))
 
 
 @pytest.mark.parametrize("paper", WRITTEN)

@@ -27,8 +27,13 @@ def test_the_main_difference_has_an_interval_beside_the_papers(numbers):
     found = numbers({("word:ORT", "avg"): {0: 3.0, 1: 4.0}, ("word:TRS", "avg"): {0: 1.0, 1: 3.0}})
     # differences 2 and 1: mean 1.5, half an interval 12.706 * 0.5
     assert said(found) == (
-        "ORT − TRS (avg): +1.5 points, −4.9 to +7.9, two seeds; the paper: +9.6."
+        "ORT − TRS (avg): +1.5 points, −4.9 to +7.9, two seeds; the paper: +9.6, outside of it."
     )
+
+
+def test_a_paper_s_difference_within_the_interval_is_said_to_be_inside_of_it(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 7.0, 1: 13.0}, ("word:TRS", "avg"): {0: 1.0, 1: 1.0}})
+    assert said(found).endswith("two seeds; the paper: +9.6, inside of it.")
 
 
 def test_an_end_beside_zero_shows_on_which_side(numbers):

@@ -166,13 +166,17 @@ def claims_sentence(verdicts: Sequence[ClaimVerdict]) -> str:
 def difference_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
     """Return the page's main difference with its interval, beside the paper's.
 
-    Example of one: "ORT − TRS (avg): +0.1 points, 0.0 to +0.2, five seeds; the paper: +9.6."
+    Example of one: "ORT − TRS (avg): +0.1 points, 0.0 to +0.2, five seeds; the paper: +9.6, outside
+    of it."
     """
     theirs = _printed(view, main, reported)
     unit = _unit(view, main, reported)
     decimals = 1 if unit == "points" else 3
+    ours, ends = _ours(view, main, unit, decimals)
     said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
-    return f"{_what(main)}: {_ours(view, main, unit, decimals)}{said}."
+    if theirs is not None and ends is not None:
+        said += ", inside of it" if ends[0] <= theirs <= ends[1] else ", outside of it"
+    return f"{_what(main)}: {ours}{said}."
 
 
 def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
@@ -218,23 +222,25 @@ def _paired(view: View, main: Difference) -> Mapping[str, Any] | None:
     return {str(name): value for name, value in row.items()} | {"unit": first.unit}
 
 
-def _ours(view: View, main: Difference, unit: str, decimals: int) -> str:
-    """Return our difference in the paper's unit, or why there is none."""
+def _ours(
+    view: View, main: Difference, unit: str, decimals: int
+) -> tuple[str, tuple[float, float] | None]:
+    """Return our difference in the paper's unit, or why there is none; and its interval's ends."""
     cells = [view.get(system, main.column) for system in (main.first, main.second)]
     if None in cells:
-        return f"not run at {view.profile}"
+        return f"not run at {view.profile}", None
     pair = _paired(view, main)
     if pair is None:
-        return "not run with the same seeds"
+        return "not run with the same seeds", None
     factor = unit_factor(pair["unit"], "percent" if unit == "points" else unit or pair["unit"])
     mean, low, high = (factor * float(pair[name]) for name in ("mean", "low", "high"))
     if not all(float(f"{end:.{decimals}f}") for end in (low, high)):
         decimals += 1  # an end beside 0 shows on which side
     told = f"{number(mean, decimals, True)} {unit}".rstrip()
     if pair["n"] == 1:
-        return f"{told}, one seed, so no interval"
+        return f"{told}, one seed, so no interval", None
     ends = " to ".join(number(end, decimals, True) for end in (low, high))
-    return f"{told}, {ends}, {in_words(pair['n'])} seeds"
+    return f"{told}, {ends}, {in_words(pair['n'])} seeds", (low, high)
 
 
 def in_words(count: int) -> str:

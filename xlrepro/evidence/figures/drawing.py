@@ -38,7 +38,6 @@ STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
 }
-INK = "#111111"  # on a coloured cell, whatever the theme
 WIDE, NARROW = 7.4, 3.5  # inches at most; 96 pixels each
 _narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 

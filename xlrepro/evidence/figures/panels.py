@@ -1,11 +1,9 @@
-"""Figures with a panel per system: scores over the values of a setting, and maps of weights."""
+"""Scores over the values of a setting: a panel per setting, lines with intervals."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from xlrepro.evidence.figures.drawing import INK, Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures.drawing import Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.reproduced import Interval, ReproducedCell
 from xlrepro.evidence.tables.table import number
@@ -76,59 +74,3 @@ def line_with_intervals(
     half = [(i.high - i.low) / 2 if i else 0.0 for _, i in points]
     look: dict[str, Any] = {"color": color, "marker": marker, "label": label}
     axes.errorbar(x, means, half, ms=4, capsize=2, lw=1, **look)
-
-
-@styled
-def map_of_weights(view: View) -> Figure:
-    """Draw a map per system: a row per target, a column per source, the average weight inside.
-
-    Args:
-        view: reproduced cells, fractions; a column is ``"target/source"``.
-    """
-    title = f"Average weight of each source's expert ({view.profile})"
-    systems = view.systems
-    if not systems:
-        return nothing_to_draw(title, "nothing was run")
-    drawing, (panels,) = new_panels(1, len(systems), 3.1 * len(systems) + 0.8, 2.9)
-    found = {s: _weights(view, s) for s in systems}
-    highest = max(max(weights.values()) for weights in found.values())
-    sentences = []
-    for axes, (system, weights) in zip(panels, found.items(), strict=True):
-        _map(axes, weights, highest)
-        axes.set_title(system.partition(":")[2], fontsize=9)
-        for target in dict.fromkeys(t for t, _ in weights):
-            of = {s: w for (t, s), w in weights.items() if t == target}
-            most = max(of, key=lambda source: of[source])
-            sentences.append(
-                f"{system.partition(':')[2]}, {target}: most {most} ({number(of[most])})"
-            )
-    panels[0].set_ylabel("target")
-    drawing.suptitle(title, fontsize=10)
-    return Figure(f"Heat maps of gate weights, target by source. {'; '.join(sentences)}.", drawing)
-
-
-def _weights(view: View, system: str) -> dict[tuple[str, str], float]:
-    """Return (target, source) -> mean weight."""
-    own = view.of(system)
-    found = {}
-    for cell in own:
-        target, _, source = cell.column.partition("/")
-        found[target, source] = cell.mean
-    return found
-
-
-def _map(axes: "Axes", weights: dict[tuple[str, str], float], highest: float) -> None:
-    targets = list(dict.fromkeys(target for target, _ in weights))
-    sources = sorted({source for _, source in weights})
-    grid = np.full((len(targets), len(sources)), np.nan)
-    for (target, source), weight in weights.items():
-        grid[targets.index(target), sources.index(source)] = weight
-    axes.imshow(grid, cmap="Blues", vmin=0, vmax=highest, aspect="auto")
-    for (row, column), weight in np.ndenumerate(grid):
-        if not np.isnan(weight):
-            dark = weight > 0.6 * highest
-            text = number(float(weight))
-            axes.text(column, row, text, ha="center", va="center", color="white" if dark else INK)
-    axes.set_xticks(range(len(sources)), sources)
-    axes.set_yticks(range(len(targets)), targets)
-    axes.set_xlabel("source")

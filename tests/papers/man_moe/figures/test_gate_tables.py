@@ -1,6 +1,13 @@
 """Chance beside the gates' weights, gates that are right, and rows without redirects."""
 
-from xlrepro.papers.man_moe.figures.gate_tables import accuracy_of_gates, weights_beside_chance
+from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.view import View
+from xlrepro.papers.man_moe.figures.gate_tables import (
+    CHANCE,
+    accuracy_of_gates,
+    average_weights,
+    weights_beside_chance,
+)
 from xlrepro.papers.man_moe.figures.redirects import without_redirects
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
@@ -37,6 +44,35 @@ def test_chance_is_an_equal_share_of_the_target_s_sources():
     rows = texts(weights_beside_chance(Weights()))
     assert rows[0] == ["NER", "es", "en", "0.500", "0.333", "+0.167"]
     assert [row[4] for row in rows] == ["0.333"] * 3
+
+
+GATES = {
+    ("gates:NER", "de/en"): {0: 0.2, 1: 0.4},
+    ("gates:NER", "de/nl"): {0: 0.8, 1: 0.6},
+    ("gates:NER", "nl/de"): {0: 0.9, 1: 0.9},
+    ("gates:NER", "nl/en"): {0: 0.1, 1: 0.1},
+}
+
+
+def test_weights_stand_target_by_target_beside_an_equal_share(numbers):
+    found = numbers(GATES, "man_moe/figure4", metric="gate weight")
+    plot = average_weights(View("man_moe/figure4", "open", found))
+    assert [(row.group, row.label, row.text) for row in plot.rows] == [
+        ("NER", "de", "most nl: 0.70"),
+        ("NER", "nl", "most de: 0.90"),
+    ]
+    named = {look: name for name, look in plot.key}
+    (chance, *marks) = plot.rows[0].marks
+    assert (chance.value, chance.look) == (0.5, CHANCE)
+    assert [(named[mark.look], round(mark.value, 2)) for mark in marks] == [
+        ("en", 0.3),
+        ("nl", 0.7),
+    ]
+
+
+def test_without_weights_there_is_nothing_to_draw():
+    plot = average_weights(View("man_moe/figure4", "open", ReproducedNumbers([])))
+    assert "nothing was run" in plot.alt
 
 
 def test_accuracy_of_gates_is_a_mean_over_seeds_beside_chance():

@@ -1,11 +1,48 @@
-"""Beside Figure 4: what the gates' weights would be by chance, and how often gates are right."""
+"""Figure 4: the gates' weights, what they would be by chance, and how often gates are right."""
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 
+from xlrepro.evidence.figures.row_plot import Look, Mark, Row, RowPlot, looks
+from xlrepro.evidence.reproduced import ReproducedCell
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
+
+CHANCE = Look("currentColor", "cross")
+
+
+def average_weights(view: View) -> RowPlot:
+    """Draw the average weight of each source's expert, a line per target, beside chance.
+
+    Args:
+        view: reproduced cells, fractions; a column is ``"target/source"``.
+    """
+    title = f"Average weight of each source's expert ({view.profile})"
+    own: dict[tuple[str, str], dict[str, ReproducedCell]] = {}
+    for system in view.systems:
+        for cell in view.of(system):
+            target, _, source = cell.column.partition("/")
+            own.setdefault((system.partition(":")[2], target), {})[source] = cell
+    if not own:
+        return RowPlot(title, f"{title}: nothing was run.", "", ())
+    known = looks(sorted({source for cells in own.values() for source in cells}))
+    rows, said = [], []
+    for (name, target), cells in own.items():
+        marks = [Mark(1 / len(cells), math.nan, math.nan, CHANCE)]
+        for source, cell in sorted(cells.items()):
+            low, high = (cell.interval.low, cell.interval.high) if cell.interval else [math.nan] * 2
+            marks.append(Mark(cell.mean, low, high, known[source]))
+        most = max(cells, key=lambda source: cells[source].mean)
+        text = f"most {most}: {number(cells[most].mean)}"
+        rows.append(Row(target, tuple(marks), text, group=name))
+        said.append(f"{name}, {target}: {text}")
+    return RowPlot(
+        title, f"Dot plot of gate weights by target, beside equal shares. {'; '.join(said)}.",
+        "fraction", tuple(rows), (*known.items(), ("chance: equal shares", CHANCE)),
+        bounds=(0.0, 1.0),
+    )  # fmt: skip
 
 
 def weights_beside_chance(view: View) -> Table:
