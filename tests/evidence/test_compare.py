@@ -205,7 +205,7 @@ def test_a_stand_in_for_some_columns_leaves_the_others_their_verdict(numbers, co
 
 def test_cells_on_other_data_are_counted_apart(numbers):
     frame = compare(View("man_moe/table4", "open", named_entities(numbers, "open")))
-    counts = verdict_counts(frame)
+    counts = verdict_counts(frame["verdict"])
     assert (counts["other data"], counts["above"], counts["within"]) == (4, 0, 0)
 
 
@@ -315,7 +315,7 @@ def test_stale_cells_are_marked(numbers):
 def test_verdicts_are_counted(numbers):
     found = numbers({("word:ORT", "de"): {0: 50.0}, ("word:TRS", "de"): {0: 90.0}})
     frame = compare(View("word_order/table2", "open", found))
-    assert verdict_counts(frame[frame["column"] == "de"]) == {
+    assert verdict_counts(frame["verdict"][frame["column"] == "de"]) == {
         "within": 1, "above": 1, "below": 0, "other data": 0, "not run": 10,
         "not in this corpus": 0, "quoted": 0, "not reported": 0,
     }  # fmt: skip

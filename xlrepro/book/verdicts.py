@@ -101,7 +101,7 @@ class Evidence:
         """Return how many cells of ``experiment`` have each verdict; {} where nothing was run."""
         if not self.runs[experiment, profile]:
             return {}
-        return verdict_counts(self.frame(experiment, profile))
+        return verdict_counts(self.frame(experiment, profile)["verdict"])
 
 
 @lru_cache(maxsize=1)

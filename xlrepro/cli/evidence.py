@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson = False) -> None:
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.compare import compare
+    from xlrepro.evidence.compare import compare, compared_rows
     from xlrepro.evidence.reproduced import gather
     from xlrepro.evidence.view import View
     from xlrepro.experiments import all_experiments, records_by_experiment
@@ -45,24 +45,17 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     built, standing = all_experiments(), standing_check()
     records = records_by_experiment(keys, profile)
     numbers = {k: gather(of, stale=lambda r: standing(r) == STALE) for k, of in records.items()}
-    frames = {k: compare(View(k, profile, numbers[k]), own=built.get(k)) for k in keys}
+    views = {key: View(key, profile, numbers[key]) for key in keys}
+    if experiments and not as_json:
+        for key, view in views.items():
+            _print(_cells_table(compare(view, own=built.get(key))))
+        return
+    cells = {key: compared_rows(view, own=built.get(key)) for key, view in views.items()}
     if as_json:
-        content = {key: _cells(frame) for key, frame in frames.items()}
-        typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
-    elif experiments:
-        for frame in frames.values():
-            _print(_cells_table(frame))
+        typer.echo(json.dumps(cells, ensure_ascii=False, indent=1))
     else:
         standings = {k: Counter(map(standing, of)) for k, of in records.items()}
-        _print(_overview(frames, standings, profile))
-
-
-def _cells(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return the rows as JSON-able dictionaries; a number that is missing is null."""
-    return [
-        {name: None if value != value else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
+        _print(_overview(cells, standings, profile))
 
 
 def _print(table: "RichTable") -> None:
@@ -75,7 +68,7 @@ def _print(table: "RichTable") -> None:
 
 
 def _overview(
-    frames: "dict[str, pd.DataFrame]", standings: "dict[str, Counter[str]]", profile: str
+    cells: dict[str, list[dict[str, Any]]], standings: "dict[str, Counter[str]]", profile: str
 ) -> "RichTable":
     """Return a line per experiment: cells by verdict, records by what became of their code."""
     from rich import box
@@ -90,10 +83,10 @@ def _overview(
     table.add_column("experiment", no_wrap=True)
     for name in ("built", "cells", *VERDICTS, *STANDINGS):
         table.add_column(name, justify="right", min_width=5)
-    for key, frame in frames.items():
-        counts = verdict_counts(frame)
+    for key, rows in cells.items():
+        counts = verdict_counts(row["verdict"] for row in rows)
         built = "yes" if key in all_experiments() else "no"
-        numbers = [len(frame), *counts.values(), *(standings[key][name] for name in STANDINGS)]
+        numbers = [len(rows), *counts.values(), *(standings[key][name] for name in STANDINGS)]
         table.add_row(key, built, *(str(n) if n else "·" for n in numbers))
     return table
 

@@ -11,7 +11,7 @@ from xlrepro.evidence.compare import (
     ABOVE,
     BELOW,
     WITHIN,
-    compare,
+    compared_rows,
     unit_factor,
     verdict_counts,
 )
@@ -87,8 +87,11 @@ def answer(
     """
     reported = reported or load_reported()
     main = load_catalog().experiment(view.experiment).answer
-    told = [difference_sentence(view, main, reported)] if main else []
-    told += [] if main else cells_sentence(verdict_counts(compare(view, reported=reported)))
+    if main:
+        told = [difference_sentence(view, main, reported)]
+    else:
+        rows = compared_rows(view, reported=reported)
+        told = cells_sentence(verdict_counts(row["verdict"] for row in rows))
     told += [claims_sentence(verdicts)] if verdicts and main else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     if view.profile == "smoke":

@@ -1,8 +1,9 @@
 """Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, StandIn, load_catalog
@@ -113,7 +114,7 @@ class _Sides:
     reproduced: ReproducedCell | None
 
 
-def _row(sides: _Sides, catalog: Catalog) -> dict[str, object]:
+def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
     theirs, ours = sides.reported, sides.reproduced
     metric = theirs.metric if theirs else ours.metric if ours else ""
     unit = theirs.unit if theirs else ours.unit if ours else ""
@@ -230,13 +231,13 @@ def _merged(first: Iterable[str], second: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *second]))
 
 
-def compare(
+def compared_rows(
     view: View,
     *,
     reported: ReportedNumbers | None = None,
     catalog: Catalog | None = None,
     own: "Experiment | None" = None,
-) -> "pd.DataFrame":
+) -> list[dict[str, Any]]:
     """Set every reported cell of an experiment beside the reproduced one.
 
     A system of a block of ours (``word-mapped:ORT``) stands beside the reported row that the
@@ -250,31 +251,37 @@ def compare(
             columns give the order, and cells of trials that nobody ran are there as "not run".
 
     Returns:
-        A table with the columns ``COLUMNS``: one row per (system, column), all reported, then all
-        that were run. ``reproduced``, ``low`` and ``high`` are in the paper's unit; ``difference``
-        is reproduced minus reported; ``allowed`` is rounding plus tolerance. At a profile with a
-        stand-in for the paper's data or pre-trained weights ``verdict`` is ``"other data"`` where
-        both numbers are there, and ``"not in this corpus"`` for a column that the stand-in lacks.
-        ``"quoted"`` is what the paper itself quotes from elsewhere.
+        A row per (system, column), all reported, then all that were run, with the names of
+        ``COLUMNS``; a number that is not there is ``None``. ``reproduced``, ``low`` and ``high``
+        are in the paper's unit; ``difference`` is reproduced minus reported; ``allowed`` is
+        rounding plus tolerance. At a profile with a stand-in for the paper's data or pre-trained
+        weights ``verdict`` is ``"other data"`` where both numbers are there, and ``"not in this
+        corpus"`` for a column that the stand-in lacks. ``"quoted"`` is what the paper itself
+        quotes from elsewhere.
 
     Raises:
         SettingsError: for an unknown experiment or profile.
     """
-    import pandas as pd
-
     catalog = catalog or load_catalog()
     reported = reported or load_reported()
     entry = catalog.experiment(view.experiment)
     if view.profile not in PROFILES:
         raise SettingsError(f"unknown profile {view.profile!r}; known: {', '.join(PROFILES)}")
     shown = _sides(view, reported, entry, _layout(view, reported, own))
-    frame = pd.DataFrame([_row(sides, catalog) for sides in shown], columns=list(COLUMNS))
+    return [_row(sides, catalog) for sides in shown]
+
+
+def compare(view: View, **given: Any) -> "pd.DataFrame":
+    """Return `compared_rows` as a table with the columns ``COLUMNS``."""
+    import pandas as pd
+
+    frame = pd.DataFrame(compared_rows(view, **given), columns=list(COLUMNS))
     for name in ("reported", "reproduced", "low", "high", "difference", "allowed"):
         frame[name] = frame[name].astype(float)
     return frame
 
 
-def verdict_counts(frame: "pd.DataFrame") -> dict[str, int]:
+def verdict_counts(verdicts: Iterable[str]) -> dict[str, int]:
     """Return how many cells have each verdict, in the order of ``VERDICTS``."""
-    found = frame["verdict"].value_counts()
-    return {v: int(found.get(v, 0)) for v in VERDICTS}
+    counts = Counter(verdicts)
+    return {v: counts[v] for v in VERDICTS}

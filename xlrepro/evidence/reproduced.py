@@ -8,12 +8,16 @@ distributed scores. One seed has no interval.
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, canonical_json
+from xlrepro.trials.trial import Cell
 
 LEVEL = 0.95
+# Of Student's t at 1, 2, 3 and 4 degrees of freedom, as scipy gives them: importing it takes
+# longer than all intervals of a command.
+QUANTILES = (12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934)
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,23 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None
         >>> t_interval([1.0]) is None
         True
     """
-    from scipy.special import stdtrit  # a second less to import than scipy.stats
-
     n = len(values)
     if n < 2:
         return None
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * spread / math.sqrt(n)
+    half = _quantile(n - 1, level) * spread / math.sqrt(n)
     return Interval(mean - half, mean + half, level)
+
+
+@cache
+def _quantile(freedom: int, level: float) -> float:
+    """Return where ``level`` of Student's t lies between it and its negative."""
+    if level == LEVEL and freedom <= len(QUANTILES):
+        return QUANTILES[freedom - 1]
+    from scipy.special import stdtrit  # a second less to import than scipy.stats
+
+    return float(stdtrit(freedom, 0.5 + level / 2))
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,6 @@ class _Filled:
 def _join(address: tuple[str, str, str, str], filled: dict[int, _Filled]) -> ReproducedCell:
     experiment, profile, system, column = address
     ordered = [filled[seed] for seed in sorted(filled)]
-    settings = {canonical_json(f.record.settings) for f in ordered}
     return ReproducedCell(
         experiment=experiment,
         profile=profile,
@@ -174,5 +185,5 @@ def _join(address: tuple[str, str, str, str], filled: dict[int, _Filled]) -> Rep
         values=tuple(f.cell.value for f in ordered),
         keys=tuple(f.record.key for f in ordered),
         stale=any(f.stale for f in ordered),
-        mixed=len(settings) > 1,
+        mixed=any(f.record.settings != ordered[0].record.settings for f in ordered),
     )

@@ -30,13 +30,13 @@ FRESH, WITNESSED, STALE = STANDINGS = "fresh", "witnessed", "stale"
 
 # They name, run, keep and show trials; they do not decide a trial's numbers.
 EXCLUDED = (
-    "xlrepro.trials",
-    "xlrepro.errors",
-    "xlrepro.paths",
-    "xlrepro.cli",
-    "xlrepro.evidence",
-    "xlrepro.notebook",
-    "xlrepro.book",
+    "xlrepro.trials.",
+    "xlrepro.errors.",
+    "xlrepro.paths.",
+    "xlrepro.cli.",
+    "xlrepro.evidence.",
+    "xlrepro.notebook.",
+    "xlrepro.book.",
 )
 
 
@@ -169,6 +169,4 @@ class CodeOfToday:
 
 
 def _is_excluded(name: str) -> bool:
-    if name.rpartition(".")[2] == BUILDER:
-        return True
-    return any(name == part or name.startswith(part + ".") for part in EXCLUDED)
+    return name.rpartition(".")[2] == BUILDER or f"{name}.".startswith(EXCLUDED)

@@ -11,6 +11,7 @@ import ast
 import atexit
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -40,11 +41,11 @@ class Module:
 
 def module_file(name: str) -> Path | None:
     """Return the source file of a module, without importing it; ``None`` where there is none."""
-    inner = Path(*name.split("."))
+    inner = name.replace(".", "/")
     for base in OWN if name.partition(".")[0] == "xlrepro" else sys.path:
-        for path in (Path(base or ".", inner) / "__init__.py", Path(base or ".", f"{inner}.py")):
-            if path.is_file():
-                return path
+        for path in (f"{base or '.'}/{inner}/__init__.py", f"{base or '.'}/{inner}.py"):
+            if os.path.isfile(path):  # a Path of each of a thousand names takes five times as long
+                return Path(path)
     return None
 
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 from filelock import BaseFileLock, FileLock, Timeout
 
 from xlrepro.errors import StoreError
@@ -268,6 +267,8 @@ class RecordStore:
         for path in self.root.glob(".*.tmp"):
             host, pid = path.name.split("~")[1:3] if path.name.count("~") == 4 else ("", "0")
             try:
+                import psutil  # a command that only reads seldom comes here
+
                 here = host == socket.gethostname()
                 old = time.time() - path.stat().st_mtime > FORGOTTEN_SECONDS
                 if old or (here and not psutil.pid_exists(int(pid))):

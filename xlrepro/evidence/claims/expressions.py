@@ -202,7 +202,7 @@ class _Run:
             value = self.compute(node, names)
         except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise self.fail(node, f"{type(error).__name__}: {error}") from None
-        if isinstance(value, list | tuple) and len(value) > MAX_ITEMS:
+        if isinstance(value, (list, tuple)) and len(value) > MAX_ITEMS:
             raise self.fail(node, f"a list of more than {MAX_ITEMS} items")
         if isinstance(value, str) and len(value) > MAX_TEXT:
             raise self.fail(node, f"a string of more than {MAX_TEXT} characters")
@@ -219,6 +219,8 @@ class _Run:
                 if node.id not in names:
                     raise self.fail(node, f"unknown name {node.id!r}")
                 return names[node.id]
+            case ast.Call(func=ast.Name(id=name)):
+                return self.call(node, name, names)
             case ast.List() | ast.Tuple():
                 return [self.visit(part, names) for part in node.elts]
             case ast.BoolOp():
@@ -237,8 +239,6 @@ class _Run:
                 return self.binary(node, names)
             case ast.Compare():
                 return self.comparison(node, names)
-            case ast.Call(func=ast.Name(id=name)):
-                return self.call(node, name, names)
             case ast.GeneratorExp() | ast.ListComp():
                 return self.comprehension(node, names)
         raise self.fail(node, f"{type(node).__name__} is not part of the language")
@@ -258,7 +258,7 @@ class _Run:
 
     def binary(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.visit(node.left, names), self.visit(node.right, names)
-        numbers = all(isinstance(side, int | float | np.ndarray) for side in (left, right))
+        numbers = all(isinstance(side, (int, float, np.ndarray)) for side in (left, right))
         alike = (isinstance(left, str) and isinstance(right, str)) or (
             isinstance(left, list) and isinstance(right, list)
         )
