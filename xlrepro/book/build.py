@@ -11,8 +11,15 @@ from xlrepro.book.notebooks.digest import code_files, files_digest
 from xlrepro.errors import XlreproError
 from xlrepro.paths import build_dir, project_root
 
-# The package cannot be run with -m, and its script need not be on the path.
-JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+# The package cannot be run with -m, its script need not be on the path, and it has no option for
+# the number of processes.
+JUPYTER_BOOK = """
+import functools, os, sys
+from jupyter_book import sphinx
+from jupyter_book.cli.main import main
+sphinx.build_sphinx = functools.partial(sphinx.build_sphinx, jobs=min(4, os.cpu_count() or 1))
+sys.exit(main())
+"""
 
 CURRENT = "current.sha256"  # the digest of what the rendered book shows
 # Pages that Sphinx makes by itself.

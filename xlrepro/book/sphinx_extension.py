@@ -79,12 +79,21 @@ def _keep_napoleon_out(app: Any) -> None:
     listeners[:] = [each for each in listeners if each.handler.__module__ != "sphinx.ext.napoleon"]
 
 
+def _let_processes_read(app: Any, config: Any) -> None:
+    """Say for an extension that does not that pages may be read by several processes.
+
+    It numbers sections, in the main process and after all pages are read; this book has none.
+    """
+    app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     # Before autodoc, which imports under TYPE_CHECKING: pydantic's classes cannot be made then.
     for module in pkgutil.walk_packages(xlrepro.__path__, "xlrepro."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
+    app.connect("config-inited", _let_processes_read)
     app.connect("builder-inited", _keep_napoleon_out)
     app.connect("autodoc-process-docstring", _process_docstring, priority=900)
     app.connect("html-page-context", _choose_scripts, priority=999)
