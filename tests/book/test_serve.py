@@ -59,7 +59,10 @@ def test_the_book_is_made_again_once_when_a_file_changes(tmp_path, change):
         if change == "removed":
             page.unlink()
         else:
-            (page if change == "written" else tmp_path / "new.md").write_text("2", encoding="utf-8")
+            # all at once: a file that is seen empty and then full has changed twice
+            new = tmp_path.with_suffix(".written")
+            new.write_text("2", encoding="utf-8")
+            new.replace(page if change == "written" else tmp_path / "new.md")
 
     threading.Timer(0.05, alter).start()
     threading.Timer(20, stop.set).start()
