@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xlrepro.embeddings.vectors.encoding import WordVectors
 from xlrepro.embeddings.vectors.normalise import word_form
-from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
 from xlrepro.precision import working_dtype
 
@@ -24,7 +24,7 @@ class NoisyVectors:
     induction can be measured on the very vectors that a tagger reads.
     """
 
-    def __init__(self, vectors: VectorSet, sigma: float, seed: int) -> None:
+    def __init__(self, vectors: WordVectors, sigma: float, seed: int) -> None:
         """Wrap a vector set.
 
         Args:

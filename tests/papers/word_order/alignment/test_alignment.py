@@ -121,6 +121,25 @@ def test_scores_and_inductions_share_their_columns():
     assert found["measured:P@1"] == scores
 
 
+def test_the_encoder_s_level_is_trained_on_its_own_english_vectors_as_the_others_are():
+    def one(block):
+        (trial,) = (t for t in trials("open", [f"{block}:TRS"]) if t.columns[0] == "POS/en")
+        return trial
+
+    ours, theirs = (dict(one(b).settings["training"]) for b in ("word-encoder", "word"))
+    assert ours.pop("vectors") == "encoder"
+    assert theirs.pop("vectors") == "dictionary"
+    assert ours == theirs
+    assert [level["vectors"] for level in one("word-encoder").settings["levels"]] == ["encoder"]
+    induced = {c for t in trials("open", ["measured:P@1"]) for c in t.columns}
+    assert {c for c in one("word-encoder").columns if c != "POS/en"} <= induced
+
+
+def test_an_encoder_s_vectors_are_not_there_at_smoke():
+    with pytest.raises(SettingsError, match="does not run at smoke"):
+        trials(systems=["word-encoder:ORT"])
+
+
 def test_wrong_entries_are_for_artificial_languages():
     with pytest.raises(SettingsError, match="for artificial languages"):
         data.vectors(Languages(corpus="ud-r2.2", targets=("de",)), Level(name="x", wrong=0.5))

@@ -143,3 +143,13 @@ def test_an_encoder_has_the_same_colour_whatever_the_order_of_the_records(number
     one, two = numbers(real(), KEY), numbers(dict(reversed(real().items())), KEY)
     drawn = [scores_against_p_at_1(View(KEY, "open", found)).svg() for found in (one, two)]
     assert drawn[0] == drawn[1]
+
+
+def test_vectors_out_of_an_encoder_are_a_point_of_their_own(numbers):
+    values = real()
+    values["measured:P@1", "POS/encoder/avg"] = {0: 20.0}
+    for name, score in (("ORT", 61.0), ("TRS", 60.5)):
+        values[f"word-encoder:{name}", "POS/encoder/avg"] = {s: score + s for s in range(3)}
+    view = View(KEY, "open", numbers(values, KEY))
+    assert "POS, ORT − TRS, P@1 20.0: +0.50" in gain_against_p_at_1(view).alt
+    assert "POS, word-encoder:ORT, best alignment: 62.0" in scores_against_p_at_1(view).alt

@@ -1,7 +1,7 @@
 """What `word_order/alignment_quality` reads: vectors at levels of alignment, languages by order.
 
 A level changes the vectors of the target languages alone, so one tagger, trained on English, is
-tested at every level.
+tested at every level. The level of an encoder's vectors has its own English, and its own taggers.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,15 @@ from xlrepro.checked import Checked
 from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.corpora.sentences import Sentence
 from xlrepro.embeddings.mappings.retrieval import precision_at_1
-from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.embeddings.open.dictionary import unit_rows
 from xlrepro.embeddings.vectors import evaluation
+from xlrepro.embeddings.vectors.encoding import WordVectors
 from xlrepro.embeddings.vectors.noise import NoisyVectors
-from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.measures.vectors import true_dictionary
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.precision import cached_per_precision
-from xlrepro.tasks.source import Source
+from xlrepro.tasks.source import Source, word_vectors
 
 # Steps away from English word order: at each, more dependents take the side that they have in the
 # artificial Japanese. Words and inflection stay the same, so only the order differs.
@@ -50,7 +49,7 @@ class Level(Checked):
     """
 
     name: str
-    vectors: Literal["dictionary", "mapped"] = "dictionary"
+    vectors: Literal["dictionary", "mapped", "encoder"] = "dictionary"
     noise: float = 0.0
     seed: int = 0
     wrong: float = 0.0
@@ -93,7 +92,7 @@ def family(by_order: bool):  # type: ignore[no-untyped-def]
 
 
 @cached_per_precision(maxsize=8)
-def _plain(languages: Languages, name: str, wrong: float) -> VectorSet:
+def _plain(languages: Languages, name: str, wrong: float) -> WordVectors:
     if languages.corpus == ARTIFICIAL:
         from xlrepro.embeddings.vectors import artificial as artificial_vectors
 
@@ -101,7 +100,7 @@ def _plain(languages: Languages, name: str, wrong: float) -> VectorSet:
         return artificial_vectors.load(known, languages.targets, name=name, noise=wrong)
     if wrong:
         raise SettingsError("wrong dictionary entries are for artificial languages: use noise")
-    return open_vectors.load(name, languages.targets)
+    return word_vectors(False, name, languages.targets)
 
 
 def vectors(languages: Languages, level: Level) -> NoisyVectors:

@@ -10,6 +10,8 @@ from xlrepro.papers.word_order.experiments.spans import span_settings
 from xlrepro.papers.word_order.experiments.table2 import pos_settings
 from xlrepro.papers.word_order.hashes import data_hashes
 from xlrepro.papers.word_order.settings import ENCODERS, TaggingSettings, presets
+from xlrepro.pretraining.recipes import WORD_STATES
+from xlrepro.tasks.source import vectors_hash
 from xlrepro.training.precision import SINGLE
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.trial import Trial
@@ -21,7 +23,8 @@ FUNCTIONS = {
     "distances": "word_order/alignment_distances",
 }
 
-BLOCKS = ("word", "artificial")
+# Some on vectors other than the table's; those of the encoder come with the profiles that have it.
+BLOCKS = {"word": {}, "word-encoder": {"vectors": WORD_STATES}, "artificial": {}}
 TASKS = ("POS", "SF")
 INDUCTION, DISTANCE = "measured:P@1", "measured:distance"
 
@@ -81,11 +84,18 @@ def _scores(
     return trials
 
 
+def _trained(profile: str) -> dict[str, Any]:
+    """Return how the taggers of each block are trained."""
+    return dict(presets("alignment_quality")["training"][profile])
+
+
 def _training(
     block: str, task: str, profile: str, encoder: str, overrides: Mapping[str, Any]
 ) -> TaggingSettings:
-    chosen = presets("alignment_quality")["training"][profile][block]
-    changes = {**chosen[task], **overrides, "targets": ()}
+    chosen = _trained(profile).get(block)
+    if chosen is None:
+        raise SettingsError(f"{KEY}: {block} does not run at {profile}")
+    changes = {**BLOCKS[block], **chosen[task], **overrides, "targets": ()}
     if task == "POS":
         return pos_settings(chosen["preset"], encoder, changes)
     return span_settings(chosen["preset"], "SF", encoder, changes)
@@ -93,7 +103,7 @@ def _training(
 
 def _induction(profile: str) -> list[Trial]:
     trials = []
-    for block in BLOCKS:
+    for block in _trained(profile):
         preset = presets("alignment_quality")[block]
         tasks = {task: preset[task]["targets"] for task in TASKS}
         together = list(dict.fromkeys(code for codes in tasks.values() for code in codes))
@@ -125,10 +135,8 @@ def _languages(block: str, corpus: str, targets: Sequence[str]) -> dict[str, Any
 def _vector_hashes(corpus: str, levels: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     if corpus == ARTIFICIAL:
         return {ARTIFICIAL: f"family {FAMILY_SEED}"}
-    from xlrepro.embeddings.open import vectors as open_vectors
-
     names = {level.get("vectors", "dictionary") for level in levels}
-    return {f"vectors/{name}": open_vectors.recipe_hash(name) for name in sorted(names)}
+    return {f"vectors/{name}": vectors_hash(name) for name in sorted(names)}
 
 
 def _distances(profile: str) -> Trial:
@@ -162,7 +170,11 @@ ALIGNMENT_EXPERIMENT = Experiment(
     title="Where does the order-reduced encoder's advantage begin?",
     question="Do the orderings of the encoders depend on the alignment of the word vectors?",
     systems=(
-        *(System(block, row, ours=True) for block in BLOCKS for row in ENCODERS),
+        *(
+            System(block, row, default=not changes, ours=True)
+            for block, changes in BLOCKS.items()
+            for row in ENCODERS
+        ),
         *(System("measured", name, ours=True) for name in ("P@1", "distance")),
     ),
     columns=_columns(),

@@ -19,6 +19,7 @@ from xlrepro.papers.word_order.settings import (
     presets,
     row_settings,
 )
+from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.trials.experiment import Address, Experiment, System
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial
@@ -31,6 +32,7 @@ COST = {
 }
 SEEDS = {"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)}
 NOISE = (0, 1, 2)  # k of Table 5's disturbed test sets
+ON_STATES = "word-encoder"  # block of ours: the slots' word-level rows on an encoder's vectors
 Overrides = Mapping[str, Any]
 
 
@@ -45,6 +47,10 @@ def _name(identifier: str) -> str:
     return identifier.split(":", 1)[1]
 
 
+def _tasks(identifier: str) -> tuple[str, ...]:
+    return ("SF",) if identifier.startswith(f"{ON_STATES}:") else ("NER", "SF")
+
+
 def _table1_row(
     task: str, identifier: str, profile: str, seeds: Sequence[int], overrides: Overrides
 ) -> list[Trial]:
@@ -53,6 +59,8 @@ def _table1_row(
         return mbert_trials(TABLE1, task, identifier, profile, seeds, overrides)
     if task == "SF":
         overrides = {**presets("spans")[profile].get("until_dev_stops", {}), **overrides}
+    if identifier.startswith(f"{ON_STATES}:"):
+        overrides = {**overrides, "vectors": WORD_STATES}
     return _word_row(task, identifier, profile, seeds, overrides)
 
 
@@ -76,7 +84,7 @@ def _table1_trials(
     return [
         trial
         for identifier in systems
-        for task in ("NER", "SF")
+        for task in _tasks(identifier)
         for trial in _table1_row(
             task, identifier, profile, seeds, overrides if is_mbert(identifier) else words
         )
@@ -253,7 +261,11 @@ SPAN_EXPERIMENTS = (
         "table1",
         "Table 1: zero-shot named entities and slots",
         "Does a model that encodes less word order transfer better in named entities and slots?",
-        (*(System("word", row) for row in WORD_ROWS), *TABLE1_ROWS),
+        (
+            *(System("word", row) for row in WORD_ROWS),
+            *(System(ON_STATES, row, default=False, ours=True) for row in ENCODERS),
+            *TABLE1_ROWS,
+        ),
         (
             *(f"NER/{c}" for c in ("en", "es", "nl", "de", "avg")),
             *(f"SF/{c}" for c in ("en", "es", "th", "avg")),

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 
 UNITS = {"POS": "accuracy", "SF": "slot F1"}
 P_AT_1 = "dictionary induction, P@1 (%)"
-MAPPED = "mapped"
+REAL = ("word", "word-encoder")  # blocks of the paper's languages
+APART = ("mapped", "encoder")  # levels that are not dictionary vectors with noise
 
 
 @styled
 def scores_against_p_at_1(view: View) -> Figure:
     """Draw each encoder's mean target score against dictionary-induction P@1, task by task.
 
-    Lines join the dictionary vectors with more and more noise; mapped vectors are hollow.
+    Lines join the dictionary vectors with more and more noise; other vectors are hollow.
     """
     title = "Score against alignment"
     drawing, (axes,) = new_panels(1, len(TASKS), 8.4, 3.6)
@@ -48,22 +49,27 @@ def scores_against_p_at_1(view: View) -> Figure:
         axis.set_xlabel(P_AT_1)
     sentences = []
     for task, axis in zip(TASKS, axes, strict=True):
-        for i, system in enumerate(_encoders(view, "word")):
-            columns = columns_of(view, (system,), task, "avg")
-            _score_series(axis, view, system, columns, i)
-            for end, pick in (("best", max), ("worst", min)):
-                if columns:
-                    column = pick(
-                        columns,
-                        key=lambda c: view.mean(INDUCTION, c),
-                    )
-                    score = number(view.mean(system, column), 1)
-                    sentences.append(f"{task}, {system}, {end} alignment: {score}")
+        for block in REAL:
+            for i, system in enumerate(_encoders(view, block)):
+                columns = columns_of(view, (system,), task, "avg")
+                _score_series(axis, view, system, columns, i)
+                sentences += _ends(view, system, task, columns)
         axis.set(title=f"{task} ({view.profile})", ylabel=f"{UNITS[task]}, mean of targets")
     if not sentences:
         return nothing_to_draw(title, "no encoder and no P@1 was run")
     axes[0].legend(frameon=False, fontsize=8)
     return Figure(f"{title}, two panels. {'; '.join(sentences)}.", drawing)
+
+
+def _ends(view: View, system: str, task: str, columns: Sequence[str]) -> list[str]:
+    """Say a system's scores at the best and the worst alignment; at its only one, once."""
+    ranked = sorted(columns, key=lambda c: view.mean(INDUCTION, c))
+    ends = {"best": ranked[-1:], "worst": ranked[:1] if len(ranked) > 1 else []}
+    return [
+        f"{task}, {system}, {end} alignment: {number(view.mean(system, column), 1)}"
+        for end, at in ends.items()
+        for column in at
+    ]
 
 
 def _encoders(view: View, block: str) -> list[str]:
@@ -79,11 +85,11 @@ def _score_series(
     columns: Sequence[str],
     place: int,
 ) -> None:
-    """Draw one encoder; mapped vectors, worse in another way than by noise, stand apart."""
+    """Draw one encoder; vectors that are worse or better by more than noise stand apart."""
     colour = looks_of(view.experiment, [system])[system].colour
     ranked = sorted(columns, key=lambda c: view.mean(INDUCTION, c))
-    mapped = [c for c in ranked if c.split("/")[1] == MAPPED]
-    for shown, line in (([c for c in ranked if c not in mapped], "-"), (mapped, "none")):
+    apart = [c for c in ranked if c.split("/")[1] in APART]
+    for shown, line in (([c for c in ranked if c not in apart], "-"), (apart, "none")):
         cells = [cell for c in shown if (cell := view.get(system, c))]
         axis.errorbar(
             [view.mean(INDUCTION, c) for c in shown],
@@ -96,7 +102,7 @@ def _score_series(
             linewidth=1,
             elinewidth=0.8,
             color=colour,
-            label=system.split(":", 1)[1] if line == "-" else None,
+            label=system.split(":", 1)[1] if line == "-" and shown else None,
         )
 
 
@@ -156,14 +162,18 @@ def _highest(
 def gain_against_p_at_1(view: View) -> RowPlot:
     """Draw ORT − each other encoder with 95 % intervals, paired by seed: a line per alignment."""
     title = f"{FIRST} minus the other encoders, mean of the targets ({view.profile})"
-    found = {(t, other): gains(view, t, other=other) for t in TASKS for other in OTHERS}
+    everywhere = {
+        (task, other): [g for block in REAL for g in gains(view, task, block, other=other)]
+        for task in TASKS
+        for other in OTHERS
+    }
     own = looks_of(view.experiment, [f"word:{other}" for other in OTHERS])
     look = {other: own[f"word:{other}"] for other in OTHERS}
     rows, said = [], []
     for task in TASKS:
-        here = {g.level: g.p_at_1 for other in OTHERS for g in found[task, other]}
+        here = {g.level: g.p_at_1 for other in OTHERS for g in everywhere[task, other]}
         for level, p in sorted(here.items(), key=lambda item: -item[1]):
-            at = {other: g for other in OTHERS for g in found[task, other] if g.level == level}
+            at = {other: g for other in OTHERS for g in everywhere[task, other] if g.level == level}
             marks = tuple(Mark(g.mean, g.low, g.high, look[other]) for other, g in at.items())
             rows.append(Row(f"P@1 {number(p, 1)}: {level}", marks, group=task))
             said += [
