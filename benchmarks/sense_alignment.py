@@ -5,6 +5,7 @@ add: choice, centres, queue. Both draw as many negatives.
 """
 
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 import torch
@@ -86,7 +87,8 @@ def _corpus(words: int) -> Corpus:
 
 
 def _stepper(settings: LanguageModelSettings, text: Corpus, device: str) -> Callable[[], object]:
-    return Run(settings, text, device).step
+    run, numbers = Run(settings, text, device), count()
+    return lambda: run.step(next(numbers))
 
 
 def _lstm(device: str, threads: int) -> Result:

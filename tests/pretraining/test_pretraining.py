@@ -50,14 +50,14 @@ def test_an_epoch_reads_every_sequence_once():
     read = []
     for step in range(3):
         batch = training.batch_of(numbered, 40, settings, step)
-        read += torch.where(batch.hidden, 0, batch.ids).max(1).values.tolist()
+        read += np.where(batch.hidden, 0, batch.ids).max(1).tolist()
     assert sorted(read) == list(range(5, 35))
 
 
 def test_another_seed_gives_other_batches():
     one = training.batch_of(SEQUENCES, 40, SMALL, 0)
     other = training.batch_of(SEQUENCES, 40, SMALL.model_copy(update={"seed": 2}), 0)
-    assert not torch.equal(one.ids, other.ids)
+    assert not np.array_equal(one.ids, other.ids)
 
 
 def test_packing_keeps_all_pieces_in_order():

@@ -65,9 +65,7 @@ def _build(settings: PretrainingSettings, work: Path, target: Path) -> None:
         "text_pieces": {c: int(arrays[f"train/{c}"].size) for c in LANGUAGES},
         "text_words": json.loads((work / "words.json").read_text("utf-8")),
         "seconds": round(progress.seconds, 1),
-        "loss_curve": training.loss_curve(
-            progress.losses, settings.sequences * settings.sizes.positions
-        ),
+        "loss_curve": progress.curve(settings.sequences * settings.sizes.positions),
         "accuracy": {c: accuracy(model, held_out[c], len(wordpiece)) for c in LANGUAGES},
     }
     torch.save(model.bert.state_dict(), target / "bert.pt")

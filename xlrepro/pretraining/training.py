@@ -1,15 +1,10 @@
 """Train a masked language model; a killed run resumes exactly where it would have been.
 
-Everything random in a step follows from the seed and the number of the step, so a checkpoint needs
-weights, optimiser state and the step alone. On a CPU an interrupted and resumed run ends with the
-same bits as one without a break (a test compares). On CUDA it runs in bfloat16 where the GPU has
-it, else in float16 with loss scaling.
+On CUDA it runs in bfloat16 where the GPU has it, else in float16 with loss scaling.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +13,12 @@ import torch
 from torch.nn import functional
 
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.pretraining.masking import mask_pieces
+from xlrepro.pretraining.masking import Masked, mask_pieces
 from xlrepro.pretraining.settings import PretrainingSettings
 from xlrepro.pretraining.wordpiece import MASK, SPECIAL
-from xlrepro.training.checkpoints import Checkpoints
+from xlrepro.training.optimiser import warmup_then_linear
 from xlrepro.training.repeatable import compute_repeatably
-
-CURVE_POINTS = 40  # of the loss curve that the record shows
-
-
-@dataclass
-class Progress:
-    """How far training is.
-
-    Attributes:
-        step: steps done.
-        losses: loss of each step, nats per hidden piece.
-        seconds: wall time of all steps, over all runs that it took.
-    """
-
-    step: int = 0
-    losses: list[float] = field(default_factory=list)
-    seconds: float = 0.0
+from xlrepro.training.steps import Progress, adamw, rows_of_step, take_steps
 
 
 def pretrain(
@@ -63,59 +42,21 @@ def pretrain(
         stop_after: stop when so many steps are done, as if killed: for tests and timing.
 
     Returns:
-        The model and how the training went.
+        The model and how the training went; losses in nats per hidden piece.
     """
-    torch.manual_seed(settings.seed)
-    compute_repeatably(device)
-    model = MaskedLanguageModel(BertSizes(vocabulary, **settings.sizes.model_dump())).to(device)
-    optimizer = _optimizer(model, settings)
-    precision = _Precision(device)
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    checkpoints = Checkpoints(checkpoint)
-    progress = _resumed(checkpoints.load(), model, optimizer, precision)
-    end = settings.steps if stop_after is None else min(stop_after, settings.steps)
-    model.train()
-    started = time.perf_counter() - progress.seconds
-    while progress.step < end:
-        step = progress.step
-        _set_rate(optimizer, settings, step)
-        loss = _step(
-            model, optimizer, precision, batch_of(sequences, vocabulary, settings, step), step
-        )
-        progress.losses.append(loss)
-        progress.step += 1
-        progress.seconds = time.perf_counter() - started
-        if progress.step % settings.checkpoint_every == 0 and progress.step < settings.steps:
-            checkpoints.save(_resumable(model, optimizer, precision, progress))
-            recent = float(np.mean(progress.losses[-settings.checkpoint_every :]))
-            say(f"step {progress.step} of {settings.steps}, loss {recent:.3f}")
-    return model, progress
+    run = _Run(sequences, vocabulary, settings, device)
+    every = settings.checkpoint_every
+    return run.model, take_steps(run, settings.steps, every, checkpoint, say, stop_after)
 
 
 def batch_of(
     sequences: np.ndarray, vocabulary: int, settings: PretrainingSettings, step: int
-) -> "Batch":
+) -> Masked:
     """Return the masked batch of a step; it follows from the seed and the step alone."""
-    per_epoch = len(sequences) // settings.sequences
-    epoch, place = divmod(step, max(1, per_epoch))
-    order = np.random.default_rng([settings.seed, 0, epoch]).permutation(len(sequences))
-    rows = order[place * settings.sequences : (place + 1) * settings.sequences]
+    rows = rows_of_step(step, len(sequences), settings.sequences, [settings.seed, 0])
     draw = np.random.default_rng([settings.seed, 1, step])
     ids = sequences[rows].astype(np.int64)
-    # shape of each: (batch, positions), and (hidden positions,) of gold
-    masked = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), vocabulary, draw)
-    seen, hidden, gold = (torch.from_numpy(array) for array in masked)
-    return Batch(seen, hidden, gold, settings.seed)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What the model sees, where it must name pieces, and which; and the seed of the run."""
-
-    ids: torch.Tensor
-    hidden: torch.Tensor
-    gold: torch.Tensor
-    seed: int
+    return mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), vocabulary, draw)
 
 
 class _Precision:
@@ -133,86 +74,50 @@ class _Precision:
         return torch.autocast("cuda", dtype=self.type)
 
 
-def _optimizer(model: torch.nn.Module, settings: PretrainingSettings) -> torch.optim.Optimizer:
-    """AdamW; biases and normalisation are not decayed (Devlin et al. 2019)."""
-    decayed = [p for p in model.parameters() if p.dim() > 1]
-    others = [p for p in model.parameters() if p.dim() <= 1]
-    return torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}],
-        lr=settings.learning_rate,
-        betas=(0.9, 0.98),
-    )
+class _Run:
+    """A model with its text and its optimiser; on CUDA in mixed precision."""
 
+    def __init__(
+        self, sequences: np.ndarray, vocabulary: int, settings: PretrainingSettings, device: str
+    ) -> None:
+        torch.manual_seed(settings.seed)
+        compute_repeatably(device)
+        sizes = BertSizes(vocabulary, **settings.sizes.model_dump())
+        self.model = MaskedLanguageModel(sizes).to(device).train()
+        self._sequences, self._vocabulary, self._settings = sequences, vocabulary, settings
+        self._device, self._precision = device, _Precision(device)
+        self._optimizer = adamw(self.model.parameters(), settings.learning_rate, (0.9, 0.98))
 
-def _set_rate(optimizer: torch.optim.Optimizer, settings: PretrainingSettings, step: int) -> None:
-    warmup = max(1, round(settings.warmup_share * settings.steps))
-    factor = min((step + 1) / warmup, (settings.steps - step) / max(1, settings.steps - warmup))
-    for group in optimizer.param_groups:
-        group["lr"] = settings.learning_rate * min(1.0, factor)
+    def step(self, number: int) -> float:
+        """Take one step; the seed of its dropout follows from its number."""
+        settings, scaler = self._settings, self._precision.scaler
+        warmup = max(1, round(settings.warmup_share * settings.steps))
+        for group in self._optimizer.param_groups:
+            factor = warmup_then_linear(number, warmup, settings.steps)
+            group["lr"] = settings.learning_rate * factor
+        masked = batch_of(self._sequences, self._vocabulary, settings, number)
+        torch.manual_seed(settings.seed * 1_000_003 + number)
+        # shape: (batch, positions), (batch, positions), (hidden positions,)
+        ids, hidden, gold = (torch.from_numpy(array).to(self._device) for array in masked)
+        self._optimizer.zero_grad(set_to_none=True)
+        with self._precision.autocast():
+            # shape: (hidden positions, vocabulary)
+            scores = self.model(ids, hidden)
+        loss = functional.cross_entropy(scores.to(torch.get_default_dtype()), gold)
+        scaler.scale(loss).backward()
+        scaler.unscale_(self._optimizer)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        scaler.step(self._optimizer)
+        scaler.update()
+        return round(float(loss.detach()), 5)
 
+    def state(self) -> dict[str, Any]:
+        return {name: part.state_dict() for name, part in self._parts().items()}
 
-def _step(
-    model: MaskedLanguageModel,
-    optimizer: torch.optim.Optimizer,
-    precision: _Precision,
-    batch: Batch,
-    step: int,
-) -> float:
-    """Take one step; the seed of its dropout follows from its number."""
-    torch.manual_seed(batch.seed * 1_000_003 + step)
-    ids, hidden, gold = (t.to(precision.device) for t in (batch.ids, batch.hidden, batch.gold))
-    optimizer.zero_grad(set_to_none=True)
-    with precision.autocast():
-        # shape: (hidden positions, vocabulary)
-        scores = model(ids, hidden)
-    loss = functional.cross_entropy(scores.to(torch.get_default_dtype()), gold)
-    precision.scaler.scale(loss).backward()
-    precision.scaler.unscale_(optimizer)
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    precision.scaler.step(optimizer)
-    precision.scaler.update()
-    return round(float(loss.detach()), 5)
+    def restore(self, state: Mapping[str, Any]) -> None:
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
 
-
-def _resumable(
-    model: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
-    precision: _Precision,
-    progress: Progress,
-) -> dict[str, Any]:
-    return {
-        "model": model.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "scaler": precision.scaler.state_dict(),
-        "progress": vars(progress),
-    }
-
-
-def _resumed(
-    state: Mapping[str, Any] | None,
-    model: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
-    precision: _Precision,
-) -> Progress:
-    """Go on from a checkpoint; start anew where there is none."""
-    if state is None:
-        return Progress()
-    model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    precision.scaler.load_state_dict(state["scaler"])
-    return Progress(**state["progress"])
-
-
-def loss_curve(losses: list[float], tokens_per_step: int) -> list[list[float]]:
-    """Return at most 40 points ``[tokens seen, mean loss since the last point]``.
-
-    Example:
-        >>> loss_curve([4.0, 2.0], 10)
-        [[10, 4.0], [20, 2.0]]
-    """
-    width = -(-len(losses) // CURVE_POINTS)
-    return [
-        [min(i + width, len(losses)) * tokens_per_step, round(float(np.mean(part)), 4)]
-        for i in range(0, len(losses), max(1, width))
-        if (part := losses[i : i + width])
-    ]
+    def _parts(self) -> dict[str, Any]:
+        scaler = self._precision.scaler
+        return {"model": self.model, "optimizer": self._optimizer, "scaler": scaler}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from xlrepro.papers.routing_nmt.data.encoding import Encoded
 from xlrepro.papers.routing_nmt.experiments import settings_of
-from xlrepro.papers.routing_nmt.training import Trainer
-from xlrepro.papers.routing_nmt.translation import make_model
+from xlrepro.papers.routing_nmt.training import MultiTaskLearner
+from xlrepro.papers.routing_nmt.translation import make_model, train
+from xlrepro.trials.trial import TrialContext
 
 SMALL = {
     "train_pairs": 12,
@@ -30,10 +31,17 @@ def small_settings(system="MTL (Routing)", **changes):
     return settings_of("smoke", system, "en-vi", {**SMALL, **changes})
 
 
-def trainer(checkpoint=None, settings=None):
+def learner(settings=None):
+    """Return a learner that has not begun."""
     settings = settings or small_settings()
     data = Encoded(settings)
-    return Trainer(make_model(settings, data, 5), data, settings, 5, checkpoint=checkpoint)
+    return MultiTaskLearner(make_model(settings, data, 5), data, settings, 5)
+
+
+def trained(checkpoint=None, progress=lambda fraction, text: None):
+    """Train from the checkpoint, if there is one; return the learner and its fit."""
+    settings = small_settings()
+    return train(settings, Encoded(settings), 5, TrialContext("cpu", None, progress), checkpoint)
 
 
 def wait_when_half_done(fraction, text):
@@ -44,4 +52,4 @@ def wait_when_half_done(fraction, text):
 
 
 if __name__ == "__main__":
-    trainer(Path(sys.argv[1])).run(wait_when_half_done)
+    trained(Path(sys.argv[1]), wait_when_half_done)

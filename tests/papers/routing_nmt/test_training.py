@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT
-from tests.papers.routing_nmt.small_trials import small_settings, trainer
+from tests.papers.routing_nmt.small_trials import learner, small_settings, trained
 from xlrepro.papers.routing_nmt.batches import batch_of, batches_of_epoch
 from xlrepro.papers.routing_nmt.data.encoding import Example
 from xlrepro.papers.routing_nmt.training import loss_per_token, perplexity
@@ -21,9 +21,7 @@ def same_bits(first, second):
 
 @pytest.fixture(scope="module")
 def undisturbed():
-    whole = trainer()
-    whole.run()
-    return whole
+    return trained()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -36,44 +34,42 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, undisturbed):
             assert run.stdout.readline() == "now\n"
         finally:
             run.send_signal(signal.SIGKILL)
-    resumed = trainer(checkpoint)
-    assert resumed.fit.epochs == 1
-    fit = resumed.run()
-    assert (fit.losses, fit.dev_losses) == (undisturbed.fit.losses, undisturbed.fit.dev_losses)
-    assert same_bits(resumed.model, undisturbed.model)
+    assert len(torch.load(checkpoint, weights_only=True)["fit"]["dev_scores"]) == 1
+    (resumed, fit), (whole, wanted) = trained(checkpoint), undisturbed
+    assert vars(resumed.course) == vars(whole.course)
+    assert (fit.best_epoch, fit.tokens) == (wanted.best_epoch, wanted.tokens)
+    assert same_bits(resumed.model, whole.model)
 
 
 def test_every_update_takes_one_translation_batch_and_one_auxiliary_batch(undisturbed):
-    fit = undisturbed.fit
-    assert fit.updates == 3 * 3  # 12 pairs in batches of 4, three epochs
-    assert sum(fit.drawn.values()) == fit.updates
+    learner, fit = undisturbed
+    assert fit.iterations == 3 * 3  # 12 pairs in batches of 4, three epochs
+    assert learner.course.updates == sum(learner.course.drawn.values()) == fit.iterations
 
 
 def test_the_kept_weights_are_those_of_the_best_dev_perplexity(undisturbed):
-    fit, data = undisturbed.fit, undisturbed._data
-    found = loss_per_token(undisturbed.model, "translation", data.tasks["translation"].dev)
-    assert perplexity(found) == pytest.approx(min(fit.perplexities()), rel=1e-5)
+    learner, _ = undisturbed
+    nats = loss_per_token(learner.model, "translation", learner._data.tasks["translation"].dev)
+    assert perplexity(nats) == pytest.approx(min(learner.course.perplexities()), rel=1e-5)
 
 
 def test_a_rate_is_halved_when_its_own_tasks_dev_loss_rises():
-    one = trainer()
-    one._epoch(lambda fraction, text: None)
-    one._evaluate()
-    rates = dict(one.fit.rates)
-    one.fit.dev_losses[-1]["ner"] = -1.0  # whatever comes next is worse
-    one.fit.dev_losses[-1]["translation"] = 1e9  # and better
-    one._evaluate()
-    assert one.fit.rates["ner"] == rates["ner"] / 2
-    assert one.fit.rates["translation"] == rates["translation"]
+    one = learner()
+    one.dev_score()
+    rates = dict(one.course.rates)
+    one.course.dev_losses[-1]["ner"] = -1.0  # whatever comes next is worse
+    one.course.dev_losses[-1]["translation"] = 1e9  # and better
+    one.dev_score()
+    assert one.course.rates["ner"] == rates["ner"] / 2
+    assert one.course.rates["translation"] == rates["translation"]
 
 
 def test_rates_stay_where_halving_is_off():
-    one = trainer(settings=small_settings(halve=False))
-    one._epoch(lambda fraction, text: None)
-    one._evaluate()
-    one.fit.dev_losses[-1] = dict.fromkeys(one.fit.dev_losses[-1], -1.0)
-    one._evaluate()
-    assert set(one.fit.rates.values()) == {one._settings.learning_rate}
+    one = learner(small_settings(halve=False))
+    one.dev_score()
+    one.course.dev_losses[-1] = dict.fromkeys(one.course.dev_losses[-1], -1.0)
+    one.dev_score()
+    assert set(one.course.rates.values()) == {one._settings.learning_rate}
 
 
 def examples(lengths):

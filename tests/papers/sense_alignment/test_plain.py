@@ -55,7 +55,7 @@ def test_ten_steps_with_one_sense_are_those_of_the_plain_model(senses):
         nn.utils.clip_grad_norm_(plain.parameters(), 10.0)
         gradients = [p.grad.clone() for p in plain.encoder.parameters()]
         optimizer.step()
-        assert run.step() == pytest.approx(loss.item(), abs=1e-12)
+        assert run.update(step) == pytest.approx(loss.item(), abs=1e-12)
         ours = [p.grad for p in run.model.encoder.parameters()]
         for mine, theirs in zip(ours, gradients, strict=True):
             torch.testing.assert_close(mine, theirs, **CLOSE)
@@ -82,7 +82,7 @@ def test_one_sampled_step_with_one_sense_is_torchs_cross_entropy_over_the_sample
             kept = [int(target), *(n for n in negatives.tolist() if n != target)]
             logits = plain.outputs[d][kept] @ state
             losses.append(nn.functional.cross_entropy(logits, torch.tensor(0)))
-    assert run.step() == pytest.approx(torch.stack(losses).mean().item(), abs=1e-12)
+    assert run.update(0) == pytest.approx(torch.stack(losses).mean().item(), abs=1e-12)
 
 
 def test_a_bert_with_one_sense_is_the_masked_language_model():

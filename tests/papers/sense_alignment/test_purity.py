@@ -54,8 +54,8 @@ def trained(senses):
     """A language model, and the numbers of its words."""
     read = corpus()
     run = Run(settings(senses, NETWORK, TRAINING), read, "cpu")
-    for _ in range(TRAINING["steps"]):
-        run.step()
+    for number in range(TRAINING["steps"]):
+        run.step(number)
     return run.model.eval(), {word: i for i, word in enumerate(read.words)}
 
 

@@ -60,8 +60,8 @@ def trained(corpus, **senses):
         observe(words, senses, states, step)
 
     forward.observe = watched
-    for _ in range(STEPS):
-        run.step()
+    for number in range(STEPS):
+        run.step(number)
     return run.model.eval(), seen
 
 

@@ -18,9 +18,11 @@ from xlrepro.papers.routing_nmt.settings import (
     validated,
 )
 from xlrepro.papers.routing_nmt.text.scores import Scores, perplexity_signature, scored
-from xlrepro.papers.routing_nmt.training import Fit, Trainer, loss_per_token, perplexity
+from xlrepro.papers.routing_nmt.training import MultiTaskLearner, loss_per_token, perplexity
 from xlrepro.papers.routing_nmt.usage import block_usage
 from xlrepro.paths import build_dir
+from xlrepro.training.checkpoints import Checkpoints
+from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import computing
 from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
@@ -42,9 +44,10 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     data = Encoded(settings)
     checkpoint = checkpoint_of(trial)
-    model, fit = train(settings, data, trial.seed, context, checkpoint)
+    learner, fitted = train(settings, data, trial.seed, context, checkpoint)
+    model = learner.model
     cells, signatures = [], {"PPL": perplexity_signature()}
-    details = _details(settings, data, model, fit)
+    details = _details(settings, data, learner, fitted)
     for split in ("dev", "test"):
         examples: list[Example] = getattr(data.tasks[TRANSLATION], split)
         nats = loss_per_token(model, TRANSLATION, examples, context.device)
@@ -67,8 +70,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         cells=cells,
         details=details,
         signatures=signatures,
-        training_tokens=fit.tokens,
-        training_seconds=fit.seconds,
+        training_tokens=fitted.tokens,
+        training_seconds=fitted.seconds,
     )
 
 
@@ -104,12 +107,16 @@ def train(
     seed: int,
     context: TrialContext,
     checkpoint: Path | None = None,
-) -> tuple[MultiTaskModel, Fit]:
-    """Train from the checkpoint, if there is one; return the model with its best weights."""
+) -> tuple[MultiTaskLearner, Fit]:
+    """Train from the checkpoint, if there is one; the model ends with its best weights."""
     compute_repeatably(context.device)
     model = make_model(settings, data, seed).to(context.device)
-    trainer = Trainer(model, data, settings, seed, context.device, checkpoint)
-    return model, trainer.run(context.progress)
+    learner = MultiTaskLearner(model, data, settings, seed, context.device, context.progress)
+    checkpoints = None
+    if checkpoint is not None:
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        checkpoints = Checkpoints(checkpoint)
+    return learner, fit(learner, settings.epochs, None, context.progress, checkpoints)
 
 
 def evaluate(
@@ -172,18 +179,19 @@ def usage(model: MultiTaskModel, data: Encoded, device: str) -> dict[str, dict[s
 
 
 def _details(
-    settings: TranslationSettings, data: Encoded, model: MultiTaskModel, fit: Fit
+    settings: TranslationSettings, data: Encoded, learner: MultiTaskLearner, fitted: Fit
 ) -> dict[str, Any]:
+    model, course = learner.model, learner.course
     shared = [p.numel() for name, p in model.named_parameters() if not _of_another_task(name)]
     return {
         "settings": settings.model_dump(mode="json"),
         "data": data.counts,
-        "dev_perplexity": [round(value, 4) for value in fit.perplexities()],
-        "losses on dev": fit.dev_losses,
-        "losses": fit.losses,
-        "best_epoch": fit.best_epoch,
-        "updates": fit.updates,
-        "rates": fit.rates,
+        "dev_perplexity": [round(value, 4) for value in course.perplexities()],
+        "losses on dev": course.dev_losses,
+        "losses": course.losses,
+        "best_epoch": fitted.best_epoch,
+        "updates": course.updates,
+        "rates": course.rates,
         "parameters": sum(p.numel() for p in model.parameters()),
         "parameters of translation": sum(shared),
         "BLEU detokenised": {},

@@ -106,12 +106,12 @@ def _tuned(
     progress = tune(
         model, train, what, target, stage, settings.seed, work, settings.precision, device, say
     )
-    tail = max(1, len(next(iter(progress.losses.values()), [])) // 10)
+    tail = progress.losses[-max(1, progress.step // 10) :]
     return {
         "updates": progress.step,
         "pieces": progress.step * len(train) * stage.sequences * stage.length,
         "seconds": round(progress.seconds, 1),
-        "loss": {code: round(float(np.mean(x[-tail:])), 4) for code, x in progress.losses.items()},
+        "loss": {c: round(float(np.mean([x[c] for x in tail])), 4) for c in train if tail},
         "held_out": _held_out(model, target, held_out, device),
     }
 

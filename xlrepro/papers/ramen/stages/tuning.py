@@ -1,15 +1,12 @@
 """Tune a bilingual model by masked language modelling; a killed run goes on as if unbroken.
 
 Everything random in a step follows from the seed and the number of the step, so a checkpoint needs
-weights, optimiser, slow weights and the step alone: the place in the data follows from it too. A
-step takes a batch of each of the stage's languages (§3.3: balanced), adds up their gradients, and
-moves once.
+weights, optimiser and slow weights: the place in the data follows from the step too. A step takes a
+batch of each of the stage's languages (§3.3: balanced), adds up their gradients, and moves once.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +20,7 @@ from xlrepro.papers.ramen.settings import Precision, StageSettings
 from xlrepro.papers.ramen.stages.lookahead import Lookahead
 from xlrepro.papers.ramen.stages.masking import hidden_pieces
 from xlrepro.pretraining.masking import Masked
-from xlrepro.training.checkpoints import Checkpoints
+from xlrepro.training.steps import Progress, rows_of_step, take_steps
 
 
 class Text(NamedTuple):
@@ -32,21 +29,6 @@ class Text(NamedTuple):
     sequences: np.ndarray
     special: Special
     vocabulary: int
-
-
-@dataclass
-class Progress:
-    """How far a stage is.
-
-    Attributes:
-        step: steps done.
-        losses: per language the loss of each step, nats per hidden piece.
-        seconds: wall time of all steps, over all runs that it took.
-    """
-
-    step: int = 0
-    losses: dict[str, list[float]] = field(default_factory=dict)
-    seconds: float = 0.0
 
 
 def rate(step: int, settings: StageSettings) -> float:
@@ -90,57 +72,56 @@ def tune(
         device: where to compute.
         say: gets a line at each checkpoint.
         stop_after: stop when so many steps are done, as if killed: for tests and timing.
+
+    Returns:
+        How the stage went: losses of each language, nats per hidden piece.
     """
     chosen = list(model.parts(what, target))
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     for parameter in chosen:
         parameter.requires_grad_(True)
-    run = _Run(model.to(device).train(), chosen, settings, precision, device)
-    progress = run.resumed(checkpoint)
-    end = settings.updates if stop_after is None else min(stop_after, settings.updates)
-    started = time.perf_counter() - progress.seconds
-    while progress.step < end:
-        losses = run.step(texts, progress.step, seed)
-        for language, loss in losses.items():
-            progress.losses.setdefault(language, []).append(loss)
-        progress.step += 1
-        progress.seconds = time.perf_counter() - started
-        if checkpoint and progress.step % settings.checkpoint_every == 0:
-            run.save(checkpoint, progress)
-            now = ", ".join(f"{code} {loss:.3f}" for code, loss in losses.items())
-            say(f"{target} {what}: step {progress.step} of {settings.updates}, loss {now}")
+    run = _Run(model.to(device).train(), chosen, texts, settings, seed, precision, device)
+
+    def tell(line: str) -> None:
+        say(f"{target} {what}: {line}")
+
+    progress = take_steps(
+        run, settings.updates, settings.checkpoint_every, checkpoint, tell, stop_after
+    )
     model.eval().requires_grad_(True)
     return progress
 
 
 class _Run:
-    """A model with its optimisers."""
+    """A model with its texts and its optimisers."""
 
     def __init__(
         self,
         model: BilingualModel,
         chosen: Sequence[torch.nn.Parameter],
+        texts: Mapping[str, Text],
         settings: StageSettings,
+        seed: int,
         precision: Precision,
         device: str,
     ) -> None:
-        self.model, self.chosen, self.settings = model, list(chosen), settings
-        self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate)
+        self.model, self.chosen, self.settings = model, chosen, settings
+        self.texts, self.seed, self.device = texts, seed, device
+        self.adam = torch.optim.Adam(chosen, lr=settings.learning_rate)
         k = settings.lookahead_k
-        self.slow = Lookahead(self.chosen, k, settings.lookahead_alpha) if k else None
+        self.slow = Lookahead(chosen, k, settings.lookahead_alpha) if k else None
         self.mixed = precision == "mixed" and device != "cpu"
-        self.device = device
 
-    def step(self, texts: Mapping[str, Text], step: int, seed: int) -> dict[str, float]:
+    def step(self, number: int) -> dict[str, float]:
         """Take one step and return the loss of each language."""
-        torch.manual_seed(seed * 1_000_003 + step)
+        torch.manual_seed(self.seed * 1_000_003 + number)
         for group in self.adam.param_groups:
-            group["lr"] = rate(step, self.settings)
+            group["lr"] = rate(number, self.settings)
         self.adam.zero_grad(set_to_none=True)
         losses = {}
-        for language, text in texts.items():
-            masked = batch_of(text, language, self.settings, seed, step)
+        for language, text in self.texts.items():
+            masked = batch_of(text, language, self.settings, self.seed, number)
             losses[language] = self._gradients(language, masked)
         torch.nn.utils.clip_grad_norm_(self.chosen, self.settings.clip_norm)
         self.adam.step()
@@ -172,37 +153,22 @@ class _Run:
     def _autocast(self) -> AbstractContextManager[Any]:
         return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
 
-    def save(self, path: Path, progress: Progress) -> None:
-        """Keep the state of everything in place of the one before."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        state = {
-            "model": self.model.state_dict(),
-            "adam": self.adam.state_dict(),
-            "slow": self.slow.state_dict() if self.slow else None,
-            "progress": vars(progress),
-        }
-        Checkpoints(path).save(state)
+    def state(self) -> dict[str, Any]:
+        return {name: part.state_dict() for name, part in self._parts().items()}
 
-    def resumed(self, path: Path | None) -> Progress:
-        """Load the checkpoint into model and optimisers; begin anew where there is none."""
-        state = Checkpoints(path).load() if path is not None else None
-        if state is None:
-            return Progress()
-        self.model.load_state_dict(state["model"])
-        self.adam.load_state_dict(state["adam"])
-        if self.slow is not None:
-            self.slow.load_state_dict(state["slow"])
-        return Progress(**state["progress"])
+    def restore(self, state: Mapping[str, Any]) -> None:
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
+
+    def _parts(self) -> dict[str, Any]:
+        slow = {"slow": self.slow} if self.slow is not None else {}
+        return {"model": self.model, "adam": self.adam, **slow}
 
 
 def batch_of(text: Text, language: str, settings: StageSettings, seed: int, step: int) -> Masked:
     """Return a language's masked batch of a step; it follows from seed and step alone."""
     code = int.from_bytes(language.encode(), "big")
-    count = len(text.sequences)
-    size = min(settings.sequences, count)
-    epoch, place = divmod(step, max(1, count // size))
-    order = np.random.default_rng([seed, code, 0, epoch]).permutation(count)
-    rows = order[place * size : (place + 1) * size]
+    rows = rows_of_step(step, len(text.sequences), settings.sequences, [seed, code, 0])
     draw = np.random.default_rng([seed, code, 1, step])
     ids = text.sequences[rows].astype(np.int64)
     return hidden_pieces(ids, text.special, text.vocabulary, settings.masking, draw)

@@ -19,10 +19,9 @@ from xlrepro.papers.sense_alignment.language_model.settings import LanguageModel
 from xlrepro.papers.sense_alignment.language_model.whole_word_bert import WholeWordBert
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.pretraining.batches import FIRST, LAST
-from xlrepro.papers.sense_alignment.pretraining.training import Model, Progress, pretrain
+from xlrepro.papers.sense_alignment.pretraining.training import Model, Run, pretrain
 from xlrepro.paths import cache_dir
-
-CURVE_POINTS = 40  # of the loss curve that a record shows
+from xlrepro.training.steps import Progress
 
 
 @dataclass(frozen=True)
@@ -117,8 +116,8 @@ def checkpoint_path(settings: LanguageModelSettings) -> Path:
 def _build(settings: LanguageModelSettings, target: Path, device: str) -> None:
     corpus = text.read(settings)
     checkpoint = checkpoint_path(settings)
-    model, progress = pretrain(settings, corpus, checkpoint, device, say)
-    model = model.cpu().eval()
+    run, progress = pretrain(settings, corpus, checkpoint, device, say)
+    model = run.model.cpu().eval()
     log = {
         "words": corpus.tokens,
         "vocabulary": corpus.known,
@@ -126,7 +125,7 @@ def _build(settings: LanguageModelSettings, target: Path, device: str) -> None:
         "held_out": {
             code: _held_out(model, corpus, sentences) for code, sentences in corpus.held_out.items()
         },
-        **_curves(settings, progress),
+        **_curves(run, progress),
     }
     state = model.encoder.state_dict()
     log["content"] = _content(state)
@@ -164,20 +163,15 @@ def _content(state: dict[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def _curves(settings: LanguageModelSettings, progress: Progress) -> dict[str, Any]:
-    width = -(-len(progress.losses) // CURVE_POINTS)
-    blocks = [progress.losses[i : i + width] for i in range(0, len(progress.losses), width)]
-    training, network = settings.training, settings.network
+def _curves(run: Run, progress: Progress) -> dict[str, Any]:
+    training, network = run.settings.training, run.settings.network
     each = network.positions if network.family == "bert" else training.unroll
     return {
         "steps": progress.step,
         "tokens": progress.step * training.streams * each,
         "seconds": round(progress.seconds, 1),
-        "loss_curve": [
-            [min((i + 1) * width, len(progress.losses)), round(sum(block) / len(block), 4)]
-            for i, block in enumerate(blocks)
-        ],
-        "alive": progress.alive,
+        "loss_curve": progress.curve(),
+        "alive": run.alive,
     }
 
 

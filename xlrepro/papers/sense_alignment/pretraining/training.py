@@ -1,13 +1,10 @@
 """Train a language model; a killed run resumes exactly where it would have been.
 
 Everything random in a step follows from the seed and the number of the step, so a checkpoint needs
-weights, sums of the optimisers, the LSTM's state and the step. On a CPU an interrupted and resumed
-run ends with the same bits as one without a break (a test compares).
+weights, sums of the optimisers, the LSTM's state and the step.
 """
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +17,14 @@ from xlrepro.papers.sense_alignment.language_model.rows import RowTable
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.language_model.whole_word_bert import WholeWordBert
 from xlrepro.papers.sense_alignment.language_model.word_encoder import character_ids
-from xlrepro.papers.sense_alignment.pretraining import checkpoints
 from xlrepro.papers.sense_alignment.pretraining.batches import Batches
 from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, UNKNOWN, Corpus
+from xlrepro.training.optimiser import warmup_then_linear
 from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.steps import Progress, adamw, take_steps
 
 LOOKS = 40  # at the senses alive, over the whole training
 Model = BiLanguageModel | WholeWordBert
-
-
-@dataclass
-class Progress:
-    """How far training is.
-
-    Attributes:
-        step: steps done.
-        losses: loss of each step, nats per predicted word.
-        seconds: wall time of all steps, over all runs that it took.
-        alive: ``[step, mean senses of frequent, middling and rare words]``, thirds of the
-            vocabulary; of the forward direction.
-    """
-
-    step: int = 0
-    losses: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    alive: list[list[float]] = field(default_factory=list)
 
 
 def build_model(settings: LanguageModelSettings, corpus: Corpus) -> Model:
@@ -76,7 +56,7 @@ def pretrain(
     device: str = "cpu",
     say: Callable[[str], None] = lambda line: None,
     stop_after: int | None = None,
-) -> tuple[Model, Progress]:
+) -> tuple["Run", Progress]:
     """Train from the checkpoint, if there is one, to the end.
 
     Args:
@@ -88,24 +68,12 @@ def pretrain(
         stop_after: stop when so many steps are done, as if killed: for tests and timing.
 
     Returns:
-        The model and how the training went.
+        The model with what belongs to it, and how the training went; losses in nats per word.
     """
     compute_repeatably(device)
     run = Run(settings, corpus, device)
-    run.resume(checkpoint)
-    training = settings.training
-    end = training.steps if stop_after is None else min(stop_after, training.steps)
-    progress = run.progress
-    started = time.perf_counter() - progress.seconds
-    while progress.step < end:
-        progress.losses.append(round(run.step(), 6))
-        progress.seconds = time.perf_counter() - started
-        if progress.step % training.checkpoint_every == 0 and progress.step < training.steps:
-            run.save(checkpoint)
-            recent = progress.losses[-training.checkpoint_every :]
-            mean = sum(recent) / len(recent)
-            say(f"step {progress.step:,} of {training.steps:,}, loss {mean:.3f}")
-    return run.model, progress
+    steps, every = settings.training.steps, settings.training.checkpoint_every
+    return run, take_steps(run, steps, every, checkpoint, say, stop_after)
 
 
 class Run:
@@ -118,14 +86,15 @@ class Run:
 
     Attributes:
         model: the model.
-        progress: how far it is.
+        alive: ``[step, mean senses of frequent, middling and rare words]``, thirds of the
+            vocabulary; of the forward direction.
     """
 
     def __init__(self, settings: LanguageModelSettings, corpus: Corpus, device: str) -> None:
         self.settings, self.device = settings, device
         self.batches = Batches(corpus, settings)
         self.model = build_model(settings, corpus).to(device).train()
-        self.progress = Progress()
+        self.alive: list[list[float]] = []
         self.known = corpus.known
         self._targets = torch.arange(len(corpus.words), device=device)
         self._targets[corpus.known :] = SPECIAL.index(UNKNOWN)
@@ -140,19 +109,19 @@ class Run:
                 lr=training.learning_rate,
                 initial_accumulator_value=training.accumulator,
             )
-        # Biases and normalisation are not decayed (Devlin et al. 2019).
-        decayed = [p for p in parameters if p.dim() > 1]
-        others = [p for p in parameters if p.dim() <= 1]
-        groups = [{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0}]
-        return torch.optim.AdamW(groups, lr=training.learning_rate)
+        return adamw(parameters, training.learning_rate)
 
     def tables(self) -> list[RowTable]:
         """Return the tables that are trained row by row."""
         return [t for part in self.model.parts() for t in (part.vectors, part.bias)]
 
-    def step(self) -> float:
-        """Take one step and return its loss."""
-        settings, number = self.settings, self.progress.step
+    def step(self, number: int) -> float:
+        """Take one step and return its loss, to six digits."""
+        return round(self.update(number), 6)
+
+    def update(self, number: int) -> float:
+        """Take one step, counted from 0, and return its loss."""
+        settings = self.settings
         self._begin(number)
         torch.manual_seed(settings.seed * 1_000_003 + number)
         self._optimizer.zero_grad(set_to_none=True)
@@ -166,8 +135,7 @@ class Run:
         self._optimizer.step()
         for table in self.tables():
             table.step(rate)
-        self.progress.step += 1
-        self._end(self.progress.step)
+        self._end(number + 1)
         return float(loss.detach())
 
     def _begin(self, number: int) -> None:
@@ -213,9 +181,7 @@ class Run:
             first = senses.warmup_steps  # the schedule starts anew
         total = training.steps - first
         warmup = max(1, round(training.warmup_share * total))
-        done = number - first
-        factor = min((done + 1) / warmup, (total - done) / max(1, total - warmup))
-        return training.learning_rate * min(1.0, factor)
+        return training.learning_rate * warmup_then_linear(number - first, warmup, total)
 
     def _end(self, step: int) -> None:
         """Move centres by a fresh batch where the settings say so; update P; give senses up."""
@@ -231,28 +197,22 @@ class Run:
         if senses.senses > 1 and step % max(1, steps // LOOKS) == 0:
             alive = self.model.parts()[0].alive()[len(SPECIAL) :].double()
             thirds = [float(third.mean()) for third in alive.tensor_split(3) if len(third)]
-            self.progress.alive.append([step, *(round(mean, 4) for mean in thirds)])
+            self.alive.append([step, *(round(mean, 4) for mean in thirds)])
 
-    # -- checkpoints
-
-    def save(self, path: Path) -> None:
-        """Write all that the next step depends on."""
-        state: dict[str, Any] = {
+    def state(self) -> dict[str, Any]:
+        """Return all that the next step depends on."""
+        return {
             "model": self.model.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "carried": self._carried,
-            "progress": vars(self.progress),
+            "alive": self.alive,
         }
-        checkpoints.write(path, state)
 
-    def resume(self, path: Path) -> None:
-        """Go on from a checkpoint; without one, from the beginning."""
-        state = checkpoints.read(path, self.device)
-        if state is None:
-            return
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
-        self._carried = state["carried"]
-        self.progress = Progress(**state["progress"])
+        carried = [(h.to(self.device), c.to(self.device)) for h, c in state["carried"] or ()]
+        self._carried, self.alive = carried or None, state["alive"]
         for part in self.model.parts():
             part.refresh()
