@@ -119,9 +119,11 @@ def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
                 f"{path}: {deviation.id}: rows or columns of {min(other)}, which is not among its "
                 "experiments"
             )
-        own = {"experiments": tuple(keys.values())}
-        own |= {"rows": {keys[name]: given for name, given in deviation.rows.items()}}
-        own |= {"columns": {keys[name]: given for name, given in deviation.columns.items()}}
+        own = {
+            "experiments": tuple(keys.values()),
+            "rows": {keys[name]: given for name, given in deviation.rows.items()},
+            "columns": {keys[name]: given for name, given in deviation.columns.items()},
+        }
         full.append(deviation.model_copy(update=own))
     return full
 
