@@ -1,12 +1,15 @@
 """All experiments that can be run, gathered from the papers."""
 
 from collections.abc import Sequence
+from fnmatch import filter as matching
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.deviations import load_deviations
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.presets import preset_keys
@@ -47,6 +50,33 @@ def experiment(key: str) -> Experiment:
     if key not in known:
         raise SettingsError(f"there is no experiment {key!r}; there are: {', '.join(known)}")
     return known[key]
+
+
+def check_deviations(key: str | None = None) -> None:
+    """Hold the rows and columns that deviations name against those of the experiments.
+
+    Args:
+        key: of one experiment; ``None``: of all that are built.
+
+    Raises:
+        DataError: for a name that stands for no row or no column.
+    """
+    built = all_experiments()
+    for deviation in load_deviations(key):
+        for name in {*deviation.experiments} & {*built} & ({key} if key else {*built}):
+            printed = load_reported().cells(name)
+            rows = [s.identifier for s in built[name].systems] + [c.system for c in printed]
+            columns = [*built[name].columns, *(c.column for c in printed)]
+            for kind, given, known in (
+                ("row", deviation.rows, rows),
+                ("column", deviation.columns, columns),
+            ):
+                unknown = [n for n in given.get(name, ()) if not matching(known, n)]
+                if unknown:
+                    raise DataError(
+                        f"deviation {deviation.id}: {name} has no {kind} {unknown[0]!r}; it has: "
+                        f"{', '.join(dict.fromkeys(known))}"
+                    )
 
 
 def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:

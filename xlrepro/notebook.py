@@ -24,7 +24,7 @@ from xlrepro.evidence.reproduced import gather
 from xlrepro.evidence.tables.cells import pairs_table
 from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_tables, legend
 from xlrepro.evidence.view import View
-from xlrepro.experiments import all_experiments, own_records
+from xlrepro.experiments import all_experiments, check_deviations, own_records
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.trials.engine import run_trials
 from xlrepro.trials.experiment import Experiment
@@ -246,14 +246,20 @@ class Page:
         """Set reported beside reproduced: an overview for each profile, and every cell as a file.
 
         Smoke numbers say that the code runs: they stand here only where there are no others.
+
+        Raises:
+            DataError: if a deviation names a row or a column that the experiment lacks.
         """
+        check_deviations(self.view.experiment)
         pieces: list[Piece] = []
         for profile in [p for p in self.profiles if p != "smoke"] or self.profiles:
             view = View(self.view.experiment, profile, self.view.numbers)
             frame = compare(view, own=self.experiment)
             touching = deviations_list(self.view.experiment, profile=profile).deviations
-            pieces.append(Piece(MEANING[profile], Legend(legend(frame), touching)))
-            pieces += [Piece("", table) for table in comparison_tables(frame)]
+            above = Legend(legend(frame), touching, self.view.experiment)
+            pieces.append(Piece(MEANING[profile], above))
+            tables = comparison_tables(frame, deviations=touching)
+            pieces += [Piece("", table) for table in tables]
             pieces.append(Piece("", CellsFile(frame)))
         return Shown(tuple(pieces))
 

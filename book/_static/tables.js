@@ -44,8 +44,11 @@
       const button = document.createElement("button");
       button.type = "button";
       button.className = "xl-sort";
-      button.append.apply(button, Array.from(header.childNodes));
-      header.appendChild(button);
+      /* Links stay beside the button: nothing to press may stand in it. */
+      button.append.apply(button, Array.from(header.childNodes).filter(function (node) {
+        return !(node.classList && node.classList.contains("xl-links"));
+      }));
+      header.prepend(button);
       button.addEventListener("click", function () { sortBy(table, headers, index); });
     });
   }

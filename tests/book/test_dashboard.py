@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from xlrepro.book.dashboard import summary
 from xlrepro.book.dashboard.experiments import _cells
 from xlrepro.book.dashboard.scatter import Cloud, _far_off, clouds
 from xlrepro.book.dashboard.squares import reasons
@@ -81,3 +82,18 @@ def test_a_cell_far_off_is_counted_and_whether_its_page_names_what_weighs_most()
     )  # fmt: skip
     cloud = next(c for c in clouds(found) if c.paper == "word_order")
     assert (len(cloud.same), cloud.far, cloud.weighed) == (3, 2, 2)
+
+
+def test_the_line_of_records_counts_those_on_real_data_by_their_standing(monkeypatch):
+    records = [SimpleNamespace(profile=p) for p in ("open", "open", "paper", "smoke", "open")]
+    found = dict(zip(map(id, records), ("fresh", "stale", "witnessed", "fresh", "fresh")))
+    monkeypatch.setattr(summary, "evidence", lambda: SimpleNamespace(records=records))
+    monkeypatch.setattr(summary, "standing_check", lambda: lambda record: found[id(record)])
+    assert "<b>2</b> fresh, <b>1</b> witnessed, <b>1</b> stale" in summary.standing()
+
+
+def test_a_copy_without_records_says_so_once(monkeypatch):
+    monkeypatch.setattr(summary, "evidence", lambda: SimpleNamespace(records=[]))
+    assert summary.standing() + summary.cost() == (
+        "<p>No record on real data is part of this copy yet.</p>"
+    )

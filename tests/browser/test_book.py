@@ -195,11 +195,12 @@ def test_dashboard_has_a_square_for_every_claim_on_every_kind_of_numbers(page, b
     assert shown == [3] * len(load_claims())
 
 
-def test_dashboard_s_squares_and_plot_fit_one_screen(page, base: str):
+def test_dashboard_s_squares_plot_and_counts_of_records_fit_one_screen(page, base: str):
     page.goto(f"{base}/index.html")
-    ends = page.locator(".xl-board, .xl-scatter svg").evaluate_all(
+    ends = page.locator(".xl-board, .xl-scatter svg, .xl-standing").evaluate_all(
         "parts => parts.map(p => p.getBoundingClientRect().bottom)"
     )
+    assert len(ends) == 3
     assert max(ends) <= DESK["height"]
 
 

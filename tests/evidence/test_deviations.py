@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from xlrepro import experiments
 from xlrepro.corpora.registry import dataset
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
@@ -48,12 +49,60 @@ def test_deviations_carry_the_experiments_full_key(tmp_path):
         (("[open]", "[huge]"), r"d\.yaml: deviations\.0\.profiles"),
         (("why: w, ", ""), r"d\.yaml: deviations\.0\.why: Field required"),
         (("why: w,", "why: w, because: b,"), r"because"),
+        (
+            ("why: w,", "why: w, columns: {table1: [ar]},"),
+            "W1: rows or columns of table1, which is not among its experiments",
+        ),
     ],
 )
 def test_a_malformed_deviation_names_file_and_place(tmp_path, change, message):
     text = FILE.replace("why: w,\n    ", "why: w,")
     with pytest.raises(DataError, match=message):
         written(tmp_path, text.replace(*change))
+
+
+@pytest.mark.parametrize(("kind", "known"), [("rows", "word:ORT"), ("columns", "ar")])
+def test_a_row_or_column_that_the_experiment_lacks_is_one_line(tmp_path, monkeypatch, kind, known):
+    def check(name):
+        text = FILE.replace("why: w,\n    ", f"why: w, {kind}: {{table2: ['{name}']}},")
+        found = written(tmp_path, text)
+        monkeypatch.setattr(experiments, "load_deviations", lambda key: found)
+        experiments.check_deviations()
+
+    check(known)
+    with pytest.raises(DataError, match=f"W1: word_order/table2 has no {kind[:-1]} 'x'; it has: "):
+        check("x")
+
+
+def test_every_row_and_column_that_a_deviation_names_is_there():
+    named = [d for d in load_deviations() if d.rows or d.columns]
+    assert {d.id[0] for d in named} == {"W", "M", "S", "T", "R"}
+    experiments.check_deviations()
+
+
+def test_a_deviation_touches_the_cells_that_its_rows_and_its_columns_name(tmp_path):
+    more = "why: w, rows: {table2: ['word:*']}, columns: {table2: [ar]},"
+    (found,) = written(tmp_path, FILE.replace("why: w,\n    ", more))
+    cells = {("word:ORT", "ar"), ("word:ORT", "de"), ("mbert:ORT", "ar")}
+    assert {c for c in cells if found.touches("word_order/table2", *c)} == {("word:ORT", "ar")}
+    assert not found.touches("word_order/table1", "word:ORT", "ar")
+
+
+def test_a_deviation_without_rows_and_columns_touches_every_cell(tmp_path):
+    (found,) = written(tmp_path, FILE)
+    assert found.touches("word_order/table2", "mbert:ORT", "de")
+    assert found.place("word_order/table2") == ("", ())
+
+
+def test_the_list_says_which_rows_and_columns_it_touches(tmp_path):
+    more = "why: w, rows: {table2: ['word:*']}, columns: {table2: [ar]},"
+    found = tuple(written(tmp_path, FILE.replace("why: w,\n    ", more)))
+    assert "Touches here:</b> (rows word:*; columns ar)" in (
+        DeviationList("word_order/table2", found)._repr_html_()
+    )
+    assert 'table2.html">word_order/table2</a> (rows word:*; columns ar)' in (
+        DeviationList("all", found, links=True)._repr_html_()
+    )
 
 
 def test_an_id_must_not_stand_twice(tmp_path):

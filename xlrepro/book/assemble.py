@@ -19,6 +19,7 @@ from xlrepro.book.templating import render_file
 from xlrepro.book.toc import table_of_contents
 from xlrepro.book.vendored import MATHJAX, locate
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.experiments import check_deviations
 from xlrepro.paths import build_dir, project_root
 
 # Files of book/ that are not pages themselves.
@@ -53,7 +54,12 @@ def assemble(profile: str = "smoke") -> Path:
 
 
 def gather(profile: str) -> Source:
-    """Return every file of the book's source folder."""
+    """Return every file of the book's source folder.
+
+    Raises:
+        DataError: if a deviation names a row or a column that its experiment lacks.
+    """
+    check_deviations()
     source = Source()
     values = prose_values.names(profile)
     _add_prose(source, values)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -35,12 +36,31 @@ class Deviation(Checked):
     certainty: Literal["known", "expected", "unknown"]
     weight: Literal["most", "some", "little"] = "some"
     test: str = ""
+    rows: Mapping[str, tuple[str, ...]] = {}
+    columns: Mapping[str, tuple[str, ...]] = {}
 
     @property
     def checked(self) -> str:
         """What shows that it is so; empty where nothing is to be shown."""
         shown = bool(self.test) and self.test != NOT_TESTED
         return f"checked by {self.test}" if shown else self.test
+
+    def place(self, experiment: str) -> tuple[str, tuple[str, ...]]:
+        """Return where a table links to it: ``"system"`` or ``"column"``, and the names there.
+
+        Names may hold ``*``; ``("", ())`` where it touches every cell of the experiment.
+        """
+        places = {"system": self.rows, "column": self.columns}
+        found = ((kind, names[experiment]) for kind, names in places.items() if experiment in names)
+        return next(found, ("", ()))
+
+    def touches(self, experiment: str, system: str, column: str) -> bool:
+        """Tell whether it touches a cell."""
+        return experiment in self.experiments and all(
+            is_named(name, patterns[experiment])
+            for name, patterns in ((system, self.rows), (column, self.columns))
+            if experiment in patterns
+        )
 
 
 class Erratum(Checked):
@@ -63,6 +83,16 @@ class _ErrataFile(Checked):
     errata: list[Erratum]
 
 
+def is_named(name: str, patterns: Sequence[str]) -> bool:
+    """Tell whether one of the patterns stands for a row or a column.
+
+    Example:
+        >>> is_named("word-mapped:ORT", ["word*:ORT"])
+        True
+    """
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
 def _only_once(names: Sequence[str], path: Path) -> None:
     for name in names:
         if names.count(name) > 1:
@@ -73,17 +103,28 @@ def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
     """Read a deviations file; experiments get their full key, ``"word_order/table2"``.
 
     Raises:
-        DataError: if it is malformed or names an experiment that the catalog lacks.
+        DataError: if it is malformed, or names an experiment that the catalog lacks, or rows or
+            columns of one that it does not concern.
     """
     content = read_model(path, _DeviationFile)
     _only_once([d.id for d in content.deviations], path)
     full = []
     for deviation in content.deviations:
-        keys = tuple(f"{content.paper}/{name}" for name in deviation.experiments)
-        for key in keys:
+        keys = {name: f"{content.paper}/{name}" for name in deviation.experiments}
+        for key in keys.values():
             if key not in catalog.experiments:
                 raise DataError(f"{path}: {deviation.id}: the catalog has no experiment {key}")
-        full.append(deviation.model_copy(update={"experiments": keys}))
+        if other := ({*deviation.rows} | {*deviation.columns}) - {*keys}:
+            raise DataError(
+                f"{path}: {deviation.id}: rows or columns of {min(other)}, which is not among its "
+                "experiments"
+            )
+        own = {
+            "experiments": tuple(keys.values()),
+            "rows": {keys[name]: given for name, given in deviation.rows.items()},
+            "columns": {keys[name]: given for name, given in deviation.columns.items()},
+        }
+        full.append(deviation.model_copy(update=own))
     return full
 
 
@@ -161,7 +202,7 @@ class DeviationList:
     Attributes:
         about: what they are deviations of.
         deviations: in the order of the list.
-        links: whether each links to the pages of its experiments.
+        links: whether each links to the pages of its experiments; else these are one page's.
         claims: id -> paper and claim of those that it touches, likewise linked.
     """
 
@@ -186,8 +227,10 @@ class DeviationList:
         folded += [("Why", d.why)] + [("Test", d.checked)] * bool(d.checked)
         more = "".join(f"<p><b>{name}:</b> {escape(text)}</p>" for name, text in folded)
         if self.links:
-            pages = ", ".join(f'<a href="{e}.html">{e}</a>' for e in d.experiments)
+            pages = ", ".join(f'<a href="{e}.html">{e}</a>{_only(d, e)}' for e in d.experiments)
             more += f"<p><b>Touches:</b> {pages}</p>"
+        elif told := _only(d, self.about):
+            more += f"<p><b>Touches here:</b>{told}</p>"
         if touched := self.claims.get(d.id):
             told = " ".join(f'<a href="{p}/claims.html#{c}">{c}</a>' for p, c in touched)
             more += f"<p><b>Claims:</b> {told}</p>"
@@ -198,6 +241,16 @@ class DeviationList:
             f"<span><i>Effect ({d.certainty}):</i> {escape(d.effect)}</span></summary>"
             f"{more}</details></li>"
         )
+
+
+def _only(deviation: Deviation, experiment: str) -> str:
+    """Return which rows and columns alone of an experiment it touches, as HTML; else nothing."""
+    parts = [
+        f"{kind} {', '.join(names[experiment])}"
+        for kind, names in (("rows", deviation.rows), ("columns", deviation.columns))
+        if experiment in names
+    ]
+    return f" ({escape('; '.join(parts))})" * bool(parts)
 
 
 def deviations_list(

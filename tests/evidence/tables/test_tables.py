@@ -338,3 +338,56 @@ def test_every_verdict_with_a_look_of_its_own_has_a_style():
 def test_scripts_and_styles_fetch_nothing(name):
     text = (STATIC / name).read_text(encoding="utf-8")
     assert re.findall(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", text) == []
+
+
+@pytest.fixture
+def touching():
+    """Return a deviation that touches RPT alone, one that touches Arabic alone, one of a block."""
+    (known,) = (d for d in load_deviations("word_order/table2") if d.id == "W13")
+    where = {"R": ("rows", "word:RPT"), "C": ("columns", "ar"), "B": ("rows", "word:*"), "A": ()}
+    return [
+        known.model_copy(
+            update={"id": i, **({at[0]: {"word_order/table2": (at[1],)}} if at else {})}
+        )
+        for i, at in where.items()
+    ]
+
+
+def led_to(html):
+    """Return the ids of the deviations that a piece of HTML links to."""
+    return re.findall(r'href="#deviation-(\w+)"', html)
+
+
+def test_a_deviation_of_a_row_alone_is_linked_at_its_head_and_at_no_other(numbers, touching):
+    found = compare(View("word_order/table2", "open", numbers({("word:ORT", "de"): {0: 50.0}})))
+    tables = comparison_tables(found, deviations=touching)
+    heads = {(i, h.text): led_to(h.html()) for i, t in enumerate(tables) for h in t.headings}
+    assert {name: ids for name, ids in heads.items() if ids} == {(0, "RPT"): ["R"]}
+    rows = {(i, r[0].text): led_to(r[0].html(True)) for i, t in enumerate(tables) for r in t.rows}
+    assert {name: ids for name, ids in rows.items() if ids} == {
+        (i, "ar"): ["C"] for i in range(len(tables))
+    }
+
+
+def test_a_deviation_of_all_of_a_table_s_columns_is_linked_once_in_its_caption(numbers, touching):
+    found = compare(View("word_order/table2", "open", numbers({("word:ORT", "de"): {0: 50.0}})))
+    captions = [re.search("<caption>.*?</caption>", t.html)[0] for t in
+                comparison_tables(found, deviations=touching)]  # fmt: skip
+    assert [led_to(caption) for caption in captions] == [["B"], []]
+
+
+def test_blocks_that_stand_in_one_table_are_named_in_its_caption(numbers, touching):
+    found = compare(View("word_order/table1", "open", numbers({}, "word_order/table1")))
+    at = {"word_order/table1": ("word:*",)}
+    (block,) = (d.model_copy(update={"rows": at}) for d in touching if d.id == "B")
+    table = comparison_tables(found, deviations=[block])[0]
+    assert [(about, [x.text for x in links]) for about, links in table.notes] == [
+        ("of word", ["B"])
+    ]
+    assert [led_to(row[0].html(True)) for row in table.rows] == [[]] * len(table.rows)
+
+
+def test_the_line_above_leaves_to_the_heads_what_touches_them_alone(touching):
+    html = Legend("", tuple(touching), "word_order/table2")._repr_html_()
+    assert led_to(html) == ["A"]
+    assert "What touches some rows or columns alone is named at these." in html

@@ -21,20 +21,30 @@ def scope() -> str:
     )
 
 
-def cost() -> str:
-    """Return what the evidence cost, and how many of its records today's code stands behind."""
+def standing() -> str:
+    """Return how many of the records today's code stands behind, as a line of HTML."""
     records = [r for r in evidence().records if r.profile in EVIDENT]
     if not records:
-        return "No record on real data is part of this copy yet."
-    total = total_cost(records)
+        return "<p>No record on real data is part of this copy yet.</p>"
     counts = Counter(map(standing_check(), records))
-    standing = ", ".join(f"{counts[s]} {s}" for s in STANDINGS)
+    told = ", ".join(f"<b>{counts[s]}</b> {s}" for s in STANDINGS)
+    return (
+        f'<p class="xl-standing">Records behind them: {told}. <span class="xl-legend">Fresh: made '
+        "by today's code; witnessed: a shortened run has shown that it gives the same; stale: "
+        "awaits either.</span></p>"
+    )
+
+
+def cost() -> str:
+    """Return what the evidence cost; nothing where there is none."""
+    records = [r for r in evidence().records if r.profile in EVIDENT]
+    if not records:
+        return ""
+    total = total_cost(records)
     return (
         f"**Cost**: {total.trials} trials, {duration(total.wall_seconds)} one after the other, "
         f"{total.training_tokens / 1e6:.0f} million training tokens, on "
-        f"{' and '.join(total.devices)}.\n\n"
-        f"**Records**: {standing}. Fresh: made by today's code. Witnessed: a "
-        "shortened run has shown that today's code gives the same. Stale: awaits either."
+        f"{' and '.join(total.devices)}."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from xlrepro.book.dashboard.experiments import experiments_table
 from xlrepro.book.dashboard.scatter import scatter
 from xlrepro.book.dashboard.squares import board
-from xlrepro.book.dashboard.summary import cost, findings, scope
+from xlrepro.book.dashboard.summary import cost, findings, scope, standing
 from xlrepro.book.pages import data, errata
 from xlrepro.book.pages.benchmarks import benchmark_tables
 from xlrepro.book.pages.claims import claims_touched
@@ -38,6 +38,7 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
         "scope": scope,
         "board": board,
         "scatter": scatter,
+        "standing": standing,
         "cost": cost,
         "findings": findings,
     }

@@ -48,7 +48,9 @@ def claims_of(key: str, judge: Judge) -> list[Claim]:
 def touching(
     claim: Claim, judge: Judge, profiles: Sequence[str], known: Sequence[Deviation]
 ) -> list[Deviation]:
-    """Return the deviations of the experiments that a claim rests on, most weighing first.
+    """Return the deviations that touch the cells a claim rests on, most weighing first.
+
+    A block of ours that stands in for one of the paper's counts as that one too.
 
     Args:
         claim: a sentence on cells.
@@ -56,9 +58,19 @@ def touching(
         profiles: those of a deviation that has one of these.
         known: the deviations to choose from.
     """
-    keys = {experiment for experiment, _, _ in judge.reads(claim)} if claim.expression else set()
-    found = [d for d in known if keys & {*d.experiments} and {*profiles} & {*d.profiles}]
+    reads = judge.reads(claim) if claim.expression else []
+    cells = [(e, s, column) for e, system, column in reads for s in _stood_in(e, system, judge)]
+    found = [
+        d for d in known if {*profiles} & {*d.profiles} and any(d.touches(*cell) for cell in cells)
+    ]
     return sorted(found, key=lambda d: WEIGHTS.index(d.weight))
+
+
+def _stood_in(experiment: str, system: str, judge: Judge) -> list[str]:
+    """Return a system, and those of ours that claims on it are judged on too."""
+    block, _, name = system.partition(":")
+    blocks = judge.catalog.experiment(experiment).reference_blocks
+    return [system, *(f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block)]
 
 
 def conditions_of(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
@@ -20,7 +20,7 @@ from xlrepro.evidence.compare import (
     QUOTED,
     WITHIN,
 )
-from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link
+from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link, is_named
 from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.tables.cells import (
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STALE = "†"
+ALL = "all of these"
+MOST_PARTS = 8  # of rows or columns, that a caption tells the deviations of
 MOST_COLUMNS = 7  # of numbers, in a table as wide as a page
 IN_FILE = (
     "system", "column", "metric", "unit", "printed", "reproduced", "low", "high", "n", "difference",
@@ -49,10 +51,18 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Legend:
-    """What a page's tables say once, above them, and the deviations that touch all their cells."""
+    """What a page's tables say once, above them, and the deviations that touch all their cells.
+
+    Attributes:
+        text: what is said.
+        deviations: those of the page; what touches some rows or columns alone is left to their
+            heads, but what weighs most stands here too.
+        experiment: of the page.
+    """
 
     text: str
     deviations: tuple[Deviation, ...] = ()
+    experiment: str = ""
 
     def __repr__(self) -> str:
         return ""
@@ -60,11 +70,13 @@ class Legend:
     def _repr_html_(self) -> str:
         most = [d for d in self.deviations if d.weight == WEIGHTS[0]]
         titles = (Link(d.title, deviation_link(d).href).html for d in most)
-        others = (deviation_link(d).html for d in self.deviations if d not in most)
+        local = [d for d in self.deviations if any(d.place(self.experiment))]
+        others = [deviation_link(d).html for d in self.deviations if d not in [*most, *local]]
         parts = [
             escape(self.text),
             f"What weighs most on these numbers: {'; '.join(titles)}." * bool(most),
-            f"Also: {' '.join(others)}." * (len(most) < len(self.deviations)),
+            f"Also: {' '.join(others)}." * bool(others),
+            "What touches some rows or columns alone is named at these." * bool(local),
         ]
         told = " ".join(filter(None, parts))
         return f'<p class="xl-legend">{told}</p>' if told else ""
@@ -151,12 +163,24 @@ def _context_column(
     return name, entry
 
 
+class _Note(NamedTuple):
+    """Links that all of several names have, so that they stand once above the table."""
+
+    about: str
+    names: tuple[str, ...]
+    links: tuple[Link, ...]
+
+
 @dataclass(frozen=True)
 class _Axis:
-    """What the rows or the columns of an overview are: systems, or columns of the cells."""
+    """What the rows or the columns of an overview are: systems, or columns of the cells.
+
+    ``links`` lead from a name to the deviations that touch it and not all others.
+    """
 
     kind: str
     names: Sequence[str]
+    links: Mapping[str, tuple[Link, ...]]
 
     @property
     def mark(self) -> str:
@@ -180,10 +204,34 @@ class _Axis:
                 found[-1] += piece
         return found
 
-    def entry(self, name: str) -> Entry:
-        """Return a head: the first part, where names differ in it, as a smaller line."""
+    def entry(self, name: str, notes: Sequence[_Note] = (), whole: bool = False) -> Entry:
+        """Return a head: the first part, where names differ in it, as a smaller line.
+
+        Args:
+            name: one of the names.
+            notes: what stands above the table already.
+            whole: leave the first part where it is.
+        """
+        said = [link for note in notes if name in note.names for link in note.links]
+        links = tuple(link for link in self.links[name] if link not in said)
         first, mark, rest = name.partition(self.mark)
-        return Entry(rest, first if self.several else "") if mark else Entry(name)
+        if whole or not mark:
+            return Entry(name, links=links)
+        return Entry(rest, first if self.several else "", links=links)
+
+    def notes(self, names: Sequence[str]) -> list[_Note]:
+        """Return the links that all of these names have, then those of whole first parts."""
+        parts: dict[str, list[str]] = {}
+        for name in names:
+            parts.setdefault(name.partition(self.mark)[0], []).append(name)
+        found: list[_Note] = []
+        for part, own in ((ALL, names), *(parts.items() if len(parts) <= MOST_PARTS else ())):
+            above = found[0].links if found and found[0].about == ALL else ()
+            links = [link for link in self.links[own[0]] if link not in above] if own else []
+            shared = tuple(x for x in links if all(x in self.links[name] for name in own))
+            if shared and len(own) > 1:
+                found.append(_Note(part, tuple(own), shared))
+        return found
 
     @cached_property
     def several(self) -> bool:
@@ -219,6 +267,7 @@ def comparison_tables(
     by: str = "auto",
     reported: ReportedNumbers | None = None,
     catalog: Catalog | None = None,
+    deviations: Sequence[Deviation] = (),
 ) -> list[Table]:
     """Render a comparison as an overview: systems × columns, in parts that fit a page's width.
 
@@ -230,12 +279,12 @@ def comparison_tables(
             other way round; ``"auto"``: whichever there are more of become the rows.
         reported: replaces the project's own (for the row of distances).
         catalog: replaces the project's own.
+        deviations: what touches a row or a column alone is linked at its head; what touches all
+            rows or columns of a part, or whole blocks, in its caption.
     """
     catalog = catalog or load_catalog()
     experiment, profile = str(frame["experiment"].iloc[0]), str(frame["profile"].iloc[0])
-    systems, columns = (
-        _Axis(kind, list(dict.fromkeys(frame[kind]))) for kind in ("system", "column")
-    )
+    systems, columns = (_axis(frame, kind, deviations) for kind in ("system", "column"))
     as_rows = "column" if len(columns.names) > len(systems.names) else "system"
     kind = as_rows if by == "auto" else by
     down, across = (columns, systems) if kind == "column" else (systems, columns)
@@ -255,6 +304,17 @@ def comparison_tables(
     return [replace(tables[0], summary=run_summary(frame)), *tables[1:]]
 
 
+def _axis(frame: "pd.DataFrame", kind: str, deviations: Sequence[Deviation]) -> _Axis:
+    """Return the rows or the columns of an overview, with the deviations that name them."""
+    names = list(dict.fromkeys(frame[kind]))
+    places = [(deviation_link(d), *d.place(str(frame["experiment"].iloc[0]))) for d in deviations]
+    links = {
+        name: tuple(link for link, at, named in places if at == kind and is_named(name, named))
+        for name in names
+    }
+    return _Axis(kind, names, links)
+
+
 def _part(
     down: _Axis,
     across: _Axis,
@@ -266,18 +326,27 @@ def _part(
     """Return the columns ``group`` of an overview, with the rows that have a cell in one."""
     firsts = {name.partition(across.mark)[0] for name in group if across.mark in name}
     shared = across.several and len(firsts) == 1
-    entries = [across.entry(name) for name in group]
+    rows = [row for row in down.names if any((row, name) in cells for name in group)]
+    notes = [*across.notes(group), *down.notes(rows)]
+    heads = [across.entry(name, notes) for name in group]
     head = [Heading(down.kind)]
     head += [Heading(context[0], numeric=True)] if context else []
-    head += [Heading(e.text, numeric=True, detail="" if shared else e.detail) for e in entries]
+    head += [Heading(e.text, True, "", "" if shared else e.detail, e.links) for e in heads]
     body = [
         (
-            down.entry(row) if down.kind == "system" else Entry(row),
+            down.entry(row, notes, whole=down.kind == "column"),
             *([context[1](row)] if context else []),
             *(cells.get((row, name), Entry("–")) for name in group),
         )
-        for row in down.names
-        if any((row, name) in cells for name in group)
+        for row in rows
     ]
     caption = f"{title}: {', '.join(firsts)}" if shared else title
-    return Table(caption, tuple(head), tuple(body), caption)
+    return Table(caption, tuple(head), tuple(body), caption, notes=_told(notes))
+
+
+def _told(notes: Sequence[_Note]) -> tuple[tuple[str, tuple[Link, ...]], ...]:
+    """Return notes for a caption: blocks that have the same links share one."""
+    blocks: dict[tuple[Link, ...], list[str]] = {}
+    for note in notes:
+        blocks.setdefault(note.links, []).append(note.about)
+    return tuple((f"of {' and '.join(names)}", links) for links, names in blocks.items())

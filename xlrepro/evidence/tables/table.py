@@ -28,6 +28,12 @@ class Link(NamedTuple):
         return f'<a href="{escape(self.href)}"{title}>{text}</a>'
 
 
+def links_html(links: Sequence[Link]) -> str:
+    """Return links on a small line of their own; nothing for none."""
+    told = " ".join(link.html for link in links)
+    return f'<span class="xl-detail xl-links">{told}</span>' * bool(links)
+
+
 @dataclass(frozen=True)
 class Entry:
     """One table cell.
@@ -69,8 +75,7 @@ class Entry:
             inner += f'<span class="xl-hidden"> ({escape(self.verdict)})</span>'
         if self.detail:
             inner += f'<span class="xl-detail">{escape(self.detail)}</span>'
-        if self.links:
-            inner += f'<span class="xl-detail">{" ".join(link.html for link in self.links)}</span>'
+        inner += links_html(self.links)
         names = f' class="xl-{escape("-".join(self.verdict.split()))}"' if self.verdict else ""
         sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
         title = f' title="{escape(self.title)}"' if self.title else ""
@@ -81,19 +86,24 @@ class Entry:
 
 @dataclass(frozen=True)
 class Heading:
-    """The head of a column: flush right if ``numeric``; ``detail`` is a smaller line below it."""
+    """The head of a column: flush right if ``numeric``; ``detail`` is a smaller line below it.
+
+    ``links`` are places to go from it, on a line of their own.
+    """
 
     text: str
     numeric: bool = False
     title: str = ""
     detail: str = ""
+    links: tuple[Link, ...] = ()
 
     def html(self) -> str:
         """Return it as a ``th``."""
         names = ' class="xl-number"' if self.numeric else ""
         title = f' title="{escape(self.title)}"' if self.title else ""
         detail = f'<span class="xl-detail">{escape(self.detail)}</span>' if self.detail else ""
-        return f'<th scope="col"{names}{title}>{escape(self.text)}{detail}</th>'
+        inner = f"{escape(self.text)}{detail}{links_html(self.links)}"
+        return f'<th scope="col"{names}{title}>{inner}</th>'
 
 
 @dataclass(frozen=True)
@@ -109,6 +119,7 @@ class Table:
         rows: one entry per heading.
         summary: the stable line.
         interactive: whether it may be sorted and filtered.
+        notes: deviations that stand below the caption: of what, and links to them.
     """
 
     caption: str
@@ -116,6 +127,7 @@ class Table:
     rows: tuple[tuple[Entry, ...], ...]
     summary: str = ""
     interactive: bool = True
+    notes: tuple[tuple[str, tuple[Link, ...]], ...] = ()
 
     def _repr_html_(self) -> str:
         return self.html
@@ -132,6 +144,11 @@ class Table:
         kind = "xl-table" + " xl-interactive" * self.interactive
         kind += " xl-long" * (len(self.rows) > MOST_ROWS)
         head = "".join(h.html() for h in self.headings)
+        told = "; ".join(
+            f"{escape(about)} {' '.join(link.html for link in links)}"
+            for about, links in self.notes
+        )
+        noted = f'<span class="xl-detail">Deviations {told}.</span>' * bool(told)
         body = "\n".join(
             "<tr>" + "".join(e.html(header=i == 0) for i, e in enumerate(row)) + "</tr>"
             for row in self.rows
@@ -139,7 +156,7 @@ class Table:
         return (
             f'<div class="{kind}"><div class="xl-scroll" role="region" tabindex="0" '
             f'aria-label="{escape(self.caption)}">\n<table>\n'
-            f"<caption>{escape(self.caption)}</caption>\n"
+            f"<caption>{escape(self.caption)}{noted}</caption>\n"
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div></div>"
         )
 
