@@ -185,6 +185,7 @@ _SLOTS = {
         ("W60", "W61", "W62", "W63", "W69", "W70", "W74", "W90"), "no row on M-BERT is drawn"
     ),
     "W71": "says which rows Table 1 has",
+    "W91": "no row on vectors out of an encoder is drawn",
 }
 _PLAIN = {"W15": "no shuffled row is drawn"}
 _NO_RPT = {"W12": "RPT is not drawn", "W82": "nor is the BiLSTM", "W92": "nor here"}
