@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from sphinx.util.parallel import make_chunks
 
 from xlrepro.book import vendored
 from xlrepro.book.assemble import Source, titles, write
@@ -16,7 +17,7 @@ from xlrepro.book.pages.api import api_pages, modules_of
 from xlrepro.book.pages.benchmarks import benchmark_tables
 from xlrepro.book.pages.experiments import page, state_of
 from xlrepro.book.pages.reported import reported_tables
-from xlrepro.book.sphinx_extension import escape_bars, needed_scripts
+from xlrepro.book.sphinx_extension import _deal_out, escape_bars, needed_scripts
 from xlrepro.book.templating import escape_markdown, render
 from xlrepro.book.toc import table_of_contents
 from xlrepro.errors import DataError, SettingsError
@@ -190,3 +191,13 @@ def test_a_script_is_fetched_once(monkeypatch, tmp_path):
     first = vendored.locate(script)
     monkeypatch.setattr(vendored, "_fetched", lambda *_: pytest.fail("fetched twice"))
     assert vendored.locate(script) == first
+
+
+def test_each_process_reads_a_like_share_of_the_reference():
+    pages = [f"api/{i:02}" for i in range(18)] + [f"word_order/{i:02}" for i in range(58)]
+    dealt = list(pages)
+    _deal_out(SimpleNamespace(parallel=2), None, dealt)
+    shares = [sum(p.startswith("api") for p in run) for run in make_chunks(dealt, 2) if run[1:]]
+    assert sorted(dealt) == pages
+    assert len(shares) > 2
+    assert max(shares) - min(shares) <= 1

@@ -5,6 +5,8 @@ import re
 from importlib import import_module
 from typing import Any
 
+from sphinx.util.parallel import make_chunks
+
 import xlrepro
 
 _LITERAL = re.compile(r"(``.+?``)")
@@ -79,6 +81,24 @@ def _keep_napoleon_out(app: Any) -> None:
     listeners[:] = [each for each in listeners if each.handler.__module__ != "sphinx.ext.napoleon"]
 
 
+def dealt_out(pages: list[str], parts: int) -> list[str]:
+    """Return pages in an order whose runs of equal length hold equal shares of their neighbours.
+
+    Example:
+        >>> dealt_out(["api/a", "api/b", "ramen/a", "ramen/b"], 2)
+        ['api/a', 'ramen/a', 'api/b', 'ramen/b']
+    """
+    return [page for first in range(parts) for page in pages[first::parts]]
+
+
+def _deal_out(app: Any, env: Any, pages: list[str]) -> None:
+    """Let each process read as many pages of the reference as the other: they take by far longest.
+
+    Sphinx cuts its sorted list into runs, of which one would be the whole reference.
+    """
+    pages[:] = dealt_out(pages, len(make_chunks(pages, app.parallel)) or 1)
+
+
 def _let_processes_read(app: Any, config: Any) -> None:
     """Say for an extension that does not that pages may be read by several processes.
 
@@ -95,6 +115,7 @@ def setup(app: Any) -> dict[str, Any]:
             import_module(module.name)
     app.connect("config-inited", _let_processes_read)
     app.connect("builder-inited", _keep_napoleon_out)
+    app.connect("env-before-read-docs", _deal_out)
     app.connect("autodoc-process-docstring", _process_docstring, priority=900)
     app.connect("html-page-context", _choose_scripts, priority=999)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
