@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.parallel import make_chunks
 
 from xlrepro.book import vendored
@@ -17,7 +19,13 @@ from xlrepro.book.pages.api import api_pages, modules_of
 from xlrepro.book.pages.benchmarks import benchmark_tables
 from xlrepro.book.pages.experiments import page, state_of
 from xlrepro.book.pages.reported import reported_tables
-from xlrepro.book.sphinx_extension import _deal_out, escape_bars, needed_scripts
+from xlrepro.book.sphinx_extension import (
+    _deal_out,
+    _make_menu_of_titles,
+    escape_bars,
+    needed_scripts,
+    titles_alone,
+)
 from xlrepro.book.templating import escape_markdown, render
 from xlrepro.book.toc import table_of_contents
 from xlrepro.errors import DataError, SettingsError
@@ -201,3 +209,29 @@ def test_each_process_reads_a_like_share_of_the_reference():
     assert sorted(dealt) == pages
     assert len(shares) > 2
     assert max(shares) - min(shares) <= 1
+
+
+def contents(title: str, *below: nodes.Node) -> nodes.bullet_list:
+    """Return a page's contents as Sphinx keeps them."""
+    link = addnodes.compact_paragraph("", "", nodes.reference("", title, refuri="p"))
+    return nodes.bullet_list("", nodes.list_item("", link, nodes.bullet_list("", *below)))
+
+
+def test_a_menu_is_made_of_titles_and_the_pages_below_them():
+    pages = addnodes.toctree(entries=[(None, "paper/table1")])
+    whole = contents("Paper", *contents("A heading"), pages)
+    slim = titles_alone(whole)
+    assert slim.astext().strip() == "Paper"
+    assert [t["entries"] for t in slim.findall(addnodes.toctree)] == [pages["entries"]]
+    assert "A heading" in whole.astext()
+    assert len(titles_alone(contents("Table 1", *contents("A heading")))[0]) == 1
+
+
+def test_the_menu_alone_is_made_of_titles():
+    whole = {"p": contents("Paper", *contents("A heading"))}
+    app = SimpleNamespace(env=SimpleNamespace(tocs=whole))
+    context = {"toctree": lambda **options: app.env.tocs["p"].astext()}
+    _make_menu_of_titles(app, "p", "page.html", context, None)
+    assert context["toctree"](titles_only=True).strip() == "Paper"
+    assert "A heading" in context["toctree"](titles_only=False)
+    assert app.env.tocs is whole
