@@ -8,6 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.util.parallel import make_chunks
 
 from xlrepro.book import vendored
 from xlrepro.book.assemble import Source, titles, write
@@ -16,7 +19,13 @@ from xlrepro.book.pages.api import api_pages, modules_of
 from xlrepro.book.pages.benchmarks import benchmark_tables
 from xlrepro.book.pages.experiments import page, state_of
 from xlrepro.book.pages.reported import reported_tables
-from xlrepro.book.sphinx_extension import escape_bars, needed_scripts
+from xlrepro.book.sphinx_extension import (
+    _deal_out,
+    _make_menu_of_titles,
+    escape_bars,
+    needed_scripts,
+    titles_alone,
+)
 from xlrepro.book.templating import escape_markdown, render
 from xlrepro.book.toc import table_of_contents
 from xlrepro.errors import DataError, SettingsError
@@ -190,3 +199,39 @@ def test_a_script_is_fetched_once(monkeypatch, tmp_path):
     first = vendored.locate(script)
     monkeypatch.setattr(vendored, "_fetched", lambda *_: pytest.fail("fetched twice"))
     assert vendored.locate(script) == first
+
+
+def test_each_process_reads_a_like_share_of_the_reference():
+    pages = [f"api/{i:02}" for i in range(18)] + [f"word_order/{i:02}" for i in range(58)]
+    dealt = list(pages)
+    _deal_out(SimpleNamespace(parallel=2), None, dealt)
+    shares = [sum(p.startswith("api") for p in run) for run in make_chunks(dealt, 2) if run[1:]]
+    assert sorted(dealt) == pages
+    assert len(shares) > 2
+    assert max(shares) - min(shares) <= 1
+
+
+def contents(title: str, *below: nodes.Node) -> nodes.bullet_list:
+    """Return a page's contents as Sphinx keeps them."""
+    link = addnodes.compact_paragraph("", "", nodes.reference("", title, refuri="p"))
+    return nodes.bullet_list("", nodes.list_item("", link, nodes.bullet_list("", *below)))
+
+
+def test_a_menu_is_made_of_titles_and_the_pages_below_them():
+    pages = addnodes.toctree(entries=[(None, "paper/table1")])
+    whole = contents("Paper", *contents("A heading"), pages)
+    slim = titles_alone(whole)
+    assert slim.astext().strip() == "Paper"
+    assert [t["entries"] for t in slim.findall(addnodes.toctree)] == [pages["entries"]]
+    assert "A heading" in whole.astext()
+    assert len(titles_alone(contents("Table 1", *contents("A heading")))[0]) == 1
+
+
+def test_the_menu_alone_is_made_of_titles():
+    whole = {"p": contents("Paper", *contents("A heading"))}
+    app = SimpleNamespace(env=SimpleNamespace(tocs=whole))
+    context = {"toctree": lambda **options: app.env.tocs["p"].astext()}
+    _make_menu_of_titles(app, "p", "page.html", context, None)
+    assert context["toctree"](titles_only=True).strip() == "Paper"
+    assert "A heading" in context["toctree"](titles_only=False)
+    assert app.env.tocs is whole

@@ -5,6 +5,10 @@ import re
 from importlib import import_module
 from typing import Any
 
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.util.parallel import make_chunks
+
 import xlrepro
 
 _LITERAL = re.compile(r"(``.+?``)")
@@ -70,6 +74,51 @@ def _choose_scripts(
         scripts[:] = needed_scripts(scripts, has_math)
 
 
+def titles_alone(contents: nodes.Element) -> nodes.Element:
+    """Return a page's contents without its headings: its title, and the lists of pages below it.
+
+    Args:
+        contents: a bullet list, as in Sphinx's ``env.tocs``.
+    """
+    slim: nodes.Element = contents.copy()
+    for item in contents.children:
+        if not isinstance(item, nodes.list_item) or len(item) < 2:
+            slim += item.deepcopy()
+            continue
+        kept: nodes.Element = item.copy()
+        kept += item[0].deepcopy()
+        if pages := [node.deepcopy() for node in item.findall(addnodes.toctree)]:
+            below = item[1].copy()
+            below += pages
+            kept += below
+        slim += kept
+    return slim
+
+
+def _make_menu_of_titles(
+    app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Let the menu be made from titles where it shows no more.
+
+    Sphinx copies every heading and every name of the reference for the menu of every page, and
+    then drops them.
+    """
+    if not hasattr(app, "xlrepro_titles"):
+        app.xlrepro_titles = {name: titles_alone(toc) for name, toc in app.env.tocs.items()}
+    whole = context["toctree"]
+
+    def toctree(**options: Any) -> Any:
+        if not options.get("titles_only"):
+            return whole(**options)
+        contents, app.env.tocs = app.env.tocs, app.xlrepro_titles
+        try:
+            return whole(**options)
+        finally:
+            app.env.tocs = contents
+
+    context["toctree"] = toctree
+
+
 def _keep_napoleon_out(app: Any) -> None:
     """Let Napoleon not look at what pydantic keeps in a class: to look at some of it is an error.
 
@@ -77,6 +126,24 @@ def _keep_napoleon_out(app: Any) -> None:
     """
     listeners = app.events.listeners["autodoc-skip-member"]
     listeners[:] = [each for each in listeners if each.handler.__module__ != "sphinx.ext.napoleon"]
+
+
+def dealt_out(pages: list[str], parts: int) -> list[str]:
+    """Return pages in an order whose runs of equal length hold equal shares of their neighbours.
+
+    Example:
+        >>> dealt_out(["api/a", "api/b", "ramen/a", "ramen/b"], 2)
+        ['api/a', 'ramen/a', 'api/b', 'ramen/b']
+    """
+    return [page for first in range(parts) for page in pages[first::parts]]
+
+
+def _deal_out(app: Any, env: Any, pages: list[str]) -> None:
+    """Let each process read as many pages of the reference as the other: they take by far longest.
+
+    Sphinx cuts its sorted list into runs, of which one would be the whole reference.
+    """
+    pages[:] = dealt_out(pages, len(make_chunks(pages, app.parallel)) or 1)
 
 
 def _let_processes_read(app: Any, config: Any) -> None:
@@ -95,6 +162,8 @@ def setup(app: Any) -> dict[str, Any]:
             import_module(module.name)
     app.connect("config-inited", _let_processes_read)
     app.connect("builder-inited", _keep_napoleon_out)
+    app.connect("env-before-read-docs", _deal_out)
     app.connect("autodoc-process-docstring", _process_docstring, priority=900)
     app.connect("html-page-context", _choose_scripts, priority=999)
+    app.connect("html-page-context", _make_menu_of_titles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

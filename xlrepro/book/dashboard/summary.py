@@ -28,15 +28,11 @@ def standing() -> str:
         return "<p>No record on real data is part of this copy yet.</p>"
     counts = Counter(map(standing_check(), records))
     told = ", ".join(f"<b>{counts[s]}</b> {s}" for s in STANDINGS)
-    return (
-        f'<p class="xl-standing">Records behind them: {told}. <span class="xl-legend">Fresh: made '
-        "by today's code; witnessed: a shortened run has shown that it gives the same; stale: "
-        "awaits either.</span></p>"
-    )
+    return f'<p class="xl-standing">Records behind them: {told}.</p>'
 
 
 def cost() -> str:
-    """Return what the evidence cost; nothing where there is none."""
+    """Return what the evidence cost, and what its records' standings mean; nothing without any."""
     records = [r for r in evidence().records if r.profile in EVIDENT]
     if not records:
         return ""
@@ -44,7 +40,8 @@ def cost() -> str:
     return (
         f"**Cost**: {total.trials} trials, {duration(total.wall_seconds)} one after the other, "
         f"{total.training_tokens / 1e6:.0f} million training tokens, on "
-        f"{' and '.join(total.devices)}."
+        f"{' and '.join(total.devices)}. Of a trial's record, *fresh* means made by today's code, "
+        "*witnessed* that a shortened run has shown that it gives the same; *stale* awaits either."
     )
 
 
