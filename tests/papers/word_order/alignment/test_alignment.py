@@ -135,9 +135,10 @@ def test_the_encoder_s_level_is_trained_on_its_own_english_vectors_as_the_others
     assert {c for c in one("word-encoder").columns if c != "POS/en"} <= induced
 
 
-def test_an_encoder_s_vectors_are_not_there_at_smoke():
-    with pytest.raises(SettingsError, match="does not run at smoke"):
-        trials(systems=["word-encoder:ORT"])
+def test_an_encoder_s_vectors_are_refused_for_made_up_words():
+    trial = trials(systems=["word-encoder:ORT"])[0]
+    with pytest.raises(SettingsError, match="no artificial vector set is called 'encoder'"):
+        tagging.run(trial, TrialContext())
 
 
 def test_wrong_entries_are_for_artificial_languages():

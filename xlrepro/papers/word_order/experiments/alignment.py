@@ -23,7 +23,7 @@ FUNCTIONS = {
     "distances": "word_order/alignment_distances",
 }
 
-# Some on vectors other than the table's; those of the encoder come with the profiles that have it.
+# What differs in a block's training: the vectors.
 BLOCKS = {"word": {}, "word-encoder": {"vectors": WORD_STATES}, "artificial": {}}
 TASKS = ("POS", "SF")
 INDUCTION, DISTANCE = "measured:P@1", "measured:distance"
@@ -84,17 +84,10 @@ def _scores(
     return trials
 
 
-def _trained(profile: str) -> dict[str, Any]:
-    """Return how the taggers of each block are trained."""
-    return dict(presets("alignment_quality")["training"][profile])
-
-
 def _training(
     block: str, task: str, profile: str, encoder: str, overrides: Mapping[str, Any]
 ) -> TaggingSettings:
-    chosen = _trained(profile).get(block)
-    if chosen is None:
-        raise SettingsError(f"{KEY}: {block} does not run at {profile}")
+    chosen = presets("alignment_quality")["training"][profile][block]
     changes = {**BLOCKS[block], **chosen[task], **overrides, "targets": ()}
     if task == "POS":
         return pos_settings(chosen["preset"], encoder, changes)
@@ -103,12 +96,14 @@ def _training(
 
 def _induction(profile: str) -> list[Trial]:
     trials = []
-    for block in _trained(profile):
+    for block, changes in BLOCKS.items():
         preset = presets("alignment_quality")[block]
         tasks = {task: preset[task]["targets"] for task in TASKS}
         together = list(dict.fromkeys(code for codes in tasks.values() for code in codes))
         training = _training(block, "POS", profile, "TRS", {})
         corpus = training.corpus
+        if changes and corpus == ARTIFICIAL:
+            continue  # no encoder has read made-up words
         for level in preset["levels"]:
             settings = {
                 "languages": _languages(block, corpus, together),
