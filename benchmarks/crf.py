@@ -8,7 +8,7 @@ import torch
 import torchcrf
 from torch import Tensor
 
-from benchmarks.timing import Result, interleaved_medians, torch_threads
+from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
 from xlrepro.nn.crf import LinearChainCRF
 
 
@@ -57,21 +57,8 @@ def _measure_case(case: Case, padded: bool, device: str, threads: int) -> list[R
         benchmark: str, our: Callable[[], object], their: Callable[[], object], target: float
     ) -> Result:
         medians = interleaved_medians({"ours": our, "peer": their}, REPETITIONS, device)
-        ratio = medians["peer"] / medians["ours"]
-        return Result(
-            benchmark=benchmark,
-            case=name,
-            device=device,
-            threads=threads,
-            value=1e3 * medians["ours"],
-            unit="ms",
-            repetitions=REPETITIONS,
-            peer=f"pytorch-crf {version('pytorch-crf')}",
-            peer_value=1e3 * medians["peer"],
-            ratio=ratio,
-            target=f"at least {target:g} times as fast",
-            met=ratio >= target,
-        )
+        label, run_on = f"pytorch-crf {version('pytorch-crf')}", (device, threads, REPETITIONS)
+        return beside_peer(benchmark, name, medians, ("peer", label), run_on, least=target)
 
     return [
         compare("CRF loss and gradient", ours_loss, peer_loss, case.loss_target),

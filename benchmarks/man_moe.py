@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from benchmarks.man_moe_loop import LoopManMoe, LoopTrainer
-from benchmarks.timing import Result, interleaved_medians, torch_threads
+from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
 from xlrepro.papers.man_moe.texts.encoding import CharacterIds, EncodedTexts, WordTable
@@ -57,21 +57,14 @@ def measure(device: str, threads: int) -> list[Result]:
             "loop": lambda: loop.step(batches),
         }
         medians = interleaved_medians(functions, REPETITIONS[device], device, warmup=1)
-    ratio = medians["loop"] / medians["ours"]
-    beside_the_loop = Result(
-        benchmark="MAN-MoE, main iteration",
-        case="NER: 4 languages, batches of 16, CharCNN, k = 1, the paper's sizes",
-        device=device,
-        threads=threads,
-        value=1e3 * medians["ours"],
-        unit="ms",
-        repetitions=REPETITIONS[device],
-        peer="language by language, expert by expert",
-        peer_value=1e3 * medians["loop"],
-        ratio=ratio,
-        target=f"at least {WANTED[device]:g} times as fast",
-        met=ratio >= WANTED[device],
-        tokens_per_second=batches.tokens / medians["ours"],
+    beside_the_loop = beside_peer(
+        "MAN-MoE, main iteration",
+        "NER: 4 languages, batches of 16, CharCNN, k = 1, the paper's sizes",
+        medians,
+        ("loop", "language by language, expert by expert"),
+        (device, threads, REPETITIONS[device]),
+        least=WANTED[device],
+        tokens=batches.tokens,
     )
     return [beside_the_loop, *_beside_the_authors(beside_the_loop)]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import Result, interleaved_medians, torch_threads
+from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
 from xlrepro.papers.routing_nmt.decoding import greedy
 from xlrepro.papers.routing_nmt.model import END, PAD, START, MultiTaskModel, Routed, Sizes
 from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
@@ -98,21 +98,8 @@ def _unit(device: str, threads: int) -> list[Result]:
     case = f"{BATCH} × {LENGTH} tokens, {SHARED} + 1 blocks of {WIDTH}, forward and backward"
 
     def beside(peer: str, label: str, wanted: float | None) -> Result:
-        ratio = medians[peer] / medians["unit"]
-        return Result(
-            benchmark="routed unit",
-            case=case,
-            device=device,
-            threads=threads,
-            value=1e3 * medians["unit"],
-            unit="ms",
-            repetitions=REPETITIONS,
-            peer=label,
-            peer_value=1e3 * medians[peer],
-            ratio=ratio,
-            target=f"at least {wanted:g} times as fast" if wanted else None,
-            met=ratio >= wanted if wanted else None,
-        )
+        run_on = (device, threads, REPETITIONS)
+        return beside_peer("routed unit", case, medians, (peer, label), run_on, "unit", wanted)
 
     return [
         beside("loop", "a loop over torch's GRU cells", TARGETS[device]),

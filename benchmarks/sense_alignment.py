@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchmarks.timing import Result, interleaved_medians, torch_threads
+from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
 from xlrepro.papers.sense_alignment.language_model.projected_lstm import ProjectedLSTM
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, Corpus
@@ -112,16 +112,11 @@ def _lstm(device: str, threads: int) -> Result:
     medians = interleaved_medians(
         {"ours": run_ours, "torch": run_theirs}, 3 * REPETITIONS[device], device, warmup=3
     )
-    return Result(
-        benchmark="projected LSTM with clips, forward and backward",
-        case=f"2 directions, {sizes.cells} cells, {training.streams} x {training.unroll} words",
-        device=device,
-        threads=threads,
-        value=1e3 * medians["ours"],
-        unit="ms",
-        repetitions=3 * REPETITIONS[device],
-        peer=f"torch {torch.__version__} nn.LSTM, without clips",
-        peer_value=1e3 * medians["torch"],
-        ratio=medians["torch"] / medians["ours"],
-        tokens_per_second=training.streams * training.unroll / medians["ours"],
+    return beside_peer(
+        "projected LSTM with clips, forward and backward",
+        f"2 directions, {sizes.cells} cells, {training.streams} x {training.unroll} words",
+        medians,
+        ("torch", f"torch {torch.__version__} nn.LSTM, without clips"),
+        (device, threads, 3 * REPETITIONS[device]),
+        tokens=training.streams * training.unroll,
     )

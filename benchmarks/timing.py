@@ -77,6 +77,47 @@ def interleaved_medians(
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
+def beside_peer(
+    benchmark: str,
+    case: str,
+    medians: Mapping[str, float],
+    peer: tuple[str, str],
+    run_on: tuple[str, int, int],
+    ours: str = "ours",
+    least: float | None = None,
+    tokens: int | None = None,
+) -> Result:
+    """Return a line in milliseconds: ours beside a peer.
+
+    Args:
+        benchmark: what is measured.
+        case: on what.
+        medians: seconds of each, by name.
+        peer: its name in ``medians``, and what it is.
+        run_on: device, threads, repetitions.
+        ours: our name in ``medians``.
+        least: target: at least so many times as fast; None: there is none.
+        tokens: of one run, where tokens are counted.
+    """
+    (name, label), (device, threads, repetitions) = peer, run_on
+    ratio = medians[name] / medians[ours]
+    return Result(
+        benchmark=benchmark,
+        case=case,
+        device=device,
+        threads=threads,
+        value=1e3 * medians[ours],
+        unit="ms",
+        repetitions=repetitions,
+        peer=label,
+        peer_value=1e3 * medians[name],
+        ratio=ratio,
+        target=None if least is None else f"at least {least:g} times as fast",
+        met=None if least is None else ratio >= least,
+        tokens_per_second=None if tokens is None else tokens / medians[ours],
+    )
+
+
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
     """Let torch use ``count`` CPU threads."""

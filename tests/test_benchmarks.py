@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import man_moe, ramen, run, zero_shot
-from benchmarks.timing import Result, interleaved_medians
+from benchmarks.timing import Result, beside_peer, interleaved_medians
 from xlrepro.book.pages.benchmarks import GROUP_TITLES, NO_GPU, benchmark_tables
 from xlrepro.experiments import experiment
 from xlrepro.paths import data_dir
@@ -159,3 +159,15 @@ def test_operations_of_a_step_are_those_of_its_products(monkeypatch):
     # 8 pieces: 4 of 8 x 8, 2 of 8 x 16, attention 2 x 4 x 8; 3 hidden: 8 x 8, then 50 of 8
     entries = 8 * (4 * 64 + 2 * 128 + 64) + 3 * 8 * (8 + 50)
     assert ramen.operations([("en", ids, hidden)]) == 6 * entries
+
+
+def test_a_peer_that_takes_twice_as_long_makes_ours_twice_as_fast():
+    medians = {"ours": 0.5, "loop": 1.0}
+    at_least = [
+        beside_peer("step", "a", medians, ("loop", "a loop"), ("cpu", 1, 3), least=least, tokens=10)
+        for least in (2.0, 3.0, None)
+    ]
+    assert [line.met for line in at_least] == [True, False, None]
+    line = at_least[0]
+    assert (line.value, line.peer_value, line.ratio) == (500, 1000, 2)
+    assert (line.tokens_per_second, line.target) == (20, "at least 2 times as fast")

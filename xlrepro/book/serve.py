@@ -116,16 +116,16 @@ def served(folder: Path, port: int = 0, made: Made | None = None) -> Iterator[st
 
 def snapshot(folders: Iterable[Path]) -> dict[Path, int]:
     """Return every file below ``folders`` and when it was changed, in nanoseconds."""
-    found: dict[Path, int] = {}
+    changed: dict[Path, int] = {}
     for folder in folders:
         for path in folder.rglob("*"):
             if "__pycache__" in path.parts or ".ipynb_checkpoints" in path.parts:
                 continue
             try:
-                found[path] = path.stat().st_mtime_ns
+                changed[path] = path.stat().st_mtime_ns
             except OSError:
                 continue  # removed meanwhile
-    return {path: when for path, when in found.items() if path.is_file()}
+    return {path: when for path, when in changed.items() if path.is_file()}
 
 
 def rebuild_on_change(

@@ -103,10 +103,10 @@ def _checked(path: Path, script: Script) -> Path:
     Raises:
         DataError: if they are not.
     """
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != script.sha256:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != script.sha256:
         raise DataError(
-            f"{path} has SHA-256 {found[:12]}…, expected {script.sha256[:12]}…: remove it and "
+            f"{path} has SHA-256 {digest[:12]}…, expected {script.sha256[:12]}…: remove it and "
             "repeat"
         )
     return path

@@ -88,9 +88,9 @@ class Evidence:
     def frame(self, experiment: str, profile: str) -> "pd.DataFrame":
         """Return the cells of ``experiment``, reported beside reproduced, compared once."""
         if (experiment, profile) not in self._frames:
-            own = all_experiments().get(experiment)
+            built = all_experiments().get(experiment)
             view = View(experiment, profile, self.numbers)
-            self._frames[experiment, profile] = compare(view, own=own)
+            self._frames[experiment, profile] = compare(view, own=built)
         return self._frames[experiment, profile]
 
     @cached_property

@@ -28,8 +28,8 @@ FEWEST_COLUMNS = 20
 NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"xlrepro {__version__}")
         raise typer.Exit
 

@@ -69,22 +69,22 @@ def verify(
     from xlrepro.corpora import checksums, registry
 
     chosen = [registry.dataset(name) for name in names] if names else registry.list_datasets()
-    found: dict[str, list[str]] = {"ok": [], "missing": [], "wrong": []}
+    files_by_status: dict[str, list[str]] = {"ok": [], "missing": [], "wrong": []}
     for entry in chosen:
         for file_id, file in entry.files.items():
             path = registry.cached_path(entry.name, file_id)
             status = checksums.status(path, file.sha256)
             if status == "wrong":
                 checksums.forget(path)
-            found[status].append(f"{entry.name} {file_id}")
-    problems = found["wrong"] + (found["missing"] if names else [])
+            files_by_status[status].append(f"{entry.name} {file_id}")
+    problems = files_by_status["wrong"] + (files_by_status["missing"] if names else [])
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(files_by_status, ensure_ascii=False, indent=2))
     else:
         for problem in problems:
-            status = "wrong" if problem in found["wrong"] else "missing"
+            status = "wrong" if problem in files_by_status["wrong"] else "missing"
             typer.echo(f"{status}: {problem}; repair with: xlrepro data fetch {problem}")
-        typer.echo(", ".join(f"{len(files)} {status}" for status, files in found.items()))
+        typer.echo(", ".join(f"{len(files)} {status}" for status, files in files_by_status.items()))
     if problems:
         raise typer.Exit(1)
 

@@ -120,18 +120,18 @@ def _check_turned_down(chosen: "Sequence[Experiment]", as_json: bool, whole: boo
         os.environ |= TURNED_DOWN  # of the worker processes, which start from here on
         store = RecordStore(Path(folder) / "turned-down")
         _run_smoke([*some, *probes], store)
-        found: list[Difference] = []
+        apart: list[Difference] = []
         for each in chosen:
             keys = {t.key for t in some if t.experiment == each.key}
             if keys:
                 numbers = _numbers(each, store, keys)
-                found += [d for d in _check(each.key, numbers) if d.kind == MOVED]
+                apart += [d for d in _check(each.key, numbers) if d.kind == MOVED]
         moved = [t for t in probes if _numbers_of(t, native) != _numbers_of(t, store)]
     typer.echo(f"turned down: {', '.join(f'{k}={v}' for k, v in TURNED_DOWN.items())}", err=True)
-    typer.echo(f"{len(some)} trials in double precision, {len(found)} numbers differ", err=True)
+    typer.echo(f"{len(some)} trials in double precision, {len(apart)} numbers differ", err=True)
     typer.echo(f"{len(probes)} in single precision, {len(moved)} trials differ", err=True)
-    _print_differences(found, list(dict.fromkeys(t.experiment for t in some)), False, as_json)
-    raise typer.Exit(1 if found or (whole and not moved) else 0)
+    _print_differences(apart, list(dict.fromkeys(t.experiment for t in some)), False, as_json)
+    raise typer.Exit(1 if apart or (whole and not moved) else 0)
 
 
 def one_of_each(trials: "Sequence[Trial]") -> "list[Trial]":
@@ -150,8 +150,8 @@ def one_of_each(trials: "Sequence[Trial]") -> "list[Trial]":
 
 
 def _parts(settings: dict[str, Any]) -> dict[str, Any]:
-    found = [settings[name] for name in ("encoder", "model") if name in settings]
-    return next((parts for parts in found if isinstance(parts, dict)), {})
+    networks = [settings[name] for name in ("encoder", "model") if name in settings]
+    return next((parts for parts in networks if isinstance(parts, dict)), {})
 
 
 def in_single_precision(trials: "Sequence[Trial]") -> "list[Trial]":

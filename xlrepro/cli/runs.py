@@ -330,9 +330,9 @@ def _preset_keys(
     for each in experiments:
         for profile in set(profiles) & set(each.profiles):
             records = [r for name in each.trained_in for r in store.records(name, profile)]
-            own = preset_keys(each, profile, [record.seed for record in records])
-            others = [r for r in records if r.key not in own and r.experiment == each.key]
-            keys |= own
+            preset = preset_keys(each, profile, [record.seed for record in records])
+            others = [r for r in records if r.key not in preset and r.experiment == each.key]
+            keys |= preset
             if others:
                 typer.echo(
                     f"{each.key} {profile}: {len(others)} records have other settings or data than "

@@ -56,13 +56,13 @@ class Answer:
     cost: str
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+        paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
         links = "; ".join(
             f'<a href="#{deviation_anchor(d.id)}">{escape(d.title)}</a>' for d in self.why
         )
         why = f"<p>Why it may differ: {links}.</p>" if links else ""
         return (
-            f'<p class="xl-headline"><strong>{escape(self.headline)}</strong></p>{told}{why}'
+            f'<p class="xl-headline"><strong>{escape(self.headline)}</strong></p>{paragraphs}{why}'
             f'<p class="xl-cost">{escape(self.cost)}</p>'
         )
 
@@ -88,19 +88,19 @@ def answer(
     reported = reported or load_reported()
     main = load_catalog().experiment(view.experiment).answer
     if main:
-        told = [difference_sentence(view, main, reported)]
+        lines = [difference_sentence(view, main, reported)]
     else:
         rows = compared_rows(view, reported=reported)
-        told = cells_sentence(verdict_counts(row["verdict"] for row in rows))
-    told += [claims_sentence(verdicts)] if verdicts and main else []
+        lines = cells_sentence(verdict_counts(row["verdict"] for row in rows))
+    lines += [claims_sentence(verdicts)] if verdicts and main else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     if view.profile == "smoke":
         theirs = [printed_sentence(view, main, reported)] if main else []
-        headline, told, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
+        headline, lines, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
     else:
         headline = headline_of(view, main, reported, verdicts)
     why = () if view.profile == "smoke" else tuple(weighing_most(view.experiment, view.profile)[:2])
-    return Answer(f"Answer, {view.experiment} ({view.profile})", headline, tuple(told), why, cost)
+    return Answer(f"Answer, {view.experiment} ({view.profile})", headline, tuple(lines), why, cost)
 
 
 def headline_of(
@@ -236,11 +236,11 @@ def _ours(
     mean, low, high = (factor * float(pair[name]) for name in ("mean", "low", "high"))
     if not all(float(f"{end:.{decimals}f}") for end in (low, high)):
         decimals += 1  # an end beside 0 shows on which side
-    told = f"{number(mean, decimals, True)} {unit}".rstrip()
+    size = f"{number(mean, decimals, True)} {unit}".rstrip()
     if pair["n"] == 1:
-        return f"{told}, one seed, so no interval", None
+        return f"{size}, one seed, so no interval", None
     ends = " to ".join(number(end, decimals, True) for end in (low, high))
-    return f"{told}, {ends}, {in_words(pair['n'])} seeds", (low, high)
+    return f"{size}, {ends}, {in_words(pair['n'])} seeds", (low, high)
 
 
 def in_words(count: int) -> str:

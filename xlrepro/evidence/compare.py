@@ -222,8 +222,8 @@ def _sides(
             ours = view.get(system, column)
             if ours is None and column == AVERAGE and column in entry.average_columns:
                 ours = _average(view, system, reported, entry)
-            asked = (system, column) in layout.missing if theirs is None else theirs.printed != ""
-            if ours is not None or asked:
+            wanted = (system, column) in layout.missing if theirs is None else theirs.printed != ""
+            if ours is not None or wanted:
                 yield _Sides(view.experiment, view.profile, system, column, theirs, ours)
 
 

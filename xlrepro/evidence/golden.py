@@ -164,7 +164,7 @@ def _flat(golden: _Golden) -> dict[tuple[str, str, int], float]:
 
 def _differences(golden: _Golden, now: _Golden) -> list[Difference]:
     before, after = _flat(golden), _flat(now)
-    found = []
+    differences = []
     for system, column, seed in [*before, *(a for a in after if a not in before)]:
         old = before.get((system, column, seed))
         new = after.get((system, column, seed))
@@ -173,8 +173,8 @@ def _differences(golden: _Golden, now: _Golden) -> list[Difference]:
             kind = NEW if old is None else MISSING
         elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
             continue
-        found.append(Difference(golden.experiment, system, column, seed, kind, old, new))
-    return found
+        differences.append(Difference(golden.experiment, system, column, seed, kind, old, new))
+    return differences
 
 
 def _content(experiment: str, numbers: ReproducedNumbers) -> _Golden:

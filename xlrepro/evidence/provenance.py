@@ -138,10 +138,10 @@ class Keys(Entry):
 
     def html(self, header: bool = False) -> str:
         """Return the cell: each key by its first characters, the whole as its title."""
-        told = " ".join(
+        keys = " ".join(
             f'<code id="{record_anchor(k)}" title="{k}">{k[:KEY_LENGTH]}</code>' for k in self.keys
         )
-        return super().html(header).replace(">" + self.text + "<", f">{told}<", 1)
+        return super().html(header).replace(">" + self.text + "<", f">{keys}<", 1)
 
 
 def command_of(records: Sequence[Record]) -> str:

@@ -105,8 +105,8 @@ def parse_extra(text: str, where: str) -> dict[str, str]:
     """Split ``"PE=-; k=2"`` into fields; a part without ``=`` is a remark and is left out."""
     fields: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(";"))):
-        name, found, value = part.partition("=")
-        if not found:
+        name, equals, value = part.partition("=")
+        if not equals:
             continue
         if not name or name in HEADER or name in fields:
             raise DataError(f"{where}: field {name!r} of 'extra' is empty, repeated or a column")
@@ -213,8 +213,8 @@ class ReportedNumbers:
 
     def cells(self, experiment: str, context: bool | None = False) -> list[ReportedCell]:
         """Return an experiment's cells: those of systems, of context (True), or all (None)."""
-        found = self._by_experiment.get(experiment, [])
-        return [c for c in found if context is None or c.context == context]
+        every = self._by_experiment.get(experiment, [])
+        return [c for c in every if context is None or c.context == context]
 
     def systems(self, experiment: str, context: bool | None = False) -> list[str]:
         """Return the systems of an experiment in the order of the table's rows."""
@@ -248,8 +248,8 @@ def read_reported(folder: Path, catalog: Catalog) -> ReportedNumbers:
         cells: list[ReportedCell] = []
         for spec in entry.reported:
             path = folder / key.split("/", 1)[0] / f"{spec.table}.csv"
-            found = read_table(path, spec, catalog, key)
-            cells = _merge_repeats(cells, found) if spec.repeats else cells + found
+            table = read_table(path, spec, catalog, key)
+            cells = _merge_repeats(cells, table) if spec.repeats else cells + table
         everything += cells
     return ReportedNumbers(everything)
 

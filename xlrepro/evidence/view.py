@@ -59,10 +59,10 @@ class View:
         Raises:
             SettingsError: if a column was not run, or no seed has them all.
         """
-        found = {column: self.get(system, column) for column in columns}
-        cells = [cell for cell in found.values() if cell is not None]
+        by_column = {column: self.get(system, column) for column in columns}
+        cells = [cell for cell in by_column.values() if cell is not None]
         seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
-        missing = [column for column, cell in found.items() if cell is None]
+        missing = [column for column, cell in by_column.items() if cell is None]
         if missing or not seeds:
             lacking = ", ".join(missing) or "a common seed"
             raise SettingsError(f"{self.experiment} {self.profile} {system}: not run: {lacking}")

@@ -5,6 +5,7 @@ leaves it out, and counted in the whole text of `open`.
 """
 
 import re
+from functools import cache
 
 import pytest
 
@@ -32,9 +33,10 @@ def bare(text):
     return re.sub(r"[\W_]+", "", text.lower())
 
 
+@cache
 def forbidden(language):
     """Premises and hypotheses of XNLI, and sentences of the treebanks' test and dev sets."""
-    found = {
+    sentences = {
         bare(text)
         for part in ("dev", "test")
         if f"{language}/{part}" in registry.dataset("xnli").files
@@ -43,9 +45,9 @@ def forbidden(language):
     }
     for name, file in registry.dataset("ud-r2.2").files.items():
         if file.language == language and not name.endswith("train"):
-            sentences = load("ud-r2.2", name, progress=False)
-            found |= {bare("".join(sentence.tokens)) for sentence in sentences}
-    return found - {""}
+            read = load("ud-r2.2", name, progress=False)
+            sentences |= {bare("".join(sentence.tokens)) for sentence in read}
+    return sentences - {""}
 
 
 def count(lines, language):

@@ -55,7 +55,7 @@ def scatter() -> str:
     """Return the plot with its legend, as HTML."""
     drawn = clouds(evidence())
     same, other = (sum(len(getattr(c, kind)) for c in drawn) for kind in ("same", "other"))
-    told = (
+    label = (
         f"All {same + other} cells with a printed and a reproduced score, from 0 to 100: "
         f"{same} on the paper's corpora (filled), {other} on other corpora or weights (rings). "
         f"On the diagonal they agree. {_far_off(drawn)}"
@@ -64,8 +64,8 @@ def scatter() -> str:
     width, height = LEFT + SIDE + 14, TOP + SIDE + 44
     return (
         f'<figure class="xl-scatter"><svg viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(told)}">{_axes()}{parts}</svg>\n'
-        f"<figcaption>{escape(told)} {_legend(drawn)}</figcaption></figure>"
+        f'aria-label="{escape(label)}">{_axes()}{parts}</svg>\n'
+        f"<figcaption>{escape(label)} {_legend(drawn)}</figcaption></figure>"
     )
 
 

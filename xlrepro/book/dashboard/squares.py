@@ -51,11 +51,11 @@ def _row(found: Evidence, paper: str) -> str:
     claims = found.all_claims[paper]
     title = MENU_TITLES.get(paper, paper)
     counts = status_counts([found.verdicts(paper)[c.id].get("open") for c in claims])
-    told = ", ".join(f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s])
+    sums = ", ".join(f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s])
     items = "".join(_claim(found, paper, claim) for claim in claims)
     return (
         f'<div class="xl-claims-of"><p><a href="{paper}/claims.html">{escape(title)}</a> '
-        f"<span>{escape(found.catalog.paper(paper).short)}; at open: {told or NOT_RUN}</span></p>\n"
+        f"<span>{escape(found.catalog.paper(paper).short)}; at open: {sums or NOT_RUN}</span></p>\n"
         f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{reasons(found, paper)}</div>'
     )
 
@@ -84,22 +84,22 @@ def reasons(found: Evidence, paper: str, profile: str = "open", page: str = EVER
     printed = sum(v is not None and v.status == FAILS for c in failing
                   for v in [verdicts[c.id].get(REPORTED)])  # fmt: skip
     parts += [f"printed numbers fail too ({printed})"] * bool(printed)
-    told = [
+    clauses = [
         f"Behind the {len(failing)} that fail{'s' * (len(failing) == 1)}: {'; '.join(parts)}"
     ] * bool(parts)
     open_ = [v for v in own.values() if v.status == UNDECIDED]
     few = sum(v.n == 1 for v in open_)
-    told += [f"{few} of {len(open_)} undecided: one seed"] * bool(few)
-    return f'<p class="xl-why">{". ".join(told)}.</p>' if told else ""
+    clauses += [f"{few} of {len(open_)} undecided: one seed"] * bool(few)
+    return f'<p class="xl-why">{". ".join(clauses)}.</p>' if clauses else ""
 
 
 def _claim(found: Evidence, paper: str, claim: Claim) -> str:
     verdicts = [found.verdicts(paper)[claim.id].get(label) for label in LABELS]
     statuses = [v.status if v else NOT_RUN for v in verdicts]
-    told = "; ".join(
+    standing = "; ".join(
         f"{WORDS.get(label, label)}: {status}" for label, status in zip(LABELS, statuses)
     )
-    tip = f"<b>{claim.id}</b> {escape(claim.text)} <i>{told}.</i>"
+    tip = f"<b>{claim.id}</b> {escape(claim.text)} <i>{standing}.</i>"
     return (
         f'<li><a href="{paper}/claims.html#{claim.id}">{"".join(map(_square, statuses))}'
         f'<span class="xl-tip">{tip}</span></a></li>'

@@ -139,13 +139,13 @@ class Findings:
         ``"not evaluable"``.
         """
         self._known(claim)
-        found = self.found.verdicts(self.paper)[claim].get(self._condition(at).label)
-        return found.status if found else "not run"
+        verdict = self.found.verdicts(self.paper)[claim].get(self._condition(at).label)
+        return verdict.status if verdict else "not run"
 
     def judged(self, predicate: str, at: str = "open") -> str:
         """Return the verdict on a predicate of the page's own, reached as those on claims."""
-        found = self.found.judge.judge(self._claim(predicate), self._condition(at))
-        return found.status if found else "not run"
+        verdict = self.found.judge.judge(self._claim(predicate), self._condition(at))
+        return verdict.status if verdict else "not run"
 
     def _condition(self, label: str) -> Condition:
         """Return what a claim can be judged on: a profile, or ``"open, word-mapped"``."""

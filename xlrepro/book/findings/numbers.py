@@ -183,8 +183,8 @@ class Gap:
                 its direction, or if it was not run.
         """
         self._check()
-        told = f"{self.short} {self.unit}".rstrip()
+        size = f"{self.short} {self.unit}".rstrip()
         if self.n == 1:
-            return f"{told} (one seed, so no interval)"
+            return f"{size} (one seed, so no interval)"
         low, high = (number(v, self._decimals, True) for v in (self.low, self.high))
-        return f"{told} ({low} to {high}, n = {self.n})"
+        return f"{size} ({low} to {high}, n = {self.n})"

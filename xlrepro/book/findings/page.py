@@ -40,9 +40,9 @@ def in_short(paper: str) -> list[str]:
     Raises:
         DataError: if it has no such section, or no list in it.
     """
-    _, found, rest = markdown(paper).partition(f"{SHORT}\n")
+    _, heading, rest = markdown(paper).partition(f"{SHORT}\n")
     section = rest.partition("\n## ")[0]
     items = [" ".join(item.split()) for item in re.split(r"^- ", section, flags=re.M)[1:]]
-    if not found or not items:
+    if not heading or not items:
         raise DataError(f"{_path(paper)}: begin with {SHORT!r} and a list of one to three findings")
     return [item.replace('href="../', 'href="') for item in items]

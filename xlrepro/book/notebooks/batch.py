@@ -111,18 +111,18 @@ def find_notebooks(names: Sequence[str] | None = None) -> dict[str, Path]:
         SettingsError: for a name without a notebook.
     """
     root = notebooks_dir()
-    found = {
+    notebooks = {
         path.relative_to(root).with_suffix("").as_posix(): path
         for path in sorted(root.glob("*/*.ipynb"))
     }
     if not names:
-        return found
+        return notebooks
     chosen: dict[str, Path] = {}
     for name in names:
-        hits = {key: path for key, path in found.items() if name in (key, key.split("/")[0])}
+        hits = {key: path for key, path in notebooks.items() if name in (key, key.split("/")[0])}
         if not hits:
             raise SettingsError(
-                f"there is no notebook for {name!r}; there are: {', '.join(found) or 'none'}"
+                f"there is no notebook for {name!r}; there are: {', '.join(notebooks) or 'none'}"
             )
         chosen.update(hits)
     return chosen
@@ -167,9 +167,9 @@ def _check_run(experiment: str, profile: str, values: Mapping[str, Any]) -> None
     """Refuse a device that is not here and a system that the experiment lacks, before any run."""
     if values.get("device") == "cuda" and not (values.get("scheduler") or visible_gpus()):
         resolve("cuda")
-    own = all_experiments().get(experiment)
-    if own is not None and values.get("systems"):
-        own.trials(profile, values["systems"], values.get("seeds"))
+    built = all_experiments().get(experiment)
+    if built is not None and values.get("systems"):
+        built.trials(profile, values["systems"], values.get("seeds"))
 
 
 def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,17 +183,17 @@ def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]
     return {"profile": profile, **parameters}
 
 
-def _at_profile(found: Mapping[str, Path], profile: str) -> dict[str, Path]:
+def _at_profile(notebooks: Mapping[str, Path], profile: str) -> dict[str, Path]:
     """Return the notebooks whose experiment has the profile; a warning names the others."""
     known = all_experiments()
-    lacking = [key for key in found if key in known and profile not in known[key].profiles]
+    lacking = [key for key in notebooks if key in known and profile not in known[key].profiles]
     if not lacking:
-        return dict(found)
+        return dict(notebooks)
     line = f"no profile {profile!r}: {', '.join(lacking)}"
-    if len(lacking) == len(found):
+    if len(lacking) == len(notebooks):
         raise SettingsError(f"nothing to run, these experiments have {line}")
     logger.warning("left out, these experiments have %s", line)
-    return {key: path for key, path in found.items() if key not in lacking}
+    return {key: path for key, path in notebooks.items() if key not in lacking}
 
 
 def is_current(job: Job, now: Circumstances) -> bool:
@@ -263,14 +263,14 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
         if job.experiment not in known:
             continue
         try:
-            asked = known[job.experiment].trials(
+            wanted = known[job.experiment].trials(
                 values["profile"], values.get("systems"), values.get("seeds")
             )
         except XlreproError as error:
             report(f"{job.experiment}: {error}")
             continue
         where = (values.get("device", "auto"), values.get("scheduler"), values.get("jobs"))
-        groups.setdefault(where, {}).update({trial.key: trial for trial in asked})
+        groups.setdefault(where, {}).update({trial.key: trial for trial in wanted})
     for (device, scheduler, slots), trials in groups.items():
         made = run_trials([*trials.values()], device=device, scheduler=scheduler, jobs=slots)
         report(f"trials: {made.line}")

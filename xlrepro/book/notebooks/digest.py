@@ -71,17 +71,17 @@ def record_digests() -> dict[str, str]:
 
     Published records are not among them: they are shown data.
     """
-    found: dict[str, list[list[str]]] = {}
+    digests: dict[str, list[list[str]]] = {}
     for file in sorted((build_dir() / "records").glob("*.json")):
         try:
             content = file.read_bytes()
             owner = str(json.loads(content)["experiment"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # removed meanwhile, or broken: no page shows it
-        found.setdefault(owner, []).append([file.name, hashlib.sha256(content).hexdigest()])
+        digests.setdefault(owner, []).append([file.name, hashlib.sha256(content).hexdigest()])
     return {
         name: hashlib.sha256(canonical_json(seen).encode()).hexdigest()
-        for name, seen in found.items()
+        for name, seen in digests.items()
     }
 
 

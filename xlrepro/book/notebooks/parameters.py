@@ -69,7 +69,7 @@ def declared(notebook: Mapping[str, Any], where: str) -> dict[str, Any]:
         statements = ast.parse(tagged[0]).body
     except (SyntaxError, ValueError, RecursionError):
         raise SettingsError(f"{where}: the cell tagged 'parameters' is not Python") from None
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for statement in statements:
         if isinstance(statement, ast.Assign):
             names, value = statement.targets, statement.value
@@ -79,8 +79,8 @@ def declared(notebook: Mapping[str, Any], where: str) -> dict[str, Any]:
             continue
         for name in names:
             if isinstance(name, ast.Name):
-                found[name.id] = _literal(value, name.id, where)
-    return found
+                defaults[name.id] = _literal(value, name.id, where)
+    return defaults
 
 
 def _literal(value: ast.expr, name: str, where: str) -> Any:

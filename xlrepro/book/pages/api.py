@@ -28,22 +28,22 @@ NOT_SHOWN = ("book", "cli", "papers")  # what is behind the commands; papers hav
 
 def packages() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return every page of the reference, those of the built papers included."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    pages: dict[str, tuple[str, tuple[str, ...]]] = {}
     for page, named_in in PAGES.items():
         if page == "trials":
             papers = (p for p in MENU_TITLES if importlib.util.find_spec(f"xlrepro.papers.{p}"))
-            found |= {p: (f"Paper: {MENU_TITLES[p]}", (f"xlrepro.papers.{p}",)) for p in papers}
-        found[page] = named_in
+            pages |= {p: (f"Paper: {MENU_TITLES[p]}", (f"xlrepro.papers.{p}",)) for p in papers}
+        pages[page] = named_in
     named = {name for _, names in PAGES.values() for name in names}
     rest = [e for e in pkgutil.iter_modules(xlrepro.__path__) if f"xlrepro.{e.name}" not in named]
     shown = [e for e in rest if e.name not in NOT_SHOWN and not e.name.startswith("_")]
-    title, names = found.pop("base")
+    title, names = pages.pop("base")
     for entry in shown:
         if entry.ispkg:
-            found[entry.name] = (entry.name.capitalize(), (f"xlrepro.{entry.name}",))
+            pages[entry.name] = (entry.name.capitalize(), (f"xlrepro.{entry.name}",))
         else:
             names += (f"xlrepro.{entry.name}",)
-    return {**found, "base": (title, names)}
+    return {**pages, "base": (title, names)}
 
 
 def modules_of(name: str) -> list[str]:
@@ -58,13 +58,13 @@ def modules_of(name: str) -> list[str]:
         return [name]
     elsewhere = {n for _, names in PAGES.values() for n in names if n != name}
     # A package without a docstring has nothing to say for itself.
-    found = [name] if spec.origin and Path(spec.origin).stat().st_size else []
+    modules = [name] if spec.origin and Path(spec.origin).stat().st_size else []
     for entry in pkgutil.iter_modules(list(spec.submodule_search_locations)):
         full = f"{name}.{entry.name}"
         if entry.name.startswith("_") or full in elsewhere:
             continue
-        found += modules_of(full) if entry.ispkg else [full]
-    return found
+        modules += modules_of(full) if entry.ispkg else [full]
+    return modules
 
 
 def api_pages() -> dict[str, str]:

@@ -31,14 +31,14 @@ def linked(text: str, paper: str) -> str:
         paper: whose code is looked at first.
     """
 
-    def link(found: re.Match[str]) -> str:
-        place = place_of(found[1], paper)
+    def link(match: re.Match[str]) -> str:
+        place = place_of(match[1], paper)
         if place is None:
-            return found[0]
+            return match[0]
         file, line = place
         return (
             f'<a class="xl-code" href="../{FOLDER}/{file}.html#L{line}" title="{file}:{line}">'
-            f"<code>{escape(found[1])}</code></a>"
+            f"<code>{escape(match[1])}</code></a>"
         )
 
     return _NAMED.sub(link, text)
@@ -55,7 +55,7 @@ def place_of(name: str, paper: str) -> Place | None:
 @cache
 def _places(folder: str) -> dict[str, Place]:
     """Return every name below a folder that means one place alone."""
-    found: dict[str, Place | None] = {}
+    places: dict[str, Place | None] = {}
     for path in sorted((project_root() / folder).rglob("*.*")):
         if path.suffix not in (".py", ".yaml"):
             continue
@@ -64,8 +64,8 @@ def _places(folder: str) -> dict[str, Place]:
         names = [("/".join(parts[i:]), 1) for i in range(len(parts))]
         names += [(path.stem, 1), *_definitions(path)] if path.suffix == ".py" else []
         for name, line in names:
-            found[name] = None if name in found else (file, line)
-    return {name: place for name, place in found.items() if place is not None}
+            places[name] = None if name in places else (file, line)
+    return {name: place for name, place in places.items() if place is not None}
 
 
 def _definitions(path: Path) -> Iterator[tuple[str, int]]:

@@ -25,20 +25,20 @@ def reported_tables(numbers: ReportedNumbers, experiment: str) -> list[Table]:
 def _one_table(cells: Sequence[ReportedCell], name: str) -> Table:
     systems = list(dict.fromkeys(cell.system for cell in cells))
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    found = {(cell.system, cell.column): cell for cell in cells}
+    by_place = {(cell.system, cell.column): cell for cell in cells}
     first = {cell.system: cell for cell in reversed(cells)}
     caption = f"{table_name(name)} as printed: {_metrics(cells)}."
     if len(columns) > MOST_COLUMNS:
         head = [Heading("column")]
         head += [Heading(_full_name(first[s]), numeric=True) for s in systems]
-        body = [(Entry(c), *(_entry(found.get((s, c))) for s in systems)) for c in columns]
+        body = [(Entry(c), *(_entry(by_place.get((s, c))) for s in systems)) for c in columns]
     else:
         head = [Heading("system"), Heading("rows"), *(Heading(c, numeric=True) for c in columns)]
         body = [
             (
                 Entry(first[s].name),
                 Entry(first[s].row_group),
-                *(_entry(found.get((s, c))) for c in columns),
+                *(_entry(by_place.get((s, c))) for c in columns),
             )
             for s in systems
         ]

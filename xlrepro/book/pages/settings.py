@@ -15,26 +15,26 @@ def settings_table(paper: str, name: str) -> str:
     holds for all.
     """
     path = project_root() / "xlrepro" / "papers" / paper / "presets" / f"{name}.yaml"
-    found = _by_profile(read_yaml(path))
-    profiles = list(found)
-    keys = list(dict.fromkeys(key for profile in profiles for key in found[profile]))
+    presets = _by_profile(read_yaml(path))
+    profiles = list(presets)
+    keys = list(dict.fromkeys(key for profile in profiles for key in presets[profile]))
     rows = [
-        (Entry(key, code=True), *(Entry(_text(found[p].get(key, ""))) for p in profiles))
+        (Entry(key, code=True), *(Entry(_text(presets[p].get(key, ""))) for p in profiles))
         for key in keys
     ]
     caption = f"Presets of {name}; an empty field leaves the default of the settings class."
     return Table(caption, headings("setting", *profiles), tuple(rows), interactive=False).html
 
 
-def _by_profile(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _by_profile(presets: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return profile to settings by name; ``block.task`` for what is nested without profiles."""
-    profiles = [p for p in PROFILES if p in found]
+    profiles = [p for p in PROFILES if p in presets]
     if profiles:
-        return {p: found[p] for p in profiles}
-    inner = {name: part for name, part in found.items() if set(part) <= set(PROFILES)}
+        return {p: presets[p] for p in profiles}
+    inner = {name: part for name, part in presets.items() if set(part) <= set(PROFILES)}
     shared = {
         f"{name}.{key}": value
-        for name, part in found.items()
+        for name, part in presets.items()
         if name not in inner
         for key, value in part.items()
     }

@@ -68,12 +68,12 @@ def draw(cells: Mapping[Key, ReproducedCell], count: int = DRAWS) -> dict[Key, f
     rng = np.random.default_rng(0)
     drawn: dict[Key, float | Array] = {}
     for seeds in sorted({cell.seeds for cell in cells.values()}):
-        own = {key: cell for key, cell in cells.items() if cell.seeds == seeds}
+        together = {key: cell for key, cell in cells.items() if cell.seeds == seeds}
         if len(seeds) == 1:
-            drawn |= {key: cell.mean for key, cell in own.items()}
+            drawn |= {key: cell.mean for key, cell in together.items()}
             continue
-        values = np.array([cell.values for cell in own.values()]).T  # shape: (seeds, cells)
+        values = np.array([cell.values for cell in together.values()]).T  # shape: (seeds, cells)
         normal = rng.standard_normal((count, len(seeds) - 1))
         means = drawn_means(values, normal, rng.chisquare(len(seeds) - 1, count))
-        drawn |= dict(zip(own, means.T, strict=True))
+        drawn |= dict(zip(together, means.T, strict=True))
     return drawn

@@ -28,14 +28,14 @@ def flat(values: Any) -> Any:
 
 def all_true(values: Iterable[Any]) -> Any:
     """Tell whether all are true, draw by draw."""
-    found = list(values)
-    return np.logical_and.reduce(_stack(found)) if are_drawn(found) else all(found)
+    truths = list(values)
+    return np.logical_and.reduce(_stack(truths)) if are_drawn(truths) else all(truths)
 
 
 def any_true(values: Iterable[Any]) -> Any:
     """Tell whether any is true, draw by draw."""
-    found = list(values)
-    return np.logical_or.reduce(_stack(found)) if are_drawn(found) else any(found)
+    truths = list(values)
+    return np.logical_or.reduce(_stack(truths)) if are_drawn(truths) else any(truths)
 
 
 def negated(value: Any) -> Any:
@@ -111,8 +111,8 @@ def spearman(first: Sequence[Any], second: Sequence[Any]) -> Any:
     # shape: (items, draws); column j: the ranks in draw j, around their mean
     a, b = (r - r.mean(0) for r in map(_ranks, np.split(both, 2)))
     scale = np.sqrt(np.sum(a * a, axis=0) * np.sum(b * b, axis=0))
-    found = np.where(scale > 0, np.sum(a * b, axis=0) / np.where(scale > 0, scale, 1.0), math.nan)
-    return found if drawn else float(found[0])
+    rho = np.where(scale > 0, np.sum(a * b, axis=0) / np.where(scale > 0, scale, 1.0), math.nan)
+    return rho if drawn else float(rho[0])
 
 
 def argmax(values: Sequence[Any], labels: Sequence[Any]) -> Any:

@@ -205,8 +205,8 @@ class Judge:
 
         @cache
         def columns(table: str, system: str) -> list[str]:
-            found = self.reported.cells(printed(table), context=None)
-            return [c.column for c in found if c.system == system and c.value is not None]
+            cells = self.reported.cells(printed(table), context=None)
+            return [c.column for c in cells if c.system == system and c.value is not None]
 
         @cache
         def targets(table: str, system: str) -> list[str]:
@@ -297,8 +297,8 @@ class Judge:
             return ClaimVerdict(UNDECIDED, n=n, alone=alone)
         drawn: list[Comparison] = []
         true = self._evaluate(claim, {**means, **draw(random)}.__getitem__, drawn)
-        found = _intervals(made, single, drawn)
-        share, contradicted = float(np.mean(true)), [i.low < 0 < i.high for i in found]
+        ranges = _intervals(made, single, drawn)
+        share, contradicted = float(np.mean(true)), [i.low < 0 < i.high for i in ranges]
         status = UNDECIDED
         if share >= CERTAIN and not any(contradicted):
             status = HOLDS
@@ -306,7 +306,7 @@ class Judge:
             True
         ]:  # of one difference: no verdict against it
             status = FAILS
-        widest = max(((i.high - i.low) / 2 for i in found), default=None)
+        widest = max(((i.high - i.low) / 2 for i in ranges), default=None)
         return ClaimVerdict(status, share, n, alone, decidable=widest)
 
     def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
@@ -384,5 +384,5 @@ def judge_all(
 
 def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:
     """Return how many verdicts have each status."""
-    found = [v.status for v in verdicts if v is not None]
-    return {status: found.count(status) for status in STATUSES}
+    statuses = [v.status for v in verdicts if v is not None]
+    return {status: statuses.count(status) for status in STATUSES}

@@ -31,8 +31,8 @@ class Reading:
     @property
     def note(self) -> str:
         """Say what was read instead of what, ``"th for zh, en for de"``."""
-        told = [f"{ours} for {printed}" for printed, ours in self.fields.items()]
-        return ", ".join(told + [f"{weights} for the paper's" for weights in self.weights])
+        pairs = [f"{ours} for {printed}" for printed, ours in self.fields.items()]
+        return ", ".join(pairs + [f"{weights} for the paper's" for weights in self.weights])
 
     def column(self, stand_in: StandIn | None, printed: str) -> str:
         """Return the column of ours for a printed one, and remember what was replaced."""
@@ -70,6 +70,6 @@ def reading(catalog: Catalog, profile: str, cells: Iterable[tuple[str, str, str]
         stand_in = entry.stand_ins.get(profile)
         if stand_in and stand_in.covers(column):
             data[experiment] = stand_in.data
-        if found := entry.other_weights(profile, system):
-            weights[found] = True
+        if other := entry.other_weights(profile, system):
+            weights[other] = True
     return Reading(data, weights=tuple(weights))

@@ -83,17 +83,17 @@ def gain_along(
     drawing, panels = _panels(targets, title, view.profile, along, sharey=True)
     sentences = []
     for target, axes in zip(targets, panels, strict=True):
-        own = sorted((c for c in columns if target_of(c) == target), key=value_of)
-        pairs = paired_differences(view, first, second, own)
-        found = [(float(r["mean"]), _interval(r["low"], r["high"])) for _, r in pairs.iterrows()]
-        x = [value_of(column) for column in own]
-        line_with_intervals(axes, x, found)
+        swept = sorted((c for c in columns if target_of(c) == target), key=value_of)
+        pairs = paired_differences(view, first, second, swept)
+        gains = [(float(r["mean"]), _interval(r["low"], r["high"])) for _, r in pairs.iterrows()]
+        x = [value_of(column) for column in swept]
+        line_with_intervals(axes, x, gains)
         axes.axhline(0, color="#777777", linewidth=0.8)
-        axes.set_xticks(x, [column.partition("/")[2] for column in own], rotation=45)
+        axes.set_xticks(x, [column.partition("/")[2] for column in swept], rotation=45)
         marks = {"0": "", "+": " (above 0)", "-": " (below 0)"}
         shown = [
             f"{number(mean, 2, True)}{marks[sign]} at {value:g}"
-            for (mean, _), sign, value in zip(found, pairs["sign"], x, strict=True)
+            for (mean, _), sign, value in zip(gains, pairs["sign"], x, strict=True)
         ]
         sentences.append(f"{target}: {', '.join(shown)}")
     panels[0].set_ylabel(f"{what} (points)")
@@ -116,13 +116,13 @@ def value_of(column: str) -> float:
 
 def _shared(view: View, first: str, second: str) -> list[str]:
     """Return the columns in which both systems have a seed in common."""
-    found = []
+    shared = []
     for column in view.columns:
         a = view.get(first, column)
         b = view.get(second, column)
         if a and b and set(a.seeds) & set(b.seeds):
-            found.append(column)
-    return found
+            shared.append(column)
+    return shared
 
 
 def _interval(low: float, high: float) -> Interval | None:

@@ -80,7 +80,7 @@ class Figure:
                 bbox_inches="tight", pad_inches=0.05,
             )  # fmt: skip
         drawn = _NOT_DRAWN.sub("", buffer.getvalue().decode("utf-8"))
-        drawn = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), drawn)
+        drawn = _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), drawn)
         drawn = (
             _FONT.sub("", drawn).replace("#000000", "currentColor").replace("xlink:href", "href")
         )
@@ -94,8 +94,8 @@ class Figure:
         shown = placed(self.svg(), "xl-wide", "max-width:100%;height:auto")
         if self.narrow:
             shown += placed(self.svg(narrow=True), "xl-narrow", "display:none")
-        told = escape(self.alt)
-        return f'<figure class="xl-figure" role="img" aria-label="{told}">{shown}</figure>'
+        label = escape(self.alt)
+        return f'<figure class="xl-figure" role="img" aria-label="{label}">{shown}</figure>'
 
     def __repr__(self) -> str:
         """Return a line without measured numbers, so that a notebook's text stays the same."""
@@ -321,10 +321,10 @@ def reported_against_reproduced(frame: "pd.DataFrame") -> Figure:
     drawing, axes = new_drawing(4.8, 4.6)
     systems = list(dict.fromkeys(shown["system"]))
     known = looks_of(str(shown["experiment"].iloc[0]), systems)
-    for i, (system, own) in enumerate(shown.groupby("system", sort=False)):
+    for i, (system, cells) in enumerate(shown.groupby("system", sort=False)):
         axes.scatter(
-            own["reported"],
-            own["reproduced"],
+            cells["reported"],
+            cells["reproduced"],
             s=22,
             color=known[str(system)].colour,
             marker="osD^v*"[i % 6],

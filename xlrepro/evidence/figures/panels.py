@@ -27,17 +27,17 @@ def lines_over_values(view: View) -> Figure:
     drawing, (panels,) = new_panels(1, len(systems), 2.6 * len(systems) + 0.6, 3.0, sharey=True)
     sentences = []
     for axes, system in zip(panels, systems, strict=True):
-        own = view.of(system)
-        own.sort(key=lambda cell: float(cell.column))
+        cells = view.of(system)
+        cells.sort(key=lambda cell: float(cell.column))
         name = system.partition(":")[2]
-        _line(axes, own)
+        _line(axes, cells)
         axes.set_xlabel(name)
-        best, worst = max(own, key=lambda c: c.mean), min(own, key=lambda c: c.mean)
+        best, worst = max(cells, key=lambda c: c.mean), min(cells, key=lambda c: c.mean)
         sentences.append(
             f"{name}: from {number(worst.mean)} at {worst.column} to {number(best.mean)} at "
             f"{best.column}"
         )
-    panels[0].set_ylabel(f"{own[0].metric} ({own[0].unit})")
+    panels[0].set_ylabel(f"{cells[0].metric} ({cells[0].unit})")
     drawing.suptitle(title, fontsize=10)
     return Figure(
         f"Lines with 95 % intervals, a panel per setting. {'; '.join(sentences)}.", drawing

@@ -125,12 +125,12 @@ def scores(frame: "pd.DataFrame", *, columns: Sequence[str] | None = None) -> Ro
         return RowPlot("Reproduced means", "Reproduced means: nothing was run.", "", ())
     systems, across = (list(dict.fromkeys(shown[name])) for name in ("system", "column"))
     names = short_names(systems) | {column: column for column in across}
-    own = looks_of(str(frame["experiment"].iloc[0]), systems) | looks(across)
+    styles = looks_of(str(frame["experiment"].iloc[0]), systems) | looks(across)
     down, series = ("system", "column") if len(systems) > len(across) else ("column", "system")
     rows = []
     for label, part in shown.groupby(down, sort=False):
         lines = part.to_dict("records")
-        look = {row[series]: own[row["system" if len(across) == 1 else series]] for row in lines}
+        look = {row[series]: styles[row["system" if len(across) == 1 else series]] for row in lines}
         marks = tuple(_mark(row, "reproduced", look[row[series]]) for row in lines)
         rows.append(Row(names[label], marks, _score(lines[0]) if len(lines) == 1 else ""))
     best = shown.loc[shown["reproduced"].idxmax()]
@@ -140,7 +140,7 @@ def scores(frame: "pd.DataFrame", *, columns: Sequence[str] | None = None) -> Ro
         f"highest is {best['system']} in {best['column']} with {number(best['reproduced'])}."
     )
     where = f": {across[0]}" if len(across) == 1 else ""
-    key = [(names[name], own[name]) for name in dict.fromkeys(shown[series])]
+    key = [(names[name], styles[name]) for name in dict.fromkeys(shown[series])]
     return RowPlot(
         f"{titled(shown)}{where}", alt, unit, tuple(rows),
         tuple(key if len(key) > 1 else ()), bounds=_bounds(unit),
@@ -163,29 +163,29 @@ def differences(frame: "pd.DataFrame") -> list[RowPlot]:
     columns = list(dict.fromkeys(shown["column"]))
     far, averages = printed_distances(key, columns), load_catalog().experiment(key).average_columns
     columns.sort(key=lambda c: (c in averages, far.get(c, 0.0)))
-    own = looks_of(key, list(dict.fromkeys(frame["system"])))
-    found = []
+    styles = looks_of(key, list(dict.fromkeys(frame["system"])))
+    plots = []
     for block, part in shown.groupby("block", sort=False):
         systems = list(dict.fromkeys(part["system"]))
         rows = []
         for column in [c for c in columns if c in set(part["column"])]:
             lines = part[part["column"] == column].to_dict("records")
-            marks = tuple(Mark(r["difference"], NAN, NAN, own[r["system"]]) for r in lines)
+            marks = tuple(Mark(r["difference"], NAN, NAN, styles[r["system"]]) for r in lines)
             gaps = [r["difference"] for r in lines]
             ends = dict.fromkeys(number(gap, 1, True) for gap in (min(gaps), max(gaps)))
             rows.append(Row(column, marks, " to ".join(ends), apart=False))
         names = short_names(systems)
-        found.append(
+        plots.append(
             RowPlot(
                 f"{title}: {block}",
                 _differences_text(part),
                 str(part["unit"].iloc[0]),
                 tuple(rows),
-                tuple((names[s], own[s]) for s in systems),
+                tuple((names[s], styles[s]) for s in systems),
                 zero=True,
             )
         )
-    return found
+    return plots
 
 
 def _differences_text(part: "pd.DataFrame") -> str:
@@ -212,7 +212,7 @@ def forest_plot(pairs: "pd.DataFrame") -> RowPlot:
         return RowPlot(title, f"{title}: the systems were not run with the same seeds.", "", ())
     systems = list(dict.fromkeys([*pairs["one"], *pairs["other"]]))
     names = short_names(systems)
-    own = looks_of(str(pairs["experiment"].iloc[0]), systems)
+    styles = looks_of(str(pairs["experiment"].iloc[0]), systems)
     several = pairs["column"].nunique() > 1
     rows, said = [], []
     for row in pairs.to_dict("records"):
@@ -220,7 +220,7 @@ def forest_plot(pairs: "pd.DataFrame") -> RowPlot:
         label += f", {row['column']}" if several else ""
         span = f" ({number(row['low'], 1, True)} to {number(row['high'], 1, True)})"
         text = f"{number(row['mean'], 1, True)}{span if row['low'] == row['low'] else ' (n = 1)'}"
-        mark = Mark(row["mean"], row["low"], row["high"], Look(own[row["other"]].colour))
+        mark = Mark(row["mean"], row["low"], row["high"], Look(styles[row["other"]].colour))
         rows.append(Row(label, (mark,), text))
         said.append(f"{label}: {text}")
     where = "" if several else f": {pairs['column'].iloc[0]}"

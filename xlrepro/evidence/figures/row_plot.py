@@ -154,9 +154,9 @@ class RowPlot:
     def ends(self) -> tuple[float, float]:
         """The axis' ends: all marks and their intervals, and a little air."""
         marks = [mark for row in self.rows for mark in row.marks]
-        found = [v for m in marks for v in (m.value, m.low, m.high) if v == v]
-        found += [0.0] if self.zero else []
-        low, high = min(found, default=0.0), max(found, default=1.0)
+        values = [v for m in marks for v in (m.value, m.low, m.high) if v == v]
+        values += [0.0] if self.zero else []
+        low, high = min(values, default=0.0), max(values, default=1.0)
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         air = 0.04 * (high - low) or 0.5
         return low - air, high + air
@@ -188,13 +188,13 @@ def ticks_between(low: float, high: float) -> list[float]:
         [0.0, 0.5, 1.0, 1.5, 2.0]
     """
     power = 10.0 ** math.floor(math.log10(high - low))
-    found: list[float] = []
+    ticks: list[float] = []
     for step in (power / 10 * s for s in (1, 2, 5, 10, 20, 50)):
         first = math.ceil(low / step)
-        found = [i * step for i in range(first, math.floor(high / step) + 1)]
-        if len(found) <= MOST_TICKS:
+        ticks = [i * step for i in range(first, math.floor(high / step) + 1)]
+        if len(ticks) <= MOST_TICKS:
             break
-    return [round(t, 9) + 0.0 for t in found] if len(found) > 1 else [low, high]
+    return [round(t, 9) + 0.0 for t in ticks] if len(ticks) > 1 else [low, high]
 
 
 def looks(names: Sequence[str], known: Iterable[str] = ()) -> dict[str, Look]:
@@ -210,12 +210,12 @@ def looks(names: Sequence[str], known: Iterable[str] = ()) -> dict[str, Look]:
         >>> [look.colour for look in found.values()] == [PALETTE[1], PALETTE[1], PALETTE[0]]
         True
     """
-    known, found = list(known), dict[str, Look]()
+    known, look_of = list(known), dict[str, Look]()
     parts = {name: name.split(":")[-1] for name in names}
-    own = {part: next((i for i, k in enumerate(known) if k in part), -1) for part in parts.values()}
-    free = [i for i in range(len(PALETTE)) if i not in own.values()] or list(range(len(PALETTE)))
-    others = [part for part, index in own.items() if index < 0]
-    own |= {part: free[i % len(free)] for i, part in enumerate(others)}
+    hue = {part: next((i for i, k in enumerate(known) if k in part), -1) for part in parts.values()}
+    free = [i for i in range(len(PALETTE)) if i not in hue.values()] or list(range(len(PALETTE)))
+    others = [part for part, index in hue.items() if index < 0]
+    hue |= {part: free[i % len(free)] for i, part in enumerate(others)}
     for place, (name, part) in enumerate(parts.items()):
-        found[name] = Look(PALETTE[own[part] % len(PALETTE)], FILLED[place % len(FILLED)])
-    return found
+        look_of[name] = Look(PALETTE[hue[part] % len(PALETTE)], FILLED[place % len(FILLED)])
+    return look_of

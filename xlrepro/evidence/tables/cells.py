@@ -50,9 +50,9 @@ def run_summary(frame: "pd.DataFrame") -> str:
 def other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
     """Return the sentences on what stands in for the paper's data and pre-trained weights."""
     known = {p: entry.stand_ins[p] for p in profiles if p in entry.stand_ins}
-    told = "; ".join(f"{stand_in.data} at {profile}" for profile, stand_in in known.items())
+    data = "; ".join(f"{stand_in.data} at {profile}" for profile, stand_in in known.items())
     where = " there" if any(stand_in.only for stand_in in known.values()) else ""
-    sentence = f"Our data are not the paper's ({told}), so the difference has no verdict{where}."
+    sentence = f"Our data are not the paper's ({data}), so the difference has no verdict{where}."
     trained = "; ".join(
         f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
         for profile in profiles
@@ -60,7 +60,7 @@ def other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
         for what in dict.fromkeys(blocks.values())
     )
     more = f"Our pre-trained weights are not the paper's ({trained}): those rows have no verdict."
-    return " ".join([sentence] * bool(told) + [more] * bool(trained))
+    return " ".join([sentence] * bool(data) + [more] * bool(trained))
 
 
 def _cell_row(row: Mapping[str, Any]) -> tuple[Entry, ...]:
