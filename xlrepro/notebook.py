@@ -234,8 +234,11 @@ class Page:
         answered = answer(
             self.view, [v for v in verdicts if v is not None], self.records(self.view.profile)
         )
-        main, smoke = load_catalog().experiment(key).answer, self.view.profile == "smoke"
-        column = main.column if main else (self.averages() or self.view.columns or [""])[0]
+        entry, smoke = load_catalog().experiment(key), self.view.profile == "smoke"
+        main = entry.answer
+        column = (self.averages() or self.view.columns or [""])[0]
+        if main:
+            column = main.column if smoke else entry.column_at(self.view.profile, main.column)
         printed = smoke and self._frame.loc[self._frame["column"] == column, "printed"].any()
         if figure is None or printed:
             blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []

@@ -31,6 +31,23 @@ def test_the_main_difference_has_an_interval_beside_the_papers(numbers):
     )
 
 
+def test_a_stand_in_s_column_answers_for_the_printed_one(numbers):
+    key, main = "sense_alignment/table4", load_catalog().experiment("sense_alignment/table4").answer
+    found = numbers(
+        {
+            (main.first, "de/tweets"): {0: 53.0, 1: 52.0},
+            (main.second, "de/tweets"): {0: 50.0, 1: 50.0},
+        },
+        key,
+    )
+    view = View(key, "open", found)
+    told = difference_sentence(view, main, load_reported())
+    assert told.startswith(
+        "Bi-SaELMo − Joint-ELMo (de/tweets, which stands for de/books): +2.5 points"
+    )
+    assert headline_of(view, main, load_reported()) != "The main difference was not run"
+
+
 def test_a_paper_s_difference_within_the_interval_is_said_to_be_inside_of_it(numbers):
     found = numbers({("word:ORT", "avg"): {0: 7.0, 1: 13.0}, ("word:TRS", "avg"): {0: 1.0, 1: 1.0}})
     assert said(found).endswith("two seeds; the paper: +9.6, inside of it.")

@@ -30,6 +30,7 @@ MEANING = {
 }
 NO_RECORDS = "Nothing has been run on real data yet: what follows is the paper's own"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+DECIMALS = {"points": 1, "perplexity": 1}  # of a difference; 3 for fractions and the like
 VERBS = {  # of one claim, of several
     HOLDS: ("holds", "hold"),
     FAILS: ("fails", "fail"),
@@ -171,12 +172,12 @@ def difference_sentence(view: View, main: Difference, reported: ReportedNumbers)
     """
     theirs = _printed(view, main, reported)
     unit = _unit(view, main, reported)
-    decimals = 1 if unit == "points" else 3
+    decimals = DECIMALS.get(unit, 3)
     ours, ends = _ours(view, main, unit, decimals)
     said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
     if theirs is not None and ends is not None:
         said += ", inside of it" if ends[0] <= theirs <= ends[1] else ", outside of it"
-    return f"{_what(main)}: {ours}{said}."
+    return f"{_what(main, _column(view, main))}: {ours}{said}."
 
 
 def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
@@ -184,11 +185,18 @@ def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) ->
     theirs, unit = _printed(view, main, reported), _unit(view, main, reported)
     if theirs is None:
         return ""
-    return f"{_what(main)}: the paper: {number(theirs, 1 if unit == 'points' else 3, True)} {unit}."
+    size = number(theirs, DECIMALS.get(unit, 3), True)
+    return f"{_what(main, main.column)}: the paper: {size} {unit}."
 
 
-def _what(main: Difference) -> str:
-    return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({main.column})"
+def _what(main: Difference, ours: str) -> str:
+    column = ours if ours == main.column else f"{ours}, which stands for {main.column}"
+    return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({column})"
+
+
+def _column(view: View, main: Difference) -> str:
+    """Return the column of ours that answers: a stand-in's where it has the printed one's place."""
+    return load_catalog().experiment(view.experiment).column_at(view.profile, main.column)
 
 
 def _unit(view: View, main: Difference, reported: ReportedNumbers) -> str:
@@ -196,7 +204,7 @@ def _unit(view: View, main: Difference, reported: ReportedNumbers) -> str:
     entry = load_catalog().experiment(view.experiment)
     cells = (
         reported.get(view.experiment, entry.reference(main.first), main.column),
-        view.get(main.first, main.column),
+        view.get(main.first, _column(view, main)),
     )
     unit = next((cell.unit for cell in cells if cell is not None), "")
     return "points" if unit == "percent" else unit
@@ -215,10 +223,11 @@ def _printed(view: View, main: Difference, reported: ReportedNumbers) -> float |
 
 def _paired(view: View, main: Difference) -> Mapping[str, Any] | None:
     """Return our difference, paired by seed; ``None`` where a system or a common seed lacks."""
-    first, second = (view.get(system, main.column) for system in (main.first, main.second))
+    column = _column(view, main)
+    first, second = (view.get(system, column) for system in (main.first, main.second))
     if first is None or second is None or not set(first.seeds) & set(second.seeds):
         return None
-    row = paired_differences(view, main.first, main.second, [main.column]).iloc[0]
+    row = paired_differences(view, main.first, main.second, [column]).iloc[0]
     return {str(name): value for name, value in row.items()} | {"unit": first.unit}
 
 
@@ -226,7 +235,7 @@ def _ours(
     view: View, main: Difference, unit: str, decimals: int
 ) -> tuple[str, tuple[float, float] | None]:
     """Return our difference in the paper's unit, or why there is none; and its interval's ends."""
-    cells = [view.get(system, main.column) for system in (main.first, main.second)]
+    cells = [view.get(system, _column(view, main)) for system in (main.first, main.second)]
     if None in cells:
         return f"not run at {view.profile}", None
     pair = _paired(view, main)

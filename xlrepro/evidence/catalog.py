@@ -173,6 +173,11 @@ class CatalogEntry(Checked):
         """Tell whether ``system`` has printed numbers alone: it is not run here."""
         return self.quoted_because(system) != ""
 
+    def column_at(self, profile: str, printed: str) -> str:
+        """Return the column of ours that stands for a printed one at a profile."""
+        stand_in = self.stand_ins.get(profile)
+        return stand_in.column(printed) if stand_in else printed
+
     def reference(self, system: str) -> str:
         """Return the identifier whose reported row ``system`` is compared with."""
         block, _, name = system.partition(":")
