@@ -190,7 +190,7 @@ def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) ->
 
 
 def _what(main: Difference, ours: str) -> str:
-    column = ours if ours == main.column else f"{ours}, which stands for {main.column}"
+    column = ours if ours == main.column else f"{ours} for {main.column}"
     return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({column})"
 
 
