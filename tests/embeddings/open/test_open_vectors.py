@@ -63,8 +63,17 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
     assert open_vectors.recipe_hash("dictionary") == before
 
 
+def test_a_language_of_another_paper_is_in_the_hash_of_those_alone_who_read_it():
+    every = open_vectors.recipe_hash("dictionary")
+    assert "vi" in open_settings().more_languages
+    assert open_vectors.recipe_hash("dictionary", "fr", "en") == every
+    assert open_vectors.recipe_hash("dictionary", "vi") != every
+    with pytest.raises(SettingsError, match="'xx'"):
+        open_vectors.recipe_hash("dictionary", "xx")
+
+
 def test_no_test_set_is_among_the_text():
-    for language in open_settings().languages:
+    for language in [*open_settings().languages, *open_settings().more_languages]:
         for path in [file.path for file in recipes.text_files(language)]:
             assert not any(name in path for name in TEST_SETS), path
 

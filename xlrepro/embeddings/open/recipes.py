@@ -31,7 +31,7 @@ def parallel_files(language: str, settings: OpenSettings | None = None) -> list[
     Tatoeba and TICO-19 only: FLORES devtest, XNLI and the IWSLT tests are test sets.
     """
     settings = settings or open_settings()
-    codes = settings.languages[language].parallel
+    codes = language_sources(language, settings).parallel
     files = []
     for path in registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/"):
         code = path.rsplit("/", 1)[1].removeprefix("eng-").removesuffix(".tsv.xz")

@@ -57,7 +57,9 @@ class OpenSettings(Checked):
     Attributes:
         version: raised when the code changes the vectors.
         source: the language in whose space all vectors lie.
-        languages: per language what it is built from.
+        languages: of the vector sets, per language what it is built from.
+        more_languages: likewise, of languages that have vectors and are in no set: a trial that
+            reads one names it (`open_vectors.recipe_hash`), and no other trial is another for it.
         clitics: per language words that no dictionary lists, with their English translations.
         repeats: how often a line of each text source is read.
         treebanks: per language a treebank whose word forms are read as text.
@@ -70,6 +72,7 @@ class OpenSettings(Checked):
     version: int
     source: str
     languages: dict[str, LanguageSources]
+    more_languages: dict[str, LanguageSources]
     clitics: dict[str, dict[str, tuple[str, ...]]]
     repeats: dict[str, int]
     treebanks: dict[str, str]
@@ -92,9 +95,9 @@ def language_sources(language: str, settings: OpenSettings | None = None) -> Lan
         SettingsError: for a language without open vectors.
     """
     settings = settings or open_settings()
-    if language not in settings.languages:
+    known = settings.languages | settings.more_languages
+    if language not in known:
         raise SettingsError(
-            f"no open word vectors for language {language!r}; there are: "
-            + ", ".join(settings.languages)
+            f"no open word vectors for language {language!r}; there are: {', '.join(known)}"
         )
-    return settings.languages[language]
+    return known[language]

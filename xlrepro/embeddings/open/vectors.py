@@ -20,15 +20,19 @@ NAMES = ("dictionary", "mapped")
 
 
 @cache
-def recipe_hash(name: str) -> str:
+def recipe_hash(name: str, *languages: str) -> str:
     """Return the hash of everything that decides a vector set; builds and downloads nothing.
 
+    Args:
+        name: ``"dictionary"`` or ``"mapped"``.
+        languages: those that are read; they matter where they are none of the set's own.
+
     Raises:
-        SettingsError: for a name other than ``dictionary`` and ``mapped``.
+        SettingsError: for another name, or a language without open vectors.
     """
     recipe = _recipe_function(name)
-    settings = open_settings()
-    return hash_of({code: hash_of(recipe(code)) for code in settings.languages})
+    codes = dict.fromkeys([*open_settings().languages, *languages])
+    return hash_of({code: hash_of(recipe(code)) for code in codes})
 
 
 def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
@@ -36,7 +40,7 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
 
     Args:
         name: ``"dictionary"`` or ``"mapped"``.
-        languages: codes; all there are if not given. English is always among them.
+        languages: codes; all of the set if not given. English is always among them.
 
     Raises:
         SettingsError: for an unknown name or language, or a segmenter that is not installed.
@@ -52,7 +56,7 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
         {code: words for code, (words, _) in loaded.items()},
         {code: matrix for code, (_, matrix) in loaded.items()},
         source=settings.source,
-        content_hash=recipe_hash(name),
+        content_hash=recipe_hash(name, *chosen),
     )
 
 

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from xlrepro.embeddings.open.settings import open_settings
 from xlrepro.papers.ramen.fine_tuning.settings import FineTuningSettings
 from xlrepro.papers.ramen.recipes import UPDATES, data_hashes
 from xlrepro.papers.ramen.rows import (
     BASE,
     FIGURE2,
-    MONO,
     ROBERTA,
     SHARED,
     TABLE1,
@@ -126,14 +124,6 @@ def _preset_targets(profile: str, row: Row) -> list[str]:
     return list((preset["tuned"] if row.tuned else preset)["targets"])
 
 
-def _languages(profile: str, row: Row, overrides: Overrides) -> list[str]:
-    """Return the languages of a row; Vietnamese has no open word vectors."""
-    wanted = overrides.get("targets", _preset_targets(profile, row))
-    if row.initialisation == MONO.initialisation and presets()[profile]["corpus"] == "open":
-        return [code for code in wanted if code in open_settings().languages]
-    return list(wanted)
-
-
 def _columns(task: str, table: str, target: str) -> list[str]:
     if table == "table2":
         return [f"{measure}/{target}" for measure in ("LAS", "UAS")]
@@ -167,7 +157,7 @@ def _row_trials(
 ) -> list[Trial]:
     """Return the trials of a row: one per seed where one head serves all, else one per target."""
     row = _as_run(row, table, profile)
-    targets = _languages(profile, row, overrides)
+    targets = list(overrides.get("targets", _preset_targets(profile, row)))
     # Trained on English, one head serves all languages that one encoder reads.
     shared = row.model and task != "UD supervised"
     groups = [targets] if shared else [[target] for target in targets]

@@ -229,7 +229,9 @@ def recipe(settings: AdaptationSettings) -> dict[str, Any]:
     if settings.initialisation.kind == "parallel":
         found |= {path: file_hash(path) for path in parallel_paths(settings.target)}
     if settings.initialisation.kind == "mono":
-        found["vectors"] = open_vectors.recipe_hash(settings.initialisation.vectors)
+        found["vectors"] = open_vectors.recipe_hash(
+            settings.initialisation.vectors, settings.target
+        )
     return found
 
 
