@@ -43,6 +43,7 @@ def test_a_stand_in_s_column_answers_for_the_printed_one(numbers):
     view = View(key, "open", found)
     told = difference_sentence(view, main, load_reported())
     assert told.startswith("Bi-SaELMo − Joint-ELMo (de/tweets for de/books): +2.5 points")
+    assert "two seeds of the heads;" in told  # one language model stands behind them
     assert headline_of(view, main, load_reported()) != "The main difference was not run"
 
 

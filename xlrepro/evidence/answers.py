@@ -249,7 +249,8 @@ def _ours(
     if pair["n"] == 1:
         return f"{size}, one seed, so no interval", None
     ends = " to ".join(number(end, decimals, True) for end in (low, high))
-    return f"{size}, {ends}, {in_words(pair['n'])} seeds", (low, high)
+    seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(pair["n"]))
+    return f"{size}, {ends}, {seeds}", (low, high)
 
 
 def in_words(count: int) -> str:

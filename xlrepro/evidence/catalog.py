@@ -123,6 +123,7 @@ class CatalogEntry(Checked):
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
         answer: the difference that the page's answer names first; none where no pair says it.
+        seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
     """
 
     short: str = Field(max_length=26)
@@ -139,6 +140,11 @@ class CatalogEntry(Checked):
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)
     not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
     answer: Difference | None = None
+    seeds_of: str = ""
+
+    def counted_seeds(self, count: int | str) -> str:
+        """Return so many seeds as words, with what they change where that is not everything."""
+        return f"{count} seeds of {self.seeds_of}" if self.seeds_of else f"{count} seeds"
 
     @property
     def label(self) -> str:

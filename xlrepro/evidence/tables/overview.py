@@ -248,7 +248,8 @@ def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
     parts = [", ".join(f"{metric} in {unit}" if unit else metric for metric, unit in pairs) + "."]
     if len(ran):
         usual = int(ran["n"].mode().max())
-        seeds = f"mean over {usual} seeds ± half of its 95 % interval" if usual > 1 else "one seed"
+        over = f"mean over {entry.counted_seeds(usual)} ± half of its 95 % interval"
+        seeds = over if usual > 1 else "one seed"
         parts.append(f"Large: ours at {profile}, {seeds}; a click leads to the records.")
         parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
         parts += ["Bold: the best of its block."] * bool(best_cells(frame, catalog))
