@@ -20,7 +20,7 @@ from xlrepro.trials.trial import Cell
 
 
 def make(key, **more):
-    return Experiment(key, "", "", (), (), ("open",), lambda *_: [], **more)
+    return Experiment(key, (), (), ("open",), lambda *_: [], **more)
 
 
 def test_an_own_record_is_read_as_it_is():
@@ -86,8 +86,6 @@ def test_own_trials_announce_systems_by_columns_and_shared_ones_what_the_reader_
 
     reader = Experiment(
         key="p/figure2",
-        title="",
-        question="",
         systems=(System("block", "one"), System("block", "two", default=False)),
         columns=(),
         profiles=("open",),

@@ -141,18 +141,18 @@ class Page:
 
     def __repr__(self) -> str:
         """Return what will run, one fact a line."""
-        shown = self.experiment
+        shown, entry = self.experiment, load_catalog().experiment(self.experiment.key)
         systems = shown.select(self._systems, self.profile)
         lines = [
-            f"{shown.key}: {shown.title}",
-            f"question: {shown.question}",
+            f"{shown.key}: {entry.heading}",
+            f"question: {entry.question}",
             f"profile: {MEANING[self.profile]}",
             f"systems: {', '.join(systems)}",
             f"columns: {', '.join(shown.columns[:40])}{' …' if len(shown.columns) > 40 else ''}",
             f"trials: {len(self._trials)}",
             f"command: xlrepro run {shown.key} --profile {self.profile}",
         ]
-        if shown.ours:
+        if entry.ours:
             lines.insert(1, "an experiment of ours, not in the paper")
         return "\n".join(lines)
 

@@ -241,8 +241,6 @@ def announcing(*trials, key="word_order/learning_rates", profiles=("open",)):
     systems = tuple(dict.fromkeys(system for cells in trials for system, _ in cells))
     return Experiment(
         key=key,
-        title="",
-        question="",
         systems=tuple(System(*system.split(":")) for system in systems),
         columns=columns,
         profiles=profiles,

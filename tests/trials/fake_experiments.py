@@ -35,8 +35,6 @@ def make_trials(
 
 FAKE = Experiment(
     key="word_order/fake",
-    title="A fake table",
-    question="Does the engine work?",
     systems=(System("word", "ORT"), System("word", "TRS")),
     columns=("en", "de"),
     profiles=("smoke", "open"),

@@ -2,11 +2,12 @@ import json
 from dataclasses import replace
 
 import pytest
-from fake_experiments import fake_experiments
+from fake_experiments import FAKE, fake_experiments
 from typer.testing import CliRunner
 
 from xlrepro.cli import runs
 from xlrepro.errors import SettingsError
+from xlrepro.evidence.catalog import Catalog, CatalogEntry
 from xlrepro.trials.store import RecordStore
 
 
@@ -16,6 +17,9 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
     monkeypatch.setattr("xlrepro.experiments.all_experiments", fake_experiments)
+    entry = CatalogEntry(short="Fake: it", title="It", question="Does it run?", reported=())
+    catalog = Catalog(papers={}, metrics={}, experiments={FAKE.key: entry})
+    monkeypatch.setattr("xlrepro.evidence.catalog.load_catalog", lambda: catalog)
     return tmp_path
 
 
@@ -83,7 +87,8 @@ def test_list_counts_the_records_of_each_profile(call, record_of):
 
 def test_list_shows_question_and_cost(call):
     shown = call("list").stdout
-    assert "Does the engine work?" in shown
+    assert "Fake: It" in shown
+    assert "Does it run?" in shown
     assert "a second" in shown
 
 

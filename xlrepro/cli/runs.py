@@ -10,6 +10,7 @@ import typer
 from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
+    from xlrepro.evidence.catalog import CatalogEntry
     from xlrepro.trials.engine import RunSummary
     from xlrepro.trials.experiment import Experiment
     from xlrepro.trials.plan import Plan
@@ -107,10 +108,13 @@ def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
 
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments: what each computes, its profiles, its cost and its records."""
+    from xlrepro.evidence.catalog import load_catalog
     from xlrepro.experiments import all_experiments, all_own_records
 
+    catalog = load_catalog()
     counts = Counter((record.experiment, record.profile) for record in all_own_records())
-    rows = [_listing(each, counts) for each in all_experiments().values()]
+    experiments = all_experiments().items()
+    rows = [_listing(each, catalog.experiment(key), counts) for key, each in experiments]
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
@@ -122,12 +126,14 @@ def list_experiments(as_json: AsJson = False) -> None:
             typer.echo(f"    {name:6} {profile['records']:4d} records{cost}")
 
 
-def _listing(experiment: "Experiment", counts: "Counter[tuple[str, str]]") -> dict[str, Any]:
+def _listing(
+    experiment: "Experiment", entry: "CatalogEntry", counts: "Counter[tuple[str, str]]"
+) -> dict[str, Any]:
     return {
         "key": experiment.key,
-        "title": experiment.title,
-        "question": experiment.question,
-        "ours": experiment.ours,
+        "title": entry.heading,
+        "question": entry.question,
+        "ours": entry.ours,
         "systems": [system.identifier for system in experiment.systems],
         "columns": list(experiment.columns),
         "profiles": {

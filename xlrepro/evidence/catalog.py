@@ -152,6 +152,11 @@ class CatalogEntry(Checked):
         return self.short.partition(":")[0]
 
     @property
+    def heading(self) -> str:
+        """``"Table 2: Part-of-speech tagging"``; of an experiment of ours the title alone."""
+        return self.title if self.ours else f"{self.label}: {self.title}"
+
+    @property
     def tables(self) -> tuple[str, ...]:
         """Names of the CSVs it is read from."""
         return tuple(t.table for t in self.reported)

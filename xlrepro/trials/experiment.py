@@ -45,12 +45,10 @@ NameCells = Callable[[Trial], list[Address]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of a paper.
+    """One table or figure of a paper; what it asks stands in the catalog.
 
     Attributes:
         key: ``"word_order/table2"``; also the notebook's path below ``notebooks/``.
-        title: one line.
-        question: what the page asks, one sentence.
         systems: in the order of the rows.
         columns: in the order of the page.
         profiles: those it can run at.
@@ -65,19 +63,15 @@ class Experiment:
             that have no numbers of their own, put in one order for all seeds.
         cost: profile to a sentence about what a full run costs.
         default_seeds: seeds of a full run, per profile.
-        ours: whether the experiment is ours and not in the paper.
     """
 
     key: str
-    title: str
-    question: str
     systems: tuple[System, ...]
     columns: tuple[str, ...]
     profiles: tuple[str, ...]
     make_trials: MakeTrials
     cost: Mapping[str, str] = field(default_factory=dict)
     default_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    ours: bool = False
     draws_on: tuple[str, ...] = ()
     cells: ReadCells | None = None
     fills: NameCells | None = None

@@ -217,9 +217,6 @@ _experiment = partial(
 EXPERIMENTS = (
     _experiment(
         key="man_moe/table2",
-        title="Table 2: zero-resource slot filling in three domains",
-        question="Does a mixture of language experts beat shared embeddings and a shared "
-        "adversarial encoder in slot filling?",
         systems=(
             *_systems("table2", "without"),
             *(System("corpus", code, ours=True) for code in ("en", "de", "es", "zh", "th")),
@@ -229,8 +226,6 @@ EXPERIMENTS = (
     ),
     _experiment(
         key="man_moe/table3",
-        title="Table 3: what each part of MAN-MoE does in slot filling",
-        question="Which part of MAN-MoE carries its gain, and in which target language?",
         systems=_systems("table3", "ablation"),
         columns=_columns("slots"),
         make_trials=_table3_trials,
@@ -239,9 +234,6 @@ EXPERIMENTS = (
     ),
     _experiment(
         key="man_moe/table4",
-        title="Table 4: zero-resource named entity recognition",
-        question="Does MAN-MoE with character embeddings beat a tagger on bilingual word embeddings "
-        "alone (BWE), and reach systems with cross-lingual resources?",
         systems=(
             *_systems("table4", "without"),
             *_systems("table4", "choice", ours=True),
@@ -262,16 +254,12 @@ EXPERIMENTS = (
     ),
     _experiment(
         key="man_moe/table5",
-        title="Table 5: zero-resource classification of reviews",
-        question="Does MAN-MoE beat shared embeddings in sentiment, also for a distant language?",
         systems=_systems("table5", "without"),
         columns=_columns("reviews"),
         make_trials=_rows_of("table5"),
     ),
     _experiment(
         key="man_moe/table6",
-        title="Table 6: the loss weights and k, and what they do",
-        question="How much do the two loss weights and the discriminator's steps matter?",
         systems=tuple(System("sweep", name, ours=True) for name in sweep.SWEEP),
         columns=tuple(
             sweep.column(v)
@@ -283,8 +271,6 @@ EXPERIMENTS = (
     ),
     _experiment(
         key="man_moe/figure4",
-        title="Figure 4: average gate weights of the language experts",
-        question="Which source language's expert does each target language use?",
         systems=(
             System("gates", "reviews"),
             System("gates", "NER"),

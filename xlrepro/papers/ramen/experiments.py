@@ -281,26 +281,18 @@ _experiment = partial(
 EXPERIMENTS = (
     _experiment(
         key="ramen/table1",
-        title="Table 1: XNLI after transfer to six languages",
-        question="Does a transferred English model match or beat multilingual BERT in zero-shot "
-        "inference?",
         systems=systems_of(TABLE1),
         columns=LANGUAGES,
         make_trials=partial(_table_trials, "table1", "XNLI", TABLE1),
     ),
     _experiment(
         key="ramen/table2",
-        title="Table 2: zero-shot dependency parsing in six languages",
-        question="Does a transferred English model match or beat multilingual BERT in zero-shot "
-        "parsing?",
         systems=systems_of(TABLE2),
         columns=tuple(f"{measure}/{code}" for measure in ("LAS", "UAS") for code in LANGUAGES),
         make_trials=partial(_table_trials, "table2", "UD", TABLE2),
     ),
     _experiment(
         key="ramen/table3",
-        title="Table 3: what the initialisation of the target embeddings is worth",
-        question="How much is lost when the target embeddings start from random vectors?",
         systems=systems_of(TABLE3),
         columns=LANGUAGES,
         make_trials=_table3_trials,
@@ -310,9 +302,6 @@ EXPERIMENTS = (
     ),
     _experiment(
         key="ramen/table4",
-        title="Table 4: supervised dependency parsing in six languages",
-        question="Are the features of a transferred model useful for a parser trained on the "
-        "target language?",
         systems=systems_of(TABLE4),
         columns=LANGUAGES,
         make_trials=partial(_table_trials, "table4", "UD supervised", TABLE4),
@@ -320,9 +309,6 @@ EXPERIMENTS = (
     _experiment(
         key="ramen/figure2",
         profiles=("smoke", "open"),
-        title="Figure 2: scores while embeddings and then the encoder are tuned",
-        question="How do inference and parsing grow while embeddings and then the encoder are "
-        "tuned?",
         systems=systems_of(FIGURE2),
         columns=tuple(
             f"{name}/{code}/{point}"

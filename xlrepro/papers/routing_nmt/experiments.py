@@ -109,8 +109,6 @@ def _table1_trials(
 EXPERIMENTS = (
     Experiment(
         key=TABLE1,
-        title="Table 1: low-resource translation with shared, partly shared and routed blocks",
-        question="Does routing among shared blocks improve translation over fixed sharing?",
         systems=(
             *(System(BLOCK, name) for name in SYSTEMS),
             *(System(TUNING, name, default=False, ours=True) for name in TUNED),
@@ -127,8 +125,6 @@ EXPERIMENTS = (
     ),
     Experiment(
         key=FIGURE2,
-        title="Figure 2: average use of the shared blocks by task",
-        question="Do the shared blocks specialise by task?",
         systems=(System(BLOCK, ROUTING),),
         columns=tuple(f"{pair}/{place}" for pair in PAIRS for place in PLACES),
         profiles=("smoke", "open", "paper"),

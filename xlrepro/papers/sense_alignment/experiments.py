@@ -257,8 +257,6 @@ _DOMAINS = [f"{code}/{d}" for code in ("de", "jp") for d in ("books", "music", "
 EXPERIMENTS = (
     Experiment(
         key=f"{PAPER}/table2",
-        title="Table 2: word sense disambiguation",
-        question="Does a sense-aware loss make ELMo and BERT better at telling word senses apart?",
         systems=(
             *_systems("wsd", MONOLINGUAL),
             *_systems("lemma", MONOLINGUAL, ours=True),
@@ -274,8 +272,6 @@ EXPERIMENTS = (
     ),
     Experiment(
         key=f"{PAPER}/table3",
-        title="Table 3: zero-shot named entity recognition",
-        question="Does aligning senses rather than words help zero-shot entity recognition?",
         systems=_systems("main", tuple(TRANSFER)),
         columns=("de", "es", "zh"),
         profiles=PROFILES,
@@ -285,8 +281,6 @@ EXPERIMENTS = (
     ),
     Experiment(
         key=f"{PAPER}/table4",
-        title="Table 4: zero-shot sentiment classification",
-        question="Does aligning senses help zero-shot sentiment classification?",
         systems=_systems("sentiment", tuple(TRANSFER)),
         columns=(*_DOMAINS, "de/tweets", "es/tweets"),
         profiles=PROFILES,
@@ -296,8 +290,6 @@ EXPERIMENTS = (
     ),
     Experiment(
         key=f"{PAPER}/table5",
-        title="Table 5: zero-shot natural language inference",
-        question="Does aligning senses help zero-shot inference?",
         systems=_systems("xnli", tuple(TRANSFER)),
         columns=("de", "es", "zh"),
         profiles=PROFILES,
@@ -307,8 +299,6 @@ EXPERIMENTS = (
     ),
     Experiment(
         key=f"{PAPER}/tables6_8",
-        title="Tables 6 to 8: settings, and how many senses stay alive",
-        question="What follows from the printed settings about steps, warm-up and pruning?",
         systems=(
             *_systems("arithmetic", tuple(ARITHMETIC), ours=True),
             *_systems("alive", ("SaELMo", "SaBERT-Tiny", "Bi-SaELMo"), ours=True),
@@ -321,8 +311,6 @@ EXPERIMENTS = (
     ),
     Experiment(
         key=f"{PAPER}/figures4_7",
-        title="Figures 4 to 7: sense vectors of chosen words",
-        question="Do the sense vectors of an ambiguous word separate, and agree across languages?",
         systems=(
             *_systems("purity", PURE, ours=True),
             *_systems("lists", ("ELMo", *SENSED), ours=True),

@@ -81,8 +81,6 @@ def _columns() -> tuple[str, ...]:
 
 MAPPINGS = Experiment(
     key=KEY,
-    title="Embedding mappings on open vectors",
-    question="How well and how fast does each mapping align our open vectors, and which collapse?",
     systems=(
         *(System("mapping", name, ours=True) for name in rows.NAMES),
         *(System("control", name, ours=True) for name in rows.CONTROLLED),
@@ -92,5 +90,4 @@ MAPPINGS = Experiment(
     make_trials=_trials,
     cost={"smoke": "seconds", "open": "three minutes per trial and CPU core"},
     default_seeds={"smoke": (0,), "open": (0, 1, 2)},
-    ours=True,
 )

@@ -162,8 +162,6 @@ def _trial(
 
 ALIGNMENT_EXPERIMENT = Experiment(
     key=KEY,
-    title="Where does the order-reduced encoder's advantage begin?",
-    question="Do the orderings of the encoders depend on the alignment of the word vectors?",
     systems=(
         *(
             System(block, row, default=not changes, ours=True)
@@ -180,5 +178,4 @@ ALIGNMENT_EXPERIMENT = Experiment(
         "open": "about 40 seconds per trial and CPU core, two minutes per level of P@1",
     },
     default_seeds={"smoke": (0,), "open": (0, 1, 2)},
-    ours=True,
 )

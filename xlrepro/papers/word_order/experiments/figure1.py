@@ -45,8 +45,6 @@ def fills(trial: Trial) -> list[Address]:
 # Rows of Table 2; those of its word-level block, which the figure does not show, are ours.
 FIGURE1 = Experiment(
     key="word_order/figure1",
-    title="Figure 1: gains by part of speech",
-    question="Are the gains of order-reduced models larger for verbs than for nouns?",
     systems=tuple(
         replace(row, ours=block == "word")
         for block in BLOCKS

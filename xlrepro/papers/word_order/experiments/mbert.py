@@ -174,8 +174,6 @@ def _pretraining_trials(
 
 PRETRAINING_EXPERIMENT = Experiment(
     key="word_order/pretraining",
-    title="What twenty minutes of pretraining buy",
-    question="How well does a small BERT, pretrained on the open text, name hidden word pieces?",
     systems=(System("mlm", "small", ours=True), System("mlm", "large", default=False, ours=True)),
     columns=(*LANGUAGES, "avg"),
     profiles=("smoke", "open"),
@@ -185,5 +183,4 @@ PRETRAINING_EXPERIMENT = Experiment(
         "open": "once about 20 minutes of a CPU core (small), an hour of a GPU (large)",
     },
     default_seeds={"smoke": (0,), "open": (0,)},
-    ours=True,
 )

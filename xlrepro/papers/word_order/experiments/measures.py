@@ -92,8 +92,6 @@ VECTOR_COLUMNS = tuple(
 MEASURE_EXPERIMENTS = (
     Experiment(
         key="word_order/distances",
-        title="Table 1 and 2, second row: word-order distances to English",
-        question="Does the printed distance column follow from the 52 features?",
         systems=(System("distance", "mean absolute difference"),),
         columns=LANGUAGES,
         profiles=("smoke", "open"),
@@ -102,8 +100,6 @@ MEASURE_EXPERIMENTS = (
     ),
     Experiment(
         key="word_order/open_vectors",
-        title="How good are the open cross-lingual vectors?",
-        question="How many test tokens have a vector, and how well are the languages aligned?",
         systems=(
             System("vectors", "dictionary"),
             System("vectors", "mapped"),
@@ -113,6 +109,5 @@ MEASURE_EXPERIMENTS = (
         profiles=("smoke", "open"),
         make_trials=_vector_trials,
         cost={"smoke": "seconds", "open": "minutes, and once the building of the vectors"},
-        ours=True,
     ),
 )

@@ -229,8 +229,6 @@ def _figure3_fills(trial: Trial) -> list[Address]:
 
 def _experiment(
     name: str,
-    title: str,
-    question: str,
     systems: tuple[System, ...],
     columns: tuple[str, ...],
     make_trials: Callable[..., list[Trial]],
@@ -242,8 +240,6 @@ def _experiment(
     """Return one experiment; with ``cells`` it draws on the slot trials of Table 1."""
     return Experiment(
         key=f"word_order/{name}",
-        title=title,
-        question=question,
         systems=systems,
         columns=columns,
         profiles=("smoke", "open", "paper"),
@@ -259,8 +255,6 @@ def _experiment(
 SPAN_EXPERIMENTS = (
     _experiment(
         "table1",
-        "Table 1: zero-shot named entities and slots",
-        "Does a model that encodes less word order transfer better in named entities and slots?",
         (
             *(System("word", row) for row in WORD_ROWS),
             *(System(ON_STATES, row, default=False, ours=True) for row in ENCODERS),
@@ -275,8 +269,6 @@ SPAN_EXPERIMENTS = (
     ),
     _experiment(
         "table5",
-        "Table 5: slots in English sentences with disturbed word order",
-        "Is a model that encodes less word order more robust to disturbed word order?",
         tuple(System("noisy", row) for row in ENCODERS),
         tuple(f"k={k}" for k in NOISE),
         _table5_trials,
@@ -284,8 +276,6 @@ SPAN_EXPERIMENTS = (
     ),
     _experiment(
         "table6",
-        "Table 6: ablation of positions, feed-forward layer, output layer and shuffling",
-        "Which source of order information does slot filling need?",
         tuple(System("ablation", row[0]) for row in ABLATION),
         ("es", "th"),
         _table6_trials,
@@ -294,8 +284,6 @@ SPAN_EXPERIMENTS = (
     ),
     _experiment(
         "figure2",
-        "Figure 2: few-shot slot filling",
-        "Does the gain of the order-reduced model shrink as target data is added?",
         tuple(System("word", row) for row in ENCODERS),
         tuple(column for columns in FEW_SHOT.values() for column in columns),
         _figure2_trials,
@@ -305,8 +293,6 @@ SPAN_EXPERIMENTS = (
     ),
     _experiment(
         "figure3",
-        "Figure 3: slot F1 against kernel size",
-        "Does a wider window, and so more order information, lower zero-shot F1?",
         tuple(System("word", row) for row in ("TRS", "ORT")),
         tuple(f"{code}/{width}" for code in ("es", "th") for width in WIDTHS),
         _figure3_trials,

@@ -93,8 +93,6 @@ TABLE2_SYSTEMS = (
 TABLE2_EXPERIMENTS = (
     Experiment(
         key="word_order/table2",
-        title="Table 2: zero-shot part-of-speech tagging in 31 languages",
-        question="Do taggers that see less of English word order transfer better?",
         systems=TABLE2_SYSTEMS,
         columns=(*LANGUAGES, "avg"),
         profiles=("smoke", "open", "paper"),
@@ -108,8 +106,6 @@ TABLE2_EXPERIMENTS = (
     ),
     Experiment(
         key="word_order/learning_rates",
-        title="Learning rates, tuned on English dev",
-        question="Which learning rate serves each encoder best on the source language alone?",
         systems=(
             *(System("word", row) for row in ENCODERS),
             *(System("mbert", row) for row in TUNED_ON_MBERT),
@@ -119,6 +115,5 @@ TABLE2_EXPERIMENTS = (
         make_trials=_learning_rate_trials,
         cost={"smoke": "seconds", "open": "a minute per trial and CPU core"},
         default_seeds={"smoke": (0,), "open": (100,)},
-        ours=True,
     ),
 )

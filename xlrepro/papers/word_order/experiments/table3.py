@@ -43,8 +43,6 @@ def _trials(
 NLU_EXPERIMENTS = (
     Experiment(
         key=KEY,
-        title="Table 3: the NLU model of Liu et al. (2019) with other encoders",
-        question="Does the order-reduced encoder improve a strong cross-lingual NLU model?",
         systems=tuple(System("nlu", row) for row in ROWS),
         columns=tuple(f"{code}/{metric}" for code in ("es", "th") for metric in METRICS),
         profiles=("smoke", "open", "paper"),

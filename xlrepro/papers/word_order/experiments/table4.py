@@ -54,8 +54,6 @@ def _cells(record: Record) -> list[Cell]:
 NER_TRANSFER_EXPERIMENTS = (
     Experiment(
         key=KEY,
-        title="Table 4: MAN-MoE of Chen et al. (2019) with other encoders",
-        question="Does the order-reduced encoder improve a strong cross-lingual NER model?",
         systems=SYSTEMS,
         columns=BASE.columns,
         profiles=BASE.profiles,
