@@ -104,6 +104,15 @@ def test_predicates_and_numbers_of_the_page_s_own_are_in_the_language_of_the_cla
     assert fill(number, *AHEAD) == "4.0"
 
 
+def test_the_ends_of_a_system_are_its_least_and_its_largest_seed(fill):
+    text = '<% set least, most = ends("table2", "word:ORT", "avg") %>'
+    shown = (
+        f"{text}<% says not most.missing %><< least >> to << most >><% otherwise %>-<% endsays %>"
+    )
+    assert fill(shown, *MIXED) == "1.0 to 6.0"
+    assert fill(shown) == "-"
+
+
 def test_counts_are_words_up_to_ten():
     assert [in_words(n) for n in (0, 3, 10, 11)] == ["no", "three", "ten", "11"]
 

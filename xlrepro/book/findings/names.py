@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -47,7 +48,8 @@ class Findings:
     def names(self) -> dict[str, Any]:
         """Everything that the page may name; CONTRIBUTING.md tells it to its writers."""
         functions: Mapping[str, Callable[..., Any]] = {
-            "gap": self.gap, "mean": self.mean, "printed": self.printed, "number": self.number,
+            "gap": self.gap, "mean": self.mean, "ends": self.ends, "number": self.number,
+            "printed": self.printed,
             "verdict": self.verdict, "judged": self.judged, "tally": self.tally,
             "claim": self.claim, "page": self.page, "cost": self.cost, "ran": self.ran,
             "all_claims": self.all_claims,
@@ -61,8 +63,7 @@ class Findings:
         """Return ``first`` minus ``second`` in a column, as the paper names it, or one of ours."""
         key = f"{self.paper}/{table}"
         entry = self.found.catalog.experiment(key)
-        stand_in = entry.stand_ins.get(at)
-        ours = stand_in.column(column) if stand_in else column
+        ours = entry.column_at(at, column)
         view = View(key, at, self.found.numbers)
         cells = [view.get(system, ours) for system in (first, second)]
         printed = [
@@ -90,10 +91,21 @@ class Findings:
     ) -> Number:
         """Return a system's mean over seeds, in our unit."""
         key = f"{self.paper}/{table}"
-        stand_in = self.found.catalog.experiment(key).stand_ins.get(at)
-        ours = stand_in.column(column) if stand_in else column
+        ours = self.found.catalog.experiment(key).column_at(at, column)
         value = View(key, at, self.found.numbers).mean(system, ours)
         return Number(self.sentences, value, decimals, f"{system} in {table}, {ours}")
+
+    def ends(
+        self, table: str, system: str, column: str, at: str = "open", decimals: int = 1
+    ) -> tuple[Number, Number]:
+        """Return the smallest and the largest of a system's values over seeds, in our unit."""
+        mean = self.mean(table, system, column, at, decimals)
+        key = f"{self.paper}/{table}"
+        cell = View(key, at, self.found.numbers).get(
+            system, self.found.catalog.experiment(key).column_at(at, column)
+        )
+        values = cell.values if cell else (math.nan,)
+        return replace(mean, value=min(values)), replace(mean, value=max(values))
 
     def printed(self, table: str, system: str, column: str) -> str:
         """Return a number as the paper prints it; it may stand anywhere."""
@@ -123,8 +135,7 @@ class Findings:
     def _value(self, cell: Address, condition: Condition) -> float:
         experiment, system, column = cell
         entry = self.found.catalog.experiment(experiment)
-        stand_in = entry.stand_ins.get(condition.profile)
-        ours = stand_in.column(column) if stand_in else column
+        ours = entry.column_at(condition.profile, column)
         found = self.found.numbers.get(experiment, condition.profile, condition.place(system), ours)
         if found is not None:
             return found.mean
