@@ -87,13 +87,13 @@ def test_a_cell_far_off_is_counted_and_whether_its_page_names_what_weighs_most()
 def test_the_line_of_records_counts_those_on_real_data_by_their_standing(monkeypatch):
     records = [SimpleNamespace(profile=p) for p in ("open", "open", "paper", "smoke", "open")]
     found = dict(zip(map(id, records), ("fresh", "stale", "witnessed", "fresh", "fresh")))
-    monkeypatch.setattr(summary, "evidence", lambda: SimpleNamespace(records=records))
+    monkeypatch.setattr(summary, "load_evidence", lambda: SimpleNamespace(records=records))
     monkeypatch.setattr(summary, "standing_check", lambda: lambda record: found[id(record)])
     assert "<b>2</b> fresh, <b>1</b> witnessed, <b>1</b> stale" in summary.standing()
 
 
 def test_a_copy_without_records_says_so_once(monkeypatch):
-    monkeypatch.setattr(summary, "evidence", lambda: SimpleNamespace(records=[]))
+    monkeypatch.setattr(summary, "load_evidence", lambda: SimpleNamespace(records=[]))
     assert summary.standing() + summary.cost() == (
         "<p>No record on real data is part of this copy yet.</p>"
     )

@@ -122,13 +122,13 @@ def _write_if_changed(path: Path, content: bytes) -> None:
 def listed_pages(folder: Path) -> list[str]:
     """Return the pages of an assembled folder, without suffix, sorted."""
     kinds = (".md", ".ipynb")
-    found = [p.relative_to(folder) for p in folder.rglob("*") if p.suffix in kinds]
-    return sorted(p.with_suffix("").as_posix() for p in found)
+    paths = [p.relative_to(folder) for p in folder.rglob("*") if p.suffix in kinds]
+    return sorted(p.with_suffix("").as_posix() for p in paths)
 
 
 def titles(folder: Path) -> dict[str, str]:
     """Return page to the text of its first heading."""
-    found = {}
+    headings = {}
     for page in listed_pages(folder):
         path = folder / f"{page}.md"
         if path.is_file():
@@ -137,5 +137,5 @@ def titles(folder: Path) -> dict[str, str]:
             cells = json.loads((folder / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
             text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
         heads = [line[2:].strip() for line in text.splitlines() if line.startswith("# ")]
-        found[page] = heads[0] if heads else ""
-    return found
+        headings[page] = heads[0] if heads else ""
+    return headings

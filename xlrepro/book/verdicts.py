@@ -105,6 +105,6 @@ class Evidence:
 
 
 @lru_cache(maxsize=1)
-def evidence() -> Evidence:
+def load_evidence() -> Evidence:
     """Return the project's evidence, read once."""
     return Evidence(load_catalog(), load_reported(), tuple(all_own_records()))

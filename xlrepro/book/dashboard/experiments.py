@@ -2,7 +2,7 @@
 
 from xlrepro.book.pages.experiments import BUILT, state_of
 from xlrepro.book.toc import paper_order
-from xlrepro.book.verdicts import EVIDENT, Evidence, evidence
+from xlrepro.book.verdicts import EVIDENT, Evidence, load_evidence
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
 from xlrepro.evidence.provenance import duration, total_cost
 from xlrepro.evidence.tables.table import Entry, Table, headings
@@ -10,10 +10,10 @@ from xlrepro.evidence.tables.table import Entry, Table, headings
 
 def experiments_table(profile: str) -> str:
     """Return papers x experiments: what is built, how the cells compare, and the cost, as HTML."""
-    found = evidence()
+    evidence = load_evidence()
     rows = []
-    for paper in paper_order(found.catalog):
-        for key, entry in found.catalog.of_paper(paper).items():
+    for paper in paper_order(evidence.catalog):
+        for key, entry in evidence.catalog.of_paper(paper).items():
             state = state_of(key, profile)
             shown = Entry(
                 "built" if state == BUILT else state, verdict="" if state == BUILT else NOT_RUN
@@ -23,9 +23,12 @@ def experiments_table(profile: str) -> str:
                     Entry(key, entry.title, href=f"{key}.html"),
                     Entry("ours" if entry.ours else "paper"),
                     shown,
-                    Entry(str(len(found.reported.cells(key))), sort=len(found.reported.cells(key))),
-                    *(_cells(found, key, p) for p in EVIDENT),
-                    _cost(found, key),
+                    Entry(
+                        str(len(evidence.reported.cells(key))),
+                        sort=len(evidence.reported.cells(key)),
+                    ),
+                    *(_cells(evidence, key, p) for p in EVIDENT),
+                    _cost(evidence, key),
                 )
             )
     names = (
@@ -44,13 +47,13 @@ def experiments_table(profile: str) -> str:
     return Table(caption, headings(*names, numeric=("printed numbers", "cost")), tuple(rows)).html
 
 
-def _cells(found: Evidence, key: str, profile: str) -> Entry:
-    counts = found.cell_counts(key, profile)
+def _cells(evidence: Evidence, key: str, profile: str) -> Entry:
+    counts = evidence.cell_counts(key, profile)
     if not counts:
-        ours = found.catalog.experiment(key).ours
+        ours = evidence.catalog.experiment(key).ours
         return Entry("–" if ours else NOT_RUN, verdict="" if ours else NOT_RUN)
     signs = ((WITHIN, "="), (ABOVE, "▲"), (BELOW, "▼"))
-    entry = found.catalog.experiment(key)
+    entry = evidence.catalog.experiment(key)
     judged = entry.is_judged(profile)
     parts = [f"{counts[v]} {sign}" for v, sign in signs if judged and counts[v]]
     if profile in entry.stand_ins and counts[OTHER_DATA]:
@@ -60,8 +63,8 @@ def _cells(found: Evidence, key: str, profile: str) -> Entry:
     return Entry(text, detail)
 
 
-def _cost(found: Evidence, key: str) -> Entry:
-    records = [r for r in found.records if r.experiment == key and r.profile in EVIDENT]
+def _cost(evidence: Evidence, key: str) -> Entry:
+    records = [r for r in evidence.records if r.experiment == key and r.profile in EVIDENT]
     if not records:
         return Entry("–")
     cost = total_cost(records)

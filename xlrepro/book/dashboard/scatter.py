@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from xlrepro.book.toc import MENU_TITLES, paper_order
-from xlrepro.book.verdicts import EVIDENT, Evidence, evidence
+from xlrepro.book.verdicts import EVIDENT, Evidence, load_evidence
 from xlrepro.evidence.compare import OTHER_DATA
 from xlrepro.evidence.deviations import weighing_most
 
@@ -33,18 +33,18 @@ class Cloud:
     weighed: int = 0
 
 
-def clouds(found: Evidence) -> list[Cloud]:
+def clouds(evidence: Evidence) -> list[Cloud]:
     """Return the points of all papers: scores from 0 to 100 of which more is better."""
-    points = {paper: Cloud(paper) for paper in paper_order(found.catalog)}
-    for key in found.catalog.experiments:
-        for profile in (p for p in EVIDENT if found.runs[key, p]):
-            frame, cloud = found.frame(key, profile), points[key.split("/", 1)[0]]
+    points = {paper: Cloud(paper) for paper in paper_order(evidence.catalog)}
+    for key in evidence.catalog.experiments:
+        for profile in (p for p in EVIDENT if evidence.runs[key, p]):
+            frame, cloud = evidence.frame(key, profile), points[key.split("/", 1)[0]]
             weighty = bool(weighing_most(key, profile))
             columns = (frame[n] for n in ("reported", "reproduced", "unit", "metric", "verdict"))
             for printed, ours, unit, metric, verdict in zip(*columns):
                 scale = 100.0 if unit.startswith("fraction") else 1.0
                 point = (scale * printed, scale * ours)
-                if found.catalog.higher_is_better(metric) and not math.isnan(sum(point)):
+                if evidence.catalog.higher_is_better(metric) and not math.isnan(sum(point)):
                     far = abs(point[0] - point[1]) > FAR
                     cloud.far, cloud.weighed = cloud.far + far, cloud.weighed + (far and weighty)
                     (cloud.other if verdict == OTHER_DATA else cloud.same).append(point)
@@ -53,7 +53,7 @@ def clouds(found: Evidence) -> list[Cloud]:
 
 def scatter() -> str:
     """Return the plot with its legend, as HTML."""
-    drawn = clouds(evidence())
+    drawn = clouds(load_evidence())
     same, other = (sum(len(getattr(c, kind)) for c in drawn) for kind in ("same", "other"))
     label = (
         f"All {same + other} cells with a printed and a reproduced score, from 0 to 100: "

@@ -4,7 +4,7 @@ from collections import Counter
 from html import escape
 
 from xlrepro.book.toc import MENU_TITLES, paper_order
-from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, evidence
+from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, load_evidence
 from xlrepro.evidence.answers import VERBS
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import (
@@ -28,8 +28,8 @@ MOST_REASONS = 2  # of a paper
 
 def board() -> str:
     """Return a row of squares per paper, as HTML: each claim is a link that tells its sentence."""
-    found = evidence()
-    rows = "\n".join(_row(found, paper) for paper in paper_order(found.catalog))
+    evidence = load_evidence()
+    rows = "\n".join(_row(evidence, paper) for paper in paper_order(evidence.catalog))
     return f'<div class="xl-board">\n{_legend()}\n{rows}\n</div>'
 
 
@@ -47,34 +47,35 @@ def _square(status: str) -> str:
     return f'<span class="xl-square xl-{kind}" aria-hidden="true">{SIGNS[status]}</span>'
 
 
-def _row(found: Evidence, paper: str) -> str:
-    claims = found.all_claims[paper]
+def _row(evidence: Evidence, paper: str) -> str:
+    claims = evidence.all_claims[paper]
     title = MENU_TITLES.get(paper, paper)
-    counts = status_counts([found.verdicts(paper)[c.id].get("open") for c in claims])
+    counts = status_counts([evidence.verdicts(paper)[c.id].get("open") for c in claims])
     sums = ", ".join(f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s])
-    items = "".join(_claim(found, paper, claim) for claim in claims)
+    items = "".join(_claim(evidence, paper, claim) for claim in claims)
     return (
         f'<div class="xl-claims-of"><p><a href="{paper}/claims.html">{escape(title)}</a> '
-        f"<span>{escape(found.catalog.paper(paper).short)}; at open: {sums or NOT_RUN}</span></p>\n"
-        f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{reasons(found, paper)}</div>'
+        f"<span>{escape(evidence.catalog.paper(paper).short)}; at open: {sums or NOT_RUN}</span>"
+        "</p>\n"
+        f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{reasons(evidence, paper)}</div>'
     )
 
 
-def reasons(found: Evidence, paper: str, profile: str = "open", page: str = EVERY) -> str:
+def reasons(evidence: Evidence, paper: str, profile: str = "open", page: str = EVERY) -> str:
     """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds.
 
     Args:
-        found: the verdicts.
+        evidence: the verdicts.
         paper: whose claims.
         profile: at which they are judged.
         page: of all deviations, as seen from where this stands.
     """
-    verdicts = found.verdicts(paper)
-    own = {c.id: v for c in found.all_claims[paper] if (v := verdicts[c.id].get(profile))}
-    failing = [c for c in found.all_claims[paper] if c.id in own and own[c.id].status == FAILS]
+    verdicts = evidence.verdicts(paper)
+    own = {c.id: v for c in evidence.all_claims[paper] if (v := verdicts[c.id].get(profile))}
+    failing = [c for c in evidence.all_claims[paper] if c.id in own and own[c.id].status == FAILS]
     known = [d for d in load_deviations() if d.weight == WEIGHTS[0]]
     touched = Counter(
-        d.id for claim in failing for d in touching(claim, found.judge, [profile], known)
+        d.id for claim in failing for d in touching(claim, evidence.judge, [profile], known)
     )
     by_id = {d.id: d for d in known}
     parts = [
@@ -93,8 +94,8 @@ def reasons(found: Evidence, paper: str, profile: str = "open", page: str = EVER
     return f'<p class="xl-why">{". ".join(clauses)}.</p>' if clauses else ""
 
 
-def _claim(found: Evidence, paper: str, claim: Claim) -> str:
-    verdicts = [found.verdicts(paper)[claim.id].get(label) for label in LABELS]
+def _claim(evidence: Evidence, paper: str, claim: Claim) -> str:
+    verdicts = [evidence.verdicts(paper)[claim.id].get(label) for label in LABELS]
     statuses = [v.status if v else NOT_RUN for v in verdicts]
     standing = "; ".join(
         f"{WORDS.get(label, label)}: {status}" for label, status in zip(LABELS, statuses)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from xlrepro.book.findings import page as findings_page
 from xlrepro.book.toc import MENU_TITLES, paper_order
-from xlrepro.book.verdicts import EVIDENT, evidence
+from xlrepro.book.verdicts import EVIDENT, load_evidence
 from xlrepro.evidence.deviations import load_errata
 from xlrepro.evidence.provenance import duration, total_cost
 from xlrepro.trials.fingerprint import STANDINGS, standing_check
@@ -12,18 +12,18 @@ from xlrepro.trials.fingerprint import STANDINGS, standing_check
 
 def scope() -> str:
     """Return a sentence on how much the papers print and claim."""
-    found = evidence()
-    printed = [k for k, e in found.catalog.experiments.items() if not e.ours]
-    claims = sum(len(c) for c in found.all_claims.values())
+    evidence = load_evidence()
+    printed = [k for k, e in evidence.catalog.experiments.items() if not e.ours]
+    claims = sum(len(c) for c in evidence.all_claims.values())
     return (
-        f"{len(found.catalog.papers)} papers, {len(printed)} tables and figures with "
-        f"{len(found.reported)} printed numbers, {claims} claims"
+        f"{len(evidence.catalog.papers)} papers, {len(printed)} tables and figures with "
+        f"{len(evidence.reported)} printed numbers, {claims} claims"
     )
 
 
 def standing() -> str:
     """Return how many of the records today's code stands behind, as a line of HTML."""
-    records = [r for r in evidence().records if r.profile in EVIDENT]
+    records = [r for r in load_evidence().records if r.profile in EVIDENT]
     if not records:
         return "<p>No record on real data is part of this copy yet.</p>"
     counts = Counter(map(standing_check(), records))
@@ -33,7 +33,7 @@ def standing() -> str:
 
 def cost() -> str:
     """Return what the evidence cost, and what its records' standings mean; nothing without any."""
-    records = [r for r in evidence().records if r.profile in EVIDENT]
+    records = [r for r in load_evidence().records if r.profile in EVIDENT]
     if not records:
         return ""
     total = total_cost(records)
@@ -48,7 +48,7 @@ def cost() -> str:
 def findings() -> str:
     """Return what this repository found out: the first lines of every findings page, a list."""
     lines = []
-    for paper in paper_order(evidence().catalog):
+    for paper in paper_order(load_evidence().catalog):
         if findings_page.exists(paper):
             link = f"{{doc}}`{MENU_TITLES.get(paper, paper)} <{paper}/findings>`"
             lines += [f"- **{link}**: {item}" for item in findings_page.in_short(paper)]

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
-from xlrepro.book.verdicts import Evidence, evidence
+from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import Address, Condition, status_counts
@@ -31,18 +31,18 @@ class Findings:
     Args:
         paper: ``"word_order"``.
         where: the page, for errors.
-        found: replaces the project's evidence.
+        evidence: replaces the project's evidence.
     """
 
-    def __init__(self, paper: str, where: str, found: Evidence | None = None) -> None:
+    def __init__(self, paper: str, where: str, evidence: Evidence | None = None) -> None:
         self.paper = paper
-        self.found = found or evidence()
+        self.evidence = evidence or load_evidence()
         self.sentences = Sentences(where)
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
         """The paper's claims by id."""
-        return {c.id: c for c in self.found.all_claims[self.paper]}
+        return {c.id: c for c in self.evidence.all_claims[self.paper]}
 
     @property
     def names(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Findings:
             "claim": self.claim, "page": self.page, "cost": self.cost, "ran": self.ran,
             "all_claims": self.all_claims,
         }  # fmt: skip
-        known = {"paper": self.found.catalog.paper(self.paper), "brackets": BRACKETS}
+        known = {"paper": self.evidence.catalog.paper(self.paper), "brackets": BRACKETS}
         state = self.sentences
         marks = {"_enter": state.enter, "_leave": state.leave, "_refuse": state.refuse}
         return {**functions, **known, **marks}
@@ -62,12 +62,12 @@ class Findings:
     def gap(self, table: str, first: str, second: str, column: str, at: str = "open") -> Gap:
         """Return ``first`` minus ``second`` in a column, as the paper names it, or one of ours."""
         key = f"{self.paper}/{table}"
-        entry = self.found.catalog.experiment(key)
+        entry = self.evidence.catalog.experiment(key)
         ours = entry.column_at(at, column)
-        view = View(key, at, self.found.numbers)
+        view = View(key, at, self.evidence.numbers)
         cells = [view.get(system, ours) for system in (first, second)]
         printed = [
-            self.found.reported.get(key, entry.reference(s), column) for s in (first, second)
+            self.evidence.reported.get(key, entry.reference(s), column) for s in (first, second)
         ]
         values = [cell.value for cell in printed if cell is not None and cell.value is not None]
         unit = printed[0].unit if printed[0] else cells[0].unit if cells[0] else ""
@@ -91,8 +91,8 @@ class Findings:
     ) -> Number:
         """Return a system's mean over seeds, in our unit."""
         key = f"{self.paper}/{table}"
-        ours = self.found.catalog.experiment(key).column_at(at, column)
-        value = View(key, at, self.found.numbers).mean(system, ours)
+        ours = self.evidence.catalog.experiment(key).column_at(at, column)
+        value = View(key, at, self.evidence.numbers).mean(system, ours)
         return Number(self.sentences, value, decimals, f"{system} in {table}, {ours}")
 
     def ends(
@@ -101,15 +101,15 @@ class Findings:
         """Return the smallest and the largest of a system's values over seeds, in our unit."""
         mean = self.mean(table, system, column, at, decimals)
         key = f"{self.paper}/{table}"
-        cell = View(key, at, self.found.numbers).get(
-            system, self.found.catalog.experiment(key).column_at(at, column)
+        cell = View(key, at, self.evidence.numbers).get(
+            system, self.evidence.catalog.experiment(key).column_at(at, column)
         )
         values = cell.values if cell else (math.nan,)
         return replace(mean, value=min(values)), replace(mean, value=max(values))
 
     def printed(self, table: str, system: str, column: str) -> str:
         """Return a number as the paper prints it; it may stand anywhere."""
-        cell = self.found.reported.get(f"{self.paper}/{table}", system, column)
+        cell = self.evidence.reported.get(f"{self.paper}/{table}", system, column)
         if cell is None or not cell.printed:
             where = self.sentences.where
             raise SettingsError(f"{where}: nothing is printed for {system} in {table}, {column}")
@@ -122,7 +122,7 @@ class Findings:
         """
         claim = self._claim(expression)
         condition = self._condition(at)
-        judge = self.found.judge
+        judge = self.evidence.judge
         parsed = claim.expression
         assert parsed is not None
         functions = judge.functions(self.paper, lambda cell: self._value(cell, condition))
@@ -134,12 +134,14 @@ class Findings:
 
     def _value(self, cell: Address, condition: Condition) -> float:
         experiment, system, column = cell
-        entry = self.found.catalog.experiment(experiment)
+        entry = self.evidence.catalog.experiment(experiment)
         ours = entry.column_at(condition.profile, column)
-        found = self.found.numbers.get(experiment, condition.profile, condition.place(system), ours)
-        if found is not None:
-            return found.mean
-        printed = self.found.reported.get(*cell)
+        reproduced = self.evidence.numbers.get(
+            experiment, condition.profile, condition.place(system), ours
+        )
+        if reproduced is not None:
+            return reproduced.mean
+        printed = self.evidence.reported.get(*cell)
         fixed = entry.deterministic or condition.profile == "reported"
         if fixed and printed is not None and printed.value is not None:
             return printed.value
@@ -150,17 +152,17 @@ class Findings:
         ``"not evaluable"``.
         """
         self._known(claim)
-        verdict = self.found.verdicts(self.paper)[claim].get(self._condition(at).label)
+        verdict = self.evidence.verdicts(self.paper)[claim].get(self._condition(at).label)
         return verdict.status if verdict else "not run"
 
     def judged(self, predicate: str, at: str = "open") -> str:
         """Return the verdict on a predicate of the page's own, reached as those on claims."""
-        verdict = self.found.judge.judge(self._claim(predicate), self._condition(at))
+        verdict = self.evidence.judge.judge(self._claim(predicate), self._condition(at))
         return verdict.status if verdict else "not run"
 
     def _condition(self, label: str) -> Condition:
         """Return what a claim can be judged on: a profile, or ``"open, word-mapped"``."""
-        known = {c.label: c for c in self.found.conditions(self.paper)}
+        known = {c.label: c for c in self.evidence.conditions(self.paper)}
         return known.get(label, Condition(label))
 
     def _known(self, claim: str) -> Claim:
@@ -183,7 +185,7 @@ class Findings:
             at: ``"reported"``, ``"open"`` or ``"paper"``.
             kind: of the claims, ``"text"``; empty for all.
         """
-        by_claim = self.found.verdicts(self.paper)
+        by_claim = self.evidence.verdicts(self.paper)
         wanted = [c.id for c in self.claims.values() if kind in ("", c.kind)]
         counts = status_counts([by_claim[name].get(at) for name in wanted])
         judged = sum(counts[s] for s in ("holds", "fails", "undecided"))
@@ -202,18 +204,18 @@ class Findings:
     def page(self, experiment: str, text: str = "") -> str:
         """Return a link to an experiment's page: ``page("table2")`` reads "Table 2"."""
         key = experiment if "/" in experiment else f"{self.paper}/{experiment}"
-        label = self.found.catalog.experiment(key).label
+        label = self.evidence.catalog.experiment(key).label
         return f"{{doc}}`{text or label} </{key}>`"
 
     def ran(self, experiment: str, at: str = "open") -> bool:
         """Tell whether an experiment has a record at a profile."""
-        return self.found.runs[f"{self.paper}/{experiment}", at] > 0
+        return self.evidence.runs[f"{self.paper}/{experiment}", at] > 0
 
     def cost(self, *experiments: str, at: str = "open") -> str:
         """Return what the records of experiments, or of the whole paper, took."""
         keys = [f"{self.paper}/{name}" for name in experiments]
-        keys = keys or list(self.found.catalog.of_paper(self.paper))
-        records = [r for r in self.found.records if r.experiment in keys and r.profile == at]
+        keys = keys or list(self.evidence.catalog.of_paper(self.paper))
+        records = [r for r in self.evidence.records if r.experiment in keys and r.profile == at]
         cost = total_cost(records)
         trials = f"{in_words(cost.trials)} trial{'s' * (cost.trials != 1)}"
         return f"{trials}, {duration(cost.wall_seconds)}"

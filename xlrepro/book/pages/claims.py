@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xlrepro.book.dashboard.squares import reasons
 from xlrepro.book.templating import render_file
-from xlrepro.book.verdicts import evidence
+from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import STATUSES, status_counts
 from xlrepro.evidence.claims.table import EVERY, claims_table, touching
@@ -15,45 +15,45 @@ from xlrepro.paths import project_root
 
 def claims_markdown(paper: str) -> str:
     """Return the Markdown of ``<paper>/claims``."""
-    found = evidence()
+    evidence = load_evidence()
     names = {
-        "short": found.catalog.paper(paper).short,
-        "title": found.catalog.paper(paper).title,
-        "ids": ", ".join(claim.id for claim in found.all_claims[paper]),
+        "short": evidence.catalog.paper(paper).short,
+        "title": evidence.catalog.paper(paper).title,
+        "ids": ", ".join(claim.id for claim in evidence.all_claims[paper]),
         "summary": summary_table(paper).html,
-        "reasons": reasons(found, paper, page=EVERY),
+        "reasons": reasons(evidence, paper, page=EVERY),
         "table": verdicts_html(paper),
-        "predicates": predicates_table(found.all_claims[paper]).html,
+        "predicates": predicates_table(evidence.all_claims[paper]).html,
     }
     return render_file(project_root() / "book" / "templates" / "claims.md", names)
 
 
 def verdicts_html(key: str) -> str:
     """Return the claims of a paper or an experiment with their verdicts; empty for none."""
-    found = evidence()
-    if not found.claims(key):
+    evidence = load_evidence()
+    if not evidence.claims(key):
         return ""
-    profiles = found.profiles(key.split("/", 1)[0])
-    return claims_table(key, profiles, found.judge).html
+    profiles = evidence.profiles(key.split("/", 1)[0])
+    return claims_table(key, profiles, evidence.judge).html
 
 
 def claims_touched() -> dict[str, list[tuple[str, str]]]:
     """Return id of a deviation -> (paper, id) of the claims that it touches."""
-    found, touched = evidence(), dict[str, list[tuple[str, str]]]()
+    evidence, touched = load_evidence(), dict[str, list[tuple[str, str]]]()
     known = load_deviations()
-    for paper, claims in found.all_claims.items():
+    for paper, claims in evidence.all_claims.items():
         for claim in claims:
-            for deviation in touching(claim, found.judge, found.profiles(paper), known):
+            for deviation in touching(claim, evidence.judge, evidence.profiles(paper), known):
                 touched.setdefault(deviation.id, []).append((paper, claim.id))
     return touched
 
 
 def summary_table(paper: str) -> Table:
     """Return how many claims of ``paper`` have each verdict, a row per condition."""
-    found = evidence()
-    verdicts = found.verdicts(paper)
+    evidence = load_evidence()
+    verdicts = evidence.verdicts(paper)
     rows = []
-    for condition in found.conditions(paper):
+    for condition in evidence.conditions(paper):
         counts = status_counts([by_label[condition.label] for by_label in verdicts.values()])
         numbers = [Entry(str(counts[s]), sort=counts[s]) for s in STATUSES]
         rows.append((Entry(condition.label), *numbers))
