@@ -64,8 +64,8 @@ def _result(
     fits: list[Fit],
 ) -> TrialResult:
     is_inference = settings.task == "XNLI"
-    found = [(column, *_value_of(column, scores, is_inference)) for column in trial.columns]
-    cells = [Cell(system, column, value, measure) for column, measure, value in found]
+    values = [(column, *_value_of(column, scores, is_inference)) for column in trial.columns]
+    cells = [Cell(system, column, value, measure) for column, measure, value in values]
     signature = ACCURACY if is_inference else attachment_signature(settings.head.subtypes)
     return TrialResult(
         cells=cells,
@@ -148,9 +148,9 @@ def _parsing(
     head, supervised = settings.head, settings.task == "UD supervised"
 
     def split(language: str, part: str, limit: int | None) -> tuple[States, Sequence[Sentence]]:
-        found = labelled.trees(settings.corpus, language, part, limit, supervised)
-        words = [labelled.tokens(s, language, settings.corpus) for s in found]
-        return reader.words(language, words, head.layer), found
+        sentences = labelled.trees(settings.corpus, language, part, limit, supervised)
+        words = [labelled.tokens(s, language, settings.corpus) for s in sentences]
+        return reader.words(language, words, head.layer), sentences
 
     few = head.dev or head.test
     train, dev = split(source, "train", head.train), split(source, "dev", few)
@@ -168,8 +168,8 @@ def _parsing(
 
     def score(language: str) -> dict[str, float]:
         limit = head.test if supervised or language != SOURCE else few
-        found = parser.score(*split(language, "test", limit))
-        return {"LAS": found.las, "UAS": found.uas}
+        attachment = parser.score(*split(language, "test", limit))
+        return {"LAS": attachment.las, "UAS": attachment.uas}
 
     return Trained(score, done, not supervised)
 

@@ -200,11 +200,10 @@ def _table3_trials(
         if same is None or row.tuned:
             if "models" in presets()[profile]:
                 row = row._replace(english="roberta-base")
-            found = _row_trials("table3", task, identifier, row, profile, seeds, overrides)
+            trials += _row_trials("table3", task, identifier, row, profile, seeds, overrides)
         else:
             name = f"{_roberta(profile)} ({same})"
-            found = _row_trials(table, task, name, ZERO_SHOT[name], profile, seeds, overrides)
-        trials += found
+            trials += _row_trials(table, task, name, ZERO_SHOT[name], profile, seeds, overrides)
     return trials
 
 
@@ -238,12 +237,12 @@ def _table3_cells(record: Record) -> list[Cell]:
 
 
 def _table3_fills(trial: Trial) -> list[tuple[str, str]]:
-    found = []
+    addresses = []
     for identifier in trial.systems:
         system = _table3_system(trial.experiment, identifier, trial.profile)
         columns = [_table3_column(column) for column in trial.columns]
-        found += [(system, column) for column in columns if system and column]
-    return found
+        addresses += [(system, column) for column in columns if system and column]
+    return addresses
 
 
 def _figure2_trials(

@@ -91,12 +91,12 @@ def batches(
     if lengths is None:
         return [order[start : start + batch_size] for start in range(0, size, batch_size)]
     pool = POOL * batch_size
-    found: list[np.ndarray] = []
+    by_length: list[np.ndarray] = []
     for start in range(0, size, pool):
         chosen = order[start : start + pool]
         chosen = chosen[np.argsort(np.asarray(lengths)[chosen], kind="stable")]
-        found += [chosen[i : i + batch_size] for i in range(0, len(chosen), batch_size)]
-    return [found[i] for i in draw.permutation(len(found))]
+        by_length += [chosen[i : i + batch_size] for i in range(0, len(chosen), batch_size)]
+    return [by_length[i] for i in draw.permutation(len(by_length))]
 
 
 class Scale:
@@ -261,5 +261,5 @@ class InferenceHead:
     @torch.no_grad()
     def score(self, pairs: PairStates) -> float:
         """Return the accuracy on pairs, percent."""
-        found = self.classifier(self._features(pairs).to(self.device)).argmax(1)
-        return metrics.accuracy(pairs.labels, found.tolist())
+        predicted = self.classifier(self._features(pairs).to(self.device)).argmax(1)
+        return metrics.accuracy(pairs.labels, predicted.tolist())

@@ -69,9 +69,9 @@ class BilingualModel(nn.Module):
 
     def side(self, language: str) -> Side:
         """Return a language's side."""
-        found = self.sides[language]
-        assert isinstance(found, Side)
-        return found
+        side = self.sides[language]
+        assert isinstance(side, Side)
+        return side
 
     def in_language(self, language: str) -> Bert:
         """Return the encoder as it reads a language; it shares every weight with this model."""

@@ -74,9 +74,9 @@ class Reader:
                 rows.append([*ids, self.end(language)])
                 reads.append(places)
         which = self._layer(language, layer)
-        found = frozen_states(network, self._name(language), rows, reads, [which], self.device)
+        states = frozen_states(network, self._name(language), rows, reads, [which], self.device)
         ends = np.cumsum([len(words) for words in sentences])
-        return States(found[which], np.concatenate([[0], ends]).astype(int))
+        return States(states[which], np.concatenate([[0], ends]).astype(int))
 
     def texts(self, language: str, texts: Sequence[Words], layer: int | None) -> np.ndarray:
         """Return the mean state of the pieces of each text; what does not fit is cut off.
@@ -92,8 +92,8 @@ class Reader:
             rows.append([self.begin(language), *pieces, self.end(language)])
             reads.append(list(range(1, len(pieces) + 1)) or [0])
         which, name = self._layer(language, layer), self._name(language)
-        found = frozen_states(network, name, rows, reads, [which], self.device, mean=True)
-        return found[which]
+        states = frozen_states(network, name, rows, reads, [which], self.device, mean=True)
+        return states[which]
 
     def _name(self, language: str) -> str:
         return f"{self.identity(language)} {language}"
@@ -174,9 +174,9 @@ def multilingual(name: str, layers: int | None, device: str = "cpu") -> Reader:
     if name.startswith(SELF):
         from xlrepro.pretraining.multilingual_bert import load
 
-        found = load(name.removeprefix(SELF))
-        split = wordpieces(found.wordpiece.vocabulary)
-        network, begin, end = found.bert, split.special.begin, split.special.end
+        pretrained = load(name.removeprefix(SELF))
+        split = wordpieces(pretrained.wordpiece.vocabulary)
+        network, begin, end = pretrained.bert, split.special.begin, split.special.end
         numbers, first = split.numbers, lambda numbers: 0
     elif name.startswith(SUPPLIED):
         from xlrepro.papers.ramen.encoders import supplied

@@ -26,13 +26,13 @@ SELF = "self:"  # how the name of an encoder pretrained here begins
 
 def data_hashes(settings: EvaluationSettings) -> dict[str, str]:
     """Return what identifies everything that a trial reads; builds nothing."""
-    found = labelled.hashes(settings.corpus, settings.task, settings.targets)
+    hashes = labelled.hashes(settings.corpus, settings.task, settings.targets)
     if settings.model is not None:
-        return found | {f"encoder/{settings.model}": multilingual_hash(settings.model)}
+        return hashes | {f"encoder/{settings.model}": multilingual_hash(settings.model)}
     for target in settings.targets:
         made = adaptation_of(settings, target)
-        found[f"bilingual/{target}"] = recipe_hash(made)
-    return found
+        hashes[f"bilingual/{target}"] = recipe_hash(made)
+    return hashes
 
 
 def adaptation_of(settings: EvaluationSettings, target: str) -> AdaptationSettings:

@@ -77,7 +77,7 @@ TABLE_OF = {"xnli": ("table1", "XNLI"), "ud": ("table2", "UD")}
 
 def systems_of(rows: Mapping[str, Row]) -> tuple[System, ...]:
     """Return the systems of a table; rows that a profile lacks, or that are rare, run by name."""
-    found = []
+    systems = []
     for identifier in rows:
         block, _, name = identifier.partition(":")
         row = rows[identifier]
@@ -88,5 +88,5 @@ def systems_of(rows: Mapping[str, Row]) -> tuple[System, ...]:
             rare = ("smoke", "paper")
         else:
             rare = ("paper",) if row == SHALLOW else ()
-        found.append(System(block, name, ours=ours, by_name_at=rare))
-    return tuple(found)
+        systems.append(System(block, name, ours=ours, by_name_at=rare))
+    return tuple(systems)

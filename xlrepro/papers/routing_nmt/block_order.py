@@ -61,12 +61,12 @@ def reordered(records: Sequence[Record]) -> list[Record]:
     by_pair: defaultdict[str, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda each: each.seed):
         by_pair[record.details["settings"]["pair"]].append(record)
-    found = {}
+    by_key = {}
     for same_pair in by_pair.values():
         usages: list[Usage] = [record.details["usage"]["same"] for record in same_pair]
         for record, order in zip(same_pair, aligned(usages), strict=True):
-            found[record.key] = record.model_copy(update={"cells": tuple(_cells(record, order))})
-    return [found[record.key] for record in records]
+            by_key[record.key] = record.model_copy(update={"cells": tuple(_cells(record, order))})
+    return [by_key[record.key] for record in records]
 
 
 def held(usage: Usage) -> dict[str, bool]:
@@ -93,10 +93,10 @@ def chances_of_means(seeds: int, draws: int = 1_000) -> dict[str, float]:
     Each seed's usage is drawn uniformly from the simplex, task by task, and its blocks are put in
     order as those of trained models are: what judges the claims at several seeds.
     """
-    draw, found = np.random.default_rng(0), []
+    draw, outcomes = np.random.default_rng(0), []
     for tables in draw.dirichlet(np.ones(BLOCKS), (draws, seeds, len(FIGURE_TASKS))):
         usages = [dict(zip(FIGURE_TASKS, table, strict=True)) for table in tables]
         orders = aligned(usages)
         ordered = [table[:, list(order)] for table, order in zip(tables, orders, strict=True)]
-        found.append(held(dict(zip(FIGURE_TASKS, np.mean(ordered, axis=0), strict=True))))
-    return {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+        outcomes.append(held(dict(zip(FIGURE_TASKS, np.mean(ordered, axis=0), strict=True))))
+    return {name: float(np.mean([each[name] for each in outcomes])) for name in outcomes[0]}

@@ -30,7 +30,7 @@ def greedy(
     last = torch.full((len(source),), START, device=source.device)
     most = torch.tensor(list(limits), device=source.device)
     done = most <= 0
-    found = []
+    tokens = []
     for step in range(max(limits, default=0)):
         # shape: (1, batch, embedding)
         words = readout.embedding(last).unsqueeze(0)
@@ -38,11 +38,11 @@ def greedy(
         scores = readout(decoder.output(state), state.context, words[0])
         scores[:, PAD] = scores[:, START] = -torch.inf  # they are no output
         last = scores.argmax(-1).masked_fill(done, END)
-        found.append(last)
+        tokens.append(last)
         done = done | (last == END) | (most <= step + 1)
         if bool(done.all()):
             break
-    rows = torch.stack(found, 1).tolist() if found else [[] for _ in limits]
+    rows = torch.stack(tokens, 1).tolist() if tokens else [[] for _ in limits]
     return [_until_end(row[:limit]) for row, limit in zip(rows, limits, strict=True)]
 
 

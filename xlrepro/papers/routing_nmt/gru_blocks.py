@@ -122,15 +122,15 @@ class BlocksTape:
             self.inputs_gradient = self._gates.new_empty(shape)
         last, candidate = self.states[t], self._candidates[t]
         reset, update = self._gates[t].chunk(2, -1)
-        found = self.inputs_gradient[t]
-        of_gates, of_candidate = found.split((2 * self.hidden, self.hidden), -1)
+        of_inputs = self.inputs_gradient[t]
+        of_gates, of_candidate = of_inputs.split((2 * self.hidden, self.hidden), -1)
         of_reset, of_update = of_gates.chunk(2, -1)
         kept = gradient * update
         torch.sub(last, candidate, out=of_update).mul_(gradient)
         torch.ops.aten.tanh_backward.grad_input(gradient - kept, candidate, grad_input=of_candidate)
         self._through_reset(t, reset, of_reset, of_candidate, kept)
         torch.ops.aten.sigmoid_backward.grad_input(of_gates, self._gates[t], grad_input=of_gates)
-        return found, kept.baddbmm_(of_gates, self._to_gates.mT)
+        return of_inputs, kept.baddbmm_(of_gates, self._to_gates.mT)
 
     def _through_reset(
         self, t: int, reset: Tensor, of_reset: Tensor, of_candidate: Tensor, kept: Tensor

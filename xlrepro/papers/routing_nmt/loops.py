@@ -60,8 +60,8 @@ def scan(make: MakeTape, given: Tensor, weights: Sequence[Tensor]) -> tuple[Tens
     Returns:
         h_t of each step, ``(length, batch, output)``, and the tape's taus, without gradient.
     """
-    found: tuple[Tensor, Tensor] = _Scan.apply(make, given, *weights)
-    return found
+    states_and_taus: tuple[Tensor, Tensor] = _Scan.apply(make, given, *weights)
+    return states_and_taus
 
 
 class _Scan(torch.autograd.Function):
@@ -79,8 +79,8 @@ class _Scan(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         steps = reversed(range(len(gradient)))
         # shape: (batch, inputs) of each step, the last first
-        found = [ctx.tape.back(t, gradient[t]) for t in steps]
-        return None, torch.stack(found[::-1]), *ctx.tape.weight_gradients()
+        of_given = [ctx.tape.back(t, gradient[t]) for t in steps]
+        return None, torch.stack(of_given[::-1]), *ctx.tape.weight_gradients()
 
 
 class AttentionTape:
@@ -166,10 +166,10 @@ def decode(
         h_t, ``(length, batch, output)``, and where each step looks, ``(length, batch, source
         length)``.
     """
-    found: tuple[Tensor, Tensor] = _Decode.apply(
+    states_and_looks: tuple[Tensor, Tensor] = _Decode.apply(
         make, output_dim, known, read, *attention, *weights
     )
-    return found
+    return states_and_looks
 
 
 class _Decode(torch.autograd.Function):
@@ -203,15 +203,15 @@ class _Decode(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor, of_looks: Tensor) -> tuple[Tensor | None, ...]:
         read, looks = ctx.read, ctx.attention.weights
-        later, found = torch.zeros_like(gradient[0]), []
+        later, of_given = torch.zeros_like(gradient[0]), []
         for t in reversed(range(len(gradient))):
-            found.append(ctx.tape.back(t, gradient[t] + later))
+            of_given.append(ctx.tape.back(t, gradient[t] + later))
             # shape: (batch, source length)
             of_look = of_looks[t]
             if read is not None:
-                of_look = of_look + torch.bmm(found[-1].unsqueeze(1), read.mT).squeeze(1)
+                of_look = of_look + torch.bmm(of_given[-1].unsqueeze(1), read.mT).squeeze(1)
             later = ctx.attention.back(t, of_look)
-        known = torch.stack(found[::-1])
+        known = torch.stack(of_given[::-1])
         of_read = None
         if read is not None:
             # shape: (batch, source length, inputs)

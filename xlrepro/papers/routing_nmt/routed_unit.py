@@ -195,24 +195,24 @@ class RoutedTape:
             self._of_logits = torch.empty_like(self.taus)
             self._of_blocks, self._of_unit = torch.zeros_like(new), torch.zeros_like(gradient)
         of_shared, of_own = (gradient + self._of_unit).split(hidden, -1)
-        scale, found = self._scales[t], self._of_given[t]
+        scale, of_given = self._scales[t], self._of_given[t]
         self._of_blocks[:-1].addcmul_(of_shared, scale[:-1])
         self._of_blocks[-1] += of_own
         # shape: (shared, batch)
         of_tau = (new[:-1] * of_shared).sum(-1)
         of_inputs, self._of_blocks = self._blocks.back(t, self._of_blocks)
-        torch.mul(of_inputs, scale, out=_of_blocks(found, self._recurrent))
+        torch.mul(of_inputs, scale, out=_of_blocks(of_given, self._recurrent))
         of_tau += (of_inputs[:-1] * _of_blocks(self._given[t], self._recurrent)[:-1]).sum(-1)
         product = self.taus[t] * of_tau.T
         logits = torch.addcmul(
             product, self.taus[t], product.sum(-1, keepdim=True), value=-1, out=self._of_logits[t]
         )
-        of_s = found[:, -self._hidden.shape[-1] :]
+        of_s = of_given[:, -self._hidden.shape[-1] :]
         torch.ops.aten.tanh_backward.grad_input(
             logits @ self._to_tau.T, self._hidden[t], grad_input=of_s
         )
         self._of_unit = of_s @ self._to_router.T
-        return found
+        return of_given
 
     def weight_gradients(self) -> list[Tensor]:
         """Return the gradient of each weight."""

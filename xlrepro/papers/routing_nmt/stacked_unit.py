@@ -161,20 +161,20 @@ class StackedTape:
         """Return the gradient of the step's row."""
         if not self._of_states:
             self._of_states = [torch.zeros_like(layer.states[0]) for layer in self._layers]
-        found = gradient
+        of_given = gradient
         for number in reversed(range(len(self._layers))):
             total = self._of_states[number].add_(gradient)
             of_inputs, self._of_states[number] = self._layers[number].back(t, total)
-            found = of_inputs[0]
+            of_given = of_inputs[0]
             if number:
-                gradient = (found @ self._upwards[number - 1].T).mul_(self._kept[number - 1, t])
-        return found
+                gradient = (of_given @ self._upwards[number - 1].T).mul_(self._kept[number - 1, t])
+        return of_given
 
     def weight_gradients(self) -> list[Tensor]:
         """Return the gradient of each weight."""
-        found = [self._layers[0].recurrent_gradient()]
+        gradients = [self._layers[0].recurrent_gradient()]
         for below, layer in zip(self._below, self._layers[1:], strict=True):
             rows = layer.inputs_gradient[:, 0].flatten(0, 1)
             upward = below.flatten(0, 1).T @ rows
-            found += [upward, rows.sum(0), layer.recurrent_gradient()]
-        return found
+            gradients += [upward, rows.sum(0), layer.recurrent_gradient()]
+        return gradients

@@ -137,14 +137,14 @@ def translations(
 ) -> list[list[str]]:
     """Return the words of the greedy translation of each sentence, in the order given."""
     model.eval()
-    found: dict[int, list[str]] = {}
+    sentences: dict[int, list[str]] = {}
     for batch in ordered_batches(examples, DECODING_BATCH):
         moved = batch.to(device)
         limits = [round(settings.longest_output * n) + 10 for n in batch.lengths.tolist()]
         outputs = greedy(model, TRANSLATION, moved.source, moved.lengths, limits)
         for index, numbers in zip(batch.indices, outputs, strict=True):
-            found[index] = data.words(numbers)
-    return [found[i] for i in range(len(examples))]
+            sentences[index] = data.words(numbers)
+    return [sentences[i] for i in range(len(examples))]
 
 
 def samples(
@@ -153,14 +153,14 @@ def samples(
     """Return the first test sentences: source, reference and translation."""
     task = data.tasks[TRANSLATION]
     outputs = translations(model, data, task.test[:SAMPLES], settings, device)
-    found = zip(task.test, task.references["test"], outputs, strict=False)
+    triples = zip(task.test, task.references["test"], outputs, strict=False)
     return [
         {
             "source": " ".join(data.source_words(example)),
             "reference": " ".join(reference),
             "translation": " ".join(output),
         }
-        for example, reference, output in found
+        for example, reference, output in triples
     ]
 
 

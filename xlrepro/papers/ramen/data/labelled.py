@@ -44,17 +44,17 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
     if corpus == SUPPLIED:
         return tuple(_supplied_inference(language, split)[:limit])
     if split == "test":
-        found = _xnli(language, "test")
+        pairs = _xnli(language, "test")
     elif language == SOURCE:
         rows = _xnli(SOURCE, "dev")
         chosen = set(sorted({pair.premise for pair in rows})[::DEV_SHARE])
-        found = [pair for pair in rows if (pair.premise in chosen) == (split == "dev")]
+        pairs = [pair for pair in rows if (pair.premise in chosen) == (split == "dev")]
         if split == "train":
-            found += _sick()
-            random.Random(0).shuffle(found)
+            pairs += _sick()
+            random.Random(0).shuffle(pairs)
     else:
         raise DataError(f"inference has no {split} data in {language}: train on English")
-    return tuple(found[:limit])
+    return tuple(pairs[:limit])
 
 
 def _xnli(language: str, split: str, cased: bool = False) -> list[Pair]:
@@ -175,13 +175,13 @@ def trees(
         return tuple(supplied_data.trees(language, split)[:limit])
     from xlrepro.corpora.loading import load
 
-    found = load("ud-r2.2", tree_file(language, split, supervised), progress=False)
+    sentences = load("ud-r2.2", tree_file(language, split, supervised), progress=False)
     if supervised and language == "zh" and split != "test":
-        cut = len(found) // 10  # one sentence in ten of the dev set selects
-        found = found[:cut] if split == "dev" else found[cut:]
+        cut = len(sentences) // 10  # one sentence in ten of the dev set selects
+        sentences = sentences[:cut] if split == "dev" else sentences[cut:]
     if supervised and language in ("ar", "hi"):
-        found = [s for i, s in enumerate(found) if _share(i) == split]
-    return tuple(found[:limit])
+        sentences = [s for i, s in enumerate(sentences) if _share(i) == split]
+    return tuple(sentences[:limit])
 
 
 def _share(sentence: int) -> str:
@@ -197,7 +197,7 @@ def tokens(sentence: Sentence, language: str, corpus: str) -> tuple[str, ...]:
     plain = [plain_word(word, language) for word in sentence.tokens]
     if corpus != SUPPLIED:
         plain = [word.lower() for word in plain]
-    return tuple(found or word for found, word in zip(plain, sentence.tokens, strict=True))
+    return tuple(form or word for form, word in zip(plain, sentence.tokens, strict=True))
 
 
 def hashes(corpus: str, task: str, targets: Sequence[str]) -> dict[str, str]:
@@ -223,8 +223,9 @@ def _supplied_hashes(task: str, targets: Sequence[str]) -> dict[str, str]:
 
     if task == "XNLI":
         names = ["en/dev", *(f"{code}/test" for code in (SOURCE, *targets))]
-        found = {f"xnli/{name}": registry.content_hash("xnli", name) for name in names}
-        return found | {supplied_data.INFERENCE: supplied_data.size(supplied_data.INFERENCE)}
+        return {f"xnli/{name}": registry.content_hash("xnli", name) for name in names} | {
+            supplied_data.INFERENCE: supplied_data.size(supplied_data.INFERENCE)
+        }
     parts = [(code, split) for code in targets for split in SPLITS]
     if task == "UD":
         parts = [(SOURCE, split) for split in SPLITS] + [(code, "test") for code in targets]

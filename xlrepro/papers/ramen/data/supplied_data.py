@@ -41,13 +41,13 @@ def file(path: str) -> Path:
     Raises:
         DataError: if it is not there.
     """
-    found = supplied_dir() / path
-    if not found.is_file():
+    location = supplied_dir() / path
+    if not location.is_file():
         raise DataError(
-            f"there is no {found}: put the paper's data there, or set XLREPRO_SUPPLIED to the "
+            f"there is no {location}: put the paper's data there, or set XLREPRO_SUPPLIED to the "
             f"folder above {path.partition('/')[0]}/"
         )
-    return found
+    return location
 
 
 def text_path(language: str) -> str:

@@ -48,14 +48,14 @@ def words(settings: AdaptationSettings, language: str) -> list[list[str]]:
 
 @lru_cache(maxsize=4)
 def _words(corpus: str, language: str, most: int, seed: int) -> list[list[str]]:
-    found: list[list[str]] = []
+    lines: list[list[str]] = []
     count = 0
     for line in _lines(corpus, language, most, seed):
-        found.append(line)
+        lines.append(line)
         count += len(line)
         if count >= most:
             break
-    return found
+    return lines
 
 
 def _lines(corpus: str, language: str, most: int, seed: int) -> Iterator[list[str]]:
@@ -79,9 +79,9 @@ def _supplied_lines(language: str) -> Iterator[list[str]]:
 
     banned = test_sentences(language, SUPPLIED)
     for line in supplied_data.text(language):
-        found = tokenise(line, language)
-        if fold(found) not in banned:
-            yield found
+        tokens = tokenise(line, language)
+        if fold(tokens) not in banned:
+            yield tokens
 
 
 def _open_lines(language: str, most: int, seed: int) -> list[list[str]]:
@@ -108,20 +108,20 @@ def test_sentences(language: str, corpus: str) -> frozenset[str]:
     """Return what must not be trained on, folded: XNLI's sentences, and those of test treebanks."""
     from xlrepro.corpora.loading import load, load_rows
 
-    found = set()
+    sentences = set()
     for part in ("dev", "test"):
         if f"{language}/{part}" in registry.dataset("xnli").files:
             for premise, hypothesis, _ in load_rows("xnli", f"{language}/{part}", progress=False):
-                found |= {fold([premise]), fold([hypothesis])}
+                sentences |= {fold([premise]), fold([hypothesis])}
     if corpus == SUPPLIED:
         from xlrepro.papers.ramen.data import supplied_data
 
         trees = [s for part in TREEBANKS for s in supplied_data.trees(language, part)]
-        return frozenset((found | {fold(s.tokens) for s in trees}) - {""})
+        return frozenset((sentences | {fold(s.tokens) for s in trees}) - {""})
     for file_id, file in registry.dataset("ud-r2.2").files.items():
         if file.language == language and file.split in TREEBANKS:
-            found |= {fold(s.tokens) for s in load("ud-r2.2", file_id, progress=False)}
-    return frozenset(found - {""})
+            sentences |= {fold(s.tokens) for s in load("ud-r2.2", file_id, progress=False)}
+    return frozenset(sentences - {""})
 
 
 def leaks(settings: AdaptationSettings, language: str) -> int:
@@ -134,8 +134,8 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
     """Return sentence pairs (English words, foreign words) of parallel text; XNLI is not in it."""
     target = settings.target
     if settings.corpus == "artificial":
-        found = family().parallel(SOURCE, target, settings.pairs)
-        return [(list(english.tokens), list(foreign.tokens)) for english, foreign in found]
+        parallel = family().parallel(SOURCE, target, settings.pairs)
+        return [(list(english.tokens), list(foreign.tokens)) for english, foreign in parallel]
     from xlrepro.corpora.readers.tsv import read_rows
     from xlrepro.embeddings.open.registered import local_path
     from xlrepro.embeddings.open.tokenise import tokenise
@@ -216,23 +216,23 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, Any
 
 def recipe(settings: AdaptationSettings) -> dict[str, Any]:
     """Return what decides the text of both languages, and what the initialisation reads."""
-    found: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     for language in (SOURCE, settings.target):
-        found |= recipe_of_text(settings, language)
+        inputs |= recipe_of_text(settings, language)
     if settings.corpus == "artificial":
-        return found
+        return inputs
     if settings.corpus == SUPPLIED:
-        return found | _supplied_recipe(settings)
+        return inputs | _supplied_recipe(settings)
     from xlrepro.embeddings.open import vectors as open_vectors
     from xlrepro.embeddings.open.registered import file_hash
 
     if settings.initialisation.kind == "parallel":
-        found |= {path: file_hash(path) for path in parallel_paths(settings.target)}
+        inputs |= {path: file_hash(path) for path in parallel_paths(settings.target)}
     if settings.initialisation.kind == "mono":
-        found["vectors"] = open_vectors.recipe_hash(
+        inputs["vectors"] = open_vectors.recipe_hash(
             settings.initialisation.vectors, settings.target
         )
-    return found
+    return inputs
 
 
 def _supplied_recipe(settings: AdaptationSettings) -> dict[str, str]:

@@ -27,14 +27,14 @@ def adaptations_table(records: Sequence[Record], profile: str) -> Table:
         records: of a page; those on a multilingual encoder have none.
         profile: of the records.
     """
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    logs: dict[tuple[str, str], Mapping[str, Any]] = {}
     for record in records:
         settings = record.details["settings"].get("adaptation")
         for target, log in record.details.get("adaptation", {}).items():
-            found[target, _begins(settings["initialisation"])] = log
-    rows = [_row(*key, log) for key, log in sorted(found.items(), key=_place)]
+            logs[target, _begins(settings["initialisation"])] = log
+    rows = [_row(*key, log) for key, log in sorted(logs.items(), key=_place)]
     return Table(
-        f"Adaptations ({profile}). {_caption(list(found.values()))}",
+        f"Adaptations ({profile}). {_caption(list(logs.values()))}",
         headings("language", "begins", *COLUMNS, numeric=COLUMNS),
         tuple(rows),
         f"{profile}: {len(rows)} adaptations",

@@ -45,9 +45,9 @@ class Texts:
         ids = pad_sequence([self.ids[i] for i in chosen], batch_first=True).to(device)
         lengths = torch.tensor([len(self.ids[i]) for i in chosen], device=device)
         mask = torch.arange(ids.shape[1], device=device) < lengths[:, None]
-        found = self.network.hidden_states(ids, mask, self.layer)[-1]
+        states = self.network.hidden_states(ids, mask, self.layer)[-1]
         reads = pad_sequence([self.reads[i] for i in chosen], batch_first=True).to(device)
-        return found.gather(1, reads[..., None].expand(-1, -1, found.shape[-1]))
+        return states.gather(1, reads[..., None].expand(-1, -1, states.shape[-1]))
 
     def means(self, chosen: Sequence[int] | np.ndarray) -> Tensor:
         """Return the mean of the states read of each of some texts, ``(texts, dim)``."""
@@ -69,10 +69,10 @@ def words_of(reader: Reader, language: str, sentences: Sequence[Words], layer: i
     for words in sentences:
         split = [numbers(word) for word in words]
         if sum(map(len, split)) > room:
-            split = [found[: max(1, room // len(words))] for found in split]
+            split = [pieces[: max(1, room // len(words))] for pieces in split]
         starts = np.cumsum([1, *map(len, split)])[:-1]
-        first = [reader.first(found) for found in split]
-        ids.append(_framed(reader, language, [n for found in split for n in found]))
+        first = [reader.first(pieces) for pieces in split]
+        ids.append(_framed(reader, language, [n for pieces in split for n in pieces]))
         reads.append(torch.from_numpy(starts + np.array(first, dtype=int)))
     return Texts(network, layer, ids, reads)
 
@@ -82,7 +82,7 @@ def whole(reader: Reader, language: str, texts: Sequence[Words], layer: int) -> 
     network, numbers = reader.network(language), reader.numbers(language)
     room = network.sizes.positions - 2
     split = [[n for word in words for n in numbers(word)][:room] for words in texts]
-    ids = [_framed(reader, language, found) for found in split]
+    ids = [_framed(reader, language, pieces) for pieces in split]
     # Of a text without pieces the first special one is read, as of frozen states.
     reads = [torch.arange(1, len(row) - 1) if len(row) > 2 else torch.tensor([0]) for row in ids]
     return Texts(network, layer, ids, reads)
@@ -149,8 +149,8 @@ class TunedClassifier(InferenceHead):
         order = sorted(range(len(pairs.labels)), key=lambda i: len(pairs.premises.ids[i]))
         starts = range(0, len(order), EVALUATION_BATCH)
         groups = [order[start : start + EVALUATION_BATCH] for start in starts]
-        found = [int(n) for group in groups for n in self._scores(pairs, group).argmax(1)]
-        return metrics.accuracy([pairs.labels[i] for i in order], found)
+        predicted = [int(n) for group in groups for n in self._scores(pairs, group).argmax(1)]
+        return metrics.accuracy([pairs.labels[i] for i in order], predicted)
 
     def _scores(self, pairs: PairTexts, chosen: Sequence[int] | np.ndarray) -> Tensor:
         sides = (pairs.premises, pairs.hypotheses)

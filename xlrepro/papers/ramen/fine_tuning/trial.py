@@ -146,9 +146,9 @@ def _parser(
     few = head.dev or head.test
 
     def read(language: str, part: str, limit: int | None) -> tuple[Any, Any, Any]:
-        found = labelled.trees(settings.corpus, language, part, limit)
-        words = [labelled.tokens(s, language, settings.corpus) for s in found]
-        return found, words, words_of(reader, language, words, layer)
+        sentences = labelled.trees(settings.corpus, language, part, limit)
+        words = [labelled.tokens(s, language, settings.corpus) for s in sentences]
+        return sentences, words, words_of(reader, language, words, layer)
 
     train, train_words, train_texts = read(SOURCE, "train", head.train)
     dev, dev_words, dev_texts = read(SOURCE, "dev", few)
@@ -159,8 +159,8 @@ def _parser(
 
     def score(language: str) -> dict[str, float]:
         test, _, texts = read(language, "test", few if language == SOURCE else head.test)
-        found = parser.score(texts, test)
-        return {"LAS": found.las, "UAS": found.uas}
+        attachment = parser.score(texts, test)
+        return {"LAS": attachment.las, "UAS": attachment.uas}
 
     lengths = [len(sentence) for sentence in train]
     return Learnt(

@@ -179,14 +179,14 @@ def initial(
     """
     kind = settings.initialisation
     if kind.kind == "parallel":
-        found = [
+        pairs = [
             (
                 [n for w in one for n in source.numbers(w)],
                 [n for w in two for n in pieces.numbers(w)],
             )
             for one, two in texts.pairs(settings)
         ]
-        counts = alignment.link_counts(found, source.size, pieces.size, kind.alignment_rounds)
+        counts = alignment.link_counts(pairs, source.size, pieces.size, kind.alignment_rounds)
         weights = initialisation.parallel_weights(counts)
     elif kind.kind == "mono":
         weights = _mono(settings, source, pieces)
@@ -207,16 +207,16 @@ def initial(
 
 def _mono(settings: AdaptationSettings, source: Pieces, pieces: Pieces) -> Any:
     """Return A of Eq. 3, of piece vectors by Eq. 4."""
-    kind, found = settings.initialisation, texts.vectors(settings)
+    kind, vectors = settings.initialisation, texts.vectors(settings)
     both = []
     for language, split in ((settings.target, pieces), (ENGLISH, source)):
-        words = list(found.words(language)[: kind.words])
+        words = list(vectors.words(language)[: kind.words])
         counts = None
         if kind.unigram == "counts":
             seen = Counter(word for line in texts.words(settings, language) for word in line)
             counts = [seen[word] + 1 for word in words]
         weights = initialisation.word_weights(len(words), counts)
-        matrix = np.asarray(found.matrix(language)[: len(words)], dtype=np.float64)
+        matrix = np.asarray(vectors.matrix(language)[: len(words)], dtype=np.float64)
         split_words = [split.numbers(word) for word in words]
         both.append(initialisation.piece_vectors(matrix, weights, split_words, split.size))
     foreign, ours = both

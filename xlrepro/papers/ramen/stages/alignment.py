@@ -130,6 +130,6 @@ def link_counts(
     both = np.sqrt(forward * backward)
     keep = both >= least
     shape = (n_foreign, n_english)
-    found = sparse.csr_matrix((both[keep], (foreign[keep], english[keep])), shape=shape)
-    found.sum_duplicates()
-    return found
+    counts = sparse.csr_matrix((both[keep], (foreign[keep], english[keep])), shape=shape)
+    counts.sum_duplicates()
+    return counts

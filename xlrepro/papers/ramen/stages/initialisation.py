@@ -57,9 +57,9 @@ def sparse_sparsemax(scores: np.ndarray, keep: int = 64) -> sparse.csr_matrix:
     if keep < columns and (weights > 0).all(axis=1).any():
         return sparse_sparsemax(scores, 2 * keep)
     rows = np.repeat(np.arange(len(scores)), keep)
-    found = sparse.csr_matrix((weights.ravel(), (rows, best.ravel())), shape=scores.shape)
-    found.eliminate_zeros()
-    return found
+    matrix = sparse.csr_matrix((weights.ravel(), (rows, best.ravel())), shape=scores.shape)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def piece_vectors(
@@ -119,9 +119,9 @@ def mono_weights(
     place = sparse.csr_matrix(
         (np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(english))
     )
-    found = (narrow @ place).tocsr()
-    found.eliminate_zeros()
-    return found
+    mixtures = (narrow @ place).tocsr()
+    mixtures.eliminate_zeros()
+    return mixtures
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
@@ -138,11 +138,11 @@ def parallel_weights(counts: sparse.csr_matrix) -> sparse.csr_matrix:
     Returns:
         The same shape; each row sums to 1, or is empty where its piece was never aligned.
     """
-    found = counts.tocsr(copy=True).astype(float)
-    total = np.asarray(found.sum(axis=1)).ravel()
+    weights = counts.tocsr(copy=True).astype(float)
+    total = np.asarray(weights.sum(axis=1)).ravel()
     # Divided, not multiplied by the inverse: a piece with one translation has exactly 1 there.
-    found.data /= np.repeat(total, np.diff(found.indptr))
-    return found
+    weights.data /= np.repeat(total, np.diff(weights.indptr))
+    return weights
 
 
 def with_special(weights: sparse.csr_matrix, special: Mapping[int, int]) -> sparse.csr_matrix:

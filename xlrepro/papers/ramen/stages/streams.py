@@ -53,14 +53,14 @@ def folder(settings: AdaptationSettings, language: str) -> Path:
 def _write(settings: AdaptationSettings, language: str, target: Path) -> None:
     lines = texts.words(settings, language)
     if language == texts.SOURCE and not _own(settings):
-        found = _released(settings.english.model)
+        tokenizer = _released(settings.english.model)
     else:
         size = settings.vocabulary
         if language == texts.SOURCE:
             size = settings.english.vocabulary
-        found = learnt(lines, size, settings.characters)
-    np.save(target / "numbers.npy", texts.numbers(lines, found.numbers).astype(np.int32))
-    (target / "vocabulary.json").write_text(json.dumps(found.vocabulary), "utf-8")
+        tokenizer = learnt(lines, size, settings.characters)
+    np.save(target / "numbers.npy", texts.numbers(lines, tokenizer.numbers).astype(np.int32))
+    (target / "vocabulary.json").write_text(json.dumps(tokenizer.vocabulary), "utf-8")
 
 
 def pieces(settings: AdaptationSettings, language: str) -> Pieces:
@@ -78,5 +78,5 @@ def _released(name: str) -> Pieces:
 
 def numbers(settings: AdaptationSettings, language: str) -> np.ndarray:
     """Return a language's text as one stream of pieces, ``(pieces of the text,)``."""
-    found: np.ndarray = np.load(folder(settings, language) / "numbers.npy").astype(np.int64)
-    return found
+    stream: np.ndarray = np.load(folder(settings, language) / "numbers.npy").astype(np.int64)
+    return stream

@@ -76,9 +76,8 @@ def translation(pair: str) -> Splits:
     language, size = language_of(pair), PAIRS[pair][1]
     raw = {"vi": _vietnamese, "fa": _persian, "de": _german}[language]()
     drawn = {split: _tokenised(lines) for split, lines in raw.items()}
-    found = len(drawn["train"])
     train, overlapping, repeated = without_overlap(drawn["train"], drawn["dev"] + drawn["test"])
-    counts = {"found": found, "overlapping": overlapping, "repeated": repeated}
+    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
     return Splits(train[:size], drawn["dev"], drawn["test"], counts)
 
 

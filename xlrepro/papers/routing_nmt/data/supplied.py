@@ -49,8 +49,8 @@ def files(pair: str, auxiliary_tasks: Iterable[str]) -> dict[str, Path]:
         if task in ends
         for split in SPLITS
     ]
-    found = {name: root / name for name in wanted}
-    missing = [name for name, path in found.items() if not path.is_file()]
+    paths = {name: root / name for name in wanted}
+    missing = [name for name, path in paths.items() if not path.is_file()]
     if missing:
         raise DataError(
             f"no {', '.join(missing)} below {root}: put the paper's corpora there, or set "
@@ -58,8 +58,8 @@ def files(pair: str, auxiliary_tasks: Iterable[str]) -> dict[str, Path]:
         )
     if "ner" in auxiliary_tasks:
         entity_files = conll_ner.files([("en", split) for split in SPLITS])
-        found |= {f"conll-ner/en/{s}": path for s, path in zip(SPLITS, entity_files, strict=True)}
-    return found
+        paths |= {f"conll-ner/en/{s}": path for s, path in zip(SPLITS, entity_files, strict=True)}
+    return paths
 
 
 def data_hashes(pair: str, auxiliary_tasks: Iterable[str]) -> dict[str, str]:
@@ -73,10 +73,10 @@ def data_hashes(pair: str, auxiliary_tasks: Iterable[str]) -> dict[str, str]:
 @cache
 def translation(pair: str) -> Splits:
     """Return the pairs of two languages, training pairs without overlap; errors as `files`."""
-    found, (source, target) = files(pair, ()), pair.split("-")
+    paths, (source, target) = files(pair, ()), pair.split("-")
     drawn: dict[str, list[Pair]] = {}
     for split in SPLITS:
-        lines = [read_text_lines(found[f"{pair}/{split}.{code}"]) for code in (source, target)]
+        lines = [read_text_lines(paths[f"{pair}/{split}.{code}"]) for code in (source, target)]
         if len(lines[0]) != len(lines[1]):
             raise DataError(
                 f"{pair}/{split} has {len(lines[0])} lines of {source} and {len(lines[1])} of "

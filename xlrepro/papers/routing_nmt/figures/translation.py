@@ -42,12 +42,14 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     sentences = []
     for number_of, system in enumerate(systems):
         own = [column for column in columns if view.get(system, column)]
-        found = paired_differences(view, system, PLAIN, own)
+        differences = paired_differences(view, system, PLAIN, own)
         at = np.array([columns.index(c) for c in own]) + 0.18 * (number_of - (len(systems) - 1) / 2)
-        spread = np.vstack([found["mean"] - found["low"], found["high"] - found["mean"]])
+        spread = np.vstack(
+            [differences["mean"] - differences["low"], differences["high"] - differences["mean"]]
+        )
         name = system.partition(":")[2]
         axis.errorbar(
-            found["mean"],
+            differences["mean"],
             at,
             xerr=np.nan_to_num(spread.astype(float)),
             fmt="osD"[number_of % 3],
@@ -56,7 +58,7 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
         )
         gains = ", ".join(
             f"{column.split('/')[0]} {number(float(mean), 2, True)}"
-            for column, mean in zip(own, found["mean"], strict=True)
+            for column, mean in zip(own, differences["mean"], strict=True)
         )
         sentences.append(f"{name}: {gains}")
     axis.axvline(0, color="#777777", linewidth=0.8)
@@ -96,23 +98,26 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     axis.set_xscale("log")
     axis.set(title=f"{title} ({profile})", xlabel="training pairs", ylabel="lower perplexity, %")
     legend_below(drawing, axis)
-    told = "by how many percent perplexity on test is below plain translation's, by training pairs"
-    return Figure(f"{title}: {told}. {'; '.join(said)}.", drawing)
+    return Figure(
+        f"{title}: by how many percent perplexity on test is below plain translation's, by "
+        f"training pairs. {'; '.join(said)}.",
+        drawing,
+    )
 
 
 def _gains_by_size(
     records: Sequence[Record],
 ) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Training pairs and gain of each system's runs on each language, seeds paired."""
-    rows, found = _by_row(records), dict[tuple[str, str], list[tuple[int, float]]]()
+    rows, points = _by_row(records), dict[tuple[str, str], list[tuple[int, float]]]()
     for (pair, system), ours in rows.items():
         plain = {r.seed: _perplexity(r) for r in rows.get((pair, PLAIN), ())}
         gains = [100 * (1 - _perplexity(r) / plain[r.seed]) for r in ours if r.seed in plain]
         if system != PLAIN and gains:
             size = ours[0].details["data"]["translation"]["train"]
             place = (system.partition(":")[2], pair.split("-")[1])
-            found.setdefault(place, []).append((size, fmean(gains)))
-    return found
+            points.setdefault(place, []).append((size, fmean(gains)))
+    return points
 
 
 def _perplexity(record: Record) -> float:
@@ -132,12 +137,12 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
 def sizes_table(records: Sequence[Record], profile: str) -> Table:
     """Show how large each system is, how long it trained, and BLEU in both conventions."""
     rows = []
-    for (pair, system), found in _by_row(records).items():
-        first = found[0].details
-        bleu = [c.value for r in found for c in r.cells if c.column.endswith("/test/BLEU")]
-        readable = [r.details["BLEU detokenised"]["test"] for r in found]
-        minutes = [r.training_seconds / 60 for r in found]
-        best = [r.details["best_epoch"] + 1 for r in found]
+    for (pair, system), runs in _by_row(records).items():
+        first = runs[0].details
+        bleu = [c.value for r in runs for c in r.cells if c.column.endswith("/test/BLEU")]
+        readable = [r.details["BLEU detokenised"]["test"] for r in runs]
+        minutes = [r.training_seconds / 60 for r in runs]
+        best = [r.details["best_epoch"] + 1 for r in runs]
         entries = [
             (f"{first['parameters']:,}", first["parameters"]),
             (f"{first['parameters of translation']:,}", first["parameters of translation"]),
@@ -164,8 +169,8 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
 def samples_table(records: Sequence[Record], profile: str) -> Table:
     """Show what each system makes of a few artificial test sentences; the first seed's."""
     rows = []
-    for (pair, system), found in _by_row(records).items():
-        for sample in found[0].details.get("samples", ())[:2]:
+    for (pair, system), runs in _by_row(records).items():
+        for sample in runs[0].details.get("samples", ())[:2]:
             texts = (sample[part] for part in ("source", "reference", "translation"))
             rows.append(tuple(map(Entry, (f"{system.partition(':')[2]}, {pair}", *texts))))
     caption = (
@@ -180,8 +185,8 @@ def left_out_table(records: Sequence[Record], profile: str) -> Table:
     """Show the size of each task's data and how many training pairs were left out, and why."""
     rows, seen = [], set()
     names = ("found", "overlapping", "repeated", "long", "train", "dev", "test")
-    for (pair, _), found in _by_row(records).items():
-        for task, counts in found[0].details["data"].items():
+    for (pair, _), runs in _by_row(records).items():
+        for task, counts in runs[0].details["data"].items():
             if task == "vocabulary" or (pair, task) in seen:
                 continue
             seen.add((pair, task))
@@ -201,12 +206,12 @@ def left_out_table(records: Sequence[Record], profile: str) -> Table:
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     """Compare routing with each other system on resampled test sets, seed by seed (Koehn 2004)."""
-    found = _by_row(records)
+    by_row = _by_row(records)
     rows = []
-    for (pair, system), others in found.items():
+    for (pair, system), others in by_row.items():
         if system == ROUTING:
             continue
-        ours = {r.seed: r for r in found.get((pair, ROUTING), ())}
+        ours = {r.seed: r for r in by_row.get((pair, ROUTING), ())}
         shared = [(ours[r.seed], r) for r in others if r.seed in ours]
         if not shared:
             continue

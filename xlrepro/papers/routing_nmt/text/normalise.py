@@ -45,14 +45,14 @@ def tokens(text: str) -> list[str]:
     # an elided word's apostrophe: don't, don 't and (subtitles) don ' t are the same two tokens
     text = regex.sub(r"(?<=\p{L})\s?'\s?(?=(?:s|t|m|d|re|ve|ll)\b)", " \ue000", text)
     text = regex.sub(r"(?<=\p{L})\s?'(?=\p{L})", " \ue000", text)
-    found: list[str] = []
+    words: list[str] = []
     for word in text.split():
         elided = word.startswith("\ue000")
         pieces = _SPLIT.findall(word.replace("\ue000", "'"))
         if elided and len(pieces) > 1:
             pieces[:2] = ["'" + pieces[1]]
-        found += pieces
-    return found
+        words += pieces
+    return words
 
 
 def detokenised(words: list[str]) -> str:

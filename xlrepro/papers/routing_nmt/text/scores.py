@@ -88,8 +88,8 @@ def _ngrams(words: Sequence[str], size: int) -> dict[tuple[str, ...], int]:
     return counts
 
 
-def _matches(found: dict[tuple[str, ...], int], gold: dict[tuple[str, ...], int]) -> int:
-    return sum(min(count, gold.get(gram, 0)) for gram, count in found.items())
+def _matches(hypothesis: dict[tuple[str, ...], int], gold: dict[tuple[str, ...], int]) -> int:
+    return sum(min(count, gold.get(gram, 0)) for gram, count in hypothesis.items())
 
 
 def bleu_of(statistics: np.ndarray) -> np.ndarray:
