@@ -51,8 +51,8 @@ class Deviation(Checked):
         Names may hold ``*``; ``("", ())`` where it touches every cell of the experiment.
         """
         places = {"system": self.rows, "column": self.columns}
-        found = ((kind, names[experiment]) for kind, names in places.items() if experiment in names)
-        return next(found, ("", ()))
+        named = ((kind, names[experiment]) for kind, names in places.items() if experiment in names)
+        return next(named, ("", ()))
 
     def touches(self, experiment: str, system: str, column: str) -> bool:
         """Tell whether it touches a cell."""
@@ -143,8 +143,8 @@ def load_deviations(experiment: str | None = None) -> list[Deviation]:
     if experiment is not None:
         catalog.experiment(experiment)
     files = [data_dir() / "catalog.yaml", *sorted((data_dir() / "deviations").glob("*.yaml"))]
-    found = _cached(tuple((path, path.stat().st_mtime_ns) for path in files))
-    return [d for d in found if experiment is None or experiment in d.experiments]
+    deviations = _cached(tuple((path, path.stat().st_mtime_ns) for path in files))
+    return [d for d in deviations if experiment is None or experiment in d.experiments]
 
 
 def read_errata(path: Path) -> list[Erratum]:
@@ -229,11 +229,11 @@ class DeviationList:
         if self.links:
             pages = ", ".join(f'<a href="{e}.html">{e}</a>{_only(d, e)}' for e in d.experiments)
             more += f"<p><b>Touches:</b> {pages}</p>"
-        elif told := _only(d, self.about):
-            more += f"<p><b>Touches here:</b>{told}</p>"
+        elif cells := _only(d, self.about):
+            more += f"<p><b>Touches here:</b>{cells}</p>"
         if touched := self.claims.get(d.id):
-            told = " ".join(f'<a href="{p}/claims.html#{c}">{c}</a>' for p, c in touched)
-            more += f"<p><b>Claims:</b> {told}</p>"
+            claims = " ".join(f'<a href="{p}/claims.html#{c}">{c}</a>' for p, c in touched)
+            more += f"<p><b>Claims:</b> {claims}</p>"
         return (
             f'<li id="{deviation_anchor(d.id)}"><details><summary><b>{escape(d.title)}</b> '
             f'<span class="xl-detail">{d.id}; {weight}at {profiles}</span>'
@@ -268,8 +268,8 @@ def deviations_list(
 
 def weighing_most(experiment: str, profile: str) -> list[Deviation]:
     """Return the deviations that weigh most on an experiment's numbers at a profile."""
-    found = deviations_list(experiment, profile=profile).deviations
-    return [d for d in found if d.weight == WEIGHTS[0]]
+    deviations = deviations_list(experiment, profile=profile).deviations
+    return [d for d in deviations if d.weight == WEIGHTS[0]]
 
 
 def errata_table(paper: str | None = None) -> Table:

@@ -108,8 +108,8 @@ class Experiment:
             SettingsError: for an unknown profile.
         """
         seed = self.default_seeds.get(profile, (0,))[:1]
-        found = [self._addresses(trial) for trial in self.all_trials(profile, seed)]
-        return [addresses for addresses in found if addresses]
+        cells = [self._addresses(trial) for trial in self.all_trials(profile, seed)]
+        return [addresses for addresses in cells if addresses]
 
     def _addresses(self, trial: Trial) -> list[Address]:
         if trial.experiment == self.key:

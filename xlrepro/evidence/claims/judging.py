@@ -340,7 +340,7 @@ def _intervals(
         single: in the seeds alone; empty where cells have different seeds.
         drawn: in the draws.
     """
-    of_means, of_draws = ([g for c in found for g in c.gaps] for found in (made, drawn))
+    of_means, of_draws = ([g for c in compared for g in c.gaps] for compared in (made, drawn))
     of_seeds: list[Any] = [g for c in single for g in c.gaps] or [None] * len(of_means)
     intervals = []
     for mean, by_seed, draws in zip(of_means, of_seeds, of_draws, strict=True):

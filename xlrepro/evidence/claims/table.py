@@ -60,10 +60,10 @@ def touching(
     """
     reads = judge.reads(claim) if claim.expression else []
     cells = [(e, s, column) for e, system, column in reads for s in _stood_in(e, system, judge)]
-    found = [
+    deviations = [
         d for d in known if {*profiles} & {*d.profiles} and any(d.touches(*cell) for cell in cells)
     ]
-    return sorted(found, key=lambda d: WEIGHTS.index(d.weight))
+    return sorted(deviations, key=lambda d: WEIGHTS.index(d.weight))
 
 
 def _stood_in(experiment: str, system: str, judge: Judge) -> list[str]:
@@ -79,15 +79,15 @@ def conditions_of(
     """Return the conditions worth a column: the printed numbers, each profile, and each profile
     with a block of ours in the place of the paper's, if that block was run at it.
     """
-    found = [REPORTED, *map(Condition, profiles)]
+    conditions = [REPORTED, *map(Condition, profiles)]
     for key, entry in catalog.of_paper(paper).items():
         for ours, theirs in entry.reference_blocks.items():
             for profile in profiles:
                 ran = any(s.startswith(f"{ours}:") for s in View(key, profile, numbers).systems)
                 condition = Condition(profile, {theirs: ours})
-                if ran and condition not in found:
-                    found.insert(found.index(Condition(profile)) + 1, condition)
-    return found
+                if ran and condition not in conditions:
+                    conditions.insert(conditions.index(Condition(profile)) + 1, condition)
+    return conditions
 
 
 def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
@@ -112,8 +112,8 @@ def _says_something(
     condition: Condition, verdicts: Mapping[str, Mapping[str, ClaimVerdict | None]]
 ) -> bool:
     """Tell whether a condition has a verdict on any claim: other tables may have run its block."""
-    found = (of_claim[condition.label] for of_claim in verdicts.values())
-    return any(v is not None and v.status != NOT_RUN for v in found)
+    column = (of_claim[condition.label] for of_claim in verdicts.values())
+    return any(v is not None and v.status != NOT_RUN for v in column)
 
 
 def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
@@ -132,8 +132,8 @@ def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
     known = load_deviations()
 
     def links(claim: Claim) -> tuple[Link, ...]:
-        found = touching(claim, judge, profiles, known)
-        return tuple(deviation_link(d, "" if key in d.experiments else EVERY) for d in found)
+        deviations = touching(claim, judge, profiles, known)
+        return tuple(deviation_link(d, "" if key in d.experiments else EVERY) for d in deviations)
 
     rows = tuple(
         (

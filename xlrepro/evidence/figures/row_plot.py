@@ -206,8 +206,8 @@ def looks(names: Sequence[str], known: Iterable[str] = ()) -> dict[str, Look]:
             part of a name gives it; other names take the colours that are left.
 
     Example:
-        >>> found = looks(["word:TRS", "word:TRS, shuffled", "word:new"], ["ORT", "TRS"])
-        >>> [look.colour for look in found.values()] == [PALETTE[1], PALETTE[1], PALETTE[0]]
+        >>> look_of = looks(["word:TRS", "word:TRS, shuffled", "word:new"], ["ORT", "TRS"])
+        >>> [look.colour for look in look_of.values()] == [PALETTE[1], PALETTE[1], PALETTE[0]]
         True
     """
     known, look_of = list(known), dict[str, Look]()

@@ -78,8 +78,8 @@ class Legend:
             f"Also: {' '.join(others)}." * bool(others),
             "What touches some rows or columns alone is named at these." * bool(local),
         ]
-        told = " ".join(filter(None, parts))
-        return f'<p class="xl-legend">{told}</p>' if told else ""
+        sentences = " ".join(filter(None, parts))
+        return f'<p class="xl-legend">{sentences}</p>' if sentences else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,14 +117,14 @@ def best_cells(frame: "pd.DataFrame", catalog: Catalog) -> set[tuple[str, str]]:
 
     A block with one system that was run has no best, nor has a metric without a direction.
     """
-    found: set[tuple[str, str]] = set()
+    cells: set[tuple[str, str]] = set()
     ran = frame[frame["n"] > 0].reset_index(drop=True)
     for (_, column, metric), part in ran.groupby(["block", "column", "metric"], sort=False):
         higher = catalog.higher_is_better(str(metric))
         if higher is not None and len(part) > 1:
             best = part["reproduced"].max() if higher else part["reproduced"].min()
-            found |= {(s, str(column)) for s in part[part["reproduced"] == best]["system"]}
-    return found
+            cells |= {(s, str(column)) for s in part[part["reproduced"] == best]["system"]}
+    return cells
 
 
 def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
@@ -193,16 +193,16 @@ class _Axis:
         for name in self.names:
             first = name.partition(self.mark)[0] if self.mark in name else ""
             own.setdefault(first, []).append(name)
-        found: list[list[str]] = [[]]
+        groups: list[list[str]] = [[]]
         for part in own.values():
             pieces = -(-len(part) // MOST_COLUMNS)
             size = -(-len(part) // pieces)
             for start in range(0, len(part), size):
                 piece = part[start : start + size]
-                if found[-1] and (len(found[-1]) + len(piece) > MOST_COLUMNS or pieces > 1):
-                    found.append([])
-                found[-1] += piece
-        return found
+                if groups[-1] and (len(groups[-1]) + len(piece) > MOST_COLUMNS or pieces > 1):
+                    groups.append([])
+                groups[-1] += piece
+        return groups
 
     def entry(self, name: str, notes: Sequence[_Note] = (), whole: bool = False) -> Entry:
         """Return a head: the first part, where names differ in it, as a smaller line.
@@ -224,14 +224,14 @@ class _Axis:
         parts: dict[str, list[str]] = {}
         for name in names:
             parts.setdefault(name.partition(self.mark)[0], []).append(name)
-        found: list[_Note] = []
+        notes: list[_Note] = []
         for part, own in ((ALL, names), *(parts.items() if len(parts) <= MOST_PARTS else ())):
-            above = found[0].links if found and found[0].about == ALL else ()
+            above = notes[0].links if notes and notes[0].about == ALL else ()
             links = [link for link in self.links[own[0]] if link not in above] if own else []
             shared = tuple(x for x in links if all(x in self.links[name] for name in own))
             if shared and len(own) > 1:
-                found.append(_Note(part, tuple(own), shared))
-        return found
+                notes.append(_Note(part, tuple(own), shared))
+        return notes
 
     @cached_property
     def several(self) -> bool:

@@ -30,8 +30,8 @@ class Link(NamedTuple):
 
 def links_html(links: Sequence[Link]) -> str:
     """Return links on a small line of their own; nothing for none."""
-    told = " ".join(link.html for link in links)
-    return f'<span class="xl-detail xl-links">{told}</span>' * bool(links)
+    line = " ".join(link.html for link in links)
+    return f'<span class="xl-detail xl-links">{line}</span>' * bool(links)
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,11 @@ class Table:
         kind = "xl-table" + " xl-interactive" * self.interactive
         kind += " xl-long" * (len(self.rows) > MOST_ROWS)
         head = "".join(h.html() for h in self.headings)
-        told = "; ".join(
+        deviations = "; ".join(
             f"{escape(about)} {' '.join(link.html for link in links)}"
             for about, links in self.notes
         )
-        noted = f'<span class="xl-detail">Deviations {told}.</span>' * bool(told)
+        noted = f'<span class="xl-detail">Deviations {deviations}.</span>' * bool(deviations)
         body = "\n".join(
             "<tr>" + "".join(e.html(header=i == 0) for i, e in enumerate(row)) + "</tr>"
             for row in self.rows

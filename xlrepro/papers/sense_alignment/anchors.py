@@ -103,12 +103,12 @@ def projection(
     }
 
     def build(folder: Path) -> None:
-        found = []
+        mean_states = []
         for settings, code in zip((source, target), languages, strict=True):
             train, _ = text.split(code, settings.text)
-            found.append(anchors(artefacts.load(settings, device), train[:sentences]))
+            mean_states.append(anchors(artefacts.load(settings, device), train[:sentences]))
         both = source.model_copy(update={"languages": languages})
-        maps = fitted(found[1], found[0], text.pairs(both), kind)
+        maps = fitted(mean_states[1], mean_states[0], text.pairs(both), kind)
         np.save(folder / "maps.npy", maps.numpy())
 
     folder = built("projection", "-".join(languages), recipe, build)

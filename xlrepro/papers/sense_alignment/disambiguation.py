@@ -81,19 +81,19 @@ def instances(sentences: Sequence[SenseSentence], vectors: Sequence[Tensor]) -> 
         sentences: words with senses.
         vectors: of the words that :func:`words_of` gives. ``(length, dim)`` per sentence
     """
-    found: list[Tensor] = []
+    means: list[Tensor] = []
     lemmas, kinds, senses = [], [], []
     for sentence, states in zip(sentences, vectors, strict=True):
         _, places = words_of(sentence)
         for i, keys in enumerate(sentence.senses):
             if keys:
-                found.append(states[places[i]].mean(0))
+                means.append(states[places[i]].mean(0))
                 lemmas.append(sentence.lemmas[i].lower())
                 kinds.append(kind_of(sentence.tags[i]))
                 senses.append(keys)
-    if not found:
+    if not means:
         raise DataError("there are no annotated words: is this a corpus of word senses?")
-    return Instances(torch.stack(found), lemmas, kinds, senses)
+    return Instances(torch.stack(means), lemmas, kinds, senses)
 
 
 class NearestCentroid:
@@ -132,24 +132,24 @@ class NearestCentroid:
 
     def of_the_lemma(self, words: Instances) -> list[str | None]:
         """Return the nearest sense of each word among those of its lemma and part of speech."""
-        found: list[str | None] = []
+        answers: list[str | None] = []
         for vector, lemma, kind in zip(words.vectors, words.lemmas, words.kinds, strict=True):
             places = self._seen(lemma, kind)
             if not places:
-                found.append(self.first_sense(lemma, kind))
+                answers.append(self.first_sense(lemma, kind))
                 continue
-            found.append(self.senses[places[int((self.centroids[places] @ vector).argmax())]])
-        return found
+            answers.append(self.senses[places[int((self.centroids[places] @ vector).argmax())]])
+        return answers
 
     def most_frequent(self, words: Instances) -> list[str | None]:
         """Return the sense that each lemma has most often in training, first of equals."""
-        found: list[str | None] = []
+        answers: list[str | None] = []
         for lemma, kind in zip(words.lemmas, words.kinds, strict=True):
             seen = [self.senses[i] for i in self._seen(lemma, kind)]
             order = {sense: i for i, sense in enumerate(self.inventory.get(lemma, ()))}
             seen.sort(key=lambda sense: (-self.counts[sense], order.get(sense, len(order))))
-            found.append(seen[0] if seen else self.first_sense(lemma, kind))
-        return found
+            answers.append(seen[0] if seen else self.first_sense(lemma, kind))
+        return answers
 
     def first_senses(self, words: Instances) -> list[str | None]:
         """Return the first sense of each word in the inventory."""

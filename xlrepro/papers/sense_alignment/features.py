@@ -52,16 +52,16 @@ def layers_of(
     """
     find = _bilm_layers if isinstance(model.encoder, BiLM) else _bert_layers
     order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
-    found: list[Tensor] = [torch.empty(0)] * len(sentences)
+    layers: list[Tensor] = [torch.empty(0)] * len(sentences)
     vectors = _word_vectors(model, sentences)
     start = 0
     while start < len(order):
         count = max(1, TOKENS_AT_ONCE // (len(sentences[order[start]]) + 2))
         rows = order[start : start + count]
         for row, states in zip(rows, find(model, [sentences[i] for i in rows], vectors)):
-            found[row] = finish(states)
+            layers[row] = finish(states)
         start += count
-    return found
+    return layers
 
 
 def as_read(tokens: Sequence[str], language: str, artificial: bool = False) -> list[str]:
@@ -134,12 +134,12 @@ def _encoded(encoder: Bert, pieces: list[list[int]]) -> Iterator[Tensor]:
     by_length: dict[int, list[int]] = {}
     for row, piece in enumerate(pieces):
         by_length.setdefault(len(piece), []).append(row)
-    found: dict[int, Tensor] = {}
+    states_of: dict[int, Tensor] = {}
     for rows in by_length.values():
         # shape: (pieces of one length, length - 2, dim)
         states = encoder(torch.tensor([pieces[row] for row in rows]))[:, 1:-1]
-        found |= zip(rows, states, strict=True)
-    return iter([found[row] for row in range(len(pieces))])
+        states_of |= zip(rows, states, strict=True)
+    return iter([states_of[row] for row in range(len(pieces))])
 
 
 def mixed(states: Sequence[Tensor], layer: Layer, maps: Tensor | None = None) -> list[Tensor]:
@@ -150,7 +150,7 @@ def mixed(states: Sequence[Tensor], layer: Layer, maps: Tensor | None = None) ->
         layer: the top one, or the mean of all.
         maps: W of each layer, which is applied before the mean. ``(layers, dim, dim)``
     """
-    return [_mix(found, layer=layer, maps=maps) for found in states]
+    return [_mix(layers, layer=layer, maps=maps) for layers in states]
 
 
 def _mix(states: Tensor, layer: Layer, maps: Tensor | None) -> Tensor:
@@ -187,8 +187,8 @@ def kept(
 
     def build(target: Any) -> None:
         model = artefacts.load(settings, device)
-        found = layers_of(model, sentences, partial(_mix, layer=layer, maps=maps))
-        np.save(target / "vectors.npy", torch.cat(found).numpy())
+        vectors = layers_of(model, sentences, partial(_mix, layer=layer, maps=maps))
+        np.save(target / "vectors.npy", torch.cat(vectors).numpy())
 
     folder = built("features", "-".join(settings.languages), recipe, build)
     rows = torch.from_numpy(np.load(folder / "vectors.npy"))

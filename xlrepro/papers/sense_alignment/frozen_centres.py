@@ -86,7 +86,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         {
             "tried": {f"rate {r}, sigma {s}": round(score, 2) for (r, s), score in tried.items()},
             "chosen": {"rate": rate, "sigma": sigma},
-            "uses": [int((found.halves == 1).sum()) for found in texts[JUDGED]],
+            "uses": [int((new.halves == 1).sum()) for new in texts[JUDGED]],
             "language_model": {k: v for k, v in model.log.items() if k != "content"},
         },
         SIGNATURES,
@@ -140,12 +140,12 @@ def _purities(
         # shape: (words, senses)
         enabled = torch.ones(centres.values.shape[:2], dtype=torch.bool)
         senses = centres.choose(new.forms, new.states, projection.project, enabled).tolist()
-        found: dict[str, list[tuple[int, str]]] = {}
+        uses_of: dict[str, list[tuple[int, str]]] = {}
         for i in (new.halves == half).nonzero().flatten().tolist():
-            found.setdefault(str(int(new.forms[i])), []).append((senses[i], new.truths[i]))
+            uses_of.setdefault(str(int(new.forms[i])), []).append((senses[i], new.truths[i]))
         # Words that occur in one sense alone tell nothing.
-        found = {w: u for w, u in found.items() if len({true for _, true in u}) > 1}
-        scores.append(purities(found, seed))
+        uses_of = {w: u for w, u in uses_of.items() if len({true for _, true in u}) > 1}
+        scores.append(purities(uses_of, seed))
     return {column: sum(s[column] for s in scores) / len(scores) for column in scores[0]}
 
 

@@ -49,9 +49,9 @@ def counted(printed: Mapping[str, float]) -> dict[str, float]:
             printed ``epochs`` and the stated ``steps``.
 
     Example:
-        >>> found = counted({"tokens": 1000, "gpus": 1, "streams": 10, "unroll": 5, "epochs": 2,
-        ...                  "steps": 100})
-        >>> list(found.values())
+        >>> counts = counted({"tokens": 1000, "gpus": 1, "streams": 10, "unroll": 5, "epochs": 2,
+        ...                   "steps": 100})
+        >>> list(counts.values())
         [40.0, 5.0]
     """
     step = printed["gpus"] * printed["streams"] * printed["unroll"]

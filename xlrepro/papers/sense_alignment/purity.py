@@ -48,7 +48,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     details: dict[str, Any] = {"language_model": _numbers(model)}
     if settings.sentences:
         directions = occurrences(model, settings.sentences)
-        scores = [purities(found, trial.seed) for found in directions]
+        scores = [purities(uses_of, trial.seed) for uses_of in directions]
         for column in trial.columns:
             value = sum(score[column] for score in scores) / len(scores)
             cells.append(Cell(system, column, value, PURITY))
@@ -56,8 +56,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         details["words"] = len(directions[0])
     else:
         shown = {word: neighbours(model, word, settings.neighbours) for word in settings.words}
-        details["neighbours"] = {word: found for word, found in shown.items() if found}
-        shares = [sense["own"] for found in shown.values() for sense in found]
+        details["neighbours"] = {word: senses for word, senses in shown.items() if senses}
+        shares = [sense["own"] for senses in shown.values() for sense in senses]
         if shares:
             cells.append(Cell(system, OWN, 100 * sum(shares) / len(shares), OWN))
     return TrialResult(
@@ -88,7 +88,7 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
     words = [[word.form for word in r.words] for r in drawn]
     number = {word: i for i, word in enumerate(model.vocabulary)}
     states = _states(model, words)
-    found: list[dict[str, list[tuple[int, str]]]] = []
+    directions: list[dict[str, list[tuple[int, str]]]] = []
     for direction, part in enumerate(model.parts):
         uses: dict[str, list[tuple[int, str]]] = {}
         for realised, own in zip(drawn, states, strict=True):
@@ -104,8 +104,8 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
             senses = part.choose(torch.tensor([number[form] for form in forms]), top)
             for form, sense, place in zip(forms, senses.tolist(), places, strict=True):
                 uses.setdefault(form, []).append((sense, str(realised.words[place].sense)))
-        found.append({w: u for w, u in uses.items() if len({true for _, true in u}) > 1})
-    return found
+        directions.append({w: u for w, u in uses.items() if len({true for _, true in u}) > 1})
+    return directions
 
 
 def _states(model: LanguageModel, words: list[list[str]]) -> list[States]:
@@ -115,7 +115,7 @@ def _states(model: LanguageModel, words: list[list[str]]) -> list[States]:
     is hidden in turn.
     """
     if isinstance(model.encoder, BiLM):
-        return [partial(_at, found[-1]) for found in features.layers_of(model, words)]
+        return [partial(_at, layers[-1]) for layers in features.layers_of(model, words)]
     return [partial(_hidden, model, sentence) for sentence in words]
 
 
@@ -130,7 +130,7 @@ def _hidden(model: LanguageModel, sentence: list[str], places: list[int]) -> tor
     return model.head(torch.stack(tops)).detach()
 
 
-def purities(found: Occurrences, seed: int = 0) -> dict[str, float]:
+def purities(uses_of: Occurrences, seed: int = 0) -> dict[str, float]:
     """Return the purity, the majority sense's share, and the purity of dealt out senses, percent.
 
     Example:
@@ -140,15 +140,15 @@ def purities(found: Occurrences, seed: int = 0) -> dict[str, float]:
     random = np.random.default_rng([seed, 11])
     dealt = {
         word: list(zip(random.permutation([s for s, _ in uses]).tolist(), [t for _, t in uses]))
-        for word, uses in found.items()
+        for word, uses in uses_of.items()
     }
-    majority = {word: [(0, true) for _, true in uses] for word, uses in found.items()}
-    return {PURITY: _purity(found), MAJORITY: _purity(majority), DEALT: _purity(dealt)}
+    majority = {word: [(0, true) for _, true in uses] for word, uses in uses_of.items()}
+    return {PURITY: _purity(uses_of), MAJORITY: _purity(majority), DEALT: _purity(dealt)}
 
 
-def _purity(found: Occurrences) -> float:
+def _purity(uses_of: Occurrences) -> float:
     right = total = 0
-    for uses in found.values():
+    for uses in uses_of.values():
         groups: dict[int, Counter[str]] = {}
         for given, true in uses:
             groups.setdefault(given, Counter())[true] += 1
@@ -181,7 +181,7 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
         near = cosines.topk(min(count, int(alive.sum()) - 1))
         groups.append((own, near.indices.tolist(), near.values.tolist()))
     plane = iter(_plane(vectors[[n for own, near, _ in groups for n in (own, *near)]]))
-    found = []
+    neighbourhoods = []
     for sense, (_, neighbours, alike) in zip(senses, groups, strict=True):
         place = next(plane)
         nearest = [
@@ -189,8 +189,8 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
             for n, cosine in zip(neighbours, alike, strict=True)
         ]
         share = sum(n // slots == row for n in neighbours) / len(neighbours)
-        found.append({"sense": sense, "place": place, "own": share, "nearest": nearest})
-    return found
+        neighbourhoods.append({"sense": sense, "place": place, "own": share, "nearest": nearest})
+    return neighbourhoods
 
 
 def _plane(vectors: torch.Tensor) -> list[list[float]]:

@@ -46,12 +46,12 @@ def training(settings: DisambiguationSettings, pairs: int) -> list[SenseSentence
     """
     if settings.corpus == "artificial":
         return _artificial(pairs, settings.train_sentences or 0, "semcor")
-    found = [
+    sentences = [
         sentence
         for file in SEMCOR
         for sentence in read_senses(registry.fetch("wsd-naf", file, progress=False), "naf")
     ]
-    return found[: settings.train_sentences]
+    return sentences[: settings.train_sentences]
 
 
 def test_set(
@@ -63,8 +63,8 @@ def test_set(
         DataError: if its file is missing.
     """
     if settings.corpus == "artificial":
-        found = _artificial(pairs, settings.test_sentences or 0, name)
-        return found, sum(bool(keys) for s in found for keys in s.senses)
+        sentences = _artificial(pairs, settings.test_sentences or 0, name)
+        return sentences, sum(bool(keys) for s in sentences for keys in s.senses)
     entry = TEST_SETS[name]
     path = registry.fetch(entry.dataset, entry.file, progress=False)
     sentences = read_senses(path, entry.layout)
@@ -77,17 +77,17 @@ def test_set(
 @lru_cache(maxsize=2)
 def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
     """Return the senses of each lemma, the most usual first."""
-    found: dict[str, list[str]] = {}
+    senses: dict[str, list[str]] = {}
     if corpus == "artificial":
         stems = text.family(pairs).language(text.SOURCE).lexicon.stems
         ranked = sorted(load_ontology().concepts.values(), key=lambda c: (c.rank, c.key))
         for concept in ranked:
             stem = stems[concept.key]
-            found.setdefault(stem, []).append(f"{stem}%{concept.key}")
-        return found
+            senses.setdefault(stem, []).append(f"{stem}%{concept.key}")
+        return senses
     for lemma, _, sense, _ in loading.load_rows(*INVENTORY_FILE):
-        found.setdefault(lemma.lower().replace(" ", "_"), []).append(sense)
-    return found
+        senses.setdefault(lemma.lower().replace(" ", "_"), []).append(sense)
+    return senses
 
 
 @lru_cache(maxsize=16)

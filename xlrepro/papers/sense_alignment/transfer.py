@@ -99,11 +99,11 @@ def _examples(
     split: str,
     maps: Tensor | None,
 ) -> Examples:
-    found = transfer_data.examples(task, settings, language, split, domain)
-    labels = torch.tensor([names.index(e.labels[0]) for e in found])
+    examples = transfer_data.examples(task, settings, language, split, domain)
+    labels = torch.tensor([names.index(e.labels[0]) for e in examples])
     parts = []
-    for number in range(len(found[0].texts)):
-        vectors = _vectors(settings, language, found, number, maps, context)
+    for number in range(len(examples[0].texts)):
+        vectors = _vectors(settings, language, examples, number, maps, context)
         # A document is the mean of its words; a premise or hypothesis stays a sequence.
         parts.append([v.mean(0) for v in vectors] if task == "sentiment" else vectors)
     return Examples(tuple(parts), labels)
@@ -134,9 +134,9 @@ def _tagged(
     maps: Tensor | None,
     context: TrialContext,
 ) -> tagger.Tagged:
-    found = transfer_data.examples("ner", settings, language, split)
-    vectors = _vectors(settings, language, found, 0, maps, context)
-    return tagger.Tagged(vectors, [e.labels[: settings.longest] for e in found])
+    examples = transfer_data.examples("ner", settings, language, split)
+    vectors = _vectors(settings, language, examples, 0, maps, context)
+    return tagger.Tagged(vectors, [e.labels[: settings.longest] for e in examples])
 
 
 def _vectors(
@@ -160,8 +160,8 @@ def _vectors(
         )
         read.append(features.as_read(words, language, artificial))
         places.append(place)
-    found = features.kept(reader, read, settings.layer, maps, context.device)
-    return [v if len(p) == len(v) else v[p] for v, p in zip(found, places, strict=True)]
+    vectors = features.kept(reader, read, settings.layer, maps, context.device)
+    return [v if len(p) == len(v) else v[p] for v, p in zip(vectors, places, strict=True)]
 
 
 def _maps(settings: TransferSettings, system: str, context: TrialContext) -> Tensor | None:

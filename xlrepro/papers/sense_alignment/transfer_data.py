@@ -59,16 +59,16 @@ def examples(
     limit = settings.train_sentences if split == "train" else settings.test_sentences
     if settings.corpus == "artificial":
         pairs = settings.source_model.text.ambiguous
-        found = _artificial(task, pairs, language, split, domain, limit or 0)
+        labelled = _artificial(task, pairs, language, split, domain, limit or 0)
     elif task == "ner":
-        found = _entities(settings.corpus, language, split)
+        labelled = _entities(settings.corpus, language, split)
     elif task == "sentiment":
-        found = _reviews(settings.corpus, language, split, domain)
+        labelled = _reviews(settings.corpus, language, split, domain)
     else:
-        found = _inference(settings.corpus, language, split)
-    if not found:
+        labelled = _inference(settings.corpus, language, split)
+    if not labelled:
         raise DataError(f"{settings.corpus} {language}/{split} {domain} has nothing of {task}")
-    return found[:limit]
+    return labelled[:limit]
 
 
 # -- artificial languages
@@ -182,11 +182,11 @@ def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
     held_out = {premises[i] for i in chosen}
     if split == "dev":
         return [row for row in rows if row[0] in held_out]
-    found = [row for row in rows if row[0] not in held_out]
+    pairs = [row for row in rows if row[0] not in held_out]
     for part in ("train", "trial", "test"):  # none of them is a test set here
         for _, premise, hypothesis, _, label in loading.load_rows("sick", part)[1:]:
-            found.append((premise, hypothesis, label.strip().lower()))
-    return found
+            pairs.append((premise, hypothesis, label.strip().lower()))
+    return pairs
 
 
 def _supplied(path: Path, columns: int) -> Sequence[tuple[str, ...]]:
@@ -214,8 +214,8 @@ def _files(task: str, settings: TransferSettings) -> list[tuple[str, str]]:
     if corpus == "sentiment-umsab":
         return [(corpus, f"{code}/{split}") for code, split in splits]
     if task == "inference":
-        found = [("xnli", f"{target}/test")]
+        files = [("xnli", f"{target}/test")]
         if corpus == "xnli+sick":
-            found += [("xnli", "en/dev"), *(("sick", p) for p in ("train", "trial", "test"))]
-        return found
+            files += [("xnli", "en/dev"), *(("sick", p) for p in ("train", "trial", "test"))]
+        return files
     return []  # supplied by the user

@@ -46,14 +46,14 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         words = _instances(sentences, settings, trial.seed, context)
         for system in trial.systems:
             answer = ANSWERS.get(system) or ANSWERS[system.partition(":")[0].partition("-")[0]]
-            found = answer(classifier, words)
-            marks = disambiguation.right(found, words.senses)
-            answered = sum(a is not None for a in found)
+            answers = answer(classifier, words)
+            marks = disambiguation.right(answers, words.senses)
+            answered = sum(a is not None for a in answers)
             value = disambiguation.f1(sum(marks), answered, total)
             cells.append(Cell(system, name, value, METRIC, "fraction"))
             missing = total - len(marks)
             intervals[system][name] = bootstrap(
-                marks, [a is not None for a in found], missing, settings.draws, trial.seed
+                marks, [a is not None for a in answers], missing, settings.draws, trial.seed
             )
         context.progress((number + 1) / len(trial.columns), name)
     details: dict[str, Any] = {"bootstrap": intervals, "senses": len(classifier.senses)}

@@ -17,15 +17,15 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
         records: of any experiment of the paper; a model that several used is listed once.
         profile: that they were run at.
     """
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    models: dict[str, tuple[str, dict[str, Any]]] = {}
     for record in sorted(records, key=lambda r: (r.systems, r.seed)):
         logs = [record.details.get(name) for name in MODELS]
         logs.append(record.details if "loss_curve" in record.details else None)
         for log in logs:
             if isinstance(log, dict) and "loss_curve" in log:
                 system = record.systems[0].partition(":")[2]
-                found.setdefault(str(log["loss_curve"]), (f"{system}, seed {record.seed}", log))
-    rows = [_row(name, log) for name, log in found.values()]
+                models.setdefault(str(log["loss_curve"]), (f"{system}, seed {record.seed}", log))
+    rows = [_row(name, log) for name, log in models.values()]
     names = ("words", "vocabulary", "seconds", "held-out loss", "of an even guess")
     caption = (
         f"Language models ({profile}). Held-out loss: nats per word in the full vocabulary, the "

@@ -39,11 +39,11 @@ def alive_along_the_training(records: Sequence[Record], profile: str) -> Figure:
         return nothing_to_draw(title, "no language model with several senses was run")
     drawing, grid = new_panels(1, len(curves), 2.6 * len(curves), 2.8, sharey="row")
     sentences = []
-    for axes, (name, found) in zip(grid[0], curves.items(), strict=True):
-        steps = [row[0] for row in found[0]]
+    for axes, (name, runs) in zip(grid[0], curves.items(), strict=True):
+        steps = [row[0] for row in runs[0]]
         ends = []
         for band, colour, place in zip(BANDS, PALETTE, range(1, 4)):
-            means = [fmean(run[i][place] for run in found) for i in range(len(steps))]
+            means = [fmean(run[i][place] for run in runs) for i in range(len(steps))]
             axes.plot(steps, means, color=colour, label=band)
             ends.append(f"{number(means[-1], 2)} of {band}")
         axes.set(title=name, xlabel="steps", ylim=(0, None))
@@ -73,12 +73,14 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
     for axes, word in zip(grid[0], several, strict=True):
         _plane(axes, word, words[word])
     drawing.suptitle(title)
-    told = "; ".join(
+    nearest = "; ".join(
         f"{word}, sense {sense['sense']}: {', '.join(near[0] for near in sense['nearest'][:NAMED])}"
         for word in several
         for sense in words[word]
     )
-    return Figure(f"Scatter plots of sense vectors, a panel per word. Nearest to {told}.", drawing)
+    return Figure(
+        f"Scatter plots of sense vectors, a panel per word. Nearest to {nearest}.", drawing
+    )
 
 
 def _plane(axes: Any, word: str, senses: Sequence[dict[str, Any]]) -> None:

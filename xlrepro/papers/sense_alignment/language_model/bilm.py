@@ -45,14 +45,14 @@ class BiLM(nn.Module):
         Returns:
             States of each layer, ``(2, batch, length, dim)``, and the state after the last word.
         """
-        found, after = [], []
+        outputs, after = [], []
         for number, layer in enumerate(self.layers):
             # shape: (2, batch, length, dim)
             states, last = layer(self.dropout(x), None if state is None else state[number])
             x = states + x if number else states
-            found.append(x)
+            outputs.append(x)
             after.append(last)
-        return found, after
+        return outputs, after
 
     def vectors(self, ids: Tensor, characters: Tensor) -> Tensor:
         """Return the vectors of words, each distinct word encoded once.

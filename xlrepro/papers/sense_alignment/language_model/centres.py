@@ -87,8 +87,8 @@ class SenseCentres(nn.Module):
 
     def choose(self, words: Tensor, states: Tensor, project: Project, enabled: Tensor) -> Tensor:
         """Return the sense of each word in its context, ``(tokens,)``; first of equals."""
-        found = self.similarities(words.unsqueeze(1), states, project, enabled)
-        return found[:, 0].argmax(-1)
+        cosines = self.similarities(words.unsqueeze(1), states, project, enabled)
+        return cosines[:, 0].argmax(-1)
 
     def choose_translation(
         self, words: Tensor, states: Tensor, project: Project, enabled: Tensor
@@ -105,8 +105,8 @@ class SenseCentres(nn.Module):
             ``(tokens,)``, -1 for a token without translation.
         """
         slots = enabled.shape[1]
-        found = self.similarities(words, states, project, enabled)
-        best = found.flatten(1).argmax(-1, keepdim=True)
+        cosines = self.similarities(words, states, project, enabled)
+        best = cosines.flatten(1).argmax(-1, keepdim=True)
         word = words.gather(1, best // slots)
         return torch.where(word < 0, -1, word * slots + best % slots).squeeze(1)
 

@@ -53,11 +53,11 @@ class QueueProjection(nn.Module):
         The components are always those of the centred states.
         """
         # shape: (states, dim)
-        found = self.queue[: min(int(self.seen), len(self.queue))]
-        if len(found) <= self.matrix.shape[1]:
+        states = self.queue[: min(int(self.seen), len(self.queue))]
+        if len(states) <= self.matrix.shape[1]:
             return
-        mean = found.mean(0)
-        centred = found - mean
+        mean = states.mean(0)
+        centred = states - mean
         if self.centred:
             self.origin.copy_(mean)
         # Columns in the order of rising variance; the sign of a column changes no cosine.

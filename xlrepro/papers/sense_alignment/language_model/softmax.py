@@ -66,11 +66,11 @@ def columns(gold: Gold) -> Tensor:
     if gold.translation is not None:
         parts.append(gold.translation.unsqueeze(1))
     parts += [] if gold.others is None else [gold.others]
-    found = torch.cat(parts, 1)
-    for place in range(1, found.shape[1]):
-        again = (found[:, :place] == found[:, place : place + 1]).any(1)
-        found[:, place].masked_fill_(again, -1)
-    return found
+    senses = torch.cat(parts, 1)
+    for place in range(1, senses.shape[1]):
+        again = (senses[:, :place] == senses[:, place : place + 1]).any(1)
+        senses[:, place].masked_fill_(again, -1)
+    return senses
 
 
 def sampled_loss(
@@ -118,15 +118,15 @@ def sampled_loss(
 def _repeated(own: Tensor, negatives: Tensor) -> Tensor:
     """Return where a negative is one of a token's own senses, ``(tokens, negatives)``."""
     ordered, order = negatives.sort()
-    found = torch.zeros(len(own), len(negatives), dtype=torch.bool, device=own.device)
+    mask = torch.zeros(len(own), len(negatives), dtype=torch.bool, device=own.device)
     # shape: (tokens, n); where a sense would stand among the ordered negatives
     first = torch.searchsorted(ordered, own)
     # A negative that was drawn several times stands several times in a row.
     for place in range(int(ordered.unique_consecutive(return_counts=True)[1].max())):
         at = (first + place).clamp(max=len(negatives) - 1)
         row, column = (ordered[at] == own).nonzero(as_tuple=True)
-        found[row, order[at[row, column]]] = True
-    return found
+        mask[row, order[at[row, column]]] = True
+    return mask
 
 
 class Sampler:
@@ -162,11 +162,11 @@ class Sampler:
         if self.settings.sampler == "uniform":
             count = min(wanted, len(self.numbers))
             places = random.choice(len(self.numbers), count, replace=False, shuffle=False)
-            found = torch.from_numpy(self.numbers[places])
+            negatives = torch.from_numpy(self.numbers[places])
             expected = torch.full((count,), float(np.log(count / len(self.numbers))))
         else:
-            found, expected = self._log_uniform(random, wanted)
-        return found, expected if self.settings.corrected else None
+            negatives, expected = self._log_uniform(random, wanted)
+        return negatives, expected if self.settings.corrected else None
 
     def _log_uniform(self, random: np.random.Generator, wanted: int) -> tuple[Tensor, Tensor]:
         total = np.log(self._words + 1)
@@ -176,5 +176,5 @@ class Sampler:
         starts = np.cumsum(self._alive) - self._alive
         pick = (random.random(wanted) * self._alive[rank]).astype(np.int64)
         chance = np.log((rank + 2) / (rank + 1)) / total / self._alive[rank]
-        found = torch.from_numpy(self.numbers[starts[rank] + pick])
-        return found, torch.from_numpy(np.log(wanted * chance))
+        negatives = torch.from_numpy(self.numbers[starts[rank] + pick])
+        return negatives, torch.from_numpy(np.log(wanted * chance))

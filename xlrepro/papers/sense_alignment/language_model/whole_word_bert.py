@@ -76,8 +76,8 @@ class WholeWordBert(nn.Module):
         """Return h at the positions ``where``, ``(positions, dim)``."""
         # shape: (positions, dim)
         top = self.encoder(ids)[where]
-        found: Tensor = self.norm(functional.gelu(self.transform(top)))
-        return found
+        states: Tensor = self.norm(functional.gelu(self.transform(top)))
+        return states
 
     def loss(self, batch: MaskedWords) -> Tensor:
         """Return the mean loss over the hidden words."""

@@ -29,10 +29,10 @@ def character_ids(words: Sequence[str], longest: int) -> Tensor:
     for word in words:
         inside = [SENTENCE[word]] if word in SENTENCE else list(word.encode("utf-8"))
         rows.append([WORD_BEGINS, *inside[: longest - 2], WORD_ENDS])
-    found = torch.full((len(rows), max(map(len, rows), default=1)), PADDING)
-    for row, numbers in zip(found, rows, strict=True):
+    ids = torch.full((len(rows), max(map(len, rows), default=1)), PADDING)
+    for row, numbers in zip(ids, rows, strict=True):
         row[: len(numbers)] = torch.tensor(numbers)
-    return found
+    return ids
 
 
 class WordEncoder(nn.Module):
@@ -77,12 +77,12 @@ class WordEncoder(nn.Module):
         scores = torch.addmm(bias, windows.flatten(0, 1), weight).view(len(windows), longest, -1)
         # No window begins behind the word's end.
         behind = torch.arange(longest, device=lengths.device) >= lengths[:, None]
-        found = functional.relu(scores.masked_fill(behind.unsqueeze(2), -torch.inf).amax(1))
+        features = functional.relu(scores.masked_fill(behind.unsqueeze(2), -torch.inf).amax(1))
         for layer in self.highways:
-            gate, new = layer(found).chunk(2, 1)
+            gate, new = layer(features).chunk(2, 1)
             carry = torch.sigmoid(gate)
-            found = carry * found + (1 - carry) * functional.relu(new)
-        return self.output(found)
+            features = carry * features + (1 - carry) * functional.relu(new)
+        return self.output(features)
 
     def _filters(self) -> tuple[Tensor, Tensor, int]:
         """Return all filters as one matrix: on few channels one product is faster than convolving.
@@ -91,8 +91,8 @@ class WordEncoder(nn.Module):
             ``(character_dim * widest, filters)``, narrow filters padded with zeros; their biases;
             and the widest filter's width.
         """
-        found = [c for c in self.convolutions if isinstance(c, nn.Conv1d)]
-        widest = max(c.kernel_size[0] for c in found)
-        wide = [functional.pad(c.weight, (0, widest - c.kernel_size[0])) for c in found]
-        biases = [c.bias for c in found if c.bias is not None]
+        convolutions = [c for c in self.convolutions if isinstance(c, nn.Conv1d)]
+        widest = max(c.kernel_size[0] for c in convolutions)
+        wide = [functional.pad(c.weight, (0, widest - c.kernel_size[0])) for c in convolutions]
+        biases = [c.bias for c in convolutions if c.bias is not None]
         return torch.cat(wide).flatten(1).T, torch.cat(biases), widest

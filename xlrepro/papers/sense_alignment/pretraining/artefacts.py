@@ -103,8 +103,8 @@ def load(settings: LanguageModelSettings, device: str = "cpu") -> LanguageModel:
 def _loaded(settings_json: str, device: str) -> LanguageModel:
     settings = LanguageModelSettings.model_validate_json(settings_json)
     name = "-".join(settings.languages)
-    found = recipe(settings)
-    folder = built("language-model", name, found, lambda target: _build(settings, target, device))
+    inputs = recipe(settings)
+    folder = built("language-model", name, inputs, lambda target: _build(settings, target, device))
     return read(settings, folder)
 
 

@@ -35,13 +35,13 @@ class Batches:
         if self.settings.training.mixing == "joined" or len(self.sizes) == 1:
             return random.permutation(count)
         toss = random.integers(2, size=count)
-        found = np.empty(count, dtype=np.int64)
+        numbers = np.empty(count, dtype=np.int64)
         for language, first in enumerate((0, self.sizes[0])):
             wanted = int((toss == language).sum())
             rounds = -(-wanted // self.sizes[language])
             again = [random.permutation(self.sizes[language]) for _ in range(rounds)]
-            found[toss == language] = first + np.concatenate([*again, []])[:wanted].astype(int)
-        return found
+            numbers[toss == language] = first + np.concatenate([*again, []])[:wanted].astype(int)
+        return numbers
 
     def text(self, epoch: int) -> np.ndarray:
         """Return an epoch as running text, ``(2, words)``: as it is read, and mirrored.
@@ -95,6 +95,6 @@ class Batches:
         draw = np.random.default_rng([seed, 1, step, again])
         ids = made[rows].astype(np.int64)
         ids[ids >= vocabulary] = SPECIAL.index("<UNK>")
-        found = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), vocabulary, draw)
-        seen, hidden, gold = (torch.from_numpy(array) for array in found)
+        arrays = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), vocabulary, draw)
+        seen, hidden, gold = (torch.from_numpy(array) for array in arrays)
         return MaskedWords(seen, hidden, gold, step, seed)

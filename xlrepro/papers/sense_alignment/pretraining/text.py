@@ -58,7 +58,7 @@ class Corpus:
     @property
     def tokens(self) -> int:
         """Running words of the training text."""
-        return sum(len(s) for found in self.sentences.values() for s in found)
+        return sum(len(s) for sentences in self.sentences.values() for s in sentences)
 
 
 def family(pairs: int) -> AmbiguousFamily:
@@ -190,17 +190,17 @@ def recipe(settings: LanguageModelSettings) -> dict[str, Any]:
     text = settings.text
     if text.source in MADE_UP:
         return {text.source: f"family {FAMILY_SEED}"}
-    found: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     for code in settings.languages:
         if text.source == "open":
-            found[code] = [[f.path, file_hash(f.path)] for f in text_files(code)]
+            inputs[code] = [[f.path, file_hash(f.path)] for f in text_files(code)]
         else:
             path = supplied_dir() / SUPPLIED / f"{code}.txt"
-            found[code] = path.stat().st_size if path.is_file() else None
+            inputs[code] = path.stat().st_size if path.is_file() else None
     if settings.dictionary:
         name = _dictionary_of(settings)
-        found["dictionary"] = registry.content_hash("muse-full", name)
-    return found
+        inputs["dictionary"] = registry.content_hash("muse-full", name)
+    return inputs
 
 
 def text_hash(settings: LanguageModelSettings) -> str:
@@ -217,11 +217,11 @@ def pairs(settings: LanguageModelSettings) -> list[tuple[str, str]]:
     """Return the seed dictionary, English word first, in its order, without repetitions."""
     (other,) = (code for code in settings.languages if code != SOURCE)
     if settings.text.source in MADE_UP:
-        found = family(settings.text.ambiguous).dictionary(SOURCE, other)
+        entries = family(settings.text.ambiguous).dictionary(SOURCE, other)
     else:
         rows = loading.load_rows("muse-full", _dictionary_of(settings))
-        found = [(word_form(a, SOURCE), word_form(b, other)) for a, b in rows]
-    return list(dict.fromkeys(found))
+        entries = [(word_form(a, SOURCE), word_form(b, other)) for a, b in rows]
+    return list(dict.fromkeys(entries))
 
 
 def translations(settings: LanguageModelSettings, words: list[str]) -> "Tensor":
@@ -233,14 +233,14 @@ def translations(settings: LanguageModelSettings, words: list[str]) -> "Tensor":
         ``(V, T)``, -1 padded; T at most ``settings.senses.translations``.
     """
     number = {word: i for i, word in enumerate(words)}
-    found: list[dict[int, None]] = [{} for _ in words]
+    translated: list[dict[int, None]] = [{} for _ in words]
     for first, second in pairs(settings):
         if first in number and second in number and first != second:
             a, b = number[first], number[second]
-            found[a][b] = None
-            found[b][a] = None
+            translated[a][b] = None
+            translated[b][a] = None
     limit = settings.senses.translations
-    rows = [list(row)[:limit] for row in found]
+    rows = [list(row)[:limit] for row in translated]
     import torch  # here alone: trials are named without it
 
     table = torch.full((len(rows), max(1, max(map(len, rows)))), -1)
