@@ -137,7 +137,8 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
 )
 def test_a_place_that_cannot_be_written_or_stood_in_is_one_line(tmp_path, line, reason):
     (tmp_path / "gone").mkdir()
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    # An empty entry would be the working folder, which Python itself could not start from.
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = shell(line, GONE=str(tmp_path / "gone"), PYTHONPATH=path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert reason in done.stderr
