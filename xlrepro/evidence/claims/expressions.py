@@ -199,7 +199,7 @@ class _Run:
         if self.steps > MAX_STEPS:
             raise self.fail(node, f"more than {MAX_STEPS} steps")
         try:
-            value = self.compute(node, names)
+            value = _COMPUTE[type(node)](self, node, names)
         except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise self.fail(node, f"{type(error).__name__}: {error}") from None
         if isinstance(value, (list, tuple)) and len(value) > MAX_ITEMS:
@@ -211,39 +211,34 @@ class _Run:
     def fail(self, node: ast.AST, what: str) -> SettingsError:
         return _fail(self.expression, node, what)
 
-    def compute(self, node: ast.expr, names: dict[str, Any]) -> Any:
-        match node:
-            case ast.Constant():
-                return node.value
-            case ast.Name():
-                if node.id not in names:
-                    raise self.fail(node, f"unknown name {node.id!r}")
-                return names[node.id]
-            case ast.Call(func=ast.Name(id=name)):
-                return self.call(node, name, names)
-            case ast.List() | ast.Tuple():
-                return [self.visit(part, names) for part in node.elts]
-            case ast.BoolOp():
-                truths = [self.visit(part, names) for part in node.values]
-                return all_true(truths) if isinstance(node.op, ast.And) else any_true(truths)
-            case ast.UnaryOp():
-                before = len(self.made)
-                operand = self.visit(node.operand, names)
-                if not isinstance(node.op, ast.Not):
-                    return -operand
-                self.made[before:] = [
-                    Comparison(f"not {c.text}", negated(c.true), c.gaps) for c in self.made[before:]
-                ]
-                return negated(operand)
-            case ast.BinOp():
-                return self.binary(node, names)
-            case ast.Compare():
-                return self.comparison(node, names)
-            case ast.GeneratorExp() | ast.ListComp():
-                return self.comprehension(node, names)
-        raise self.fail(node, f"{type(node).__name__} is not part of the language")
+    def constant(self, node: ast.Constant, names: dict[str, Any]) -> Any:
+        return node.value
 
-    def call(self, node: ast.Call, name: str, names: dict[str, Any]) -> Any:
+    def name(self, node: ast.Name, names: dict[str, Any]) -> Any:
+        if node.id not in names:
+            raise self.fail(node, f"unknown name {node.id!r}")
+        return names[node.id]
+
+    def sequence(self, node: ast.List | ast.Tuple, names: dict[str, Any]) -> list[Any]:
+        return [self.visit(part, names) for part in node.elts]
+
+    def truth(self, node: ast.BoolOp, names: dict[str, Any]) -> Any:
+        truths = [self.visit(part, names) for part in node.values]
+        return all_true(truths) if isinstance(node.op, ast.And) else any_true(truths)
+
+    def unary(self, node: ast.UnaryOp, names: dict[str, Any]) -> Any:
+        before = len(self.made)
+        operand = self.visit(node.operand, names)
+        if not isinstance(node.op, ast.Not):
+            return -operand
+        self.made[before:] = [
+            Comparison(f"not {c.text}", negated(c.true), c.gaps) for c in self.made[before:]
+        ]
+        return negated(operand)
+
+    def call(self, node: ast.Call, names: dict[str, Any]) -> Any:
+        assert isinstance(node.func, ast.Name)  # `_check_call` saw to it
+        name = node.func.id
         if name not in self.functions:
             raise self.fail(node, f"unknown function {name!r}")
         before = len(self.made)
@@ -314,3 +309,11 @@ class _Run:
         for part, value in zip(target.elts, item):
             bound.update(self.bind(part, value))
         return bound
+
+
+_COMPUTE: dict[type[ast.expr], Callable[[_Run, Any, dict[str, Any]], Any]] = {
+    ast.Constant: _Run.constant, ast.Name: _Run.name, ast.Call: _Run.call,
+    ast.List: _Run.sequence, ast.Tuple: _Run.sequence, ast.BoolOp: _Run.truth,
+    ast.UnaryOp: _Run.unary, ast.BinOp: _Run.binary, ast.Compare: _Run.comparison,
+    ast.GeneratorExp: _Run.comprehension, ast.ListComp: _Run.comprehension,
+}  # fmt: skip

@@ -1,6 +1,7 @@
 """The experiments of the sense alignment paper: systems, columns, and the trials that fill them."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -223,7 +224,7 @@ def _figures4_7(
             if name != whole:
                 task, columns = "frozen_purity", (*columns, LABELLED)
         else:
-            values.setdefault("words", known_words(model))
+            values.setdefault("words", known_words(model.text.ambiguous))
             columns = (OWN,)
         values |= {"model": model, **changed.others}
         settings = validated(values, f"figures4_7 {profile} {whole}", PuritySettings)
@@ -238,9 +239,10 @@ def _of_lists(model: Any) -> Any:
     return model.model_copy(update={"text": model.text.model_copy(update={"source": "lists"})})
 
 
-def known_words(model: Any) -> tuple[str, ...]:
-    """Return the first two ambiguous words of the artificial English."""
-    family = text.family(model.text.ambiguous)
+@lru_cache(maxsize=4)
+def known_words(pairs: int) -> tuple[str, ...]:
+    """Return the first two ambiguous words of the artificial English with so many of them."""
+    family = text.family(pairs)
     stems = family.language(SOURCE).lexicon.stems
     return tuple(stems[first] for first, _ in family.pairs[:2])
 
