@@ -71,6 +71,8 @@ def evaluation_settings(
     made["initialisation"] = {**preset["initialisation"], **row.initialisation}
     if row.english:
         made = _merged(made, preset["models"][row.english])
+    if row.longer:
+        made = _merged(made, preset["longer"]["adaptation"])
     for name, value in overrides.items():
         if name == "targets":
             continue
@@ -121,7 +123,8 @@ def _trials(
 
 def _preset_targets(profile: str, row: Row) -> list[str]:
     preset = presets()[profile]
-    return list((preset["tuned"] if row.tuned else preset)["targets"])
+    group = "tuned" if row.tuned else "longer" if row.longer else None
+    return list((preset[group] if group else preset)["targets"])
 
 
 def _columns(task: str, table: str, target: str) -> list[str]:

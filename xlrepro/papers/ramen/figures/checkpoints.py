@@ -7,12 +7,15 @@ from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
 NAMES = {"0k": "start", "25k": "embeddings", "175k": "end"}
-MARKERS = "osD^v*"
+MARKERS = "osD^v*PX"
+LONGER = {"vec": ", longer", "rnd": ", longer, random rows"}
 
 
 @styled
 def scores_at_checkpoints(view: View) -> Figure:
     """Draw the score of each language at each checkpoint, with 95 % intervals.
+
+    Rows that were adapted for longer are lines of their own.
 
     Args:
         view: reproduced cells; a column is ``task/language/updates``.
@@ -28,24 +31,25 @@ def scores_at_checkpoints(view: View) -> Figure:
         axes.set_title(f"{task} ({view.profile})", fontsize=9)
         axes.set_xticks(range(len(NAMES)), list(NAMES.values()))
         axes.set_ylabel(f"{own[0].metric} ({own[0].unit})")
-        languages = list(dict.fromkeys(cell.column.split("/")[1] for cell in own))
-        for index, language in enumerate(languages):
+        lines = list(dict.fromkeys((cell.system, cell.column.split("/")[1]) for cell in own))
+        for index, (system, language) in enumerate(lines):
             points = {
                 c.column.split("/")[2]: (c.mean, c.interval)
                 for c in own
-                if c.column.split("/")[1] == language
+                if (c.system, c.column.split("/")[1]) == (system, language)
             }
+            longer = LONGER.get(system.rpartition(", ")[2], "")
             shown = [name for name in NAMES if name in points]
             line_with_intervals(
                 axes,
-                [list(NAMES).index(name) + 0.03 * (index - 2.5) for name in shown],
+                [list(NAMES).index(name) + 0.03 * (index - (len(lines) - 1) / 2) for name in shown],
                 [points[name] for name in shown],
                 color=PALETTE[index % len(PALETTE)],
                 marker=MARKERS[index % len(MARKERS)],
-                label=language,
+                label=language + longer,
             )
             ends = " to ".join(number(points[name][0]) for name in (shown[0], shown[-1]))
-            sentences.append(f"{task}, {language}: {ends}")
+            sentences.append(f"{task}, {language}{longer}: {ends}")
     panels[0].legend(frameon=False, fontsize=8, ncols=2)
     return Figure(
         "Lines with 95 % intervals from the start over the tuned embeddings to the end, a panel "
