@@ -302,9 +302,9 @@ class Judge:
         status = UNDECIDED
         if share >= CERTAIN and not any(contradicted):
             status = HOLDS
-        elif share <= 1 - CERTAIN and contradicted != [
-            True
-        ]:  # of one difference: no verdict against it
+        # Several comparisons may be unlikely at once though the interval of each includes 0; of one
+        # difference, no verdict stands against its interval.
+        elif share <= 1 - CERTAIN and contradicted != [True]:
             status = FAILS
         widest = max(((i.high - i.low) / 2 for i in ranges), default=None)
         return ClaimVerdict(status, share, n, alone, decidable=widest)
