@@ -35,8 +35,8 @@ def test_cells_on_other_data_have_no_mark(key, text):
 
 
 def test_cells_that_cannot_be_run_are_told_from_those_that_were_not():
-    entry = counted("man_moe/table2", not_run=5, not_in_this_corpus=6, quoted=7)
-    assert entry.detail == "5 not run, 6 not in this corpus, 7 quoted"
+    entry = counted("man_moe/table2", not_run=5, not_here=6, quoted=7)
+    assert entry.detail == "5 not run, 6 not here, 7 quoted"
 
 
 def judged(paper, **by_id):

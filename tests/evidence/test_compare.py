@@ -212,8 +212,8 @@ def test_cells_on_other_data_are_counted_apart(numbers):
 @pytest.mark.parametrize(
     ("profile", "column", "verdict", "note"),
     [
-        ("open", "de/avg", "not in this corpus", "en/avg stands in"),
-        ("open", "es/Files", "not in this corpus", "es/alarm stands in"),
+        ("open", "de/avg", "not here", "en/avg stands in"),
+        ("open", "es/Files", "not here", "es/alarm stands in"),
         ("open", "es/avg", "not run", ""),
         ("smoke", "de/avg", "not run", ""),
         ("paper", "de/avg", "not run", ""),
@@ -315,7 +315,7 @@ def test_verdicts_are_counted(numbers):
     frame = compare(View("word_order/table2", "open", found))
     assert verdict_counts(frame["verdict"][frame["column"] == "de"]) == {
         "within": 1, "above": 1, "below": 0, "other data": 0, "not run": 10,
-        "not in this corpus": 0, "quoted": 0, "not reported": 0,
+        "not here": 0, "quoted": 0, "not reported": 0,
     }  # fmt: skip
 
 

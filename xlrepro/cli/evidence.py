@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 STYLES = {
     "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
-    "undecided": "yellow", "fails": "red", "not run": "red", "not in this corpus": "dim",
+    "undecided": "yellow", "fails": "red", "not run": "red", "not here": "dim",
     "quoted": "dim",
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"
 # Where a profile has other data (or weights) than the paper: both numbers are there, or ours
 # cannot be.
-OTHER_DATA, NOT_HERE, QUOTED = "other data", "not in this corpus", "quoted"
+OTHER_DATA, NOT_HERE, QUOTED = "other data", "not here", "quoted"
 VERDICTS = (WITHIN, ABOVE, BELOW, OTHER_DATA, NOT_RUN, NOT_HERE, QUOTED, NOT_REPORTED)
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the binary fractions

@@ -231,8 +231,8 @@ def test_a_difference_between_corpora_has_no_mark(elsewhere):
 
 def test_a_column_that_our_corpus_lacks_says_so_beside_the_papers_number(elsewhere):
     entry = comparison_table(elsewhere, by="column").rows[1][1]
-    assert (entry.text, entry.detail) == ("not in this corpus", "65.68")
-    assert 'class="xl-not-in-this-corpus"' in comparison_table(elsewhere).html
+    assert (entry.text, entry.detail) == ("not here", "65.68")
+    assert 'class="xl-not-here"' in comparison_table(elsewhere).html
 
 
 def test_what_stands_in_is_said_instead_of_explaining_marks(elsewhere):
@@ -262,7 +262,7 @@ def test_with_the_papers_data_the_caption_explains_the_marks(numbers):
 
 
 def test_cells_that_cannot_be_run_are_not_counted_as_run(elsewhere):
-    line = "man_moe/table2, open: 1 systems x 2 columns, 1 of 2 cells run, 1 not in this corpus"
+    line = "man_moe/table2, open: 1 systems x 2 columns, 1 of 2 cells run, 1 not here"
     assert repr(comparison_table(elsewhere)) == line
 
 

@@ -12,13 +12,17 @@ from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import Address, Condition, status_counts
+from xlrepro.evidence.claims.table import SIGNS
 from xlrepro.evidence.compare import unit_factor
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import duration, total_cost
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
-BRACKETS = "In brackets behind a difference stands its 95 % interval over *n* seeds."
+BRACKETS = (
+    "In brackets behind a difference stands its 95 % interval over *n* seeds; behind a claim "
+    "whether it ✓ holds, ✗ fails or ? is undecided at open."
+)
 
 
 class _NotRun(Exception):
@@ -192,10 +196,15 @@ class Findings:
         return {**counts, "judged": judged, "all": len(wanted)}
 
     def claim(self, name: str, text: str = "") -> str:
-        """Return a link to a claim, by its id or by ``text``, which tells the sentence."""
-        self._known(name)
+        """Return a link to a claim, by its id or by ``text``, which tells the sentence.
+
+        Behind an id stands the sign of its verdict at open.
+        """
         href = f"../{self.paper}/claims.html#{name}"
-        return f'<a href="{href}">{escape(text or name)}</a>'
+        status = self.verdict(name)
+        if text or status not in SIGNS:
+            return f'<a href="{href}">{escape(text or name)}</a>'
+        return f'<a href="{href}" title="{status} at open">{escape(name)}&nbsp;{SIGNS[status]}</a>'
 
     def all_claims(self) -> str:
         """Return a link to the paper's claims."""

@@ -7,7 +7,7 @@ from xlrepro.book.templating import render_file
 from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import STATUSES, status_counts
-from xlrepro.evidence.claims.table import EVERY, claims_table, touching
+from xlrepro.evidence.claims.table import EVERY, claims_table, says_something, touching
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.tables.table import Entry, Table, headings
 from xlrepro.paths import project_root
@@ -54,6 +54,8 @@ def summary_table(paper: str) -> Table:
     verdicts = evidence.verdicts(paper)
     rows = []
     for condition in evidence.conditions(paper):
+        if condition.blocks and not says_something(condition, verdicts):
+            continue
         counts = status_counts([by_label[condition.label] for by_label in verdicts.values()])
         numbers = [Entry(str(counts[s]), sort=counts[s]) for s in STATUSES]
         rows.append((Entry(condition.label), *numbers))

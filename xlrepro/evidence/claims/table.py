@@ -108,7 +108,7 @@ def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
     return Entry(text, detail, verdict=verdict.status)
 
 
-def _says_something(
+def says_something(
     condition: Condition, verdicts: Mapping[str, Mapping[str, ClaimVerdict | None]]
 ) -> bool:
     """Tell whether a condition has a verdict on any claim: other tables may have run its block."""
@@ -128,7 +128,7 @@ def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
     claims = claims_of(key, judge)
     wanted = conditions_of(paper, profiles, judge.numbers, judge.catalog)
     verdicts = judge_all(claims, wanted, judge)
-    wanted = [w for w in wanted if not w.blocks or _says_something(w, verdicts)]
+    wanted = [w for w in wanted if not w.blocks or says_something(w, verdicts)]
     known = load_deviations()
 
     def links(claim: Claim) -> tuple[Link, ...]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 STALE = "†"
 ALL = "all of these"
 MOST_PARTS = 8  # of rows or columns, that a caption tells the deviations of
+MOST_REASONS = 4  # that a legend names for one verdict
 MOST_COLUMNS = 7  # of numbers, in a table as wide as a page
 IN_FILE = (
     "system", "column", "metric", "unit", "printed", "reproduced", "low", "high", "n", "difference",
@@ -245,11 +246,13 @@ def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
     entry = catalog.experiment(str(frame["experiment"].iloc[0]))
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
     pairs = dict.fromkeys(zip(frame["metric"], frame["unit"], strict=True))
-    parts = [", ".join(f"{metric} in {unit}" if unit else metric for metric, unit in pairs) + "."]
+    units = [f"{metric} in {unit}" if unit else metric for metric, unit in pairs if metric]
+    parts = [", ".join(units) + "."] if units else []
     if len(ran):
         usual = int(ran["n"].mode().max())
         over = f"mean over {entry.counted_seeds(usual)} ± half of its 95 % interval"
         seeds = over if usual > 1 else "one seed"
+        seeds += " unless n is given" * bool((ran["n"] != usual).any())
         parts.append(f"Large: ours at {profile}, {seeds}; a click leads to the records.")
         parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
         parts += ["Bold: the best of its block."] * bool(best_cells(frame, catalog))
@@ -257,8 +260,13 @@ def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
         parts.append("Small: the paper's number, then ours minus it.")
         parts += ["= within, ▲ above, ▼ below the paper."] * entry.is_judged(profile)
         parts.append(other_data(entry, [profile]))
-    notes = {r["note"]: r["verdict"] for r in frame.to_dict("records") if not r["n"] and r["note"]}
-    parts += [f"{verdict[0].upper()}{verdict[1:]}: {note}." for note, verdict in notes.items()]
+    notes: dict[str, list[str]] = {}
+    for row in frame.to_dict("records"):
+        if not row["n"] and row["note"] and row["note"] not in notes.setdefault(row["verdict"], []):
+            notes[row["verdict"]].append(row["note"])
+    for verdict, reasons in notes.items():
+        said = "; ".join(reasons) if len(reasons) <= MOST_REASONS else "why stands in each cell"
+        parts.append(f"{verdict[0].upper()}{verdict[1:]}: {said}.")
     return " ".join(filter(None, parts))
 
 
