@@ -61,7 +61,8 @@ def _mark(row: Mapping[Any, Any], name: str, look: Look) -> Mark:
 
 def _score(row: Mapping[Any, Any]) -> str:
     """Return our score with half of its interval, as text."""
-    places = len(str(row["printed"]).partition(".")[2]) or 1
+    unprinted = 3 if row["unit"] == "fraction" else 1
+    places = len(str(row["printed"]).partition(".")[2]) or unprinted
     half = (row["high"] - row["low"]) / 2 if row["n"] else NAN
     around = f" ± {number(half, places)}" if half == half else ""
     return f"{number(row['reproduced'], places)}{around}"
