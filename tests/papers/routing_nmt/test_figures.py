@@ -90,6 +90,23 @@ def test_the_bootstrap_of_records_is_that_of_their_translations(records):
     assert [row[3].text for row in table.rows] == ["2 of 2", "2 of 2"]
 
 
+def test_translations_that_match_by_chance_alone_are_not_compared(records, monkeypatch):
+    monkeypatch.setattr(translation, "LEAST_BLEU", 101)
+    assert translation.bootstrap_table(records, "open").rows == ()
+
+
+def test_one_size_is_not_called_a_comparison_of_sizes(records):
+    assert translation.gain_against_size(records, "open").alt.startswith("Gain, one size")
+    sizes = {"en-de-5k": 7, "en-de-10k": 14}
+    both = [(r.model_copy(deep=True), pair) for r in records for pair in sizes]
+    for each, pair in both:
+        each.details["settings"]["pair"] = pair
+        each.details["data"]["translation"]["train"] = sizes[pair]
+    figure = translation.gain_against_size([each for each, _ in both], "open")
+    assert figure.alt.startswith("Gain against size")
+    assert "MTL (Full), de: 7: +33.3, 14: +33.3" in figure.alt
+
+
 def test_sizes_stand_in_the_order_of_the_page(records):
     table = translation.sizes_table(records, "open")
     assert [row[0].text for row in table.rows] == [f"{name}, en-vi" for name in SYSTEMS]

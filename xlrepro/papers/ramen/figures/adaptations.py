@@ -31,7 +31,7 @@ def adaptations_table(records: Sequence[Record], profile: str) -> Table:
     for record in records:
         settings = record.details["settings"].get("adaptation")
         for target, log in record.details.get("adaptation", {}).items():
-            logs[target, _begins(settings["initialisation"])] = log
+            logs[target, _begins(settings["initialisation"], record.systems[0])] = log
     rows = [_row(*key, log) for key, log in sorted(logs.items(), key=_place)]
     return Table(
         f"Adaptations ({profile}). {_caption(list(logs.values()))}",
@@ -41,9 +41,10 @@ def adaptations_table(records: Sequence[Record], profile: str) -> Table:
     )
 
 
-def _begins(initialisation: Mapping[str, Any]) -> str:
+def _begins(initialisation: Mapping[str, Any], system: str) -> str:
     kind = str(initialisation["kind"])
-    return kind if initialisation.get("random_rows", "code") == "code" else f"{kind}, text"
+    kind = kind if initialisation.get("random_rows", "code") == "code" else f"{kind}, text"
+    return f"{kind}, longer" if system.startswith("longer:") else kind
 
 
 def _place(item: tuple[tuple[str, str], Any]) -> tuple[str, int]:
@@ -72,11 +73,12 @@ def _share(held_out: Sequence[int]) -> str:
 def _caption(logs: Sequence[Mapping[str, Any]]) -> str:
     if not logs:
         return "No row here is adapted."
-    most = max(log["embeddings"]["pieces"] + log["end"]["pieces"] for log in logs)
+    read = {log["embeddings"]["pieces"] + log["end"]["pieces"] for log in logs}
+    pieces = " to ".join(f"{n:,}" for n in sorted({min(read), max(read)}))
     english = logs[0]["english"]["all"]
     return (
         f"One adaptation stands behind each row: how much another would differ is not seen. Each "
-        f"read {most:,} pieces at most, both languages together; the paper's read about "
+        f"read {pieces} pieces, both languages together; the paper's read about "
         f"{PAPER_PIECES / 1e9:.1f} billion. Named are hidden pieces of held-out text; the English "
         f"model before it names {_share(english['held_out'])} % of English ones, after "
         f"{english['pieces']:,} pieces."

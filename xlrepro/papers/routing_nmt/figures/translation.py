@@ -21,6 +21,7 @@ from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
 PLAIN, ROUTING = f"{BLOCK}:NMT", f"{BLOCK}:MTL (Routing)"
+LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 
 
 @styled
@@ -73,7 +74,8 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
 def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     """Draw how much lower each multi-task system's perplexity is than NMT's, by training pairs.
 
-    A point is the mean over the seeds that both have; sizes of one language are joined.
+    A point is the mean over the seeds that both have; sizes of one language are joined. Where no
+    language was run at two sizes, the title does not promise a comparison of them.
 
     Args:
         records: of Table 1.
@@ -83,6 +85,8 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     gains = _gains_by_size(records)
     if not gains:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
+    if all(len(points) == 1 for points in gains.values()):
+        title = "Gain, one size of each language"
     known = looks_of("routing_nmt/table1", SYSTEMS)
     drawing, axis = new_drawing(6.0, 3.4)
     said = []
@@ -205,7 +209,10 @@ def left_out_table(records: Sequence[Record], profile: str) -> Table:
 
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
-    """Compare routing with each other system on resampled test sets, seed by seed (Koehn 2004)."""
+    """Compare routing with each other system on resampled test sets, seed by seed (Koehn 2004).
+
+    Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
+    """
     by_row = _by_row(records)
     rows = []
     for (pair, system), others in by_row.items():
@@ -213,10 +220,13 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
             continue
         ours = {r.seed: r for r in by_row.get((pair, ROUTING), ())}
         shared = [(ours[r.seed], r) for r in others if r.seed in ours]
-        if not shared:
+        if (
+            not shared
+            or max(fmean(map(_bleu, side)) for side in zip(*shared, strict=True)) < LEAST_BLEU
+        ):
             continue
         compared = [paired_bootstrap(_counts(a), _counts(b)) for a, b in shared]
-        gains = [float(bleu_of(_counts(a).sum(0)) - bleu_of(_counts(b).sum(0))) for a, b in shared]
+        gains = [_bleu(a) - _bleu(b) for a, b in shared]
         better, worse = (sum(f(c) for c in compared) for f in (_is_better, _is_worse))
         rows.append(
             (
@@ -231,7 +241,8 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     caption = (
         f"Routing against each other system on resampled test sentences, {profile}: mean gain in "
         "BLEU, share of test sets on which routing is better, and in how many seeds the 95 % "
-        "interval of the paired bootstrap leaves out 0."
+        "interval of the paired bootstrap leaves out 0. Left out is where both have less than "
+        f"{LEAST_BLEU} BLEU."
     )
     head = headings("routing against", *names, numeric=names)
     return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} comparisons")
@@ -243,6 +254,11 @@ def _is_better(compared: tuple[float, float, float]) -> bool:
 
 def _is_worse(compared: tuple[float, float, float]) -> bool:
     return compared[1] < 0
+
+
+def _bleu(record: Record) -> float:
+    """BLEU of all test sentences together, in percent."""
+    return float(bleu_of(_counts(record).sum(0)))
 
 
 def _counts(record: Record) -> np.ndarray:

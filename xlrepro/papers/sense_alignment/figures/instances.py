@@ -31,7 +31,8 @@ def over_instances(records: Sequence[Record], profile: str) -> Table:
             rows.append((Entry(name, block), *entries))
     caption = (
         f"F1 as a fraction ({profile}), below it the 95 % interval over test instances by "
-        "bootstrap. It holds for the one language model that was trained: another one may lie "
-        "outside. Instances without a place in the text count as unanswered."
+        "bootstrap: of the language model of the lowest seed alone, where the cells above are "
+        "means over seeds; another model may lie outside. Instances without a place in the text "
+        "count as unanswered."
     )
     return Table(caption, headings("system", *columns, numeric=columns), tuple(rows))
