@@ -1,6 +1,12 @@
 """Figure 2: the score of each language at each checkpoint, a panel per task."""
 
-from xlrepro.evidence.figures.drawing import Figure, new_panels, nothing_to_draw, styled
+from xlrepro.evidence.figures.drawing import (
+    Figure,
+    legend_below,
+    new_panels,
+    nothing_to_draw,
+    styled,
+)
 from xlrepro.evidence.figures.panels import line_with_intervals
 from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.tables.table import number
@@ -50,7 +56,7 @@ def scores_at_checkpoints(view: View) -> Figure:
             )
             ends = " to ".join(number(points[name][0]) for name in (shown[0], shown[-1]))
             sentences.append(f"{task}, {language}{longer}: {ends}")
-    panels[0].legend(frameon=False, fontsize=8, ncols=2)
+    legend_below(drawing, panels[0], across=4)
     return Figure(
         "Lines with 95 % intervals from the start over the tuned embeddings to the end, a panel "
         f"per task. {'; '.join(sentences)}.",
