@@ -141,7 +141,7 @@ def test_stale_cells_say_so(numbers):
 
 def test_one_seed_is_shown_without_an_interval(frame):
     row = next(r for r in comparison_table(frame).rows if r[0].text == "de")
-    assert (row[3].text, row[3].detail) == ("20.00", "43.24, −23.24 ▼; n = 1")
+    assert (row[3].text, row[3].detail) == ("20.00", "43.24, −23.24 ▼; n=1")
 
 
 def test_every_cell_has_a_row_of_its_own(frame):

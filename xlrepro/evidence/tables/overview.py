@@ -142,7 +142,7 @@ def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
         gap = number(row["difference"], places, signed=True)
         theirs = f"{theirs}, {gap} {MARKS[row['verdict']]}".rstrip()
     if row["n"] != usual:
-        theirs = "; ".join(filter(None, (theirs, f"n = {row['n']}")))
+        theirs = "; ".join(filter(None, (theirs, f"n={row['n']}")))
     link = f"#{record_anchor(row['keys'][0])}" if row["keys"] else ""
     judged = "" if row["verdict"] == NOT_REPORTED else row["verdict"]
     return Entry(text, theirs, row["reproduced"], judged, href=link, strong=best)
