@@ -4,6 +4,8 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
@@ -128,7 +130,7 @@ class Record(Checked):
             StoreError: if the text is no whole record; names ``where`` and what is wrong.
         """
         try:
-            return cls.model_validate(_checked(json.loads(text), text))
+            return _read(text.rstrip("\n"))
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "record"
@@ -138,6 +140,11 @@ class Record(Checked):
         except ValueError as error:
             wrong = str(error)
         raise StoreError(f"{where} is not a whole record ({wrong}): remove it and run again")
+
+
+@lru_cache(maxsize=8192)  # a record made here and the published one are often the same line
+def _read(line: str) -> Record:
+    return Record.model_validate(_checked(json.loads(line), line))
 
 
 def _line(content: Mapping[str, Any]) -> str:
@@ -160,7 +167,7 @@ def _checked(content: Any, text: str) -> dict[str, Any]:
     fields = dict(content)
     checksum = fields.pop("checksum", None)
     # The line as `to_json` writes it, less the checksum, is what the checksum is of.
-    plain = text.rstrip("\n").replace(f'"checksum": "{checksum}", ', "", 1)
+    plain = text.replace(f'"checksum": "{checksum}", ', "", 1)
     if hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest() == checksum:
         return fields
     if checksum != _checksum(fields):
@@ -259,14 +266,10 @@ def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
             )
         if isinstance(part, dict):
             waiting += [*part, *part.values()]
-        elif isinstance(part, list) and not _is_of_numbers(part):
-            waiting += part
+        elif isinstance(part, list) and not (kinds := {*map(type, part)}) <= {float, int}:
+            # most of a record's details are long lists of numbers, and lists of those
+            waiting += [[*chain.from_iterable(part)]] if kinds == {list} else part
     return None
-
-
-def _is_of_numbers(values: list[Any]) -> bool:
-    """Tell whether all are numbers: most of a record's details are long lists of them."""
-    return {float, int}.issuperset(map(type, values))
 
 
 def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
