@@ -230,10 +230,9 @@ class Page:
         judge = self._judge
         condition = Condition(self.view.profile)
         key = self.view.experiment
-        verdicts = [judge.judge(claim, condition) for claim in claims_of(key, judge)]
-        answered = answer(
-            self.view, [v for v in verdicts if v is not None], self.records(self.view.profile)
-        )
+        verdicts = [(claim, judge.judge(claim, condition)) for claim in claims_of(key, judge)]
+        judged = [(claim, verdict) for claim, verdict in verdicts if verdict is not None]
+        answered = answer(self.view, judged, self.records(self.view.profile))
         entry, smoke = load_catalog().experiment(key), self.view.profile == "smoke"
         main = entry.answer
         column = (self.averages() or self.view.columns or [""])[0]

@@ -9,11 +9,12 @@ from xlrepro.evidence.answers import (
     headline_of,
 )
 from xlrepro.evidence.catalog import Difference, load_catalog
+from xlrepro.evidence.claims.files import load_claims
 from xlrepro.evidence.claims.judging import ClaimVerdict
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.view import View
-from xlrepro.experiments import all_experiments
+from xlrepro.experiments import all_experiments, own_numbers
 
 KEY = "word_order/table2"
 MAIN = Difference(first="word:ORT", second="word:TRS", column="avg")
@@ -115,9 +116,25 @@ def test_the_headline_is_the_direction_beside_the_papers(numbers, ours, theirs, 
 
 def test_a_page_without_a_main_difference_answers_with_its_claims(numbers, record):
     view = View("word_order/learning_rates", "open", ReproducedNumbers([]))
-    told = answer(view, [ClaimVerdict("fails")], [record()])
+    judged = [(load_claims("word_order")[0], ClaimVerdict("fails"))]
+    told = answer(view, judged, [record()])
     assert told.headline == "Judged on these numbers, of 1 claim 1 fails."
     assert told.sentences == ()
+
+
+def test_a_page_with_a_main_claim_says_what_became_of_it(record):
+    claims = [c for c in load_claims("ramen") if c.id in ("A16", "A17")]
+    judged = [(c, ClaimVerdict("holds" if c.id == "A17" else "fails")) for c in claims]
+    view = View("ramen/figure2", "open", ReproducedNumbers([]))
+    told = answer(view, judged, [record()])
+    assert told.headline == f"Holds: {claims[1].text}"
+    assert told.sentences == ("Judged on these numbers, of 2 claims 1 holds, 1 fails.",)
+
+
+def test_a_page_of_printed_numbers_answers_with_how_many_came_back(record):
+    view = View("word_order/distances", "open", own_numbers(["word_order/distances"], "open"))
+    told = answer(view, [], [record()])
+    assert told.headline.startswith("Of 32 cells 32 are within")
 
 
 def test_without_records_on_real_data_the_page_says_so_and_what_the_paper_has(numbers, record):

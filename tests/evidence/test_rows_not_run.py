@@ -61,3 +61,15 @@ def test_a_printed_row_that_runs_by_name_alone_says_why():
     assert rows
     reasons = {key: entry.not_run for key, entry in load_catalog().experiments.items()}
     assert [(k, p, row) for k, p, row in rows if row not in reasons[k].get(p, {})] == []
+
+
+def test_a_printed_difference_of_two_rows_is_made_of_them(numbers):
+    key, row = "ramen/table3", "xnli:difference vec - rnd"
+    first, second = load_catalog().experiment(key).differences[row]
+    languages = [c.column for c in load_reported().cells(key) if c.system == first]
+    cells = {(first, language): {0: 60.0, 1: 62.0} for language in languages}
+    cells |= {(second, language): {0: 50.0, 1: 49.0, 2: 1.0} for language in languages}
+    frame = compare(View(key, "open", numbers(cells, experiment=key)))
+    made = one(frame, row, "avg")  # of the seeds that both have
+    assert (made["reproduced"], made["n"], made["verdict"]) == (11.5, 2, "other data")
+    assert one(frame, "ud:difference vec - rnd", "avg")["verdict"] == "not run"

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from xlrepro.evidence.catalog import Difference, load_catalog
+from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import FAILS, HOLDS, UNDECIDED, ClaimVerdict, status_counts
 from xlrepro.evidence.compare import (
     ABOVE,
@@ -73,7 +74,7 @@ class Answer:
 
 def answer(
     view: View,
-    verdicts: Sequence[ClaimVerdict],
+    judged: Sequence[tuple[Claim, ClaimVerdict]],
     records: Sequence[Record],
     *,
     reported: ReportedNumbers | None = None,
@@ -82,24 +83,27 @@ def answer(
 
     Args:
         view: the page's cells at its most telling profile.
-        verdicts: of the claims that the experiment bears on, at that profile.
+        judged: the claims that the experiment bears on, with their verdicts at that profile.
         records: behind the cells.
         reported: replaces the project's own.
     """
     reported = reported or load_reported()
-    main = load_catalog().experiment(view.experiment).answer
+    entry = load_catalog().experiment(view.experiment)
+    main = entry.answer
+    headline = headline_of(view, main, reported, judged)
     if main:
         lines = [difference_sentence(view, main, reported)]
     else:
         rows = compared_rows(view, reported=reported)
         lines = cells_sentence(verdict_counts(row["verdict"] for row in rows))
-    lines += [claims_sentence(verdicts)] if verdicts and main else []
+        if lines and not entry.main_claim:  # printed numbers that can be judged are the question
+            headline = lines.pop()
+    counted = claims_sentence([verdict for _, verdict in judged])
+    lines += [counted] if judged and headline != counted else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     if view.profile == "smoke":
         theirs = [printed_sentence(view, main, reported)] if main else []
         headline, lines, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
-    else:
-        headline = headline_of(view, main, reported, verdicts)
     why = () if view.profile == "smoke" else tuple(weighing_most(view.experiment, view.profile)[:2])
     return Answer(f"Answer, {view.experiment} ({view.profile})", headline, tuple(lines), why, cost)
 
@@ -108,14 +112,18 @@ def headline_of(
     view: View,
     main: Difference | None,
     reported: ReportedNumbers,
-    verdicts: Sequence[ClaimVerdict] = (),
+    judged: Sequence[tuple[Claim, ClaimVerdict]] = (),
 ) -> str:
     """Return the verdict on the main difference: its direction beside the paper's.
 
-    A page without one counts its claims.
+    A page without one says what became of its main claim, or counts its claims.
     """
     if main is None:
-        return claims_sentence(verdicts) if verdicts else "Numbers of ours"
+        chosen = load_catalog().experiment(view.experiment).main_claim
+        for claim, verdict in judged:
+            if claim.id == chosen:
+                return f"{verdict.status.capitalize()}: {claim.text}"
+        return claims_sentence([v for _, v in judged]) if judged else "Numbers of ours"
     pair = _paired(view, main)
     if pair is None:
         return "The main difference was not run"

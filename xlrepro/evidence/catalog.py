@@ -123,6 +123,9 @@ class CatalogEntry(Checked):
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
         answer: the difference that the page's answer names first; none where no pair says it.
+        main_claim: id of the claim whose verdict heads the answer where no difference does.
+        differences: printed row -> the two rows that it is the difference of, the first less the
+            second.
         seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
     """
 
@@ -140,6 +143,8 @@ class CatalogEntry(Checked):
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)
     not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
     answer: Difference | None = None
+    main_claim: str = ""
+    differences: dict[str, tuple[str, str]] = Field(default_factory=dict)
     seeds_of: str = ""
 
     def counted_seeds(self, count: int | str) -> str:

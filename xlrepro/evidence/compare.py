@@ -9,7 +9,7 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, StandIn, load_catalog
 from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell
-from xlrepro.evidence.view import View
+from xlrepro.evidence.view import View, joined_cell
 from xlrepro.trials.trial import PROFILES
 
 if TYPE_CHECKING:
@@ -162,6 +162,20 @@ def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
     }
 
 
+def _reproduced(
+    view: View, system: str, column: str, reported: ReportedNumbers, entry: CatalogEntry
+) -> ReproducedCell | None:
+    """Return a cell as it was run, or made of others: a mean of columns, a difference of rows."""
+    ours = view.get(system, column)
+    if ours is None and system in entry.differences:
+        sides = [_reproduced(view, s, column, reported, entry) for s in entry.differences[system]]
+        ran = [side for side in sides if side is not None]
+        return joined_cell(ran, lambda v: v[0] - v[1], system, column) if len(ran) == 2 else None
+    if ours is None and column == AVERAGE and column in entry.average_columns:
+        return _average(view, system, reported, entry)
+    return ours
+
+
 def _average(
     view: View, system: str, reported: ReportedNumbers, entry: CatalogEntry
 ) -> ReproducedCell | None:
@@ -219,9 +233,7 @@ def _sides(
     for system in layout.systems:
         for column in layout.columns:
             theirs = reported.get(view.experiment, entry.reference(system), column)
-            ours = view.get(system, column)
-            if ours is None and column == AVERAGE and column in entry.average_columns:
-                ours = _average(view, system, reported, entry)
+            ours = _reproduced(view, system, column, reported, entry)
             wanted = (system, column) in layout.missing if theirs is None else theirs.printed != ""
             if ours is not None or wanted:
                 yield _Sides(view.experiment, view.profile, system, column, theirs, ours)

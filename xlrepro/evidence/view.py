@@ -1,9 +1,10 @@
 """What is looked at: one experiment at one profile, among all the reproduced numbers."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import fmean
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
@@ -61,23 +62,40 @@ class View:
         """
         by_column = {column: self.get(system, column) for column in columns}
         cells = [cell for cell in by_column.values() if cell is not None]
-        seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
+        joined = joined_cell(cells, fmean, system, name)
         missing = [column for column, cell in by_column.items() if cell is None]
-        if missing or not seeds:
+        if missing or joined is None:
             lacking = ", ".join(missing) or "a common seed"
             raise SettingsError(f"{self.experiment} {self.profile} {system}: not run: {lacking}")
-        by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
-        keys = dict(zip(cells[0].seeds, cells[0].keys))
-        return ReproducedCell(
-            experiment=self.experiment,
-            profile=self.profile,
-            system=system,
-            column=name,
-            metric=cells[0].metric,
-            unit=cells[0].unit,
-            seeds=tuple(seeds),
-            values=tuple(math.fsum(v[s] for v in by_seed) / len(by_seed) for s in seeds),
-            keys=tuple(keys[s] for s in seeds),
-            stale=any(c.stale for c in cells),
-            mixed=any(c.mixed for c in cells),
-        )
+        return joined
+
+
+def joined_cell(
+    cells: Sequence[ReproducedCell],
+    value: Callable[[Sequence[float]], float],
+    system: str,
+    column: str,
+) -> ReproducedCell | None:
+    """Return one cell made of several, seed by seed; ``None`` where no seed has them all.
+
+    Args:
+        cells: of one experiment and profile.
+        value: of a seed's values, in the order of the cells.
+        system: the row where the new cell stands.
+        column: its column.
+    """
+    seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
+    if not seeds:
+        return None
+    by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
+    keys = dict(zip(cells[0].seeds, cells[0].keys))
+    return replace(
+        cells[0],
+        system=system,
+        column=column,
+        seeds=tuple(seeds),
+        values=tuple(value([v[s] for v in by_seed]) for s in seeds),
+        keys=tuple(keys[s] for s in seeds),
+        stale=any(c.stale for c in cells),
+        mixed=any(c.mixed for c in cells),
+    )

@@ -22,7 +22,16 @@ def made(text):
         ("near(1 > 0, 1, 0.5) and 1 < 2", [("True = 1 ± 0.5", True), ("1 < 2", True)]),
         ("rising([1, 3, 2])", [("1 ≤ 3 ≤ 2", False)]),
         ("not 1 > 2", [("not 1 > 2", True)]),
-        ('argmax([1, 2], ["es", "ar"]) == "es"', [("ar = es", False)]),
+        ('argmax([1, 2], ["es", "ar"]) == "es"', [("largest: ar, not es", False)]),
+        ('argmin([1, 2], ["es", "ar"]) == "es"', [("smallest: es", True)]),
+        (
+            'same_set(highest(2, [1, 2, 3], ["a", "b", "c"]), ["b", "a"])',
+            [("largest: c, b, not b, a", False)],
+        ),
+        (
+            'all((1 > 2) == (l != "hi") for l in ["hi", "fr"])',
+            [("not 1 > 2", True), ("1 > 2", False)],
+        ),
         ("67.912 > 67.908", [("67.912 > 67.908", True)]),
         ("67.908 > 67.912 < 70", [("67.908 > 67.912 < 70", False)]),
         ("0.0031 < 0.1", [("0.0031 < 0.10", True)]),

@@ -63,6 +63,28 @@ COMPARERS: Mapping[str, Callable[..., str]] = {
     "rising": lambda values: " ≤ ".join(shown(v) for v in values),
     "same_set": lambda first, second: f"{shown(first)} = {shown(second)}",
 }
+# Functions that pick items, and what a reader calls what they picked.
+PICKED: Mapping[str, str] = {
+    "argmax": "largest", "argmin": "smallest", "highest": "largest", "lowest": "smallest",
+}  # fmt: skip
+
+
+def picked(by: ast.expr, ours: Any, claimed: Any, true: bool) -> str | None:
+    """Return what was picked, beside what should have been; ``None`` if ``by`` picks nothing.
+
+    Example:
+        >>> call = ast.parse("argmax([1, 2], [a, b])", mode="eval").body
+        >>> picked(call, "b", "a", False), picked(call, "a", "a", True)
+        ('largest: b, not a', 'largest: a')
+    """
+    kind = PICKED.get(by.func.id) if isinstance(by, ast.Call) and hasattr(by.func, "id") else None
+    if kind is None:
+        return None
+    sides = [
+        ", ".join(map(shown, side)) if isinstance(side, list) else shown(side)
+        for side in (ours, claimed)
+    ]
+    return f"{kind}: {sides[0]}" if true else f"{kind}: {sides[0]}, not {sides[1]}"
 
 
 def told(made: list[Comparison] | tuple[Comparison, ...], most: int = 4) -> str:

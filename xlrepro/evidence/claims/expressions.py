@@ -21,7 +21,13 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.claims.comparisons import COMPARERS, SIGNS, Comparison, shown_apart
+from xlrepro.evidence.claims.comparisons import (
+    COMPARERS,
+    SIGNS,
+    Comparison,
+    picked,
+    shown_apart,
+)
 from xlrepro.evidence.claims.functions import (
     FUNCTIONS,
     all_true,
@@ -247,7 +253,11 @@ class _Run:
         value = self.functions[name](*arguments)
         if name in COMPARERS:
             drawn = isinstance(value, np.ndarray)
-            text = "" if drawn else COMPARERS[name](*arguments)
+            text = None
+            if name == "same_set" and not drawn:
+                text = picked(node.args[0], *arguments, value)
+            if text is None:
+                text = "" if drawn else COMPARERS[name](*arguments)
             self.made[before:] = [Comparison(text, value if drawn else bool(value))]
         return value
 
@@ -266,17 +276,29 @@ class _Run:
 
     def comparison(self, node: ast.Compare, names: dict[str, Any]) -> Any:
         before = len(self.made)
-        terms = [flat(self.visit(term, names)) for term in (node.left, *node.comparators)]
+        first = flat(self.visit(node.left, names))
+        within = self.made[before:]
+        terms = [first, *(flat(self.visit(term, names)) for term in node.comparators)]
         true = all_true(
             _COMPARE[type(op)](left, right) for op, left, right in zip(node.ops, terms, terms[1:])
         )
         text = ""
         if not are_drawn(terms):
-            first, *others = shown_apart(terms)
-            signs = (f" {SIGNS[type(op)]} {side}" for op, side in zip(node.ops, others))
-            text, true = first + "".join(signs), bool(true)
+            text, true = self.written(node, terms, bool(true), within), bool(true)
         self.made[before:] = [Comparison(text, true, _gaps(node.ops, terms))]
         return true
+
+    def written(
+        self, node: ast.Compare, terms: list[Any], true: bool, within: list[Comparison]
+    ) -> str:
+        """Write a comparison down; ``within``: those that its first side made."""
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
+            if (text := picked(node.left, *terms, true)) is not None:
+                return text
+            if len(within) == 1 and isinstance(terms[1], bool):  # (a > b) == (l != "hi")
+                return within[0].text if terms[1] else f"not {within[0].text}"
+        side, *others = shown_apart(terms)
+        return side + "".join(f" {SIGNS[type(o)]} {s}" for o, s in zip(node.ops, others))
 
     def comprehension(
         self, node: ast.GeneratorExp | ast.ListComp, names: dict[str, Any]
