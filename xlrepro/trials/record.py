@@ -15,6 +15,7 @@ from xlrepro.errors import StoreError
 from xlrepro.trials.trial import Cell, Trial, TrialResult
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be negative
+PLAIN = {bool, float, int, type(None)}
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 
 
@@ -256,7 +257,7 @@ def _flaw_of_cells(
 
 
 def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
-    waiting: list[Any] = [*details, *details.values()]
+    waiting: list[Any] = [details]
     while waiting:
         part = waiting.pop()
         if isinstance(part, str) and len(part) > LONGEST_DETAIL:
@@ -265,8 +266,8 @@ def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
                 "names only"
             )
         if isinstance(part, dict):
-            waiting += [*part, *part.values()]
-        elif isinstance(part, list) and not (kinds := {*map(type, part)}) <= {float, int}:
+            waiting += [*part, *(v for v in part.values() if type(v) not in PLAIN)]
+        elif isinstance(part, list) and not (kinds := {*map(type, part)}) <= PLAIN:
             # most of a record's details are long lists of numbers, and lists of those
             waiting += [[*chain.from_iterable(part)]] if kinds == {list} else part
     return None
