@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -160,6 +161,24 @@ def test_an_ordering_of_several_fails_by_one_of_its_differences(numbers):
     cells = {"ORT": {0: 5.0, 1: 5.1}, "RPT": {0: 5.0, 1: 5.2}, "TRS": {0: 90.0, 1: 90.1}}
     found = numbers({(f"word:{name}", "avg"): values for name, values in cells.items()})
     assert Judge(found).judge(chain, OPEN).status == "fails"
+
+
+@pytest.mark.parametrize(("shift", "together"), [(0.0, True), (-50.0, False)])
+def test_a_claim_that_no_comparison_refutes_alone_fails_as_a_whole(numbers, shift, together):
+    languages = ("es", "de", "fr", "fi", "ru", "hi")
+    each = claim(
+        f'all(value("table2", "word:ORT", l) > value("table2", "word:TRS", l) for l in {languages})'
+    )
+    noise = np.random.default_rng(0).normal(size=(len(languages), 2, 3))
+    cells = {
+        (f"word:{name}", language): dict(enumerate(50 + noise[i, j]))
+        for i, language in enumerate(languages)
+        for j, name in enumerate(("ORT", "TRS"))
+    }
+    cells["word:ORT", "es"] = {s: v + shift for s, v in cells["word:ORT", "es"].items()}
+    verdict = Judge(numbers(cells)).judge(each, OPEN)
+    assert (verdict.status, verdict.together) == ("fails", together)
+    assert ("as a whole only" in verdict.note) == together
 
 
 def test_a_verdict_says_what_these_seeds_could_have_decided(numbers):

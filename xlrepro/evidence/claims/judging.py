@@ -50,6 +50,8 @@ class ClaimVerdict:
         compared: what its predicate compares, in the means over seeds.
         decidable: the smallest difference that these seeds could have decided, of all that it
             compares: half of the widest 95 % interval; ``None`` where none was drawn.
+        together: whether it fails as a whole only: the interval of each of its comparisons
+            includes 0.
         missing: cells it reads that nobody ran.
         note: what a reader must know.
     """
@@ -60,6 +62,7 @@ class ClaimVerdict:
     alone: int | None = None
     compared: tuple[Comparison, ...] = ()
     decidable: float | None = None
+    together: bool = False
     missing: tuple[str, ...] = ()
     note: str = ""
 
@@ -298,16 +301,17 @@ class Judge:
         drawn: list[Comparison] = []
         true = self._evaluate(claim, {**means, **draw(random)}.__getitem__, drawn)
         ranges = _intervals(made, single, drawn)
-        share, contradicted = float(np.mean(true)), [i.low < 0 < i.high for i in ranges]
+        share, open_ones = float(np.mean(true)), [i.low < 0 < i.high for i in ranges]
         status = UNDECIDED
-        if share >= CERTAIN and not any(contradicted):
+        if share >= CERTAIN and not any(open_ones):
             status = HOLDS
         # Several comparisons may be unlikely at once though the interval of each includes 0; of one
         # difference, no verdict stands against its interval.
-        elif share <= 1 - CERTAIN and contradicted != [True]:
+        elif share <= 1 - CERTAIN and open_ones != [True]:
             status = FAILS
+        together = status == FAILS and bool(open_ones) and all(open_ones)
         widest = max(((i.high - i.low) / 2 for i in ranges), default=None)
-        return ClaimVerdict(status, share, n, alone, decidable=widest)
+        return ClaimVerdict(status, share, n, alone, decidable=widest, together=together)
 
     def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
         """Quoted rows and distances keep their printed value where nobody ran them."""
@@ -367,6 +371,8 @@ def _remarks(
         remarks.append(f"one seed decides nothing: {', '.join(lone)}")
     elif verdict.status == UNDECIDED and not 1 - CERTAIN < (verdict.share or 0.0) < CERTAIN:
         remarks.append("an interval that it compares includes 0")
+    elif verdict.together:
+        remarks.append("as a whole only: the interval of each comparison includes 0")
     if fixed:
         rows = sorted({system for _, system, _ in fixed})
         remarks.append(f"printed values for {', '.join(rows)}")
