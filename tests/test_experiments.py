@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlrepro import experiments
+from xlrepro.cli.runs import parse_names
 from xlrepro.corpora import supplied
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
@@ -152,6 +153,23 @@ def test_a_system_that_runs_by_name_at_a_profile_is_a_default_at_the_others():
     assert shown(one, two).select(None, "smoke") == ("a:one", "a:two")
     assert shown(one, two).select(None, "open") == ("a:one",)
     assert shown(one, two).select(["a:two"], "open") == ("a:two",)
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen"),
+    [
+        ("BERT, vec", ["a:BERT, vec"]),
+        ("a:BERT, vec,BERT", ["a:BERT, vec", "a:BERT"]),
+        ("BERT,1,000 merges,b:*", ["a:BERT", "a:1,000 merges", "b:x"]),
+    ],
+)
+def test_a_name_with_a_comma_may_stand_in_a_list(given, chosen):
+    names = ("a:BERT", "a:BERT, vec", "a:1,000 merges", "b:x")
+    experiment = shown(*(System(*name.split(":")) for name in names))
+    assert list(experiment.select(parse_names(given), "smoke")) == chosen
+    assert experiment.trials("smoke", parse_names(given)) == chosen
+    with pytest.raises(SettingsError, match="has no system 'nope'"):
+        experiment.select(parse_names(f"{given},nope"), "smoke")
 
 
 def test_named_systems_without_trials_at_a_profile_are_refused():

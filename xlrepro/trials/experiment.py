@@ -120,7 +120,8 @@ class Experiment:
         """Return the identifiers of the systems that ``names`` stand for at a profile.
 
         A name is a system's printed name (``ORT``, among the default systems), an identifier
-        (``word-mapped:ORT``) or a whole block (``word-mapped:*``). ``None``, ``[]``: the defaults.
+        (``word-mapped:ORT``) or a whole block (``word-mapped:*``); it may come in the parts that
+        its own commas make of it. ``None``, ``[]``: the defaults.
 
         Raises:
             SettingsError: for a name that stands for nothing.
@@ -129,18 +130,34 @@ class Experiment:
             return tuple(
                 s.identifier for s in self.systems if s.default and profile not in s.by_name_at
             )
-        chosen: list[str] = []
-        for name in names:
-            hits = [
-                s.identifier
-                for s in self.systems
-                if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
-            ]
-            if not hits:
-                known = ", ".join(s.identifier for s in self.systems)
-                raise SettingsError(f"{self.key} has no system {name!r}; it has: {known}")
-            chosen += [h for h in hits if h not in chosen]
-        return tuple(chosen)
+        chosen = [hit for name in self._whole(names) for hit in self._named(name)]
+        return tuple(dict.fromkeys(chosen))
+
+    def _named(self, name: str) -> list[str]:
+        hits = self._hits(name)
+        if not hits:
+            known = ", ".join(s.identifier for s in self.systems)
+            raise SettingsError(f"{self.key} has no system {name!r}; it has: {known}")
+        return hits
+
+    def _hits(self, name: str) -> list[str]:
+        wanted = _without_gaps(name)
+        return [
+            s.identifier
+            for s in self.systems
+            if wanted in map(_without_gaps, (s.identifier, f"{s.block}:*"))
+            or (wanted == _without_gaps(s.name) and s.default)
+        ]
+
+    def _whole(self, parts: Sequence[str]) -> list[str]:
+        """Return names, parts of which a comma in a name had parted put together again."""
+        names, rest = [], list(parts)
+        while rest:
+            sizes = range(len(rest), 1, -1)
+            size = next((n for n in sizes if self._hits(", ".join(rest[:n]))), 1)
+            names.append(", ".join(rest[:size]))
+            rest = rest[size:]
+        return names
 
     def trials(
         self,
@@ -163,7 +180,7 @@ class Experiment:
             )
         changes = overrides or {}
         check_overrides(changes, kinds_of(self.key.split("/")[0]))
-        for name in systems or ():
+        for name in self._whole(systems or ()):
             if not self._changed(profile, self.select([name], profile), wanted[:1], changes):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
         return self._changed(profile, self.select(systems, profile), wanted, changes)
@@ -198,6 +215,11 @@ class Experiment:
             raise SettingsError(
                 f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
             )
+
+
+def _without_gaps(name: str) -> str:
+    """Return a name as it stands in a list parted by commas, with or without blanks behind them."""
+    return name.replace(", ", ",")
 
 
 def _is_seed(value: object) -> bool:
