@@ -152,8 +152,9 @@ class Experiment:
     def _whole(self, parts: Sequence[str]) -> list[str]:
         """Return names, parts of which a comma in a name had parted put together again."""
         names, rest = [], list(parts)
+        most = 1 + max(s.identifier.count(",") for s in self.systems)
         while rest:
-            sizes = range(len(rest), 1, -1)
+            sizes = range(min(most, len(rest)), 1, -1)
             size = next((n for n in sizes if self._hits(", ".join(rest[:n]))), 1)
             names.append(", ".join(rest[:size]))
             rest = rest[size:]
