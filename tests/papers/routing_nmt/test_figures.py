@@ -1,5 +1,7 @@
 """Figures and tables of the pages, on made-up records."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,17 @@ def test_gains_stand_against_training_pairs(records):
     figure = translation.gain_against_size(records, "open")
     assert "MTL (Full), vi: 7: +33.3; MTL (Routing), vi: 7: +66.7" in figure.alt
     assert "were not both run" in translation.gain_against_size([], "open").alt
+
+
+def test_gains_against_size_have_intervals_over_seeds(records):
+    first = next(r for r in records if r.systems[0].endswith("(Full)") and r.seed == 0)
+    halved = [replace(c, value=c.value / 2) if c.column.endswith("PPL") else c for c in first.cells]
+    others = [r for r in records if r is not first]
+    figure = translation.gain_against_size(
+        [*others, first.model_copy(update={"cells": tuple(halved)})], "open"
+    )
+    # gains of 66.7 and 33.3 %: a mean of 50.0, and half of t's interval 12.7 times 16.7
+    assert "MTL (Full), vi: 7: +50.0 ± 211.8" in figure.alt
 
 
 def test_the_bootstrap_of_records_is_that_of_their_translations(records):

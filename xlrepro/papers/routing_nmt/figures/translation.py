@@ -14,6 +14,7 @@ from xlrepro.evidence.figures.drawing import (
 )
 from xlrepro.evidence.figures.plots import looks_of
 from xlrepro.evidence.paired import paired_differences
+from xlrepro.evidence.reproduced import t_interval
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
@@ -85,18 +86,26 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     gains = _gains_by_size(records)
     if not gains:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
-    if all(len(points) == 1 for points in gains.values()):
+    if all(len(by_size) == 1 for by_size in gains.values()):
         title = "Gain, one size of each language"
     known = looks_of("routing_nmt/table1", SYSTEMS)
     drawing, axis = new_drawing(6.0, 3.4)
     said = []
-    for (system, language), points in gains.items():
-        number_of = SYSTEMS.index(system) - 1
-        sizes, values = zip(*sorted(points), strict=True)
-        look = "osD"[number_of] + ("-" if language == "de" else ":")
+    for (system, language), by_size in gains.items():
+        number_of, joined = SYSTEMS.index(system) - 1, language == "de"
+        sizes, each = zip(*sorted(by_size.items()), strict=True)
+        means, intervals = [fmean(values) for values in each], [t_interval(v) for v in each]
+        half = [(i.high - i.low) / 2 if i else 0.0 for i in intervals]
         colour = known[system].colour
-        axis.plot(sizes, values, look, color=colour, label=f"{system}, {language}")
-        shown = (f"{size:,}: {number(value, 1, True)}" for size, value in sorted(points))
+        axis.errorbar(
+            [size * (1 + 0.02 * number_of) for size in sizes],  # beside each other
+            means, half, marker="osD"[number_of], ls="-" if joined else "", lw=1, ms=5, capsize=2,
+            color=colour, mfc=colour if joined else "none", label=f"{system}, {language}",
+        )  # fmt: skip
+        shown = (
+            f"{size:,}: {number(mean, 1, True)}" + f" ± {number(reach, 1)}" * bool(reach)
+            for size, mean, reach in zip(sizes, means, half, strict=True)
+        )
         said.append(f"{system}, {language}: {', '.join(shown)}")
     axis.axhline(0, color="#777777", linewidth=0.8)
     axis.set_xscale("log")
@@ -104,24 +113,22 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
     legend_below(drawing, axis)
     return Figure(
         f"{title}: by how many percent perplexity on test is below plain translation's, by "
-        f"training pairs. {'; '.join(said)}.",
+        f"training pairs, with 95 % intervals. {'; '.join(said)}.",
         drawing,
     )
 
 
-def _gains_by_size(
-    records: Sequence[Record],
-) -> dict[tuple[str, str], list[tuple[int, float]]]:
-    """Training pairs and gain of each system's runs on each language, seeds paired."""
-    rows, points = _by_row(records), dict[tuple[str, str], list[tuple[int, float]]]()
+def _gains_by_size(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, list[float]]]:
+    """Return each system's gains on each language by training pairs, seeds paired."""
+    rows, gains = _by_row(records), dict[tuple[str, str], dict[int, list[float]]]()
     for (pair, system), ours in rows.items():
         plain = {r.seed: _perplexity(r) for r in rows.get((pair, PLAIN), ())}
-        gains = [100 * (1 - _perplexity(r) / plain[r.seed]) for r in ours if r.seed in plain]
-        if system != PLAIN and gains:
+        paired = [100 * (1 - _perplexity(r) / plain[r.seed]) for r in ours if r.seed in plain]
+        if system != PLAIN and paired:
             size = ours[0].details["data"]["translation"]["train"]
             place = (system.partition(":")[2], pair.split("-")[1])
-            points.setdefault(place, []).append((size, fmean(gains)))
-    return points
+            gains.setdefault(place, {})[size] = paired
+    return gains
 
 
 def _perplexity(record: Record) -> float:
