@@ -85,8 +85,6 @@ def reasons(evidence: Evidence, paper: str, profile: str = "open", page: str = E
     printed = sum(v is not None and v.status == FAILS for c in failing
                   for v in [verdicts[c.id].get(REPORTED)])  # fmt: skip
     parts += [f"printed numbers fail too ({printed})"] * bool(printed)
-    together = sum(own[claim.id].together for claim in failing)
-    parts += [f"no comparison refutes it alone ({together})"] * bool(together)
     clauses = [
         f"Behind the {len(failing)} that fail{'s' * (len(failing) == 1)}: {'; '.join(parts)}"
     ] * bool(parts)

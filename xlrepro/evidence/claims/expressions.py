@@ -255,7 +255,7 @@ class _Run:
             drawn = isinstance(value, np.ndarray)
             text = None
             if name == "same_set" and not drawn:
-                text = picked(node.args[0], *arguments, value)
+                text = picked(node.args[0], arguments[0], arguments[1], value)
             if text is None:
                 text = "" if drawn else COMPARERS[name](*arguments)
             self.made[before:] = [Comparison(text, value if drawn else bool(value))]
@@ -293,7 +293,7 @@ class _Run:
     ) -> str:
         """Write a comparison down; ``within``: those that its first side made."""
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
-            if (text := picked(node.left, *terms, true)) is not None:
+            if (text := picked(node.left, terms[0], terms[1], true)) is not None:
                 return text
             if len(within) == 1 and isinstance(terms[1], bool):  # (a > b) == (l != "hi")
                 return within[0].text if terms[1] else f"not {within[0].text}"
