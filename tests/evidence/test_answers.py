@@ -10,7 +10,8 @@ from xlrepro.evidence.answers import (
 )
 from xlrepro.evidence.catalog import Difference, load_catalog
 from xlrepro.evidence.claims.files import load_claims
-from xlrepro.evidence.claims.judging import ClaimVerdict
+from xlrepro.evidence.claims.judging import ClaimVerdict, Judge
+from xlrepro.evidence.claims.table import claims_of
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.view import View
@@ -160,3 +161,15 @@ def test_the_main_difference_is_one_that_the_experiment_fills(key):
     own, main = all_experiments()[key], MAINS[key]
     assert {main.first, main.second} <= {system.identifier for system in own.systems}
     assert main.column in own.columns
+
+
+@pytest.mark.parametrize("key", [k for k, e in load_catalog().experiments.items() if e.main_claim])
+def test_a_main_claim_is_one_that_the_page_judges(key):
+    judge = Judge(own_numbers([key], "open"))
+    assert load_catalog().experiment(key).main_claim in {c.id for c in claims_of(key, judge)}
+
+
+def test_differences_of_rows_are_of_printed_rows():
+    for key, entry in load_catalog().experiments.items():
+        for row, sides in entry.differences.items():
+            assert {row, *sides} <= set(load_reported().systems(key))

@@ -253,11 +253,9 @@ class _Run:
         value = self.functions[name](*arguments)
         if name in COMPARERS:
             drawn = isinstance(value, np.ndarray)
-            text = None
-            if name == "same_set" and not drawn:
-                text = picked(node.args[0], arguments[0], arguments[1], value)
-            if text is None:
-                text = "" if drawn else COMPARERS[name](*arguments)
+            text = "" if drawn else COMPARERS[name](*arguments)
+            if text and name == "same_set":
+                text = picked(node.args[0], arguments[0], arguments[1], value) or text
             self.made[before:] = [Comparison(text, value if drawn else bool(value))]
         return value
 

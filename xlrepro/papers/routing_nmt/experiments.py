@@ -48,10 +48,10 @@ def settings_of(
         raise SettingsError(f"{TABLE1}: choose pairs by pairs=[{pair}], not by pair")
     values, row = dict(presets()[profile]), _row(system)
     values.pop("tuned_on", None)
-    for_pair = dict(values.pop("pairs")[pair])
+    for_pair = values.pop("pairs")[pair]
     inside = {name: v for name, v in overrides.items() if name in ModelSettings.model_fields}
     others = {name: v for name, v in overrides.items() if name not in inside}
-    model = {**values.pop("model"), **for_pair.pop("model", {}), **row.pop("model"), **inside}
+    model = {**values.pop("model"), **row.pop("model"), **inside}
     merged = {**values, **for_pair, **row, "pair": pair, "model": model, **others}
     return validated(merged, f"{TABLE1} {profile} {system}")
 
