@@ -257,7 +257,7 @@ NAMES_OF_TESTS = {
 AS_THE_CODE = [
     d
     for d in load_deviations()
-    if re.search(r"\bthe code\b", d.here, re.IGNORECASE)
+    if re.search(r"\bthe code\b|\b(as in|of) the\s+authors'\s+(code|file)\b", d.here, re.IGNORECASE)
     or re.search(r"\b(as in|beside) the code\b", f"{d.why} {d.effect}", re.IGNORECASE)
 ]
 
