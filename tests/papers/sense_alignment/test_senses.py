@@ -176,6 +176,21 @@ def test_after_a_copied_warm_up_all_senses_begin_alike():
     assert all(torch.equal(v, first) for v in made.vectors.values.view(5, 3, DIM).unbind(1))
 
 
+@pytest.mark.parametrize("rule", ["text", "code"])
+def test_a_copied_warm_up_gives_its_sense_no_lead(rule):
+    """Centres that the warm-up had moved would draw most of its words' uses to the first sense."""
+    made = layer(senses=4, warmup="copied", warmup_steps=3, pruning={"rule": rule})
+    centres, words = made.centres.centres(), torch.arange(5).repeat(20)
+    for step in range(3):
+        made.loss(states(100, step), states(100, step), words, [step], step)
+    assert torch.equal(made.centres.centres(), centres)
+    assert not bool(made.pruning.counts.any()) and not bool(made.pruning.records.any())
+    made.begin(3)
+    made.loss(states(100), states(100), words, [3], 3)
+    assert not torch.equal(made.centres.centres(), centres)
+    assert bool((made.pruning.counts if rule == "text" else made.pruning.records).any())
+
+
 def test_the_texts_pruning_drops_senses_below_the_threshold():
     pruning = Pruning(2, 3, 0, PruningSettings(rule="text", every=1, after=0, threshold=0.2))
     pruning.record(torch.zeros(10, dtype=torch.long), torch.tensor([0] * 6 + [1] * 3 + [2]))

@@ -132,9 +132,11 @@ class SenseOutput(nn.Module):
     def observe(self, words: Tensor, senses: Tensor, states: Tensor, step: int) -> None:
         """Let centres follow, and remember states for P and choices for the pruning."""
         settings = self.settings
-        share = round(len(words) * settings.moving_share)
-        self.centres.move(words[:share], senses[:share], states[:share])
-        self.pruning.record(words, senses)
+        # Where the warm-up's sense stays, it gets no lead: choices count from the warm-up's end.
+        if settings.warmup == "own" or step >= settings.warmup_steps:
+            share = round(len(words) * settings.moving_share)
+            self.centres.move(words[:share], senses[:share], states[:share])
+            self.pruning.record(words, senses)
         if settings.projection == "queue" and (
             settings.queue_all or (step + 1) % settings.projection_every == 0
         ):
