@@ -93,6 +93,8 @@ def language_model(
             "training": {**training, **changed.training},
             "text": text,
             "precision": values["precision"],
+            # 2: the warm-up's sense has no lead where it stays
+            "version": 2 if senses.get("warmup") == "copied" else 1,
         },
         f"language model {name} {profile}",
         LanguageModelSettings,
