@@ -34,8 +34,11 @@ def test_every_preset_makes_settings(profile, system):
         assert settings.precision == ("double" if profile == "smoke" else "single")
 
 
-def test_tuned_baselines_are_nmt_but_for_one_setting():
-    plain, *others = TABLE1.trials("open", ["NMT", "tuning:*"], (0,), {"pairs": ["en-de-10k"]})
+def test_tuned_rows_are_systems_but_for_one_setting():
+    of_table = ["NMT", "MTL (Routing)"]
+    made = TABLE1.trials("open", [*of_table, "tuning:*"], (0,), {"pairs": ["en-de-10k"]})
+    plain, routed, *others, slower = made
+    assert _changes(routed.settings, slower.settings) == {"learning_rate": 0.001}
     changed = [_changes(plain.settings, other.settings) for other in others]
     assert changed == [
         {"dropout": 0.0},
@@ -47,7 +50,8 @@ def test_tuned_baselines_are_nmt_but_for_one_setting():
 
 def _changes(before, after):
     flat = [{**settings, **settings["model"], "model": None} for settings in (before, after)]
-    return {name: flat[1].get(name) for name in flat[0] if flat[1].get(name) != flat[0][name]}
+    names = flat[0].keys() | flat[1].keys()
+    return {name: flat[1].get(name) for name in names if flat[1].get(name) != flat[0].get(name)}
 
 
 def test_tuned_baselines_run_on_one_pair_of_open_text():
