@@ -93,7 +93,7 @@ def _table2(
 ) -> list[Trial]:
     changed, columns = changes(overrides), tuple(sense_data.TEST_SETS)
     preset = _preset(profile, "table2")
-    steps = preset.pop("equal_time")
+    steps, models = preset.pop("equal_time"), preset.pop("models", profile)
     parts = [(block.endswith(EQUAL_TIME), name) for block, name in map(_parted, systems)]
     trials = []
     for timed, name in dict.fromkeys(parts):
@@ -101,7 +101,7 @@ def _table2(
         own = changed
         if timed:
             own = changed._replace(training={**changed.training, "steps": steps[name]})
-        model = None if name in BASELINES else language_model(profile, name, SOURCE, own)
+        model = None if name in BASELINES else language_model(models, name, SOURCE, own)
         values = {**preset, **changed.others, "model": model}
         settings = validated(values, f"table2 {profile} {name}", DisambiguationSettings)
         # Rows without a model have nothing random but the draws of their intervals.
@@ -177,8 +177,11 @@ def _transfer(table: str, task: str) -> Any:
     return make
 
 
-def _model_of(profile: str, name: str, changed: Changes) -> Any:
-    return language_model(profile, name, PAIR if name.startswith("Bi-") else SOURCE, changed)
+def _model_of(profile: str, english: str, name: str, changed: Changes) -> Any:
+    """Return a model's settings: of two languages by the profile, of one by its English models."""
+    if name.startswith("Bi-"):
+        return language_model(profile, name, PAIR, changed)
+    return language_model(english, name, SOURCE, changed)
 
 
 def _hashes(settings: Any) -> dict[str, str]:
@@ -189,6 +192,7 @@ def _tables6_8(
     profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
 ) -> list[Trial]:
     changed, trials = changes(overrides), []
+    models = _preset(profile, "tables6_8").get("models", profile)
     columns: tuple[str, ...]
     drawn: tuple[int, ...]
     for identifier in systems:
@@ -197,7 +201,7 @@ def _tables6_8(
             settings = GrowthSettings(arithmetic=ARITHMETIC[name])
             columns, drawn, hashes = (growth.STEPS, growth.EPOCHS), (0,), {}
         else:
-            model = _model_of(profile, name, changed)
+            model = _model_of(profile, models, name, changed)
             settings = GrowthSettings(model=model)
             columns, drawn, hashes = growth.BANDS, tuple(seeds), _hashes(model)
         trials += _trials(
@@ -215,7 +219,10 @@ def _figures4_7(
         name, task = whole.removesuffix(AFTERWARDS), "purity"
         values = _preset(profile, "figures4_7")
         known, count = values.pop("known"), values.pop("sentences")
-        model = _model_of(profile if block == "vectors" else known, name, changed)
+        of_two, of_one = profile, values.pop("models", profile)
+        if block != "vectors":
+            of_two = of_one = known
+        model = _model_of(of_two, of_one, name, changed)
         if block != "vectors":
             if block == "lists":
                 model = _of_lists(model)
