@@ -102,7 +102,7 @@ def measure_trial(
         trial,
         result,
         started=started.isoformat(timespec="milliseconds"),
-        wall_seconds=wall_seconds,
+        wall_seconds=round(wall_seconds, 3),
         peak_memory_bytes=memory.host_bytes(),
         peak_gpu_memory_bytes=memory.gpu_bytes(),
         device=machine.device_name(device),

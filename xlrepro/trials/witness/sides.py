@@ -77,7 +77,7 @@ def run(
     """
     with tempfile.TemporaryDirectory(prefix="witness-") as folder:
         request, log = Path(folder, "request.json"), Path(folder, "log")
-        wanted = {"device": device, "trials": [_fields(trial) for trial in trials]}
+        wanted = {"device": device, "trials": [trial.fields for trial in trials]}
         request.write_text(json.dumps(wanted), "utf-8")
         command = [sys.executable, "-P", str(driver.__file__), str(request), folder]
         environment = _environment(tree, Path(folder, "build"), device)
@@ -136,19 +136,6 @@ def _host() -> str:
     lines = listing.read_text("utf-8", "replace").splitlines() if listing.is_file() else []
     facts = sorted({line for line in lines if line.startswith(("model name", "flags"))})
     return hashlib.sha256(json.dumps([facts, versions()]).encode()).hexdigest()[:12]
-
-
-def _fields(trial: Trial) -> dict[str, Any]:
-    return {
-        "experiment": trial.experiment,
-        "systems": trial.systems,
-        "columns": trial.columns,
-        "profile": trial.profile,
-        "seed": trial.seed,
-        "settings": trial.settings,
-        "data": dict(trial.data),
-        "task": trial.task,
-    }
 
 
 def _environment(tree: Path, build: Path, device: str) -> dict[str, str]:
