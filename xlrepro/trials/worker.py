@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,7 @@ THREADS = 1  # one trial, one thread: the same numbers whatever else the machine
 PROGRESS_SECONDS = 0.5
 
 # This process runs the sources that it read first, whatever happens to the files meanwhile.
-_sources = SourceTree(frozen=True)
-_reached: dict[str, tuple[str, ...]] = {}
-_code: dict[tuple[str, ...], tuple[Fingerprint, GitState]] = {}
+_sources = SourceTree()
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,12 @@ def measure_trial(
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
     memory = machine.PeakMemory(device)
+    # The worker's own folder, which Dask removes even after a kill
+    folder = getattr(_dask_worker(), "local_directory", None)
     started = datetime.now(UTC)
     clock = time.perf_counter()
     with (
-        tempfile.TemporaryDirectory(prefix="trial-", dir=_scratch_folder()) as scratch,
+        tempfile.TemporaryDirectory(prefix="trial-", dir=folder) as scratch,
         threadpool_limits(THREADS),
     ):
         result = function(trial, TrialContext(device, Path(scratch), progress))
@@ -115,27 +116,20 @@ def measure_trial(
     )
 
 
+@cache
 def _reachable(function: str) -> tuple[str, ...]:
     """Return the modules a function may import, as of the first time this process met it."""
-    if function not in _reached:
-        _reached[function] = _sources.fingerprint(function).sources
-    return _reached[function]
+    return _sources.fingerprint(function).sources
 
 
+@cache
 def _code_of(sources: tuple[str, ...]) -> tuple[Fingerprint, GitState]:
     """Return fingerprint and commit of the loaded modules, asked once per process."""
-    if sources not in _code:
-        _code[sources] = (_sources.covering(sources), machine.git_state(sources))
-    return _code[sources]
-
-
-def _scratch_folder() -> str | None:
-    """Return the worker's own folder, which Dask removes even after a kill; ``None`` outside."""
-    worker = _dask_worker()
-    return worker.local_directory if worker is not None else None
+    return _sources.covering(sources), machine.git_state(sources)
 
 
 def _dask_worker() -> Any:
+    """Return the worker that this process is; ``None`` outside of a cluster."""
     from distributed import get_worker
 
     try:

@@ -91,7 +91,7 @@ def _at_commit(
     }
     flat = [trial for group in usable for trial in trials[id(group)]]
     say(f"{commit[:8]}: {len(flat)} trials on each side, for {len(usable)} groups of records")
-    tree_today = SourceTree(frozen=True)  # read before the trials run
+    tree_today = SourceTree()  # read before the trials run
     reachable = {task: _reachable(tree_today, task) for task in {t.task for t in flat}}
     with sides.tree_of(repository, commit) as tree:
         old = _by_key(flat, sides.run_once(tree, commit, flat, device, done=_teller("old", say)))
