@@ -47,16 +47,14 @@ def steps(jobs: int) -> list[Step]:
 
 def _tracked_files(root: Path) -> list[Path]:
     """Return every file git tracks or would track, sorted; an error outside a clone."""
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        capture_output=True,
-        text=True,
-    )
-    if listed.returncode != 0:
+    from xlrepro.trials.machine import git
+
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed is None:
         raise SettingsError(
             f"--if-changed asks git what changed, and {root} is no git clone: leave the option out"
         )
-    return sorted(root / name for name in set(listed.stdout.split("\0")) if name)
+    return sorted(root / name for name in set(listed.split("\0")) if name)
 
 
 def _circumstances() -> Iterator[str]:

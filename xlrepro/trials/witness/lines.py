@@ -137,10 +137,9 @@ def witness_file() -> Path:
     return data_dir() / "results" / FILE
 
 
-def load_witnesses(path: Path | None = None) -> Witnesses:
+def load_witnesses() -> Witnesses:
     """Read all lines; a broken one is named in a warning and counts as none."""
-    path = path or witness_file()
-    witnesses = []
+    path, witnesses = witness_file(), []
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
