@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from xlrepro.cli import checks
+from xlrepro.cli import build_app, checks
 from xlrepro.errors import SettingsError
 
 
@@ -26,10 +26,7 @@ def clone(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def app() -> typer.Typer:
-    app = typer.Typer()
-    checks.register(app)
-    app.command("other")(lambda: None)  # with one command alone typer takes no command name
-    return app
+    return build_app()
 
 
 def run_with(monkeypatch, *exit_statuses: int) -> list[str]:

@@ -13,9 +13,9 @@ from sphinx import addnodes
 from sphinx.util.parallel import make_chunks
 
 from xlrepro.book import vendored
-from xlrepro.book.assemble import Source, titles, write
+from xlrepro.book.assemble import Source, listed_pages, write
 from xlrepro.book.pages import experiments
-from xlrepro.book.pages.api import api_pages, modules_of
+from xlrepro.book.pages.api import api_pages
 from xlrepro.book.pages.benchmarks import benchmark_tables
 from xlrepro.book.pages.experiments import page, state_of
 from xlrepro.book.pages.reported import reported_tables
@@ -102,7 +102,7 @@ def test_assembling_again_touches_nothing_that_is_the_same(tmp_path):
 def test_pages_that_are_gone_are_removed(tmp_path):
     write(Source(texts={"a.md": "# A", "old.md": "# Old"}), tmp_path)
     write(Source(texts={"a.md": "# A"}), tmp_path)
-    assert titles(tmp_path) == {"a": "A"}
+    assert listed_pages(tmp_path) == ["a"]
 
 
 def test_unknown_mark_in_a_page_is_an_error_with_its_place():
@@ -153,10 +153,6 @@ def test_api_reference_covers_every_public_module():
         hidden = parts[-1].startswith("_") or parts[1] in ("cli", "book")
         wanted |= set() if hidden else {".".join(parts)}
     assert wanted - shown == set()
-
-
-def test_unknown_package_has_no_modules():
-    assert modules_of("xlrepro.nowhere") == []
 
 
 def test_malformed_benchmark_file_is_an_error_that_names_it(monkeypatch, tmp_path):

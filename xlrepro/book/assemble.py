@@ -4,8 +4,6 @@ Only files whose content has changed are written and only files that no page nee
 removed, so that Sphinx renders again what is new and nothing else.
 """
 
-import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,10 +103,7 @@ def write(source: Source, folder: Path) -> Path:
     for name, text in source.texts.items():
         _write_if_changed(folder / name, text.encode("utf-8"))
     for name, origin in source.copies.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not (target.is_file() and target.read_bytes() == origin.read_bytes()):
-            shutil.copyfile(origin, target)
+        _write_if_changed(folder / name, origin.read_bytes())
     return folder
 
 
@@ -124,18 +119,3 @@ def listed_pages(folder: Path) -> list[str]:
     kinds = (".md", ".ipynb")
     paths = [p.relative_to(folder) for p in folder.rglob("*") if p.suffix in kinds]
     return sorted(p.with_suffix("").as_posix() for p in paths)
-
-
-def titles(folder: Path) -> dict[str, str]:
-    """Return page to the text of its first heading."""
-    headings = {}
-    for page in listed_pages(folder):
-        path = folder / f"{page}.md"
-        if path.is_file():
-            text = path.read_text(encoding="utf-8")
-        else:
-            cells = json.loads((folder / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
-            text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-        heads = [line[2:].strip() for line in text.splitlines() if line.startswith("# ")]
-        headings[page] = heads[0] if heads else ""
-    return headings

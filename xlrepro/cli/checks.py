@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -107,18 +106,6 @@ def _passed(file: Path, key: str) -> str:
     return when.strip() if digest == key else ""
 
 
-@contextmanager
-def _kept_in(file: Path) -> Iterator[None]:
-    """Turn the operating system's complaints about the file's folder into one line."""
-    try:
-        yield
-    except OSError as error:
-        raise SettingsError(
-            f"{file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder you can "
-            "write in"
-        ) from None
-
-
 def run_tests(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Processes that share the tests.")
@@ -138,17 +125,16 @@ def run_tests(
             f"all tests passed {when} and nothing changed since; xlrepro test runs them again"
         )
         return
-    with _kept_in(passed_file):
+    try:
         passed_file.unlink(missing_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            f"{passed_file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder "
+            "you can write in"
+        ) from None
     if not _run_all(root, jobs):
         raise typer.Exit(1)
     if if_changed:
         from xlrepro.trials.store import write_atomically
 
-        with _kept_in(passed_file):
-            write_atomically(passed_file, f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")
-
-
-def register(app: typer.Typer) -> None:
-    """Add ``test`` to the application."""
-    app.command("test")(run_tests)
+        write_atomically(passed_file, f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from xlrepro.trials.witness.making import Finding
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command("witness")(witness)
-
-
 def witness(
     experiments: Annotated[list[str] | None, typer.Argument(metavar="[EXPERIMENT...]")] = None,
     profile: Annotated[str, typer.Option(help="Profiles of the stale records.")] = "open,paper",
