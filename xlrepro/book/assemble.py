@@ -37,18 +37,13 @@ class Source:
     copies: dict[str, Path] = field(default_factory=dict)
 
 
-def source_dir() -> Path:
-    """Return the folder that Jupyter Book reads."""
-    return build_dir() / "book" / "src"
-
-
 def assemble(profile: str = "smoke") -> Path:
     """Write the book's source folder and return it.
 
     Args:
         profile: whose executed notebooks are shown.
     """
-    return write(gather(profile), source_dir())
+    return write(gather(profile), build_dir() / "book" / "src")
 
 
 def gather(profile: str) -> Source:

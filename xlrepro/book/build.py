@@ -46,10 +46,14 @@ def current_page(digest: str) -> Path | None:
     Args:
         digest: of :func:`everything`.
     """
-    page, stamp = html_dir() / "index.html", book_dir() / CURRENT
-    if not (page.is_file() and stamp.is_file()):
-        return None
-    return page if stamp.read_text(encoding="utf-8") == digest else None
+    return _page_of(book_dir() / CURRENT, digest)
+
+
+def _page_of(stamp: Path, digest: str) -> Path | None:
+    """Return the page to open if it is there and ``stamp`` holds the digest; else None."""
+    page = html_dir() / "index.html"
+    shown = page.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest
+    return page if shown else None
 
 
 def mark_current(digest: str) -> None:
@@ -77,11 +81,10 @@ def render(source: Path) -> Path:
     Raises:
         BookError: if Jupyter Book fails or warns; its messages are in the log.
     """
-    page = html_dir() / "index.html"
-    stamp = book_dir() / "rendered.sha256"
+    page, stamp = html_dir() / "index.html", book_dir() / "rendered.sha256"
     digest = _digest(source)
-    if page.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
-        return page
+    if rendered := _page_of(stamp, digest):
+        return rendered
     stamp.unlink(missing_ok=True)
     log = book_dir() / "build.log"
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]

@@ -22,7 +22,7 @@ from xlrepro.errors import SettingsError
 from xlrepro.trials import sources
 from xlrepro.trials.record import Record
 from xlrepro.trials.tasks import function_name
-from xlrepro.trials.witness.lines import load_witnesses
+from xlrepro.trials.witness.lines import load_witnesses, speaking_for
 
 BUILDER = "building"
 FRESH, WITNESSED, STALE = STANDINGS = "fresh", "witnessed", "stale"
@@ -133,7 +133,7 @@ def standing_check() -> Callable[[Record], str]:
             return STALE
         if runs(record.task) and digest(record.sources) == record.fingerprint:
             return FRESH
-        return WITNESSED if witnesses.speak_for(record, digest) else STALE
+        return WITNESSED if speaking_for(record, witnesses, digest) else STALE
 
     return standing
 

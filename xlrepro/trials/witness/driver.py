@@ -47,17 +47,15 @@ def run(fields: dict[str, Any], device: str) -> dict[str, Any]:
 
     from xlrepro.trials import trial as of
 
-    task = fields["task"]
     if "runner" in of.Trial.__dataclass_fields__:
-        runner = OLD_RUNNERS[task]
+        runner = OLD_RUNNERS[fields.pop("task")]
         module, _, name = runner.partition(":")
         function = getattr(importlib.import_module(module), name)
-        fields = {**{key: value for key, value in fields.items() if key != "task"}}
         trial = of.Trial.create(**fields, runner=runner)  # type: ignore[call-arg]
     else:
         from xlrepro.trials.tasks import load_task
 
-        function, trial = load_task(task), of.Trial.create(**fields)
+        function, trial = load_task(fields["task"]), of.Trial.create(**fields)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="witness-") as scratch, threadpool_limits(1):
@@ -78,17 +76,12 @@ def numerical_class(device: str) -> str | None:
     return name(device) if name else None
 
 
-def plain(value: Any) -> Any:
-    """Return numpy and torch values as Python's own."""
-    return value.tolist()
-
-
 def main(request: str, folder: str) -> None:
     """Run all trials of a request; one that fails does not stop the others."""
     wanted = json.loads(Path(request).read_text("utf-8"))
     for number, fields in enumerate(wanted["trials"]):
         try:
-            answer = json.dumps(run(fields, wanted["device"]), default=plain)
+            answer = json.dumps(run(fields, wanted["device"]), default=lambda value: value.tolist())
         except Exception as error:
             line = f"{type(error).__name__}: {error}"
             answer = json.dumps({"error": " ".join(line.split())})
