@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -23,25 +22,18 @@ from xlrepro.errors import SettingsError
 from xlrepro.paths import build_dir, project_root
 
 
-@dataclass(frozen=True)
-class Step:
-    """One command of the test run and the words that announce it."""
+def steps(jobs: int) -> dict[str, tuple[str, ...]]:
+    """Return the three steps: their names, and what follows the interpreter.
 
-    name: str
-    arguments: tuple[str, ...]  # what follows the interpreter
-
-
-def steps(jobs: int) -> list[Step]:
-    """Return the three steps; ``jobs`` processes share the unit tests and the notebooks."""
+    ``jobs`` processes share the unit tests and the notebooks.
+    """
     spread = ("-n", str(jobs), "--dist", "loadfile")
-    return [
-        Step("unit tests", ("-m", "pytest", *spread)),
-        Step("golden numbers", ("-m", "xlrepro", "golden")),
-        Step(
-            "notebooks",
-            ("-m", "pytest", "--nbval-lax", "--nbval-current-env", "notebooks", *spread),
-        ),
-    ]
+    nbval = ("--nbval-lax", "--nbval-current-env", "notebooks")
+    return {
+        "unit tests": ("-m", "pytest", *spread),
+        "golden numbers": ("-m", "xlrepro", "golden"),
+        "notebooks": ("-m", "pytest", *nbval, *spread),
+    }
 
 
 def _tracked_files(root: Path) -> list[Path]:
@@ -74,21 +66,21 @@ def state_key(root: Path) -> str:
     return digest.hexdigest()
 
 
-def _run(step: Step, root: Path) -> tuple[bool, float]:
+def _run(name: str, arguments: tuple[str, ...], root: Path) -> tuple[bool, float]:
     """Run one step, its output passing straight through; return (passed, wall seconds)."""
-    typer.echo(f"== {step.name}: python {' '.join(step.arguments)}")
+    typer.echo(f"== {name}: python {' '.join(arguments)}")
     # One thread per process: the processes already share the cores, and sums keep their order.
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     began = time.monotonic()
-    done = subprocess.run([sys.executable, *step.arguments], cwd=root, env=environment)
+    done = subprocess.run([sys.executable, *arguments], cwd=root, env=environment)
     return done.returncode == 0, time.monotonic() - began
 
 
 def _run_all(root: Path, jobs: int) -> bool:
     """Run the steps and print the summary; return whether all passed."""
-    results = [(step, *_run(step, root)) for step in steps(jobs)]
-    for step, passed, seconds in results:
-        typer.echo(f"{'passed' if passed else 'FAILED'}  {step.name}  ({seconds:.0f} s)")
+    results = [(name, *_run(name, arguments, root)) for name, arguments in steps(jobs).items()]
+    for name, passed, seconds in results:
+        typer.echo(f"{'passed' if passed else 'FAILED'}  {name}  ({seconds:.0f} s)")
     return all(passed for _, passed, _ in results)
 
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 PROFILES = ("smoke", "open", "paper")
@@ -140,10 +139,8 @@ class TrialContext:
 
     Attributes:
         device: ``"cpu"`` or ``"cuda"``; already checked to exist.
-        scratch: an empty folder for the trial's own files, removed afterwards.
         progress: call it with (fraction done, short text); cheap, may be ignored.
     """
 
     device: str = "cpu"
-    scratch: Path | None = None
     progress: Callable[[float, str], None] = lambda fraction, text: None

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -47,15 +45,15 @@ class Outcome:
     log: str = ""
 
 
-def run_trial(trial: Trial, device: str, records_folder: str | None, topic: str | None) -> Outcome:
-    """Run one trial and keep its record; never raises for what the trial does.
+def run_trial(trial: Trial, device: str, records_folder: str | None, topic: str) -> Outcome:
+    """Run one trial inside a worker and keep its record; never raises for what the trial does.
 
     Args:
         trial: what to run.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``, resolved on this machine.
         records_folder: where to write the record before returning; ``None`` if this worker does
             not share a file system with the store.
-        topic: Dask topic that progress is sent to; ``None``: nowhere.
+        topic: Dask topic that progress is sent to.
     """
     output = io.StringIO()
     try:
@@ -86,15 +84,10 @@ def measure_trial(
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
     memory = machine.PeakMemory(device)
-    # The worker's own folder, which Dask removes even after a kill
-    folder = getattr(_dask_worker(), "local_directory", None)
     started = datetime.now(UTC)
     clock = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory(prefix="trial-", dir=folder) as scratch,
-        threadpool_limits(THREADS),
-    ):
-        result = function(trial, TrialContext(device, Path(scratch), progress))
+    with threadpool_limits(THREADS):
+        result = function(trial, TrialContext(device, progress))
     wall_seconds = time.perf_counter() - clock
     # Like the modules below: what the process has used so far, for another trial perhaps.
     result.artefacts = {**artefacts.used(), **result.artefacts}
@@ -128,22 +121,11 @@ def _code_of(sources: tuple[str, ...]) -> tuple[Fingerprint, GitState]:
     return _sources.covering(sources), machine.git_state(sources)
 
 
-def _dask_worker() -> Any:
-    """Return the worker that this process is; ``None`` outside of a cluster."""
+def _progress_sender(trial: Trial, topic: str) -> Callable[[float, str], None]:
+    """Return a function that sends (fraction, text) to the client, at most twice a second."""
     from distributed import get_worker
 
-    try:
-        return get_worker()
-    except ValueError:
-        return None
-
-
-def _progress_sender(trial: Trial, topic: str | None) -> Callable[[float, str], None]:
-    """Return a function that sends (fraction, text) to the client, at most twice a second."""
-    worker = _dask_worker() if topic is not None else None
-    if worker is None:
-        return lambda fraction, text: None
-    last = 0.0
+    worker, last = get_worker(), 0.0
 
     def send(fraction: float, text: str) -> None:
         nonlocal last

@@ -9,7 +9,6 @@ records.
 import importlib
 import json
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +57,8 @@ def run(fields: dict[str, Any], device: str) -> dict[str, Any]:
         function, trial = load_task(fields["task"]), of.Trial.create(**fields)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory(prefix="witness-") as scratch, threadpool_limits(1):
-        result = function(trial, of.TrialContext(device, Path(scratch)))
+    with threadpool_limits(1):
+        result = function(trial, of.TrialContext(device))
     return {
         "cells": [[c.system, c.column, float(c.value), c.metric, c.unit] for c in result.cells],
         "details": result.details,
