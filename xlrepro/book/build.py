@@ -89,9 +89,12 @@ def render(source: Path) -> Path:
     log = book_dir() / "build.log"
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]
     command += ["--path-output", str(book_dir()), "-W", "--keep-going", "--quiet"]
+    # Nothing of ours may be drawn on a screen or sent away
+    quiet = {"MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, **quiet}
     with log.open("w", encoding="utf-8") as handle:
         done = subprocess.run(
-            command, stdout=handle, stderr=subprocess.STDOUT, env=_environment(), check=False
+            command, stdout=handle, stderr=subprocess.STDOUT, env=environment, check=False
         )
     if done.returncode or not page.is_file():
         raise BookError(f"the book was not rendered: {_first_complaint(log)} (all of it: {log})")
@@ -107,11 +110,6 @@ def _remove_stale(source: Path) -> None:
         name = path.relative_to(html_dir()).as_posix()
         if name not in pages and not name.startswith("_"):
             path.unlink()
-
-
-def _environment() -> dict[str, str]:
-    """Return the child's environment: nothing of ours may be drawn on a screen or sent away."""
-    return {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
 
 
 def _digest(source: Path) -> str:

@@ -206,7 +206,7 @@ def run(
         if record.key in earlier:
             typer.echo(f"{record.trial.label}: {_moved(earlier[record.key], record)}")
     _print_summary(summary, as_json)
-    raise typer.Exit(summary.exit_status)
+    raise typer.Exit(1 if summary.failed else 0)
 
 
 def run_or_leave(trials: "Sequence[Trial]", **options: Any) -> "RunSummary":

@@ -77,11 +77,6 @@ class RunSummary:
     seconds: float = 0.0
 
     @property
-    def exit_status(self) -> int:
-        """0, or 1 if a trial failed."""
-        return 1 if self.failed else 0
-
-    @property
     def line(self) -> str:
         """One line for people.
 

@@ -110,7 +110,7 @@ class Record(Checked):
     def to_json(self) -> str:
         """Return the record as one line of JSON with sorted keys, without the line's end."""
         content = self.model_dump(mode="json", by_alias=True)
-        return _line({**content, "checksum": _checksum(content)})
+        return _line({**content, "checksum": _checksum(_line(content))})
 
     @classmethod
     def from_json(cls, text: str, where: str) -> "Record":
@@ -150,9 +150,9 @@ def _line(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
+def _checksum(line: str) -> str:
     """Return the SHA-256 of a record's JSON without its checksum, 64 hex digits."""
-    return hashlib.sha256(_line(content).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _checked(content: Any, text: str) -> dict[str, Any]:
@@ -167,9 +167,7 @@ def _checked(content: Any, text: str) -> dict[str, Any]:
     checksum = fields.pop("checksum", None)
     # The line as `to_json` writes it, less the checksum, is what the checksum is of.
     plain = text.replace(f'"checksum": "{checksum}", ', "", 1)
-    if hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest() == checksum:
-        return fields
-    if checksum != _checksum(fields):
+    if checksum != _checksum(plain) and checksum != _checksum(_line(fields)):
         raise ValueError("its checksum does not fit: something in it was changed by hand")
     return fields
 

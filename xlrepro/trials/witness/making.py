@@ -18,6 +18,7 @@ from xlrepro.paths import build_dir
 from xlrepro.trials import machine
 from xlrepro.trials.fingerprint import Fingerprint, SourceTree
 from xlrepro.trials.record import Record
+from xlrepro.trials.sources import OWN
 from xlrepro.trials.store import write_atomically
 from xlrepro.trials.tasks import function_name
 from xlrepro.trials.trial import Trial
@@ -63,7 +64,7 @@ def make(
         repository: the checkout of today's sources.
         say: is told what is going on, a line at a time.
     """
-    repository = repository or sides.today()
+    repository = repository or Path(OWN[0])
     for commit, of in groupby(groups, key=lambda group: group.commit):
         yield from _at_commit(commit, list(of), full, device, repository, say)
 
@@ -169,7 +170,7 @@ def _unusable(group: Group, repository: Path) -> str:
         return "the records name no commit"
     if git.dirty is not False:
         return f"commit {git.commit[:8]} was dirty: what ran is not what it holds"
-    if not sides.has_commit(repository, git.commit):
+    if machine.git(repository, "cat-file", "-e", f"{git.commit}^{{commit}}") is None:
         return f"commit {git.commit[:8]} is not in this repository: fetch the whole history"
     try:
         function_name(group.records[0].task)

@@ -27,16 +27,6 @@ POLL_SECONDS = 0.2
 Done = Callable[[Trial, dict[str, Any]], None]
 
 
-def today() -> Path:
-    """Return the tree of today's sources."""
-    return Path(OWN[0])
-
-
-def has_commit(repository: Path, commit: str) -> bool:
-    """Tell whether a commit is in the repository; a shallow clone lacks most."""
-    return git(repository, "cat-file", "-e", f"{commit}^{{commit}}") is not None
-
-
 @contextmanager
 def tree_of(repository: Path, commit: str) -> Iterator[Path]:
     """Check a commit out beside the repository's own files, and remove it afterwards.
@@ -134,23 +124,17 @@ def _host() -> str:
 def _environment(tree: Path, build: Path, device: str) -> dict[str, str]:
     """Return this process's environment with the tree's sources and data, and the same caches."""
     kept = {name: value for name, value in os.environ.items() if name != "XLREPRO_HOME"}
-    places = [str(tree), *kept.get("PYTHONPATH", "").split(os.pathsep)]
-    if not (tree / "xlrepro").is_dir():  # another package's tree: it runs with this xlrepro
-        places.append(OWN[0])
-    ours = [
-        place for place in places if place and (place == str(tree) or not _is_ours(place, tree))
-    ]
+    others = list(filter(None, kept.get("PYTHONPATH", "").split(os.pathsep)))
+    if (tree / "xlrepro").is_dir():  # today's must not stand beside it
+        others = [place for place in others if not Path(place, "xlrepro").is_dir()]
+    else:  # another package's tree: it runs with this xlrepro
+        others.append(OWN[0])
     hidden = {"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {}
     return {
         **kept,
         **WORKER_ENVIRONMENT,
         **hidden,
-        "PYTHONPATH": os.pathsep.join(ours),
+        "PYTHONPATH": os.pathsep.join([str(tree), *others]),
         "XLREPRO_BUILD": str(build),
         "XLREPRO_DATA": str(cache_dir()),
     }
-
-
-def _is_ours(place: str, tree: Path) -> bool:
-    """Tell whether a folder of the path would bring today's xlrepro beside the tree's."""
-    return (tree / "xlrepro").is_dir() and Path(place, "xlrepro").is_dir()
