@@ -65,9 +65,8 @@ def everything(profile: str) -> str:
     """Return a digest of all that a book of ``profile``'s notebooks is made from."""
     root, build = project_root(), build_dir()
     made = [*(build / "records").glob("*.json"), *(build / "notebooks" / profile).rglob("*.ipynb")]
-    pages = [p for name in ("book", "notebooks") for p in (root / name).rglob("*") if p.is_file()]
-    other = [root / "CHANGELOG.md", *(p for p in (root / "data").rglob("*") if p.is_file())]
-    tracked = [*code_files(False), *pages, *(p for p in other if p.is_file())]
+    shown = [p for name in ("book", "notebooks", "data") for p in (root / name).rglob("*")]
+    tracked = [*code_files(False), *root.glob("CHANGELOG.md"), *(p for p in shown if p.is_file())]
     parts = (profile, files_digest(tracked, root), files_digest(made, build))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 

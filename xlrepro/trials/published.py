@@ -34,12 +34,9 @@ class PublishedLines:
         return record if record is not None and record.key == key else None
 
     def records(self, on_error: OnError) -> Iterator[Record]:
-        """Yield all records; each broken line goes to ``on_error``."""
-        for number, line in enumerate(self._lines):
-            if line.strip():
-                record = self._read(number, on_error)
-                if record is not None:
-                    yield record
+        """Return all records; each broken line goes to ``on_error``."""
+        numbers = (number for number, line in enumerate(self._lines) if line.strip())
+        return filter(None, (self._read(number, on_error) for number in numbers))
 
     def _read(self, number: int, on_error: OnError) -> Record | None:
         try:
