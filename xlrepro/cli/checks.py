@@ -76,14 +76,6 @@ def _run(name: str, arguments: tuple[str, ...], root: Path) -> tuple[bool, float
     return done.returncode == 0, time.monotonic() - began
 
 
-def _run_all(root: Path, jobs: int) -> bool:
-    """Run the steps and print the summary; return whether all passed."""
-    results = [(name, *_run(name, arguments, root)) for name, arguments in steps(jobs).items()]
-    for name, passed, seconds in results:
-        typer.echo(f"{'passed' if passed else 'FAILED'}  {name}  ({seconds:.0f} s)")
-    return all(passed for _, passed, _ in results)
-
-
 def _passed(file: Path, key: str) -> str:
     """Return when the tests passed in this very state; empty where the file does not say so.
 
@@ -124,7 +116,10 @@ def run_tests(
             f"{passed_file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder "
             "you can write in"
         ) from None
-    if not _run_all(root, jobs):
+    results = [(name, *_run(name, arguments, root)) for name, arguments in steps(jobs).items()]
+    for name, passed, seconds in results:
+        typer.echo(f"{'passed' if passed else 'FAILED'}  {name}  ({seconds:.0f} s)")
+    if not all(passed for _, passed, _ in results):
         raise typer.Exit(1)
     if if_changed:
         from xlrepro.trials.store import write_atomically
