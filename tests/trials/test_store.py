@@ -21,6 +21,7 @@ from xlrepro.trials.store import RecordStore
 from xlrepro.trials.worker import measure_trial
 record = measure_trial(make_trial(settings={"filler": "x" * 100_000}), "cpu")
 store = RecordStore(Path(sys.argv[1]), Path(sys.argv[2]))
+store.put(record)
 print("ready", flush=True)
 while True:
     store.put(record)
