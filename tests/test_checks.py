@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from xlrepro.cli import checks
+from xlrepro.cli import build_app, checks
 from xlrepro.errors import SettingsError
 
 
@@ -26,22 +26,18 @@ def clone(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def app() -> typer.Typer:
-    app = typer.Typer()
-    checks.register(app)
-    app.command("other")(lambda: None)  # with one command alone typer takes no command name
-    return app
+    return build_app()
 
 
 def run_with(monkeypatch, *exit_statuses: int) -> list[str]:
     """Replace the steps by ones that exit so; return the list that gathers what was run."""
-    fakes = [
-        checks.Step(f"step {i}", ("-c", f"raise SystemExit({status})"))
-        for i, status in enumerate(exit_statuses)
-    ]
+    fakes = {
+        f"step {i}": ("-c", f"raise SystemExit({status})") for i, status in enumerate(exit_statuses)
+    }
     ran: list[str] = []
     real = checks._run
     monkeypatch.setattr(checks, "steps", lambda jobs: fakes)
-    monkeypatch.setattr(checks, "_run", lambda s, root: (ran.append(s.name), real(s, root))[1])
+    monkeypatch.setattr(checks, "_run", lambda name, *how: (ran.append(name), real(name, *how))[1])
     return ran
 
 

@@ -75,12 +75,7 @@ def as_path(text: str, source: str) -> Path:
 
 def data_dir() -> Path:
     """Return ``data/``: registry, reported numbers, claims, deviations, published records."""
-    return _data_of(project_root())
-
-
-@cache
-def _data_of(root: Path) -> Path:
-    return root / "data"
+    return project_root() / "data"
 
 
 def build_dir() -> Path:

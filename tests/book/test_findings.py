@@ -191,6 +191,4 @@ def test_a_page_without_a_short_list_is_refused(monkeypatch):
 
 def test_the_book_holds_the_page_filled_in_and_not_as_it_is_written(monkeypatch):
     monkeypatch.setattr(assemble, "render_file", lambda path, names: "")
-    source = assemble.Source()
-    assemble._add_prose(source, {})
-    assert [name for name in [*source.texts, *source.copies] if name.endswith(page.NAME)] == []
+    assert [name for name in assemble._prose({}) if name.endswith(page.NAME)] == []

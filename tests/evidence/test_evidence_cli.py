@@ -3,10 +3,9 @@
 import json
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from xlrepro.cli import evidence
+from xlrepro.cli import build_app
 from xlrepro.cli import golden as golden_command
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence import golden
@@ -23,10 +22,7 @@ def _own_store(tmp_path, monkeypatch):
 
 
 def call(*arguments):
-    app = typer.Typer()
-    evidence.register(app)
-    golden_command.register(app)
-    return CliRunner().invoke(app, arguments, env={"COLUMNS": "160"})
+    return CliRunner().invoke(build_app(), arguments, env={"COLUMNS": "160"})
 
 
 def fields_of(trial, value, metric, fresh=False):

@@ -66,7 +66,7 @@ def test_an_error_of_ours_is_reported_by_its_line_alone(run, trial_of):
 def test_a_failed_trial_leaves_no_record_and_runs_again(run, store, trial_of, tmp_path):
     trial = trial_of(settings={"fail": [0], "ran": str(tmp_path / "ran")})
     run([trial])
-    assert not store.has(trial.key)
+    assert store.get(trial.key) is None
     run([trial])
     assert starts(tmp_path / "ran") == {0: 2}
 

@@ -5,7 +5,7 @@ import pytest
 
 from xlrepro import artefacts
 from xlrepro.errors import SettingsError
-from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, is_stale, stale_check
+from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, stale_check
 
 FILES = {
     "__init__.py": '"""A package."""\nTASKS = {"run": "sample_paper.training:run"}\n',
@@ -103,8 +103,8 @@ def test_imports_for_type_checkers_do_not_count(paper):
     assert "sample_paper.unused" not in SourceTree().fingerprint(RUNNER).sources
 
 
-def test_a_frozen_tree_remembers_what_it_first_read(paper):
-    tree = SourceTree(frozen=True)
+def test_a_tree_remembers_what_it_first_read(paper):
+    tree = SourceTree()
     before = tree.fingerprint(RUNNER)
     edit(paper, "model.py", "x = 1", "x = 2")
     assert tree.fingerprint(RUNNER) == before
@@ -132,15 +132,15 @@ def test_a_runner_of_ours_leaves_out_what_cannot_move_a_number():
 
 
 def test_a_fresh_record_is_not_stale(record_of):
-    assert not is_stale(record_of())
+    assert not stale_check()(record_of())
 
 
 def test_a_record_of_other_code_is_stale(record_of):
-    assert is_stale(record_of().model_copy(update={"fingerprint": "0" * 64}))
+    assert stale_check()(record_of().model_copy(update={"fingerprint": "0" * 64}))
 
 
 def test_a_record_whose_task_is_gone_is_stale(record_of):
-    assert is_stale(record_of().model_copy(update={"task": "no_such_paper/run"}))
+    assert stale_check()(record_of().model_copy(update={"task": "no_such_paper/run"}))
 
 
 def test_a_module_that_was_not_loaded_does_not_count(paper):
@@ -169,9 +169,9 @@ def test_an_artefact_of_other_bytes_makes_a_record_stale(record_of, monkeypatch,
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
     folder = tmp_path / "vectors" / "dictionary-de-0123"
     record = record_of().model_copy(update={"artefacts": {folder.name: "a" * 64}})
-    assert not is_stale(record)  # it is not here: nothing is built to look a record up
+    assert not stale_check()(record)  # it is not here: nothing is built to look a record up
     folder.mkdir(parents=True)
     (folder / "words.txt").write_text("Haus\n")
-    assert is_stale(record)
+    assert stale_check()(record)
     same = record.model_copy(update={"artefacts": {folder.name: artefacts.content_of(folder.name)}})
-    assert not is_stale(same)
+    assert not stale_check()(same)

@@ -35,7 +35,6 @@ def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys):
 def test_no_progress_prints_nothing(capsys):
     with progress.make_progress(2, wanted=False) as display:
         display.update(1, 0.5, "one")
-        display.note("a line")
     assert capsys.readouterr() == ("", "")
 
 

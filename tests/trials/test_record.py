@@ -199,7 +199,7 @@ def test_reading_refuses_what_writing_refuses(record_of, field, value, said):
 
 @pytest.mark.parametrize("field", ["training_tokens", "training_seconds"])
 def test_negative_cost_makes_no_record(trial_of, field):
-    with pytest.raises(StoreError, match="0 or more"):
+    with pytest.raises(StoreError, match=f"{field}: Input should be greater than or equal to 0"):
         finish(trial_of(), **{field: -1})
 
 

@@ -5,7 +5,7 @@ import pytest
 from fake_experiments import FAKE, fake_experiments
 from typer.testing import CliRunner
 
-from xlrepro.cli import runs
+from xlrepro.cli import build_app, runs
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry
 from xlrepro.trials.store import RecordStore
@@ -26,11 +26,7 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def call(home):
     """Return a function that runs the command line and gives its result."""
-    import typer
-
-    app = typer.Typer()
-    runs.register(app)
-    return lambda *arguments: CliRunner().invoke(app, [str(part) for part in arguments])
+    return lambda *arguments: CliRunner().invoke(build_app(), [str(part) for part in arguments])
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,7 @@ Only files whose content has changed are written and only files that no page nee
 removed, so that Sphinx renders again what is new and nothing else.
 """
 
-import json
-import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from xlrepro.book.findings import page as findings_page
@@ -26,22 +23,7 @@ from xlrepro.paths import build_dir, project_root
 NOT_PAGES = ("templates",)
 
 
-@dataclass
-class Source:
-    """The book's source folder before it is written.
-
-    Attributes:
-        texts: path below the folder to the file's text.
-        copies: path below the folder to the file it is copied from.
-    """
-
-    texts: dict[str, str] = field(default_factory=dict)
-    copies: dict[str, Path] = field(default_factory=dict)
-
-
-def source_dir() -> Path:
-    """Return the folder that Jupyter Book reads."""
-    return build_dir() / "book" / "src"
+Files = dict[str, str | Path]  # path below the source folder to its text, or to what is copied
 
 
 def assemble(profile: str = "smoke") -> Path:
@@ -50,73 +32,61 @@ def assemble(profile: str = "smoke") -> Path:
     Args:
         profile: whose executed notebooks are shown.
     """
-    return write(gather(profile), source_dir())
+    return write(gather(profile), build_dir() / "book" / "src")
 
 
-def gather(profile: str) -> Source:
+def gather(profile: str) -> Files:
     """Return every file of the book's source folder.
 
     Raises:
         DataError: if a deviation names a row or a column that its experiment lacks.
     """
     check_deviations()
-    source = Source()
-    values = prose_values.names(profile)
-    _add_prose(source, values)
-    _add_experiments(source, profile)
     api = api_pages()
-    source.texts |= api
-    source.texts |= source_pages(source.texts.values())
+    files = {**_prose(prose_values.names(profile)), **_experiments(profile), **api}
+    files |= source_pages(text for text in files.values() if isinstance(text, str))
     pages = [path.removesuffix(".md") for path in api if path != "api/index.md"]
-    source.texts["_toc.yml"] = table_of_contents(load_catalog(), pages)
-    source.copies["_static/vendor/tex-svg.js"] = locate(MATHJAX)
-    return source
+    files["_toc.yml"] = table_of_contents(load_catalog(), pages)
+    files["_static/vendor/tex-svg.js"] = locate(MATHJAX)
+    return files
 
 
-def _add_prose(source: Source, values: Mapping[str, object]) -> None:
+def _prose(values: Mapping[str, object]) -> Files:
+    files: Files = {}
     folder = project_root() / "book"
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         filled_in = path.name == findings_page.NAME  # below, with names of its paper
         if filled_in or not path.is_file() or name.split("/")[0] in NOT_PAGES or "/." in f"/{name}":
             continue
-        if path.suffix == ".md":
-            source.texts[name] = render_file(path, values)
-        else:
-            source.copies[name] = path
+        files[name] = render_file(path, values) if path.suffix == ".md" else path
+    return files
 
 
-def _add_experiments(source: Source, profile: str) -> None:
+def _experiments(profile: str) -> Files:
+    files: Files = {}
     for key in load_catalog().experiments:
         suffix, text = experiments.page(key, profile)
-        source.texts[f"{key}{suffix}"] = text
+        files[f"{key}{suffix}"] = text
     for paper in load_catalog().papers:
-        source.texts[f"{paper}/claims.md"] = claims_markdown(paper)
+        files[f"{paper}/claims.md"] = claims_markdown(paper)
         if findings_page.exists(paper):
-            source.texts[f"{paper}/{findings_page.NAME}"] = findings_page.markdown(paper)
+            files[f"{paper}/{findings_page.NAME}"] = findings_page.markdown(paper)
+    return files
 
 
-def write(source: Source, folder: Path) -> Path:
-    """Bring ``folder`` in line with ``source`` and return it; touch nothing that is the same."""
-    wanted = {folder / name for name in [*source.texts, *source.copies]}
-    if folder.is_dir():
-        for path in [p for p in folder.rglob("*") if p.is_file() and p not in wanted]:
-            path.unlink()
-    for name, text in source.texts.items():
-        _write_if_changed(folder / name, text.encode("utf-8"))
-    for name, origin in source.copies.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not (target.is_file() and target.read_bytes() == origin.read_bytes()):
-            shutil.copyfile(origin, target)
+def write(files: Files, folder: Path) -> Path:
+    """Bring ``folder`` in line with ``files`` and return it; touch nothing that is the same."""
+    wanted = {folder / name for name in files}
+    for path in [p for p in folder.rglob("*") if p.is_file() and p not in wanted]:
+        path.unlink()
+    for name, content in files.items():
+        path = folder / name
+        new = content.read_bytes() if isinstance(content, Path) else content.encode("utf-8")
+        if not (path.is_file() and path.read_bytes() == new):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(new)
     return folder
-
-
-def _write_if_changed(path: Path, content: bytes) -> None:
-    if path.is_file() and path.read_bytes() == content:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 def listed_pages(folder: Path) -> list[str]:
@@ -124,18 +94,3 @@ def listed_pages(folder: Path) -> list[str]:
     kinds = (".md", ".ipynb")
     paths = [p.relative_to(folder) for p in folder.rglob("*") if p.suffix in kinds]
     return sorted(p.with_suffix("").as_posix() for p in paths)
-
-
-def titles(folder: Path) -> dict[str, str]:
-    """Return page to the text of its first heading."""
-    headings = {}
-    for page in listed_pages(folder):
-        path = folder / f"{page}.md"
-        if path.is_file():
-            text = path.read_text(encoding="utf-8")
-        else:
-            cells = json.loads((folder / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
-            text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-        heads = [line[2:].strip() for line in text.splitlines() if line.startswith("# ")]
-        headings[page] = heads[0] if heads else ""
-    return headings

@@ -46,10 +46,14 @@ def current_page(digest: str) -> Path | None:
     Args:
         digest: of :func:`everything`.
     """
-    page, stamp = html_dir() / "index.html", book_dir() / CURRENT
-    if not (page.is_file() and stamp.is_file()):
-        return None
-    return page if stamp.read_text(encoding="utf-8") == digest else None
+    return _page_of(book_dir() / CURRENT, digest)
+
+
+def _page_of(stamp: Path, digest: str) -> Path | None:
+    """Return the page to open if it is there and ``stamp`` holds the digest; else None."""
+    page = html_dir() / "index.html"
+    shown = page.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest
+    return page if shown else None
 
 
 def mark_current(digest: str) -> None:
@@ -61,9 +65,8 @@ def everything(profile: str) -> str:
     """Return a digest of all that a book of ``profile``'s notebooks is made from."""
     root, build = project_root(), build_dir()
     made = [*(build / "records").glob("*.json"), *(build / "notebooks" / profile).rglob("*.ipynb")]
-    pages = [p for name in ("book", "notebooks") for p in (root / name).rglob("*") if p.is_file()]
-    other = [root / "CHANGELOG.md", *(p for p in (root / "data").rglob("*") if p.is_file())]
-    tracked = [*code_files(False), *pages, *(p for p in other if p.is_file())]
+    shown = [p for name in ("book", "notebooks", "data") for p in (root / name).rglob("*")]
+    tracked = [*code_files(False), *root.glob("CHANGELOG.md"), *(p for p in shown if p.is_file())]
     parts = (profile, files_digest(tracked, root), files_digest(made, build))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
@@ -77,18 +80,20 @@ def render(source: Path) -> Path:
     Raises:
         BookError: if Jupyter Book fails or warns; its messages are in the log.
     """
-    page = html_dir() / "index.html"
-    stamp = book_dir() / "rendered.sha256"
+    page, stamp = html_dir() / "index.html", book_dir() / "rendered.sha256"
     digest = _digest(source)
-    if page.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
-        return page
+    if rendered := _page_of(stamp, digest):
+        return rendered
     stamp.unlink(missing_ok=True)
     log = book_dir() / "build.log"
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]
     command += ["--path-output", str(book_dir()), "-W", "--keep-going", "--quiet"]
+    # Nothing of ours may be drawn on a screen or sent away
+    quiet = {"MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, **quiet}
     with log.open("w", encoding="utf-8") as handle:
         done = subprocess.run(
-            command, stdout=handle, stderr=subprocess.STDOUT, env=_environment(), check=False
+            command, stdout=handle, stderr=subprocess.STDOUT, env=environment, check=False
         )
     if done.returncode or not page.is_file():
         raise BookError(f"the book was not rendered: {_first_complaint(log)} (all of it: {log})")
@@ -104,11 +109,6 @@ def _remove_stale(source: Path) -> None:
         name = path.relative_to(html_dir()).as_posix()
         if name not in pages and not name.startswith("_"):
             path.unlink()
-
-
-def _environment() -> dict[str, str]:
-    """Return the child's environment: nothing of ours may be drawn on a screen or sent away."""
-    return {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
 
 
 def _digest(source: Path) -> str:

@@ -1,10 +1,10 @@
 """One process at a time in a folder of the build."""
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from xlrepro.errors import SettingsError
 
@@ -25,23 +25,20 @@ def only_one(folder: Path, what: str, report: Callable[[str], None]) -> Iterator
     Raises:
         SettingsError: if the folder cannot be written.
     """
+    lock = FileLock(folder / NAME)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            report(f"another process {what} in {folder}: waiting for it")
+            lock.acquire()
     except OSError as error:
         raise SettingsError(
             f"{folder} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder you can "
             "write in"
         ) from None
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report(f"another process {what} in {folder}: waiting for it")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks: whoever shares it keeps order himself
         yield
     finally:
-        with suppress(OSError):
-            os.close(handle)
+        lock.release()

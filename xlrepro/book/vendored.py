@@ -67,10 +67,7 @@ def _installed(script: Script) -> Path | None:
         files = importlib.metadata.files(script.package) or []
     except importlib.metadata.PackageNotFoundError:
         return None
-    for file in files:
-        if file.name == script.name:
-            return Path(str(file.locate()))
-    return None
+    return next((Path(str(f.locate())) for f in files if f.name == script.name), None)
 
 
 def _fetched(script: Script, folder: Path) -> Path:

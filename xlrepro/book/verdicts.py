@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from xlrepro.evidence.catalog import Catalog, load_catalog
@@ -74,28 +74,16 @@ class Evidence:
         """Return what the claims of ``paper`` are judged on: printed numbers, then records."""
         return conditions_of(paper, self.profiles(paper), self.numbers, self.catalog)
 
+    @cache  # noqa: B019 (the evidence lives as long as its process)
     def verdicts(self, paper: str) -> Verdicts:
         """Return claim to condition's label to verdict, judged once."""
-        if paper not in self._verdicts:
-            claims = self.all_claims[paper]
-            self._verdicts[paper] = judge_all(claims, self.conditions(paper), self.judge)
-        return self._verdicts[paper]
+        return judge_all(self.all_claims[paper], self.conditions(paper), self.judge)
 
-    @cached_property
-    def _verdicts(self) -> dict[str, Verdicts]:
-        return {}
-
+    @cache  # noqa: B019
     def frame(self, experiment: str, profile: str) -> "pd.DataFrame":
         """Return the cells of ``experiment``, reported beside reproduced, compared once."""
-        if (experiment, profile) not in self._frames:
-            built = all_experiments().get(experiment)
-            view = View(experiment, profile, self.numbers)
-            self._frames[experiment, profile] = compare(view, own=built)
-        return self._frames[experiment, profile]
-
-    @cached_property
-    def _frames(self) -> dict[tuple[str, str], "pd.DataFrame"]:
-        return {}
+        view = View(experiment, profile, self.numbers)
+        return compare(view, own=all_experiments().get(experiment))
 
     def cell_counts(self, experiment: str, profile: str) -> dict[str, int]:
         """Return how many cells of ``experiment`` have each verdict; {} where nothing was run."""
@@ -104,7 +92,7 @@ class Evidence:
         return verdict_counts(self.frame(experiment, profile)["verdict"])
 
 
-@lru_cache(maxsize=1)
+@cache
 def load_evidence() -> Evidence:
     """Return the project's evidence, read once."""
     return Evidence(load_catalog(), load_reported(), tuple(all_own_records()))

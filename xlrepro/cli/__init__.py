@@ -1,7 +1,7 @@
 """The command line: ``xlrepro COMMAND``.
 
-Each module here adds its commands to one application. A module imports what its commands need
-inside them, never at its top: ``xlrepro --help`` answers at once because nothing heavy is loaded.
+A module here imports what its commands need inside them, never at its top: ``xlrepro --help``
+answers at once because nothing heavy is loaded.
 An error the user can act on is one line on stderr and exit status 2.
 """
 
@@ -9,7 +9,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Annotated, NoReturn, cast
@@ -24,6 +24,19 @@ from xlrepro.errors import SettingsError, XlreproError
 UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 
 FEWEST_COLUMNS = 20
+COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
+    "list": runs.list_experiments,
+    "run": runs.run,
+    "publish": runs.publish,
+    "witness": witness.witness,
+    "status": evidence.status,
+    "claims": evidence.claims,
+    "golden": golden.golden,
+    "batch": book.batch,
+    "book": book.book,
+    "test": checks.run_tests,
+    "env": machine.env,
+}
 # What a write to a full disk or a closed terminal says.
 NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
 
@@ -46,7 +59,7 @@ def _root(
 
 
 def build_app() -> typer.Typer:
-    """Return the application with the commands of every module in this package."""
+    """Return the application with all commands."""
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -54,8 +67,8 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for module in (runs, witness, evidence, golden, book, checks, machine):
-        module.register(app)
+    for name, command in COMMANDS.items():
+        app.command(name)(command)
     app.add_typer(data.app, name="data", help="List, download, check and find the corpora.")
     return app
 
@@ -74,12 +87,6 @@ def _explain(error: typer.BadParameter) -> NoReturn:
         wrong = error.format_message().strip().rstrip(".")
         print(_one_line(f"{wrong}; see {command} --help"), file=sys.stderr)
     sys.exit(2)
-
-
-def _leave_quietly() -> NoReturn:
-    """End after the reader of our output has gone (``xlrepro list | head -1``)."""
-    _drop_output()
-    sys.exit(1)
 
 
 def _drop_output() -> None:
@@ -152,8 +159,9 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        _leave_quietly()
+    except BrokenPipeError:  # the reader of our output has gone (`xlrepro list | head -1`)
+        _drop_output()
+        sys.exit(1)
     except OSError as error:
         if error.errno not in NOT_WRITTEN or error.filename is not None:
             raise

@@ -13,15 +13,9 @@ import typer
 from xlrepro.cli.runs import parse_names, parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
-    from xlrepro.book.notebooks.batch import BatchSummary
+    from xlrepro.book.notebooks.batch import Job
 
 Jobs = Annotated[int, typer.Option(help="Notebooks at a time.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command("batch")(batch)
-    app.command("book")(book)
 
 
 def batch(
@@ -44,7 +38,7 @@ def batch(
     force: Annotated[bool, typer.Option(help="Run also what is up to date.")] = False,
 ) -> None:
     """Run notebooks through papermill, each in its own process; only those that changed."""
-    from xlrepro.book.notebooks.batch import plan, run_batch
+    from xlrepro.book.notebooks.batch import plan
 
     given: dict[str, Any] = parse_overrides(parameters or [], "-p")
     numbers, names = parse_seeds(seeds), parse_names(systems)
@@ -52,8 +46,8 @@ def batch(
     given |= {"systems": list(names)} if names else {}
     given |= {"device": device} if device is not None else {}
     given |= {"scheduler": scheduler} if scheduler is not None else {}
-    planned = plan(experiments or None, profile, given)
-    _close(run_batch(planned, workers=jobs, force=force, report=_line))
+    if _run_notebooks(plan(experiments or None, profile, given), jobs, force):
+        raise typer.Exit(1)
 
 
 def book(
@@ -82,12 +76,13 @@ def book(
 def _made(profile: str, jobs: int, run: bool) -> tuple[Path, dict[str, Path]]:
     """Return the page to open, made again if need be, and the notebooks that failed."""
     from xlrepro.book.build import current_page, everything
+    from xlrepro.book.notebooks.batch import plan
 
     page = current_page(everything(profile)) if run else None
     if page is not None:
         _line("nothing has changed since the book was rendered")
         return page, {}
-    failed = _run_notebooks(profile, jobs) if run else {}
+    failed = _run_notebooks(plan(None, profile), jobs) if run else {}
     _line("rendering the book")
     return _render(profile, complete=run and not failed), failed
 
@@ -110,11 +105,15 @@ def _serve(folder: Path, options: list[str], port: int, show: bool) -> None:
             rebuild_on_change(rebuild, _line, threading.Event())
 
 
-def _run_notebooks(profile: str, jobs: int) -> dict[str, Path]:
-    from xlrepro.book.notebooks.batch import plan, run_batch
+def _run_notebooks(planned: "list[Job]", jobs: int, force: bool = False) -> dict[str, Path]:
+    """Run notebooks, say what became of them, and return the logs of those that failed."""
+    from xlrepro.book.notebooks.batch import run_batch
 
-    summary = run_batch(plan(None, profile), workers=jobs, report=_line)
-    _summarise(summary)
+    summary = run_batch(planned, workers=jobs, force=force, report=_line)
+    counts = f"{len(summary.done)} run, {len(summary.reused)} up to date"
+    _line(f"notebooks: {counts}, {len(summary.failed)} failed, {summary.seconds:.0f} s")
+    for experiment, log in summary.failed.items():
+        _line(f"failed: {experiment} (log: {log})")
     return summary.failed
 
 
@@ -134,16 +133,3 @@ def _render(profile: str, complete: bool) -> Path:
 
 def _line(text: str) -> None:
     typer.echo(text, err=True)
-
-
-def _close(summary: "BatchSummary") -> None:
-    _summarise(summary)
-    if summary.failed:
-        raise typer.Exit(1)
-
-
-def _summarise(summary: "BatchSummary") -> None:
-    counts = f"{len(summary.done)} run, {len(summary.reused)} up to date"
-    _line(f"notebooks: {counts}, {len(summary.failed)} failed, {summary.seconds:.0f} s")
-    for experiment, log in summary.failed.items():
-        _line(f"failed: {experiment} (log: {log})")

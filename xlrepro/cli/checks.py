@@ -12,8 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -24,39 +22,30 @@ from xlrepro.errors import SettingsError
 from xlrepro.paths import build_dir, project_root
 
 
-@dataclass(frozen=True)
-class Step:
-    """One command of the test run and the words that announce it."""
+def steps(jobs: int) -> dict[str, tuple[str, ...]]:
+    """Return the three steps: their names, and what follows the interpreter.
 
-    name: str
-    arguments: tuple[str, ...]  # what follows the interpreter
-
-
-def steps(jobs: int) -> list[Step]:
-    """Return the three steps; ``jobs`` processes share the unit tests and the notebooks."""
+    ``jobs`` processes share the unit tests and the notebooks.
+    """
     spread = ("-n", str(jobs), "--dist", "loadfile")
-    return [
-        Step("unit tests", ("-m", "pytest", *spread)),
-        Step("golden numbers", ("-m", "xlrepro", "golden")),
-        Step(
-            "notebooks",
-            ("-m", "pytest", "--nbval-lax", "--nbval-current-env", "notebooks", *spread),
-        ),
-    ]
+    nbval = ("--nbval-lax", "--nbval-current-env", "notebooks")
+    return {
+        "unit tests": ("-m", "pytest", *spread),
+        "golden numbers": ("-m", "xlrepro", "golden"),
+        "notebooks": ("-m", "pytest", *nbval, *spread),
+    }
 
 
 def _tracked_files(root: Path) -> list[Path]:
     """Return every file git tracks or would track, sorted; an error outside a clone."""
-    listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        capture_output=True,
-        text=True,
-    )
-    if listed.returncode != 0:
+    from xlrepro.trials.machine import git
+
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed is None:
         raise SettingsError(
             f"--if-changed asks git what changed, and {root} is no git clone: leave the option out"
         )
-    return sorted(root / name for name in set(listed.stdout.split("\0")) if name)
+    return sorted(root / name for name in set(listed.split("\0")) if name)
 
 
 def _circumstances() -> Iterator[str]:
@@ -77,22 +66,14 @@ def state_key(root: Path) -> str:
     return digest.hexdigest()
 
 
-def _run(step: Step, root: Path) -> tuple[bool, float]:
+def _run(name: str, arguments: tuple[str, ...], root: Path) -> tuple[bool, float]:
     """Run one step, its output passing straight through; return (passed, wall seconds)."""
-    typer.echo(f"== {step.name}: python {' '.join(step.arguments)}")
+    typer.echo(f"== {name}: python {' '.join(arguments)}")
     # One thread per process: the processes already share the cores, and sums keep their order.
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     began = time.monotonic()
-    done = subprocess.run([sys.executable, *step.arguments], cwd=root, env=environment)
+    done = subprocess.run([sys.executable, *arguments], cwd=root, env=environment)
     return done.returncode == 0, time.monotonic() - began
-
-
-def _run_all(root: Path, jobs: int) -> bool:
-    """Run the steps and print the summary; return whether all passed."""
-    results = [(step, *_run(step, root)) for step in steps(jobs)]
-    for step, passed, seconds in results:
-        typer.echo(f"{'passed' if passed else 'FAILED'}  {step.name}  ({seconds:.0f} s)")
-    return all(passed for _, passed, _ in results)
 
 
 def _passed(file: Path, key: str) -> str:
@@ -107,18 +88,6 @@ def _passed(file: Path, key: str) -> str:
     except OSError as error:
         raise SettingsError(f"{file} cannot be read ({error.strerror}): remove it") from None
     return when.strip() if digest == key else ""
-
-
-@contextmanager
-def _kept_in(file: Path) -> Iterator[None]:
-    """Turn the operating system's complaints about the file's folder into one line."""
-    try:
-        yield
-    except OSError as error:
-        raise SettingsError(
-            f"{file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder you can "
-            "write in"
-        ) from None
 
 
 def run_tests(
@@ -140,17 +109,19 @@ def run_tests(
             f"all tests passed {when} and nothing changed since; xlrepro test runs them again"
         )
         return
-    with _kept_in(passed_file):
+    try:
         passed_file.unlink(missing_ok=True)
-    if not _run_all(root, jobs):
+    except OSError as error:
+        raise SettingsError(
+            f"{passed_file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder "
+            "you can write in"
+        ) from None
+    results = [(name, *_run(name, arguments, root)) for name, arguments in steps(jobs).items()]
+    for name, passed, seconds in results:
+        typer.echo(f"{'passed' if passed else 'FAILED'}  {name}  ({seconds:.0f} s)")
+    if not all(passed for _, passed, _ in results):
         raise typer.Exit(1)
     if if_changed:
         from xlrepro.trials.store import write_atomically
 
-        with _kept_in(passed_file):
-            write_atomically(passed_file, f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")
-
-
-def register(app: typer.Typer) -> None:
-    """Add ``test`` to the application."""
-    app.command("test")(run_tests)
+        write_atomically(passed_file, f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")

@@ -23,12 +23,6 @@ Profile = Annotated[str, typer.Option(help="smoke, open or paper.")]
 Keys = Annotated[list[str] | None, typer.Argument(metavar="[EXPERIMENT...]")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command("status")(status)
-    app.command("claims")(claims)
-
-
 def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson = False) -> None:
     """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
     from xlrepro.evidence.catalog import load_catalog
@@ -67,19 +61,23 @@ def _print(table: "RichTable") -> None:
     console.print(table)
 
 
+def _table(title: str) -> "RichTable":
+    from rich import box
+    from rich.table import Table
+
+    return Table(title=title, box=box.SIMPLE_HEAD)
+
+
 def _overview(
     cells: dict[str, list[dict[str, Any]]], standings: "dict[str, Counter[str]]", profile: str
 ) -> "RichTable":
     """Return a line per experiment: cells by verdict, records by what became of their code."""
-    from rich import box
-    from rich.table import Table
-
     from xlrepro.evidence.compare import VERDICTS, verdict_counts
     from xlrepro.experiments import all_experiments
     from xlrepro.trials.fingerprint import STANDINGS
 
     title = f"Cells by verdict, records by their code, profile {profile}"
-    table = Table(title=title, box=box.SIMPLE_HEAD)
+    table = _table(title)
     table.add_column("experiment", no_wrap=True)
     for name in ("built", "cells", *VERDICTS, *STANDINGS):
         table.add_column(name, justify="right", min_width=5)
@@ -95,15 +93,13 @@ LEFT_OUT = ("profile", "metric")  # a terminal is narrow, and both stand in the 
 
 
 def _cells_table(frame: "pd.DataFrame") -> "RichTable":
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     from xlrepro.evidence.tables.cells import cells_table
 
     plain = cells_table(frame)
     kept = [i for i, h in enumerate(plain.headings) if h.text not in LEFT_OUT]
-    table = Table(title=plain.summary, box=box.SIMPLE_HEAD)
+    table = _table(plain.summary)
     for heading in (plain.headings[i] for i in kept):
         short = heading.text != "note"
         justify = "right" if heading.numeric else "left"
@@ -161,12 +157,10 @@ def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
 
 
 def _claims_table(content: list[dict[str, Any]]) -> "RichTable":
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     labels = list(dict.fromkeys(label for row in content for label in row["verdicts"]))
-    table = Table(title="Claims", box=box.SIMPLE_HEAD)
+    table = _table("Claims")
     for name in ("id", "kind", "claim", *labels):
         table.add_column(name, no_wrap=name in ("id", "kind"))
     for row in content:

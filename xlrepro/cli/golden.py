@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xlrepro.cli.runs import run_or_leave, tell_failures
+
 if TYPE_CHECKING:
     from xlrepro.evidence.golden import Difference
     from xlrepro.trials.experiment import Experiment
     from xlrepro.trials.store import RecordStore
     from xlrepro.trials.trial import Trial
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command("golden")(golden)
 
 
 def golden(
@@ -47,36 +44,24 @@ def golden(
         raise typer.BadParameter("--turned-down compares: leave out --update")
     if update and not experiments and not everything:
         raise typer.BadParameter("--update runs trials: name experiments, or give --all")
-    from xlrepro.evidence.golden import update as write
+    from xlrepro.evidence import golden as files
     from xlrepro.experiments import all_experiments, experiment
+    from xlrepro.trials.store import RecordStore
 
     named = experiments or list(all_experiments())
     chosen = [each for each in map(experiment, named) if "smoke" in each.profiles]
     if turned_down:
         _check_turned_down(chosen, as_json, whole=not experiments)
         return
-    store = _store(chosen, run)
+    store, compare = RecordStore(), files.update if update else files.check
+    if run:
+        _run_smoke([t for each in chosen for t in each.trials("smoke")], store)
     differences: list[Difference] = []
     for each in chosen:
         numbers = _numbers(each, store, {t.key for t in each.trials("smoke")})
-        differences += write(each.key, numbers) if update else _check(each.key, numbers)
+        differences += compare(each.key, numbers)
     _print_differences(differences, [each.key for each in chosen], update, as_json)
     raise typer.Exit(1 if differences and not update else 0)
-
-
-def _store(chosen: "Sequence[Experiment]", run: bool) -> "RecordStore":
-    from xlrepro.trials.store import RecordStore
-
-    store = RecordStore()
-    if run:
-        _run_smoke([t for each in chosen for t in each.trials("smoke")], store)
-    return store
-
-
-def _check(key: str, numbers: Any) -> "list[Difference]":
-    from xlrepro.evidence.golden import check
-
-    return check(key, numbers)
 
 
 def _numbers(each: "Experiment", store: "RecordStore", keys: Collection[str]) -> Any:
@@ -88,16 +73,10 @@ def _numbers(each: "Experiment", store: "RecordStore", keys: Collection[str]) ->
 
 def _run_smoke(trials: "Sequence[Trial]", store: "RecordStore") -> None:
     from xlrepro.evidence.golden import off_cpu
-    from xlrepro.trials.engine import RunInterrupted, run_trials
 
     again = off_cpu(store.get(trial.key) for trial in trials)
-    try:
-        summary = run_trials(trials, store=store, device="cpu", rerun_stale=True, again=again)
-    except RunInterrupted as interrupt:
-        typer.echo(f"xlrepro: {interrupt}", err=True)
-        raise typer.Exit(130) from None
-    for failure in summary.failed:
-        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
+    summary = run_or_leave(trials, store=store, device="cpu", rerun_stale=True, again=again)
+    tell_failures(summary)
     if summary.failed:
         raise typer.Exit(1)
 
@@ -108,7 +87,7 @@ def _check_turned_down(chosen: "Sequence[Experiment]", as_json: bool, whole: boo
     Some of them run in single precision too, with and without: if none of those differs in a
     ``whole`` run, nothing was turned down and the comparison says nothing. Both end with status 1.
     """
-    from xlrepro.evidence.golden import MOVED
+    from xlrepro.evidence.golden import MOVED, check
     from xlrepro.trials.numerics import TURNED_DOWN
     from xlrepro.trials.store import RecordStore
 
@@ -125,7 +104,7 @@ def _check_turned_down(chosen: "Sequence[Experiment]", as_json: bool, whole: boo
             keys = {t.key for t in some if t.experiment == each.key}
             if keys:
                 numbers = _numbers(each, store, keys)
-                apart += [d for d in _check(each.key, numbers) if d.kind == MOVED]
+                apart += [d for d in check(each.key, numbers) if d.kind == MOVED]
         moved = [t for t in probes if _numbers_of(t, native) != _numbers_of(t, store)]
     typer.echo(f"turned down: {', '.join(f'{k}={v}' for k, v in TURNED_DOWN.items())}", err=True)
     typer.echo(f"{len(some)} trials in double precision, {len(apart)} numbers differ", err=True)

@@ -68,8 +68,3 @@ def env(
         lines = value if isinstance(value, list) else [value]
         for line in lines:
             typer.echo(f"{name:12} {line}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add ``env`` to the application."""
-    app.command("env")(env)

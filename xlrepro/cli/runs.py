@@ -1,8 +1,9 @@
 """``xlrepro list``, ``run`` and ``publish``: what can be run, running it, keeping the numbers."""
 
 import json
-import sys
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,13 +23,6 @@ MOST_SEEDS = 10_000
 MOST_DIGITS = 20  # of the largest seed
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command("list")(list_experiments)
-    app.command("run")(run)
-    app.command("publish")(publish)
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...] | None:
@@ -176,7 +170,7 @@ def run(
 ) -> None:
     """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
     from xlrepro.experiments import experiment
-    from xlrepro.trials.engine import RunInterrupted, check_call, run_trials
+    from xlrepro.trials.engine import check_call
     from xlrepro.trials.plan import plan_trials
     from xlrepro.trials.store import RecordStore
 
@@ -198,25 +192,38 @@ def run(
             "today's (--rerun-stale runs them again)",
             err=True,
         )
-    try:
-        summary = run_trials(
-            trials,
-            store=store,
-            device=device,
-            jobs=jobs,
-            scheduler=scheduler,
-            per_gpu=per_gpu,
-            rerun_stale=rerun_stale,
-            again=repeated,
-        )
-    except RunInterrupted as interrupt:
-        typer.echo(f"xlrepro: {interrupt}", err=True)
-        raise typer.Exit(130) from None
+    summary = run_or_leave(
+        trials,
+        store=store,
+        device=device,
+        jobs=jobs,
+        scheduler=scheduler,
+        per_gpu=per_gpu,
+        rerun_stale=rerun_stale,
+        again=repeated,
+    )
     for record in summary.done if earlier and not as_json else ():
         if record.key in earlier:
             typer.echo(f"{record.trial.label}: {_moved(earlier[record.key], record)}")
     _print_summary(summary, as_json)
-    raise typer.Exit(summary.exit_status)
+    raise typer.Exit(1 if summary.failed else 0)
+
+
+def run_or_leave(trials: "Sequence[Trial]", **options: Any) -> "RunSummary":
+    """Run trials, with the options of `run_trials`; an interruption is one line, and status 130."""
+    from xlrepro.trials.engine import RunInterrupted, run_trials
+
+    try:
+        return run_trials(trials, **options)
+    except RunInterrupted as interrupt:
+        typer.echo(f"xlrepro: {interrupt}", err=True)
+        raise typer.Exit(130) from None
+
+
+def tell_failures(summary: "RunSummary") -> None:
+    """Print a line on each trial that failed, and where its log is."""
+    for failure in summary.failed:
+        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
 
 
 def _moved(before: "Record", now: "Record") -> str:
@@ -297,8 +304,7 @@ def _print_summary(summary: "RunSummary", as_json: bool) -> None:
         }
         typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
         return
-    for failure in summary.failed:
-        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
+    tell_failures(summary)
     typer.echo(summary.line)
 
 
@@ -349,16 +355,7 @@ def _preset_keys(
 
 
 def _print_published(files: "list[PublishedFile]", as_json: bool) -> None:
-    rows = [
-        {
-            "path": str(each.path),
-            "added": each.added,
-            "replaced": each.replaced,
-            "total": each.total,
-            "dirty": each.dirty,
-        }
-        for each in files
-    ]
+    rows = [{**asdict(each), "path": str(each.path)} for each in files]
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return
@@ -368,9 +365,9 @@ def _print_published(files: "list[PublishedFile]", as_json: bool) -> None:
             f"{row['total']} in all"
         )
         if row["dirty"]:
-            print(
+            typer.echo(
                 f"warning: {row['dirty']} of them ran on sources that differ from their commit",
-                file=sys.stderr,
+                err=True,
             )
     if not rows:
         typer.echo("no record to publish")

@@ -1,6 +1,7 @@
 """``xlrepro witness``: show that changes of code since some records were made moved no number."""
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,11 +10,6 @@ if TYPE_CHECKING:
     from xlrepro.trials.record import Record
     from xlrepro.trials.witness.choice import Group
     from xlrepro.trials.witness.making import Finding
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command("witness")(witness)
 
 
 def witness(
@@ -40,18 +36,13 @@ def witness(
         _print_groups(groups, as_json)
         return
     findings: list[Finding] = []
-    for group_of_commit in _by_commit(groups):
-        made = make(
-            group_of_commit,
-            full=full,
-            device=resolve(device),
-            say=lambda line: typer.echo(line, err=True),
-        )
-        if lines := [each.witness for each in made if each.witness is not None]:
-            keep(lines)  # at once: what was found stays after an interruption
-        for each in made if not as_json else ():
-            _print_finding(each)
-        findings += made
+    say = partial(typer.echo, err=True)
+    for finding in make(groups, full=full, device=resolve(device), say=say):
+        if finding.witness is not None:
+            keep(finding.witness)  # at once: what was found stays after an interruption
+        if not as_json:
+            _print_finding(finding)
+        findings.append(finding)
     if as_json:
         typer.echo(json.dumps([_as_row(each) for each in findings], ensure_ascii=False, indent=1))
     elif not groups:
@@ -77,13 +68,6 @@ def _stale_records(experiments: list[str] | None, profile: str) -> "list[Record]
         for record in store.records(name, of)
     }
     return [record for record in stale.values() if is_stale(record)]
-
-
-def _by_commit(groups: "list[Group]") -> "list[list[Group]]":
-    by_commit: dict[str | None, list[Group]] = {}
-    for group in groups:
-        by_commit.setdefault(group.commit, []).append(group)
-    return list(by_commit.values())
 
 
 def _print_groups(groups: "list[Group]", as_json: bool) -> None:

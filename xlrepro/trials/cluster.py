@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import SettingsError
 from xlrepro.trials.devices import resolve, visible_gpus
 
 if TYPE_CHECKING:
@@ -183,8 +183,6 @@ def _check_workers(client: "Client", address: str, device: str) -> None:
             )
     try:
         client.run(resolve, device)
-    except XlreproError:
-        raise
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"the workers of {address} lack a package ({error}): install xlrepro there"

@@ -77,11 +77,6 @@ class RunSummary:
     seconds: float = 0.0
 
     @property
-    def exit_status(self) -> int:
-        """0, or 1 if a trial failed."""
-        return 1 if self.failed else 0
-
-    @property
     def line(self) -> str:
         """One line for people.
 
@@ -182,8 +177,9 @@ def run_trials(
                 )
                 with connection as client:
                     keys = {t.key for t in plan.pending} if rerun_stale else again
-                    run = _Run(client, store, summary, display, device, not scheduler, keys)
-                    run.run_all(plan.pending)
+                    folder = None if scheduler else str(store.root.resolve())
+                    waiting = deque(plan.pending)
+                    _Run(client, store, summary, display, device, folder, keys, waiting).run_all()
     except KeyboardInterrupt as interrupt:
         summary.seconds = time.monotonic() - began
         raise RunInterrupted(summary, total, again=len(again) >= total) from interrupt
@@ -199,42 +195,38 @@ class _InFlight:
     fraction: float = 0.0
 
 
+@dataclass
 class _Run:
-    """One run on one open client: what waits, what is in flight, what has ended."""
+    """One run on one open client: what waits, what is in flight, what has ended.
 
-    def __init__(
-        self,
-        client: "Client",
-        store: RecordStore,
-        summary: RunSummary,
-        display: Progress,
-        device: str,
-        shares_store: bool,
-        again: Collection[str],
-    ) -> None:
-        self._client = client
-        self._store = store
-        self._summary = summary
-        self._display = display
-        self._device = device
-        self._records_folder = str(store.root.resolve()) if shares_store else None
-        self._again = again
+    Attributes:
+        records_folder: that the workers write their records into; ``None`` if they cannot reach it.
+        again: keys of trials whose earlier record does not count.
+    """
+
+    client: "Client"
+    store: RecordStore
+    summary: RunSummary
+    display: Progress
+    device: str
+    records_folder: str | None
+    again: Collection[str]
+    waiting: deque[Trial]
+
+    def __post_init__(self) -> None:
         self._began = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._waiting: deque[Trial] = deque()
         self._flying: dict[str, _InFlight] = {}
         self._landed: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._total = 0
+        self._total = len(self.waiting)
         self._finished = 0
         self._last_worker = time.monotonic()
         self._topic = f"xlrepro-{uuid.uuid4().hex}"
 
-    def run_all(self, trials: Sequence[Trial]) -> None:
-        """Run them; return when each has its record or has failed."""
-        self._waiting.extend(trials)
-        self._total = len(trials)
-        self._client.subscribe_topic(self._topic, self._on_progress)
+    def run_all(self) -> None:
+        """Run what waits; return when each trial has its record or has failed."""
+        self.client.subscribe_topic(self._topic, self._on_progress)
         try:
-            while self._waiting or self._flying:
+            while self.waiting or self._flying:
                 self._launch()
                 self._wait()
         finally:
@@ -243,35 +235,35 @@ class _Run:
     def _launch(self) -> None:
         """Fill the free slots; a trial that another run holds goes to the end of the queue."""
         free = self._slots() - len(self._flying)
-        for _ in range(len(self._waiting)):
+        for _ in range(len(self.waiting)):
             if free <= 0:
                 return
-            trial = self._waiting.popleft()
-            lock = self._store.lock(trial.key)
+            trial = self.waiting.popleft()
+            lock = self.store.lock(trial.key)
             if lock is None:
-                self._waiting.append(trial)
+                self.waiting.append(trial)
                 continue
             record = self._made_meanwhile(trial)
             if record is not None:
                 lock.release()
-                self._summary.reused.append(record)
+                self.summary.reused.append(record)
                 self._end(f"{trial.label}: another run has made its record")
                 continue
             self._submit(trial, lock)
             free -= 1
 
     def _made_meanwhile(self, trial: Trial) -> Record | None:
-        record = self._store.get(trial.key)
-        if record is None or (trial.key in self._again and record.started < self._began):
+        record = self.store.get(trial.key)
+        if record is None or (trial.key in self.again and record.started < self._began):
             return None
         return record
 
     def _submit(self, trial: Trial, lock: BaseFileLock) -> None:
-        future = self._client.submit(
+        future = self.client.submit(
             run_trial,
             trial,
-            self._device,
-            self._records_folder,
+            self.device,
+            self.records_folder,
             self._topic,
             key=f"trial-{trial.key[:12]}-{uuid.uuid4().hex[:8]}",
             pure=False,
@@ -294,14 +286,14 @@ class _Run:
 
     def _take(self, trial: Trial, outcome: Outcome) -> None:
         if outcome.record is not None:
-            if self._records_folder is None:
-                self._store.put(outcome.record)
-            self._summary.done.append(outcome.record)
+            if self.records_folder is None:
+                self.store.put(outcome.record)
+            self.summary.done.append(outcome.record)
             self._end(f"{trial.label}: {duration(outcome.record.wall_seconds)}")
             return
-        log = self._store.log_path(trial.key)
+        log = self.store.log_path(trial.key)
         write_atomically(log, outcome.log)
-        self._summary.failed.append(Failure(trial, trial.label, outcome.reason, log))
+        self.summary.failed.append(Failure(trial, trial.label, outcome.reason, log))
         self._end(f"{trial.label}: FAILED: {outcome.reason}")
 
     def _end(self, text: str) -> None:
@@ -310,7 +302,7 @@ class _Run:
 
     def _show(self, text: str) -> None:
         work = self._finished + sum(flight.fraction for flight in self._flying.values())
-        self._display.update(self._finished, work / max(self._total, 1), text)
+        self.display.update(self._finished, work / max(self._total, 1), text)
 
     def _on_progress(self, event: tuple[float, dict[str, Any]]) -> None:
         flight = self._flying.get(event[1]["key"])
@@ -319,7 +311,7 @@ class _Run:
 
     def _slots(self) -> int:
         try:
-            slots = sum(self._client.nthreads().values())
+            slots = sum(self.client.nthreads().values())
         except OSError as error:
             raise XlreproError(LOST) from error
         now = time.monotonic()
@@ -332,8 +324,8 @@ class _Run:
     def _stop(self) -> None:
         """Cancel what is in flight and free its locks."""
         flights, self._flying = list(self._flying.values()), {}
-        if flights and self._client.status == "running":
-            self._client.cancel([flight.future for flight in flights], force=True)
+        if flights and self.client.status == "running":
+            self.client.cancel([flight.future for flight in flights], force=True)
         for flight in flights:
             flight.lock.release()
 

@@ -13,7 +13,7 @@ was: nothing is built to look a record up.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,9 +21,8 @@ from xlrepro import artefacts
 from xlrepro.errors import SettingsError
 from xlrepro.trials import sources
 from xlrepro.trials.record import Record
-from xlrepro.trials.sources import Module
 from xlrepro.trials.tasks import function_name
-from xlrepro.trials.witness.lines import load_witnesses
+from xlrepro.trials.witness.lines import load_witnesses, speaking_for
 
 BUILDER = "building"
 FRESH, WITNESSED, STALE = STANDINGS = "fresh", "witnessed", "stale"
@@ -49,17 +48,14 @@ class Fingerprint:
 
 
 class SourceTree:
-    """The modules below some packages, read from disk.
+    """The modules below some packages, each as it was first read from disk.
 
-    Args:
-        frozen: remember each module as it was first read. A process that has imported a module
-            keeps running that version whatever happens to the file later, so a worker asks with
-            ``frozen=True``; a long-lived notebook that wants today's answer does not.
+    A process that has imported a module keeps running that version whatever happens to the file
+    later; whoever wants today's answer makes a new tree.
     """
 
-    def __init__(self, frozen: bool = False) -> None:
-        self._frozen = frozen
-        self._known: dict[str, Module | None] = {}
+    def __init__(self) -> None:
+        self._module = cache(sources.read_module)
 
     def fingerprint(self, function: str) -> Fingerprint:
         """Return the fingerprint of a function, ``"package.module:function"``.
@@ -101,22 +97,9 @@ class SourceTree:
             lines.append(f"{name} {module.digest}")
         return Fingerprint(hashlib.sha256("\n".join(lines).encode()).hexdigest(), sources)
 
-    def _module(self, name: str) -> Module | None:
-        if self._frozen and name in self._known:
-            return self._known[name]
-        module = sources.read_module(name)
-        if self._frozen:
-            self._known[name] = module
-        return module
-
-
-def is_stale(record: Record) -> bool:
-    """Tell whether the code that made ``record`` differs from today's, and no witness speaks."""
-    return stale_check()(record)
-
 
 def stale_check() -> Callable[[Record], bool]:
-    """Return `is_stale` for many records: it looks at each source file once, and not again."""
+    """Return a function that tells whether a record is stale, see `standing_check`."""
     standing = standing_check()
     return lambda record: standing(record) == STALE
 
@@ -126,46 +109,33 @@ def standing_check() -> Callable[[Record], str]:
 
     It looks at each source file, artefact and witness once, and not again.
     """
-    code = CodeOfToday()
-    witnesses = load_witnesses()
+    tree, witnesses, content = SourceTree(), load_witnesses(), cache(artefacts.content_of)
 
-    def standing(record: Record) -> str:
-        if not code.has_artefacts(record.artefacts):
-            return STALE
-        if code.runs(record.task) and code.digest(tuple(record.sources)) == record.fingerprint:
-            return FRESH
-        return WITNESSED if witnesses.speak_for(record, code.digest) else STALE
-
-    return standing
-
-
-class CodeOfToday:
-    """Today's sources and artefacts, each looked at once."""
-
-    def __init__(self) -> None:
-        self._tree = SourceTree(frozen=True)
-        self.digest = cache(self._digest)
-        self.runs = cache(self._runs)
-        self._content = cache(artefacts.content_of)
-
-    def _runs(self, task: str) -> bool:
+    @cache
+    def runs(task: str) -> bool:
         """Tell whether the task is there and all its sources parse."""
         try:
-            self._tree.fingerprint(function_name(task))
+            tree.fingerprint(function_name(task))
         except SettingsError:
             return False
         return True
 
-    def _digest(self, sources: tuple[str, ...]) -> str | None:
+    @cache
+    def digest(sources: tuple[str, ...]) -> str | None:
         """Return the fingerprint of these modules; ``None`` if one of them is gone or broken."""
         try:
-            return self._tree.covering(sources).digest
+            return tree.covering(sources).digest
         except SettingsError:
             return None
 
-    def has_artefacts(self, contents: Mapping[str, str]) -> bool:
-        """Tell whether none of these artefacts lies here with another content."""
-        return all(self._content(name) in (None, digest) for name, digest in contents.items())
+    def standing(record: Record) -> str:
+        if any(content(name) not in (None, same) for name, same in record.artefacts.items()):
+            return STALE
+        if runs(record.task) and digest(record.sources) == record.fingerprint:
+            return FRESH
+        return WITNESSED if speaking_for(record, witnesses, digest) else STALE
+
+    return standing
 
 
 def _is_excluded(name: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from xlrepro.trials.record import GitState
 from xlrepro.trials.sources import files_of
 
+GIT_SECONDS = 120
 # What can move a number; only those installed are named.
 PACKAGES = (
     "xlrepro",
@@ -121,22 +122,24 @@ def git_state(sources: tuple[str, ...]) -> GitState:
     do not count. Without git, or where the package is not in a git checkout: ``None``.
     """
     root = Path(__file__).resolve().parents[2]
-    if _git(root, "ls-files", "--error-unmatch", "xlrepro/__init__.py") is None:
+    if git(root, "ls-files", "--error-unmatch", "xlrepro/__init__.py") is None:
         return GitState(commit=None, dirty=None)
-    commit = _git(root, "rev-parse", "HEAD")
+    commit = git(root, "rev-parse", "HEAD")
     files = [file for name in sources for file in files_of(name)]
     inside = [file for file in files if Path(file).resolve().is_relative_to(root)]
-    changed = _git(root, "status", "--porcelain", "--untracked-files=all", "--", *inside)
+    changed = git(root, "status", "--porcelain", "--untracked-files=all", "--", *inside)
     if commit is None or changed is None:
         return GitState(commit=None, dirty=None)
-    return GitState(commit=commit.strip(), dirty=bool(changed.strip()))
+    return GitState(commit=commit, dirty=bool(changed))
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git(folder: Path, *arguments: str) -> str | None:
     """Return the output of a git command, ``None`` if it fails or there is no git."""
-    command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=GIT_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout.strip() if done.returncode == 0 else None

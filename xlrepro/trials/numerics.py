@@ -7,8 +7,8 @@ inputs, in single precision on one thread. Trials repeat to the last bit within 
 """
 
 import hashlib
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -24,40 +24,6 @@ TURNED_DOWN = {
     "OPENBLAS_CORETYPE": "Nehalem",
 }
 DIGITS = 16  # of the digest
-
-
-@dataclass(frozen=True)
-class NumericalClass:
-    """What decides how a process rounds.
-
-    Attributes:
-        digest: of what the operations give, 16 hex digits.
-        capability: the vector instructions that ATen uses, ``"AVX2"``.
-        blas: the library behind matrix products, ``"mkl"``.
-        threads: number of threads of torch; the digest is of one.
-    """
-
-    digest: str
-    capability: str
-    blas: str
-    threads: int
-
-
-def numerical_class() -> NumericalClass:
-    """Return the numerical class of this process.
-
-    Example:
-        >>> numerical_class() == numerical_class()
-        True
-    """
-    import torch
-
-    return NumericalClass(
-        digest=digest(),
-        capability=torch.backends.cpu.get_cpu_capability(),
-        blas=_blas(),
-        threads=torch.get_num_threads(),
-    )
 
 
 @cache
@@ -105,18 +71,6 @@ def _fixed(*shape: int) -> "torch.Tensor":
     """Return numbers in (-1, 1) that every machine makes alike: multiples of 2^-20, no rounding."""
     import torch
 
-    count = 1
-    for size in shape:
-        count *= size
     # The low bits of a multiplicative sequence, as in Knuth's hashing: exact in 64-bit integers
-    numbers = (torch.arange(1, count + 1, dtype=torch.int64) * 2654435761) % 2**21
+    numbers = (torch.arange(1, math.prod(shape) + 1, dtype=torch.int64) * 2654435761) % 2**21
     return ((numbers - 2**20).to(torch.float32) / 2**20).view(shape)
-
-
-def _blas() -> str:
-    """Return the library behind torch's matrix products, ``"mkl"`` or ``"openblas"``."""
-    import torch
-
-    if torch.backends.mkl.is_available():
-        return "mkl"
-    return "openblas" if "openblas" in torch.__config__.show().lower() else "other"

@@ -2,42 +2,9 @@
 
 import sys
 import time
-from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 LINE_SECONDS = 60.0  # a plain line at least when a trial ends, and otherwise this often
-
-
-class Progress(Protocol):
-    """Shows how many of the trials are finished."""
-
-    def update(self, finished: int, fraction: float, text: str) -> None:
-        """Show that ``finished`` trials are, and how much of all trials' work is, done (0 to 1)."""
-
-    def note(self, line: str) -> None:
-        """Show a line that stays."""
-
-    def __enter__(self) -> "Progress":
-        """Begin."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End."""
-
-
-def make_progress(total: int, wanted: bool = True) -> Progress:
-    """Return the display that fits where standard error goes."""
-    if not wanted:
-        return Silent()
-    if _in_notebook():
-        return NotebookLine(total)
-    if sys.stderr.isatty():
-        return Bar(total)
-    return PlainLines(total)
 
 
 def duration(seconds: float) -> str:
@@ -70,16 +37,22 @@ class TimeLeft:
         return f"{duration(elapsed / fraction - elapsed)} left"
 
 
-class Silent:
-    """Shows nothing."""
+class Progress:
+    """Shows how many of the trials are finished; this one shows nothing.
+
+    Args:
+        total: number of trials.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._left = TimeLeft()
+        self._finished = 0
 
     def update(self, finished: int, fraction: float, text: str) -> None:
-        """Do nothing."""
+        """Show that ``finished`` trials are, and how much of all trials' work is, done (0 to 1)."""
 
-    def note(self, line: str) -> None:
-        """Do nothing."""
-
-    def __enter__(self) -> "Silent":
+    def __enter__(self) -> "Progress":
         """Begin."""
         return self
 
@@ -87,13 +60,11 @@ class Silent:
         """End."""
 
 
-class PlainLines(Silent):
+class PlainLines(Progress):
     """Lines for a log file: one whenever a trial ends, and one a minute."""
 
     def __init__(self, total: int) -> None:
-        self._total = total
-        self._left = TimeLeft()
-        self._finished = 0
+        super().__init__(total)
         self._last = time.monotonic()
 
     def update(self, finished: int, fraction: float, text: str) -> None:
@@ -103,32 +74,30 @@ class PlainLines(Silent):
             return
         self._finished, self._last = finished, now
         parts = [f"[{finished}/{self._total}]", text, self._left.text(fraction)]
-        self.note("  ".join(part for part in parts if part))
-
-    def note(self, line: str) -> None:
-        """Print a line."""
-        print(line, file=sys.stderr, flush=True)
+        print("  ".join(part for part in parts if part), file=sys.stderr, flush=True)
 
 
-class Bar(Silent):
+class Bar(Progress):
     """A bar with the time left."""
 
-    def __init__(self, total: int) -> None:
+    def __enter__(self) -> "Bar":
+        """Begin."""
         from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
-        self._total = total
-        self._left = TimeLeft()
         self._bar = RichProgress(
             TextColumn("{task.fields[finished]}/{task.fields[total_trials]} trials"),
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[left]}  {task.description}"),
             console=Console(stderr=True),
-            transient=False,
         )
-        self._task = self._bar.add_task("", total=1.0, finished=0, total_trials=total, left="")
+        self._task = self._bar.add_task(
+            "", total=1.0, finished=0, total_trials=self._total, left=""
+        )
+        self._bar.start()
+        return self
 
     def update(self, finished: int, fraction: float, text: str) -> None:
         """Move the bar."""
@@ -137,28 +106,21 @@ class Bar(Silent):
             self._task, completed=fraction, finished=finished, left=left, description=text
         )
 
-    def note(self, line: str) -> None:
-        """Print a line above the bar."""
-        self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-    def __enter__(self) -> "Bar":
-        """Begin."""
-        self._bar.start()
-        return self
-
     def __exit__(self, *_: object) -> None:
         """End."""
         self._bar.stop()
 
 
-class NotebookLine(Silent):
+class NotebookLine(Progress):
     """One line of plain text that changes in place, and at the end holds no time."""
 
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._left = TimeLeft()
-        self._finished = 0
-        self._handle: Any = None
+    def __enter__(self) -> "NotebookLine":
+        """Begin."""
+        from IPython.display import DisplayHandle
+
+        self._handle: Any = DisplayHandle()
+        self._handle.display({"text/plain": f"0 of {self._total} trials"}, raw=True)
+        return self
 
     def update(self, finished: int, fraction: float, text: str) -> None:
         """Change the line."""
@@ -166,24 +128,21 @@ class NotebookLine(Silent):
         parts = [f"{finished} of {self._total} trials", self._left.text(fraction), text]
         self._show(", ".join(part for part in parts if part))
 
-    def note(self, line: str) -> None:
-        """Print a line."""
-        print(line)
-
-    def __enter__(self) -> "NotebookLine":
-        """Begin."""
-        from IPython.display import DisplayHandle
-
-        self._handle = DisplayHandle()
-        self._handle.display({"text/plain": f"0 of {self._total} trials"}, raw=True)
-        return self
-
     def __exit__(self, *_: object) -> None:
         """End."""
         self._show(f"{self._finished} of {self._total} trials")
 
     def _show(self, text: str) -> None:
         self._handle.update({"text/plain": text}, raw=True)
+
+
+def make_progress(total: int, wanted: bool = True) -> Progress:
+    """Return the display that fits where standard error goes."""
+    if not wanted:
+        return Progress(total)
+    if _in_notebook():
+        return NotebookLine(total)
+    return Bar(total) if sys.stderr.isatty() else PlainLines(total)
 
 
 def _in_notebook() -> bool:

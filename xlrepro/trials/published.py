@@ -10,7 +10,7 @@ from xlrepro.trials.record import Record
 
 KEY = re.compile(r'"key": "([0-9a-f]{64})"')
 
-OnError = Callable[[object], None]
+OnError = Callable[[StoreError], None]
 
 
 class PublishedLines:
@@ -24,12 +24,8 @@ class PublishedLines:
     def __init__(self, path: Path, lines: list[str]) -> None:
         self._path = path
         self._lines = lines
-        self._parsed: dict[int, Record | StoreError] = {}
-        self._numbers: dict[str, int] = {}
-        for number, line in enumerate(lines):
-            key = KEY.search(line)
-            if key is not None:
-                self._numbers[key[1]] = number
+        found = {number: KEY.search(line) for number, line in enumerate(lines)}
+        self._numbers = {key[1]: number for number, key in found.items() if key}
 
     def get(self, key: str, on_error: OnError) -> Record | None:
         """Return the record of a key; a broken line goes to ``on_error`` and counts as none."""
@@ -38,25 +34,16 @@ class PublishedLines:
         return record if record is not None and record.key == key else None
 
     def records(self, on_error: OnError) -> Iterator[Record]:
-        """Yield all records; each broken line goes to ``on_error``."""
-        for number, line in enumerate(self._lines):
-            if line.strip():
-                record = self._read(number, on_error)
-                if record is not None:
-                    yield record
+        """Return all records; each broken line goes to ``on_error``."""
+        numbers = (number for number, line in enumerate(self._lines) if line.strip())
+        return filter(None, (self._read(number, on_error) for number in numbers))
 
     def _read(self, number: int, on_error: OnError) -> Record | None:
-        if number not in self._parsed:
-            where = f"{self._path}, line {number + 1},"
-            try:
-                self._parsed[number] = Record.from_json(self._lines[number], where)
-            except StoreError as error:
-                self._parsed[number] = error
-        record = self._parsed[number]
-        if isinstance(record, StoreError):
-            on_error(record)
+        try:
+            return Record.from_json(self._lines[number], f"{self._path}, line {number + 1},")
+        except StoreError as error:
+            on_error(error)
             return None
-        return record
 
 
 def lines_of(path: Path) -> PublishedLines:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import Annotated, Any, Literal
@@ -12,10 +13,11 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
-from xlrepro.trials.trial import Cell, Trial, TrialResult
+from xlrepro.trials.trial import FIELDS, Cell, Trial, TrialResult
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be negative
 PLAIN = {bool, float, int, type(None)}
+WHOLE = "record"  # what a complaint calls it that is about no single field
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 
 
@@ -103,21 +105,12 @@ class Record(Checked):
     @property
     def trial(self) -> Trial:
         """The trial that this is the record of."""
-        return Trial.create(
-            experiment=self.experiment,
-            systems=self.systems,
-            columns=self.columns,
-            profile=self.profile,
-            seed=self.seed,
-            settings=self.settings,
-            data=self.data,
-            task=self.task,
-        )
+        return Trial.create(**{name: getattr(self, name) for name in FIELDS})
 
     def to_json(self) -> str:
         """Return the record as one line of JSON with sorted keys, without the line's end."""
         content = self.model_dump(mode="json", by_alias=True)
-        return _line({**content, "checksum": _checksum(content)})
+        return _line({**content, "checksum": _checksum(_line(content))})
 
     @classmethod
     def from_json(cls, text: str, where: str) -> "Record":
@@ -133,14 +126,19 @@ class Record(Checked):
         try:
             return _read(text.rstrip("\n"))
         except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"]) or "record"
-            wrong = f"{field}: {first['msg'].removeprefix('Value error, ')}"
+            wrong = _complaint(error)
         except RecursionError:
             wrong = "it is nested too deeply"
         except ValueError as error:
             wrong = str(error)
         raise StoreError(f"{where} is not a whole record ({wrong}): remove it and run again")
+
+
+def _complaint(error: ValidationError) -> str:
+    """Return the first thing that is wrong with a record, as ``field: what``."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"]) or WHOLE
+    return f"{field}: {first['msg'].removeprefix('Value error, ')}"
 
 
 @lru_cache(maxsize=8192)  # a record made here and the published one are often the same line
@@ -152,9 +150,9 @@ def _line(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
+def _checksum(line: str) -> str:
     """Return the SHA-256 of a record's JSON without its checksum, 64 hex digits."""
-    return hashlib.sha256(_line(content).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _checked(content: Any, text: str) -> dict[str, Any]:
@@ -169,74 +167,42 @@ def _checked(content: Any, text: str) -> dict[str, Any]:
     checksum = fields.pop("checksum", None)
     # The line as `to_json` writes it, less the checksum, is what the checksum is of.
     plain = text.replace(f'"checksum": "{checksum}", ', "", 1)
-    if hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest() == checksum:
-        return fields
-    if checksum != _checksum(fields):
+    if checksum != _checksum(plain) and checksum != _checksum(_line(fields)):
         raise ValueError("its checksum does not fit: something in it was changed by hand")
     return fields
 
 
-def make_record(
-    trial: Trial,
-    result: TrialResult,
-    *,
-    started: str,
-    wall_seconds: float,
-    peak_memory_bytes: int,
-    peak_gpu_memory_bytes: int | None,
-    device: str,
-    threads: int,
-    versions: Mapping[str, str],
-    git: GitState,
-    fingerprint: str,
-    sources: tuple[str, ...],
-    numerical_class: str | None = None,
-) -> Record:
+def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
     """Join a trial, its result, and the facts about when, where and on what it ran.
+
+    Args:
+        trial: what has run.
+        result: what came of it.
+        facts: the other fields of the record.
 
     Raises:
         StoreError: if there is no cell, or one is not finite, lies outside the trial's systems
             and columns, or is filled twice; if the details hold something other than short names
             and numbers; if time or tokens are negative.
     """
-    if flaw := _flaw_of_cells(result.cells, trial.systems, trial.columns):
-        raise StoreError(f"{trial.label}: {flaw}")
-    for name, amount in (("tokens", result.training_tokens), ("time", result.training_seconds)):
-        if not (math.isfinite(amount) and amount >= 0):
-            raise StoreError(f"{trial.label}: {name} of training: {amount}; must be 0 or more")
     rate = result.training_tokens / result.training_seconds if result.training_seconds else None
-    return Record(
-        schema=2,
-        key=trial.key,
-        experiment=trial.experiment,
-        systems=trial.systems,
-        columns=trial.columns,
-        profile=trial.profile,
-        seed=trial.seed,
-        settings=trial.settings,
-        task=trial.task,
-        cells=tuple(
-            Cell(c.system, c.column, float(c.value), c.metric, c.unit) for c in result.cells
-        ),
-        details=_plain_details(trial, result.details),
-        git=git,
-        fingerprint=fingerprint,
-        sources=sources,
-        data=dict(trial.data),
-        artefacts=dict(result.artefacts),
-        numerical_class=numerical_class,
-        versions=dict(versions),
-        device=device,
-        threads=threads,
-        wall_seconds=round(wall_seconds, 3),
-        training_seconds=round(float(result.training_seconds), 3),
-        training_tokens=int(result.training_tokens),
-        training_tokens_per_second=round(rate, 1) if rate else None,
-        peak_memory_bytes=peak_memory_bytes,
-        peak_gpu_memory_bytes=peak_gpu_memory_bytes,
-        started=started,
-        signatures=dict(result.signatures),
-    )
+    try:
+        return Record(
+            schema=2,
+            key=trial.key,
+            **trial.fields,
+            cells=tuple(replace(cell, value=float(cell.value)) for cell in result.cells),
+            details=_plain_details(trial, result.details),
+            artefacts=result.artefacts,
+            training_seconds=round(float(result.training_seconds), 3),
+            training_tokens=int(result.training_tokens),
+            training_tokens_per_second=round(rate, 1) if rate else None,
+            signatures=result.signatures,
+            **facts,
+        )
+    except ValidationError as error:
+        wrong = _complaint(error).removeprefix(f"{WHOLE}: ")
+        raise StoreError(f"{trial.label}: {wrong}") from error
 
 
 def _flaw_of_cells(
@@ -279,10 +245,7 @@ def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
         text = json.dumps(dict(details), allow_nan=False, default=_plain_scalar)
     except (TypeError, ValueError) as error:
         raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
-    plain: dict[str, Any] = json.loads(text)
-    if flaw := _flaw_of_details(plain):
-        raise StoreError(f"{trial.label}: {flaw}")
-    return plain
+    return dict(json.loads(text))
 
 
 def _plain_scalar(value: Any) -> Any:

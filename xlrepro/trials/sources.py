@@ -13,9 +13,9 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def keep() -> None:
     """Keep what was parsed for the next process; where nothing can be written, nothing is kept."""
     from xlrepro.trials.store import write_atomically
 
-    files = {place: facts for place, facts in _kept()["files"].items() if OWN[0] in place}
+    files = {place: facts for place, facts in _kept().items() if OWN[0] in place}
     with suppress(XlreproError, OSError):
         kept = {"form": _form(), "files": files}
         write_atomically(build_dir() / "cache" / KEPT_IN, json.dumps(kept))
@@ -85,14 +85,14 @@ def keep() -> None:
 
 @cache
 def _kept() -> dict[str, Any]:
-    """Return what an earlier process kept: path, time and size to digest, imports, names."""
+    """Return what an earlier process kept: file to its time and size, digest, imports, names."""
     try:
         kept = json.loads((build_dir() / "cache" / KEPT_IN).read_text("utf-8"))
         if kept["form"] == _form() and isinstance(kept["files"], dict):
-            return {"files": kept["files"], "changed": False}
+            return dict(kept["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError, XlreproError):
         pass
-    return {"files": {}, "changed": False}
+    return {}
 
 
 def _form() -> list[Any]:
@@ -107,22 +107,24 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=4096)
 def _code(name: str, path: Path, mtime_ns: int, size: int) -> Module:
     """Parse one file; kept as long as its time and size stay the same."""
-    place, stamp = f"{name} {path}", [mtime_ns, size]
-    known = _kept()["files"].get(place)
-    with suppress(ValueError, TypeError):
-        if known is not None and known[0] == stamp:
-            _, digest, imports, data = known
+    return _remembered(f"{name} {path}", [mtime_ns, size], lambda: _parsed(name, path))
+
+
+def _remembered(place: str, stamp: list[int], make: Callable[[], Module]) -> Module:
+    """Return what was kept of a file, if its time and size are the same; else make and keep it."""
+    with suppress(LookupError, ValueError, TypeError):
+        known, digest, imports, data = _kept()[place]
+        if known == stamp:
             return Module(digest, tuple(imports), tuple(data))
-    module = _parsed(name, path)
-    _remember(place, [stamp, module.digest, list(module.imports), list(module.data)])
+    module = make()
+    _keep_at_exit()
+    _kept()[place] = [stamp, *astuple(module)]
     return module
 
 
-def _remember(place: str, facts: list[Any]) -> None:
-    if not _kept()["changed"]:
-        _kept()["changed"] = True
-        atexit.register(keep)
-    _kept()["files"][place] = facts
+@cache
+def _keep_at_exit() -> None:
+    atexit.register(keep)
 
 
 def _parsed(name: str, path: Path) -> Module:
@@ -199,18 +201,15 @@ def _data_files(root: Path) -> tuple[Path, ...]:
 @lru_cache(maxsize=256)
 def _data_digest(path: Path, mtime_ns: int, size: int) -> str:
     """Return the hash of what a YAML file says, kept like that of a module."""
-    place, stamp = str(path), [mtime_ns, size]
-    known = _kept()["files"].get(place)
-    with suppress(ValueError, TypeError):
-        if known is not None and known[0] == stamp:
-            return str(known[1])
+    return _remembered(str(path), [mtime_ns, size], lambda: _read_data(path)).digest
+
+
+def _read_data(path: Path) -> Module:
     try:
         content = read_yaml(path)
     except DataError as error:
         raise SettingsError(str(error)) from error
-    digest = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()
-    _remember(place, [stamp, digest])
-    return digest
+    return Module(hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest(), ())
 
 
 def _code_text(node: object) -> Iterator[str]:

@@ -6,7 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,6 @@ class RecordStore:
     def __init__(self, root: Path | None = None, published: Path | None = None) -> None:
         self.root = Path(root) if root is not None else build_dir() / "records"
         self.published = Path(published) if published is not None else data_dir() / "results"
-        self._files: dict[Path, tuple[int, int, Record]] = {}
         self._reported: set[str] = set()
         self._listed: tuple[int, dict[str, Record]] | None = None
         check_folder(self.root)
@@ -81,17 +80,14 @@ class RecordStore:
         """The folder below which running trials have their own files."""
         return self.root.parent / "scratch"
 
-    def has(self, key: str) -> bool:
-        """Tell whether there is a whole record of ``key``, made here or published."""
-        return self.get(key) is not None
-
     def get(self, key: str) -> Record | None:
         """Return the record of ``key``: the newer of the one made here and the published one.
 
         A broken file is named in a warning and counts as no record.
         """
-        local = self._read_local(self.path(key))
-        return _newer(local, self._published_record(key))
+        published = (lines.get(key, self._report) for lines in self._published_lines())
+        found = (self._read_local(self.path(key)), next(filter(None, published), None))
+        return max(filter(None, found), key=lambda record: record.started, default=None)
 
     def check_writable(self) -> None:
         """Make the folders that a run writes into, before it trains anything.
@@ -115,7 +111,7 @@ class RecordStore:
         files = self._published_lines(f"{experiment or '*/*'}.{profile or '*'}.jsonl")
         by_key = {record.key: record for lines in files for record in lines.records(self._report)}
         for key, record in self._local_records().items():
-            by_key[key] = _newer(record, by_key.get(key)) or record
+            by_key[key] = max(record, by_key.get(key, record), key=lambda r: r.started)
         chosen = [
             record
             for record in by_key.values()
@@ -146,15 +142,10 @@ class RecordStore:
                 written.
         """
         groups: dict[tuple[str, str], list[Record]] = {}
-        for path in sorted(self.root.glob("*.json")):
-            record = self._read_local(path)
-            if record is None or record.profile not in profiles:
-                continue
-            if experiments is not None and record.experiment not in experiments:
-                continue
-            if keys is not None and record.key not in keys:
-                continue
-            groups.setdefault((record.experiment, record.profile), []).append(record)
+        for key, record in self._local_records().items():
+            asked = experiments is None or record.experiment in experiments
+            if asked and record.profile in profiles and (keys is None or key in keys):
+                groups.setdefault((record.experiment, record.profile), []).append(record)
         return [
             self._publish_one(self.published_path(*address), records)
             for address, records in sorted(groups.items())
@@ -163,11 +154,6 @@ class RecordStore:
     def published_path(self, experiment: str, profile: str) -> Path:
         """Return ``<published>/<paper>/<experiment>.<profile>.jsonl``."""
         return self.published / f"{experiment}.{profile}.jsonl"
-
-    @contextmanager
-    def _locked(self, name: str) -> Iterator[None]:
-        with FileLock(self._lock_path(name)):
-            yield
 
     def lock(self, key: str) -> BaseFileLock | None:
         """Take the lock of one trial without waiting.
@@ -189,7 +175,7 @@ class RecordStore:
         return folder / f"{name}.lock"
 
     def _publish_one(self, path: Path, records: Iterable[Record]) -> PublishedFile:
-        with self._locked(f"publish.{path.name}"):
+        with FileLock(self._lock_path(f"publish.{path.name}")):
             known = _read_whole(path) if path.exists() else {}
             added = replaced = 0
             for record in records:
@@ -214,13 +200,6 @@ class RecordStore:
             except (OSError, UnicodeDecodeError) as error:
                 self._report(_unreadable(path, error))
 
-    def _published_record(self, key: str) -> Record | None:
-        for lines in self._published_lines():
-            record = lines.get(key, self._report)
-            if record is not None:
-                return record
-        return None
-
     def _local_records(self) -> dict[str, Record]:
         """Return the records made here by key; the folder is read again once it has changed.
 
@@ -240,10 +219,6 @@ class RecordStore:
 
     def _read_local(self, path: Path) -> Record | None:
         try:
-            status = path.stat()
-            known = self._files.get(path)
-            if known is not None and known[:2] == (status.st_mtime_ns, status.st_size):
-                return known[2]
             record = Record.from_json(path.read_text(encoding="utf-8"), str(path))
             if record.key != path.stem:
                 raise StoreError(f"{path} holds the record of another trial: remove it")
@@ -252,10 +227,9 @@ class RecordStore:
         except (StoreError, OSError, UnicodeDecodeError) as error:
             self._report(error if isinstance(error, StoreError) else _unreadable(path, error))
             return None
-        self._files[path] = (status.st_mtime_ns, status.st_size, record)
         return record
 
-    def _report(self, problem: object) -> None:
+    def _report(self, problem: StoreError) -> None:
         """Warn of a broken file, once per store."""
         line = str(problem)
         if line not in self._reported:
@@ -330,23 +304,17 @@ def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> StoreError:
     return StoreError(f"{path} cannot be read ({error.strerror}): remove it or mend its rights")
 
 
-def _newer(local: Record | None, published: Record | None) -> Record | None:
-    if local is None or published is None:
-        return local or published
-    return local if local.started >= published.started else published
-
-
 def _read_whole(path: Path) -> dict[str, Record]:
     """Return the records of a published file by key.
 
     Raises:
         StoreError: if it cannot be read or one of its lines is broken.
     """
-
-    def refuse(problem: object) -> None:
-        raise problem if isinstance(problem, StoreError) else StoreError(str(problem))
-
+    broken: list[StoreError] = []
     try:
-        return {record.key: record for record in lines_of(path).records(refuse)}
+        records = {record.key: record for record in lines_of(path).records(broken.append)}
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
+    if broken:
+        raise broken[0]
+    return records

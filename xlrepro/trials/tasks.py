@@ -28,23 +28,11 @@ def function_name(task: str) -> str:
         'xlrepro.papers.word_order.measures.distances:run'
     """
     paper, _, name = task.partition("/")
-    known = _tasks_of(f"{PAPERS}.{paper}") or _tasks_of(paper)
+    known = table_of(paper, "TASKS")
     if name not in known:
         there_are = ", ".join(f"{paper}/{each}" for each in known) or f"none of {paper}"
         raise SettingsError(f"there is no task {task!r}; there are: {there_are}")
     return known[name]
-
-
-def package_of(task: str) -> str:
-    """Return the package that names the task in its ``TASKS``.
-
-    Raises:
-        SettingsError: if there is no such task.
-    """
-    function_name(task)
-    paper, _, name = task.partition("/")
-    ours = f"{PAPERS}.{paper}"
-    return ours if name in _tasks_of(ours) else paper
 
 
 def load_task(task: str) -> "Callable[[Trial, TrialContext], TrialResult]":
@@ -69,10 +57,6 @@ def table_of(paper: str, name: str) -> dict[str, Any]:
         name: of the table.
     """
     return _table(f"{PAPERS}.{paper}", name) or _table(paper, name)
-
-
-def _tasks_of(package: str) -> dict[str, str]:
-    return _table(package, "TASKS")
 
 
 def _table(package: str, name: str) -> dict[str, Any]:

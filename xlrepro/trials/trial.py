@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 PROFILES = ("smoke", "open", "paper")
+FIELDS = ("experiment", "systems", "columns", "profile", "seed", "settings", "data", "task")
 
 
 def canonical_json(value: Any) -> str:
@@ -76,20 +76,15 @@ class Trial:
         """The settings as a fresh dictionary."""
         return dict(json.loads(self.settings_json))
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What `create` takes to make an equal trial."""
+        return {**{name: getattr(self, name) for name in FIELDS}, "data": dict(self.data)}
+
     @cached_property
     def key(self) -> str:
         """SHA-256 (64 hex digits) of everything that decides the trial's numbers."""
-        named = {
-            "experiment": self.experiment,
-            "systems": list(self.systems),
-            "columns": list(self.columns),
-            "profile": self.profile,
-            "seed": self.seed,
-            "settings": self.settings,
-            "data": dict(self.data),
-            "task": self.task,
-        }
-        return hashlib.sha256(canonical_json(named).encode()).hexdigest()
+        return hashlib.sha256(canonical_json(self.fields).encode()).hexdigest()
 
     @property
     def label(self) -> str:
@@ -144,10 +139,8 @@ class TrialContext:
 
     Attributes:
         device: ``"cpu"`` or ``"cuda"``; already checked to exist.
-        scratch: an empty folder for the trial's own files, removed afterwards.
         progress: call it with (fraction done, short text); cheap, may be ignored.
     """
 
     device: str = "cpu"
-    scratch: Path | None = None
     progress: Callable[[float, str], None] = lambda fraction, text: None

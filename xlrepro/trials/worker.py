@@ -3,14 +3,13 @@
 import contextlib
 import io
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -28,9 +27,7 @@ THREADS = 1  # one trial, one thread: the same numbers whatever else the machine
 PROGRESS_SECONDS = 0.5
 
 # This process runs the sources that it read first, whatever happens to the files meanwhile.
-_sources = SourceTree(frozen=True)
-_reached: dict[str, tuple[str, ...]] = {}
-_code: dict[tuple[str, ...], tuple[Fingerprint, GitState]] = {}
+_sources = SourceTree()
 
 
 @dataclass(frozen=True)
@@ -48,15 +45,15 @@ class Outcome:
     log: str = ""
 
 
-def run_trial(trial: Trial, device: str, records_folder: str | None, topic: str | None) -> Outcome:
-    """Run one trial and keep its record; never raises for what the trial does.
+def run_trial(trial: Trial, device: str, records_folder: str | None, topic: str) -> Outcome:
+    """Run one trial inside a worker and keep its record; never raises for what the trial does.
 
     Args:
         trial: what to run.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``, resolved on this machine.
         records_folder: where to write the record before returning; ``None`` if this worker does
             not share a file system with the store.
-        topic: Dask topic that progress is sent to; ``None``: nowhere.
+        topic: Dask topic that progress is sent to.
     """
     output = io.StringIO()
     try:
@@ -89,11 +86,8 @@ def measure_trial(
     memory = machine.PeakMemory(device)
     started = datetime.now(UTC)
     clock = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory(prefix="trial-", dir=_scratch_folder()) as scratch,
-        threadpool_limits(THREADS),
-    ):
-        result = function(trial, TrialContext(device, Path(scratch), progress))
+    with threadpool_limits(THREADS):
+        result = function(trial, TrialContext(device, progress))
     wall_seconds = time.perf_counter() - clock
     # Like the modules below: what the process has used so far, for another trial perhaps.
     result.artefacts = {**artefacts.used(), **result.artefacts}
@@ -102,7 +96,7 @@ def measure_trial(
         trial,
         result,
         started=started.isoformat(timespec="milliseconds"),
-        wall_seconds=wall_seconds,
+        wall_seconds=round(wall_seconds, 3),
         peak_memory_bytes=memory.host_bytes(),
         peak_gpu_memory_bytes=memory.gpu_bytes(),
         device=machine.device_name(device),
@@ -115,41 +109,23 @@ def measure_trial(
     )
 
 
+@cache
 def _reachable(function: str) -> tuple[str, ...]:
     """Return the modules a function may import, as of the first time this process met it."""
-    if function not in _reached:
-        _reached[function] = _sources.fingerprint(function).sources
-    return _reached[function]
+    return _sources.fingerprint(function).sources
 
 
+@cache
 def _code_of(sources: tuple[str, ...]) -> tuple[Fingerprint, GitState]:
     """Return fingerprint and commit of the loaded modules, asked once per process."""
-    if sources not in _code:
-        _code[sources] = (_sources.covering(sources), machine.git_state(sources))
-    return _code[sources]
+    return _sources.covering(sources), machine.git_state(sources)
 
 
-def _scratch_folder() -> str | None:
-    """Return the worker's own folder, which Dask removes even after a kill; ``None`` outside."""
-    worker = _dask_worker()
-    return worker.local_directory if worker is not None else None
-
-
-def _dask_worker() -> Any:
+def _progress_sender(trial: Trial, topic: str) -> Callable[[float, str], None]:
+    """Return a function that sends (fraction, text) to the client, at most twice a second."""
     from distributed import get_worker
 
-    try:
-        return get_worker()
-    except ValueError:
-        return None
-
-
-def _progress_sender(trial: Trial, topic: str | None) -> Callable[[float, str], None]:
-    """Return a function that sends (fraction, text) to the client, at most twice a second."""
-    worker = _dask_worker() if topic is not None else None
-    if worker is None:
-        return lambda fraction, text: None
-    last = 0.0
+    worker, last = get_worker(), 0.0
 
     def send(fraction: float, text: str) -> None:
         nonlocal last

@@ -41,7 +41,7 @@ def learner(settings=None):
 def trained(checkpoint=None, progress=lambda fraction, text: None):
     """Train from the checkpoint, if there is one; return the learner and its fit."""
     settings = small_settings()
-    return train(settings, Encoded(settings), 5, TrialContext("cpu", None, progress), checkpoint)
+    return train(settings, Encoded(settings), 5, TrialContext("cpu", progress), checkpoint)
 
 
 def wait_when_half_done(fraction, text):

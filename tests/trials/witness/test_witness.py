@@ -80,8 +80,10 @@ class Toy:
         return git(self.folder, "rev-parse", "HEAD")
 
     def witness(self, records: list[Record], **options: Any) -> list[Finding]:
-        found = make(groups_of(records), repository=self.folder, **options)
-        keep(each.witness for each in found if each.witness)
+        found = list(make(groups_of(records), repository=self.folder, **options))
+        for each in found:
+            if each.witness:
+                keep(each.witness)
         return found
 
 

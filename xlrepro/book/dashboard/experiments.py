@@ -14,31 +14,18 @@ def experiments_table(profile: str) -> str:
     rows = []
     for paper in paper_order(evidence.catalog):
         for key, entry in evidence.catalog.of_paper(paper).items():
-            state = state_of(key, profile)
-            shown = Entry(
-                "built" if state == BUILT else state, verdict="" if state == BUILT else NOT_RUN
+            state, printed = state_of(key, profile), len(evidence.reported.cells(key))
+            row = (
+                Entry(key, entry.title, href=f"{key}.html"),
+                Entry("ours" if entry.ours else "paper"),
+                Entry(state, verdict="" if state == BUILT else NOT_RUN),
+                Entry(str(printed), sort=printed),
+                *(_cells(evidence, key, p) for p in EVIDENT),
+                _cost(evidence, key),
             )
-            rows.append(
-                (
-                    Entry(key, entry.title, href=f"{key}.html"),
-                    Entry("ours" if entry.ours else "paper"),
-                    shown,
-                    Entry(
-                        str(len(evidence.reported.cells(key))),
-                        sort=len(evidence.reported.cells(key)),
-                    ),
-                    *(_cells(evidence, key, p) for p in EVIDENT),
-                    _cost(evidence, key),
-                )
-            )
-    names = (
-        "experiment",
-        "from",
-        "state",
-        "printed numbers",
-        *(f"cells at {p}" for p in EVIDENT),
-        "cost",
-    )
+            rows.append(row)
+    cells = [f"cells at {p}" for p in EVIDENT]
+    names = ("experiment", "from", "state", "printed numbers", *cells, "cost")
     caption = (
         "Every experiment. Cells: = within the interval, ▲ above, ▼ below the paper; where our "
         "data are not the paper's, cells have no such verdict and are counted apart. Cost: trials "

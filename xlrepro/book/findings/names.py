@@ -1,7 +1,6 @@
 """What a findings page may name: differences, numbers, verdicts, links, costs."""
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -19,6 +18,8 @@ from xlrepro.evidence.provenance import duration, total_cost
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
+FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "verdict", "judged", "tally", "claim",
+             "page", "cost", "ran", "all_claims")  # fmt: skip
 BRACKETS = (
     "In brackets behind a difference stands its 95 % interval over *n* seeds; behind a claim "
     "whether it ✓ holds, ✗ fails or ? is undecided at open."
@@ -51,13 +52,7 @@ class Findings:
     @property
     def names(self) -> dict[str, Any]:
         """Everything that the page may name; CONTRIBUTING.md tells it to its writers."""
-        functions: Mapping[str, Callable[..., Any]] = {
-            "gap": self.gap, "mean": self.mean, "ends": self.ends, "number": self.number,
-            "printed": self.printed,
-            "verdict": self.verdict, "judged": self.judged, "tally": self.tally,
-            "claim": self.claim, "page": self.page, "cost": self.cost, "ran": self.ran,
-            "all_claims": self.all_claims,
-        }  # fmt: skip
+        functions = {name: getattr(self, name) for name in FUNCTIONS}
         known = {"paper": self.evidence.catalog.paper(self.paper), "brackets": BRACKETS}
         state = self.sentences
         marks = {"_enter": state.enter, "_leave": state.leave, "_refuse": state.refuse}

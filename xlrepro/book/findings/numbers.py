@@ -76,9 +76,6 @@ class Number:
         """Whether a cell that it needs was not run."""
         return math.isnan(self.value)
 
-    def __float__(self) -> float:
-        return self.value
-
     def __str__(self) -> str:
         """Return the number.
 

@@ -120,11 +120,13 @@ def check(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dic
 
 def _fit(value: Any, default: Any, name: str, where: str) -> Any:
     if isinstance(default, list) and not isinstance(value, list):
-        parts = value.split(",") if isinstance(value, str) else [value]
-        return [
-            _value(part, f"{where}: parameter {name!r}") if isinstance(part, str) else part
-            for part in parts
-        ]
+        if not isinstance(value, str):
+            return [value]
+        try:
+            return [parse_value(part) for part in value.split(",")]
+        except ValueError as error:
+            wrong = f"the value is not YAML ({error})"
+            raise SettingsError(f"{where}: parameter {name!r}: {wrong}") from None
     if default is None or isinstance(value, type(default)):
         return value
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -133,10 +135,3 @@ def _fit(value: Any, default: Any, name: str, where: str) -> Any:
         f"{where}: parameter {name!r} is a {type(default).__name__} "
         f"(default {default!r}), not {value!r}"
     )
-
-
-def _value(text: str, where: str) -> Any:
-    try:
-        return parse_value(text)
-    except ValueError as error:
-        raise SettingsError(f"{where}: the value is not YAML ({error})") from None

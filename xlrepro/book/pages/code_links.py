@@ -46,10 +46,7 @@ def linked(text: str, paper: str) -> str:
 
 def place_of(name: str, paper: str) -> Place | None:
     """Return where a name is defined: in the paper's code, else in the library; None if nowhere."""
-    for known in (_places(f"xlrepro/papers/{paper}"), _places("xlrepro")):
-        if name in known:
-            return known[name]
-    return None
+    return _places(f"xlrepro/papers/{paper}").get(name) or _places("xlrepro").get(name)
 
 
 @cache

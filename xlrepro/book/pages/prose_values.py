@@ -58,8 +58,5 @@ def built_note(paper: str, profile: str) -> str:
 
 def changelog() -> str:
     """Return CHANGELOG.md without its own title."""
-    path = project_root() / "CHANGELOG.md"
-    if not path.is_file():
-        return "No release yet."
-    lines = path.read_text(encoding="utf-8").strip().splitlines()
-    return "\n".join(lines[1:] if lines and lines[0].startswith("# ") else lines).strip()
+    text = (project_root() / "CHANGELOG.md").read_text(encoding="utf-8")
+    return text.partition("\n")[2].strip()

@@ -1,16 +1,13 @@
 """Which trials are run as witnesses: few, that cover every categorical setting of stale records."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xlrepro.trials.record import Record
-from xlrepro.trials.tasks import package_of
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.tasks import table_of
+from xlrepro.trials.trial import Trial, canonical_json
 from xlrepro.trials.witness.lines import ABSENT, categories
-
-TABLE = "SHRINK"
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,8 @@ def shrinking(task: str) -> dict[str, int]:
     It stands in ``SHRINK`` of the paper's package, beside ``TASKS``; a task that is not there is
     run as it is.
     """
-    table = getattr(import_module(package_of(task)), TABLE, {})
-    return dict(table.get(task.partition("/")[2], {}))
+    paper, _, name = task.partition("/")
+    return dict(table_of(paper, "SHRINK").get(name, {}))
 
 
 def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
@@ -97,7 +94,8 @@ def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
         record: of the trial.
         most: path of a setting, ``"training.epochs"``, to the most it may be.
     """
-    settings = record.trial.settings
+    trial = record.trial
+    settings = trial.settings
     defaults, cut_off = record.details.get("settings"), set[str]()
     for path, limit in most.items():
         *groups, name = path.split(".")
@@ -109,16 +107,8 @@ def shrunk(record: Record, most: Mapping[str, int]) -> Trial:
             if isinstance(whole[name], list):
                 cut_off |= {_name_of(entry) for entry in whole[name][limit:]}
             inner[name] = _at_most(whole[name], limit)
-    return Trial.create(
-        experiment=record.experiment,
-        systems=record.systems,
-        columns=tuple(c for c in record.columns if cut_off.isdisjoint(c.split("/"))),
-        profile=record.profile,
-        seed=record.seed,
-        settings=settings,
-        data=record.data,
-        task=record.task,
-    )
+    columns = tuple(c for c in trial.columns if cut_off.isdisjoint(c.split("/")))
+    return replace(trial, columns=columns, settings_json=canonical_json(settings))
 
 
 def _name_of(entry: Any) -> str:

@@ -9,11 +9,11 @@ records.
 import importlib
 import json
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
-# Until records named tasks, a trial named the function: where it lay in the commits before fc2756b.
+# Until records named tasks, a trial named the function: where it lay in the commits before fc2756b
+# that published records name.
 MAN_MOE, WORD_ORDER = "xlrepro.papers.man_moe", "xlrepro.papers.word_order"
 OLD_RUNNERS = {
     "man_moe/transfer": f"{MAN_MOE}.transfer:run",
@@ -23,13 +23,9 @@ OLD_RUNNERS = {
     "man_moe/mappings_control": f"{MAN_MOE}.mappings_control:run",
     "word_order/pos": f"{WORD_ORDER}.pos_tagging:run",
     "word_order/spans": f"{WORD_ORDER}.span_labelling:run",
-    "word_order/spans_supplied": f"{WORD_ORDER}.official_labelling:run",
-    "word_order/mbert": f"{WORD_ORDER}.mbert_labelling:run",
-    "word_order/mbert_supplied": f"{WORD_ORDER}.official_mbert:run",
     "word_order/pretraining": f"{WORD_ORDER}.mbert_pretraining:run",
     "word_order/nlu": f"{WORD_ORDER}.nlu_runner:run",
     "word_order/alignment": f"{WORD_ORDER}.alignment_quality:run",
-    "word_order/alignment_measure": f"{WORD_ORDER}.alignment_quality:measure",
     "word_order/alignment_distances": f"{WORD_ORDER}.alignment_quality:distances",
     "word_order/distances": f"{WORD_ORDER}.distances:run",
     "word_order/vector_quality": f"{WORD_ORDER}.vector_quality:run",
@@ -45,42 +41,29 @@ def run(fields: dict[str, Any], device: str) -> dict[str, Any]:
     """
     from threadpoolctl import threadpool_limits
 
+    from xlrepro.trials import machine
     from xlrepro.trials import trial as of
 
-    task = fields["task"]
     if "runner" in of.Trial.__dataclass_fields__:
-        runner = OLD_RUNNERS[task]
+        runner = OLD_RUNNERS[fields.pop("task")]
         module, _, name = runner.partition(":")
         function = getattr(importlib.import_module(module), name)
-        fields = {**{key: value for key, value in fields.items() if key != "task"}}
         trial = of.Trial.create(**fields, runner=runner)  # type: ignore[call-arg]
     else:
         from xlrepro.trials.tasks import load_task
 
-        function, trial = load_task(task), of.Trial.create(**fields)
+        function, trial = load_task(fields["task"]), of.Trial.create(**fields)
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory(prefix="witness-") as scratch, threadpool_limits(1):
-        result = function(trial, of.TrialContext(device, Path(scratch)))
+    with threadpool_limits(1):
+        result = function(trial, of.TrialContext(device))
+    class_of = getattr(machine, "numerical_class", None)  # earlier code knows no such thing
     return {
         "cells": [[c.system, c.column, float(c.value), c.metric, c.unit] for c in result.cells],
         "details": result.details,
         "modules": sorted(sys.modules),
-        "numerical_class": numerical_class(device),
+        "numerical_class": class_of(device) if class_of else None,
     }
-
-
-def numerical_class(device: str) -> str | None:
-    """Return the numerical class of this process; ``None`` where the code knows no such thing."""
-    from xlrepro.trials import machine
-
-    name = getattr(machine, "numerical_class", None)
-    return name(device) if name else None
-
-
-def plain(value: Any) -> Any:
-    """Return numpy and torch values as Python's own."""
-    return value.tolist()
 
 
 def main(request: str, folder: str) -> None:
@@ -88,7 +71,7 @@ def main(request: str, folder: str) -> None:
     wanted = json.loads(Path(request).read_text("utf-8"))
     for number, fields in enumerate(wanted["trials"]):
         try:
-            answer = json.dumps(run(fields, wanted["device"]), default=plain)
+            answer = json.dumps(run(fields, wanted["device"]), default=lambda value: value.tolist())
         except Exception as error:
             line = f"{type(error).__name__}: {error}"
             answer = json.dumps({"error": " ".join(line.split())})

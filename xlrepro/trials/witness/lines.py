@@ -10,7 +10,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +64,19 @@ class Witness(Checked):
         """Which records it speaks for, their settings aside."""
         return self.commit, self.fingerprint, self.task, self.profile
 
-    @cached_property
-    def _values(self) -> dict[str, frozenset[str]]:
-        return {path: frozenset(values) for path, values in self.covers.items()}
-
     def missing(self, settings: Mapping[str, Any]) -> list[str]:
-        """Return the settings, ``path=value``, that none of its trials had."""
-        return uncovered(settings, self._values)
+        """Return the settings, ``path=value``, that none of its trials had.
+
+        A setting that is not there has its default, a value of its own: so a path that the line
+        covers and the settings do not have is missing, too, unless it covers `ABSENT` there.
+        """
+        own = categories(settings)
+        absent = {path: {ABSENT} for path in self.covers.keys() - own.keys()}
+        return [
+            f"{path}={value or 'default'}"
+            for path, values in sorted({**own, **absent}.items())
+            for value in sorted(values.difference(self.covers.get(path, ())))
+        ]
 
     def to_json(self) -> str:
         """Return the line, without its end."""
@@ -102,34 +107,24 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-class Witnesses:
-    """All lines, by the records they speak for."""
+def speaking_for(
+    record: Record, lines: Iterable[Witness], digest: Callable[[tuple[str, ...]], str | None]
+) -> Witness | None:
+    """Return a line that holds today and covers the record's settings.
 
-    def __init__(self, lines: Iterable[Witness] = ()) -> None:
-        self._lines: dict[tuple[str, str, str, str], list[Witness]] = {}
-        for line in lines:
-            self._lines.setdefault(line.address, []).append(line)
-
-    def __iter__(self) -> Iterator[Witness]:
-        return (line for lines in self._lines.values() for line in lines)
-
-    def speak_for(
-        self, record: Record, digest: Callable[[tuple[str, ...]], str | None]
-    ) -> Witness | None:
-        """Return a line that holds today and covers the record's settings.
-
-        Args:
-            record: of earlier code.
-            digest: today's fingerprint of some modules, ``None`` where one is gone.
-        """
-        if record.git.dirty is not False or record.git.commit is None:
-            return None
-        address = (record.git.commit, record.fingerprint, record.task, record.profile)
-        for line in self._lines.get(address, ()):
-            holds = digest(line.today_sources) == line.today_fingerprint
-            if holds and not line.missing(record.settings):
-                return line
+    Args:
+        record: of earlier code.
+        lines: from `load_witnesses`.
+        digest: today's fingerprint of some modules, ``None`` where one is gone.
+    """
+    address = (record.git.commit, record.fingerprint, record.task, record.profile)
+    if record.git.dirty is not False:
         return None
+    for line in lines:
+        holds = line.address == address and digest(line.today_sources) == line.today_fingerprint
+        if holds and not line.missing(record.settings):
+            return line
+    return None
 
 
 def witness_file() -> Path:
@@ -137,24 +132,24 @@ def witness_file() -> Path:
     return data_dir() / "results" / FILE
 
 
-def load_witnesses(path: Path | None = None) -> Witnesses:
+def load_witnesses() -> list[Witness]:
     """Read all lines; a broken one is named in a warning and counts as none."""
-    path = path or witness_file()
-    witnesses = []
+    path = witness_file()
+    witnesses: list[Witness] = []
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
-        return Witnesses()
+        return witnesses
     except (OSError, UnicodeDecodeError):
         logger.warning("warning: %s cannot be read: restore it from git", path)
-        return Witnesses()
+        return witnesses
     for number, text in enumerate(lines, start=1):
         if text.strip():
             try:
                 witnesses.append(Witness.from_json(text, f"{path}, line {number},"))
             except StoreError as error:
                 logger.warning("warning: %s", error)
-    return Witnesses(witnesses)
+    return witnesses
 
 
 def categories(settings: Mapping[str, Any]) -> dict[str, set[str]]:
@@ -188,21 +183,6 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, NUMBERS
     else:
         yield path, canonical_json(value)
-
-
-def uncovered(settings: Mapping[str, Any], covers: Mapping[str, frozenset[str]]) -> list[str]:
-    """Return the settings, ``path=value``, that are not among ``covers``.
-
-    A setting that is not there has its default, a value of its own: so a path that ``covers`` knows
-    and the settings do not have is missing, too, unless ``covers`` has `ABSENT` for it.
-    """
-    own = categories(settings)
-    absent = {path: {ABSENT} for path in covers.keys() - own.keys()}
-    return [
-        f"{path}={value or 'default'}"
-        for path, values in sorted({**own, **absent}.items())
-        for value in sorted(values - covers.get(path, frozenset()))
-    ]
 
 
 def covered(all_settings: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:

@@ -4,9 +4,10 @@ The comparison is always with the records' own commit, never with an earlier wit
 results differ, the old side is run once more: one that differs from itself proves nothing here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from xlrepro.paths import build_dir
 from xlrepro.trials import machine
 from xlrepro.trials.fingerprint import Fingerprint, SourceTree
 from xlrepro.trials.record import Record
+from xlrepro.trials.sources import OWN
 from xlrepro.trials.store import write_atomically
 from xlrepro.trials.tasks import function_name
 from xlrepro.trials.trial import Trial
@@ -52,24 +54,19 @@ def make(
     device: str = "cpu",
     repository: Path | None = None,
     say: Say = lambda line: None,
-) -> list[Finding]:
-    """Run the chosen trials of each group on both sides and compare.
+) -> Iterator[Finding]:
+    """Run the chosen trials of each group on both sides and compare; yield what came of it.
 
     Args:
-        groups: stale records, see `groups_of`.
+        groups: stale records, see `groups_of`; those of one commit run together.
         full: run the trials as they are, not shrunken.
         device: ``"cpu"`` or ``"cuda"``.
         repository: the checkout of today's sources.
         say: is told what is going on, a line at a time.
     """
-    repository = repository or sides.today()
-    by_commit: dict[str | None, list[Group]] = {}
-    for group in groups:
-        by_commit.setdefault(group.commit, []).append(group)
-    findings: list[Finding] = []
-    for commit, of in by_commit.items():
-        findings += _at_commit(commit, of, full, device, repository, say)
-    return findings
+    repository = repository or Path(OWN[0])
+    for commit, of in groupby(groups, key=lambda group: group.commit):
+        yield from _at_commit(commit, list(of), full, device, repository, say)
 
 
 def _at_commit(
@@ -79,45 +76,44 @@ def _at_commit(
     device: str,
     repository: Path,
     say: Say,
-) -> list[Finding]:
-    wrong = {id(group): _unusable(group, repository) for group in groups}
-    usable = [group for group in groups if not wrong[id(group)]]
-    findings = [Finding(g, None, (wrong[id(g)],)) for g in groups if wrong[id(g)]]
+) -> Iterator[Finding]:
+    usable = []
+    for group in groups:
+        if wrong := _unusable(group, repository):
+            yield Finding(group, None, (wrong,))
+        else:
+            usable.append(group)
     if not usable or commit is None:
-        return findings
-    trials = {
-        id(group): [shrunk(r, {} if full else shrinking(r.task)) for r in group.chosen]
-        for group in usable
-    }
-    flat = [trial for group in usable for trial in trials[id(group)]]
+        return
+    trials = [[shrunk(r, {} if full else shrinking(r.task)) for r in g.chosen] for g in usable]
+    flat = list({trial.key: trial for of in trials for trial in of}.values())
     say(f"{commit[:8]}: {len(flat)} trials on each side, for {len(usable)} groups of records")
-    tree_today = SourceTree(frozen=True)  # read before the trials run
-    reachable = {task: _reachable(tree_today, task) for task in {t.task for t in flat}}
+    tree_today = SourceTree()  # read before the trials run
+    reachable = {t.task: tree_today.fingerprint(function_name(t.task)).sources for t in flat}
     with sides.tree_of(repository, commit) as tree:
-        old = _by_key(flat, sides.run_once(tree, commit, flat, device, done=_teller("old", say)))
-        new = _by_key(flat, sides.run(repository, flat, device, done=_teller("new", say)))
-        doubtful = [t for t in flat if _both_ran(old[t.key], new[t.key])
-                    and differences(old[t.key], new[t.key])]  # fmt: skip
-        again = _by_key(doubtful, sides.run(tree, doubtful, device)) if doubtful else {}
-    code = {task: (tree_today, modules) for task, modules in reachable.items()}
-    for group in usable:
-        ran = [_Ran(t, old[t.key], new[t.key], again.get(t.key)) for t in trials[id(group)]]
-        findings.append(_judged(group, ran, code[group.records[0].task], full, device, repository))
-    return findings
+        old = sides.run_once(tree, commit, flat, device, done=_teller("old", say))
+        new = sides.run(repository, flat, device, done=_teller("new", say))
+        ran = {t.key: _Ran(t, old[t.key], new[t.key]) for t in flat}
+        doubtful = [each.trial for each in ran.values() if not each.failure and each.unequal]
+        for key, answer in sides.run(tree, doubtful, device).items():
+            ran[key].again = answer
+    for group, of in zip(usable, trials, strict=True):
+        code = tree_today, reachable[group.records[0].task]
+        yield _judged(group, [ran[t.key] for t in of], code, full, device, repository)
 
 
 def _teller(side: str, say: Say) -> sides.Done:
     return lambda trial, answer: say(f"  {side} {trial.label}{' failed' * ('error' in answer)}")
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Ran:
     """A trial and what came of it: at the commit, today, and at the commit once more."""
 
     trial: Trial
     old: dict[str, Any]
     new: dict[str, Any]
-    again: dict[str, Any] | None
+    again: dict[str, Any] | None = None
 
     @property
     def failure(self) -> str:
@@ -141,7 +137,7 @@ class _Ran:
 def _judged(
     group: Group,
     ran: Sequence[_Ran],
-    code: tuple[SourceTree, frozenset[str]],
+    code: tuple[SourceTree, tuple[str, ...]],
     full: bool,
     device: str,
     repository: Path,
@@ -160,7 +156,7 @@ def _judged(
         return Finding(group, None, tuple(problems))
     tree, reachable = code
     loaded = {name for _, result in equal for name in result["modules"]}
-    today = tree.covering(sorted(loaded & reachable))
+    today = tree.covering(loaded.intersection(reachable))
     line = _line(group, equal, today, full, device, repository)
     missing = {lack for record in group.records for lack in line.missing(record.settings)}
     problems += [f"no witness covers {lack}" for lack in sorted(missing)]
@@ -174,25 +170,13 @@ def _unusable(group: Group, repository: Path) -> str:
         return "the records name no commit"
     if git.dirty is not False:
         return f"commit {git.commit[:8]} was dirty: what ran is not what it holds"
-    if not sides.has_commit(repository, git.commit):
+    if machine.git(repository, "cat-file", "-e", f"{git.commit}^{{commit}}") is None:
         return f"commit {git.commit[:8]} is not in this repository: fetch the whole history"
     try:
         function_name(group.records[0].task)
     except SettingsError as error:
         return str(error)
     return ""
-
-
-def _reachable(tree: SourceTree, task: str) -> frozenset[str]:
-    return frozenset(tree.fingerprint(function_name(task)).sources)
-
-
-def _by_key(trials: Sequence[Trial], results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {trial.key: result for trial, result in zip(trials, results, strict=True)}
-
-
-def _both_ran(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    return "error" not in old and "error" not in new
 
 
 def _line(
@@ -211,7 +195,7 @@ def _line(
         fingerprint=first.fingerprint,
         today_fingerprint=today.digest,
         today_sources=today.sources,
-        today_commit=sides.head(repository),
+        today_commit=machine.git(repository, "rev-parse", "HEAD"),
         covers=covered(record.settings for record, _ in equal),
         trials=tuple(record.key for record, _ in equal),
         full=full,
@@ -223,19 +207,16 @@ def _line(
     )
 
 
-def keep(witnesses: Iterable[Witness], path: Path | None = None) -> Path:
-    """Add lines to the file; an earlier line for the same records gives way where it is weaker.
+def keep(witness: Witness) -> None:
+    """Add a line to the file; an earlier line for the same records and trials gives way.
 
     Raises:
         StoreError: if it cannot be written.
     """
-    path = path or witness_file()
-    new = list(witnesses)
-    locks = build_dir() / "locks"
+    path, locks = witness_file(), build_dir() / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with FileLock(locks / f"{path.name}.lock"):
-        replaced = {(line.address, line.trials) for line in new}
-        kept = [w for w in load_witnesses(path) if (w.address, w.trials) not in replaced]
-        lines = sorted([*kept, *new], key=lambda w: (w.task, w.profile, w.commit, w.trials))
+        same = witness.address, witness.trials
+        others = [w for w in load_witnesses() if (w.address, w.trials) != same]
+        lines = sorted([*others, witness], key=lambda w: (w.task, w.profile, w.commit, w.trials))
         write_atomically(path, "".join(line.to_json() + "\n" for line in lines))
-    return path

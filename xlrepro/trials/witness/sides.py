@@ -16,26 +16,15 @@ from typing import Any
 from xlrepro.errors import SettingsError
 from xlrepro.paths import cache_dir
 from xlrepro.trials.cluster import WORKER_ENVIRONMENT
-from xlrepro.trials.machine import versions
+from xlrepro.trials.machine import git, versions
 from xlrepro.trials.sources import OWN
 from xlrepro.trials.store import write_atomically
 from xlrepro.trials.trial import Trial
 from xlrepro.trials.witness import driver
 
-GIT_SECONDS = 120
 POLL_SECONDS = 0.2
 
 Done = Callable[[Trial, dict[str, Any]], None]
-
-
-def today() -> Path:
-    """Return the tree of today's sources."""
-    return Path(OWN[0])
-
-
-def has_commit(repository: Path, commit: str) -> bool:
-    """Tell whether a commit is in the repository; a shallow clone lacks most."""
-    return _git(repository, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 @contextmanager
@@ -48,13 +37,13 @@ def tree_of(repository: Path, commit: str) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=f"witness-{commit[:8]}-"))
     tree = folder / "tree"
     try:
-        if _git(repository, "worktree", "add", "--detach", str(tree), commit) is None:
+        if git(repository, "worktree", "add", "--detach", str(tree), commit) is None:
             raise SettingsError(f"git cannot check out commit {commit[:8]} into {tree}")
         yield tree
     finally:
-        _git(repository, "worktree", "remove", "--force", str(tree))
+        git(repository, "worktree", "remove", "--force", str(tree))
         shutil.rmtree(folder, ignore_errors=True)
-        _git(repository, "worktree", "prune")
+        git(repository, "worktree", "prune")
 
 
 def run(
@@ -63,47 +52,49 @@ def run(
     device: str,
     *,
     done: Done = lambda trial, answer: None,
-) -> list[dict[str, Any]]:
+) -> dict[str, dict[str, Any]]:
     """Run trials with the sources of a tree, in a process of their own, one after the other.
 
     Args:
         tree: a checkout.
-        trials: what to run.
+        trials: what to run, each once.
         device: ``"cpu"`` or ``"cuda"``.
         done: gets each trial and its answer as soon as it has run.
 
     Returns:
-        Per trial ``cells``, ``details`` and ``modules``, or ``error``, a line.
+        Key of a trial to ``cells``, ``details`` and ``modules``, or to ``error``, a line.
     """
+    if not trials:
+        return {}
     with tempfile.TemporaryDirectory(prefix="witness-") as folder:
         request, log = Path(folder, "request.json"), Path(folder, "log")
-        wanted = {"device": device, "trials": [_fields(trial) for trial in trials]}
+        wanted = {"device": device, "trials": [trial.fields for trial in trials]}
         request.write_text(json.dumps(wanted), "utf-8")
         command = [sys.executable, "-P", str(driver.__file__), str(request), folder]
         environment = _environment(tree, Path(folder, "build"), device)
-        answers: list[dict[str, Any]] = []
+        answers: dict[str, dict[str, Any]] = {}
         with (
             log.open("wb") as out,
             subprocess.Popen(command, cwd=tree, env=environment, stdout=out, stderr=out) as process,
         ):
             while len(answers) < len(trials):
                 ended = process.poll() is not None
-                file = Path(folder, f"{len(answers)}.json")
+                trial, file = trials[len(answers)], Path(folder, f"{len(answers)}.json")
                 if file.exists():
-                    answers.append(json.loads(file.read_text("utf-8")))
-                    done(trials[len(answers) - 1], answers[-1])
+                    answers[trial.key] = json.loads(file.read_text("utf-8"))
+                    done(trial, answers[trial.key])
                 elif ended:
                     break
                 else:
                     time.sleep(POLL_SECONDS)
         last = (log.read_text("utf-8", errors="replace").strip().splitlines() or ["no output"])[-1]
     error = {"error": f"its process ended with status {process.returncode}: {last}"}
-    return answers + [error] * (len(trials) - len(answers))
+    return {trial.key: answers.get(trial.key, error) for trial in trials}
 
 
 def run_once(
     tree: Path, commit: str, trials: Sequence[Trial], device: str, *, done: Done
-) -> list[dict[str, Any]]:
+) -> dict[str, dict[str, Any]]:
     """Run trials with the code of a commit as `run` does, but those alone that never ran so here.
 
     A commit's code does not change: what it gave on this processor is kept in the cache, so that
@@ -111,23 +102,15 @@ def run_once(
     """
     folder = cache_dir() / "witness" / f"{commit[:12]}-{device}-{_host()}"
     files = {trial.key: folder / f"{trial.key}.json" for trial in trials}
-    failed: dict[str, dict[str, Any]] = {}
 
     def keep(trial: Trial, answer: dict[str, Any]) -> None:
         if "error" not in answer:
-            folder.mkdir(parents=True, exist_ok=True)
             write_atomically(files[trial.key], json.dumps(answer))
         done(trial, answer)
 
     missing = [trial for trial in trials if not files[trial.key].exists()]
-    if missing:
-        for trial, answer in zip(missing, run(tree, missing, device, done=keep), strict=True):
-            if "error" in answer:
-                failed[trial.key] = answer
-    kept = {key: file for key, file in files.items() if key not in failed}
-    return [
-        failed.get(trial.key) or json.loads(kept[trial.key].read_text("utf-8")) for trial in trials
-    ]
+    new = run(tree, missing, device, done=keep)
+    return {key: new.get(key) or json.loads(file.read_text("utf-8")) for key, file in files.items()}
 
 
 def _host() -> str:
@@ -138,56 +121,20 @@ def _host() -> str:
     return hashlib.sha256(json.dumps([facts, versions()]).encode()).hexdigest()[:12]
 
 
-def _fields(trial: Trial) -> dict[str, Any]:
-    return {
-        "experiment": trial.experiment,
-        "systems": trial.systems,
-        "columns": trial.columns,
-        "profile": trial.profile,
-        "seed": trial.seed,
-        "settings": trial.settings,
-        "data": dict(trial.data),
-        "task": trial.task,
-    }
-
-
 def _environment(tree: Path, build: Path, device: str) -> dict[str, str]:
     """Return this process's environment with the tree's sources and data, and the same caches."""
     kept = {name: value for name, value in os.environ.items() if name != "XLREPRO_HOME"}
-    places = [str(tree), *kept.get("PYTHONPATH", "").split(os.pathsep)]
-    if not (tree / "xlrepro").is_dir():  # another package's tree: it runs with this xlrepro
-        places.append(OWN[0])
-    ours = [
-        place for place in places if place and (place == str(tree) or not _is_ours(place, tree))
-    ]
+    others = list(filter(None, kept.get("PYTHONPATH", "").split(os.pathsep)))
+    if (tree / "xlrepro").is_dir():  # today's must not stand beside it
+        others = [place for place in others if not Path(place, "xlrepro").is_dir()]
+    else:  # another package's tree: it runs with this xlrepro
+        others.append(OWN[0])
     hidden = {"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {}
     return {
         **kept,
         **WORKER_ENVIRONMENT,
         **hidden,
-        "PYTHONPATH": os.pathsep.join(ours),
+        "PYTHONPATH": os.pathsep.join([str(tree), *others]),
         "XLREPRO_BUILD": str(build),
         "XLREPRO_DATA": str(cache_dir()),
     }
-
-
-def _is_ours(place: str, tree: Path) -> bool:
-    """Tell whether a folder of the path would bring today's xlrepro beside the tree's."""
-    return (tree / "xlrepro").is_dir() and Path(place, "xlrepro").is_dir()
-
-
-def _git(repository: Path, *arguments: str) -> str | None:
-    command = ["git", "-C", str(repository), *arguments]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=GIT_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
-
-
-def head(repository: Path) -> str | None:
-    """Return the commit that is checked out; ``None`` outside git."""
-    commit = _git(repository, "rev-parse", "HEAD")
-    return commit.strip() if commit else None
