@@ -94,8 +94,8 @@ def draw_differences(
         **look: of the points, as matplotlib's ``errorbar`` takes it.
     """
     ends = [pairs["mean"] - pairs["low"], pairs["high"] - pairs["mean"]]
-    spread = np.nan_to_num(np.vstack(ends).astype(float))
+    spread, places = np.nan_to_num(np.vstack(ends).astype(float)), np.array(at)
     if across:
-        axes.errorbar(pairs["mean"], at, xerr=spread, **look)
+        axes.errorbar(pairs["mean"], places, xerr=spread, **look)
     else:
-        axes.errorbar(at, pairs["mean"], spread, **look)
+        axes.errorbar(places, pairs["mean"], spread, **look)

@@ -1,11 +1,9 @@
 """The experiments of the sense alignment paper: systems, columns, and the trials that fill them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import product
 from typing import Any
-
-from pydantic import BaseModel
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.sense_alignment import growth, sense_data, transfer_data
@@ -65,19 +63,6 @@ def _preset(profile: str, table: str) -> dict[str, Any]:
     return dict(presets("tables")[profile][table])
 
 
-def _run(
-    task: str,
-    table: str,
-    systems: Sequence[str],
-    columns: Sequence[str],
-    settings: BaseModel,
-    data: Mapping[str, str],
-    seeds: tuple[int, ...] = (),
-) -> Run:
-    key, named = f"{PAPER}/{table}", f"{PAPER}/{task}"
-    return Run(key, systems, columns, settings, data, named, seeds)
-
-
 @per_seed
 def _table2(systems: Sequence[str], profile: str, overrides: Overrides) -> Iterator[Run]:
     changed = changes(overrides)
@@ -97,7 +82,8 @@ def _table2(systems: Sequence[str], profile: str, overrides: Overrides) -> Itera
         hashes = sense_data.data_hashes(settings)
         # Rows without a model have nothing random but the draws of their intervals.
         seeds = () if model else (0,)
-        yield _run("disambiguation", "table2", same, TEST_SETS, settings, hashes, seeds)
+        key, task = f"{PAPER}/table2", f"{PAPER}/disambiguation"
+        yield Run(key, same, TEST_SETS, settings, hashes, task, seeds)
 
 
 def transfer_settings(
@@ -137,8 +123,8 @@ def _transfer(table: str, task: str) -> MakeTrials:
     def trials(systems: Sequence[str], profile: str, overrides: Overrides) -> Iterator[Run]:
         wanted = overrides.get("targets")
         changed = changes({k: v for k, v in overrides.items() if k != "targets"})
-        named = _preset(profile, table)["targets"]
-        targets = named if isinstance(named, dict) else {code: code for code in named}
+        known = _preset(profile, table)["targets"]
+        targets = known if isinstance(known, dict) else {code: code for code in known}
         chosen = [wanted] if isinstance(wanted, str) else list(wanted or targets)
         if unknown := set(chosen) - set(targets):
             raise SettingsError(f"targets of {table} are {', '.join(targets)}, not {unknown}")
@@ -150,7 +136,8 @@ def _transfer(table: str, task: str) -> MakeTrials:
             settings = transfer_settings(table, profile, name, targets[printed], changed)
             columns = [f"{printed}/{d}" for d in settings.domains] or [printed]
             hashes = transfer_data.data_hashes(kind, settings)
-            yield _run(task, table, same, columns, settings, hashes)
+            key, named = f"{PAPER}/{table}", f"{PAPER}/{task}"
+            yield Run(key, same, columns, settings, hashes, named)
 
     return trials
 
@@ -166,7 +153,7 @@ def _hashes(settings: LanguageModelSettings) -> dict[str, str]:
 @per_row
 def _tables6_8(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
     block, _, name = identifier.partition(":")
-    run = partial(_run, "growth", "tables6_8", (identifier,))
+    run = partial(Run, f"{PAPER}/tables6_8", (identifier,), task=f"{PAPER}/growth")
     if block == "arithmetic":
         settings = GrowthSettings(arithmetic=ARITHMETIC[name])
         yield run((growth.STEPS, growth.EPOCHS), settings, {}, seeds=(0,))
@@ -195,7 +182,8 @@ def _figures4_7(identifier: str, profile: str, overrides: Overrides) -> Iterator
             task, columns = "frozen_purity", (*columns, LABELLED)
     values |= {"model": model, **changed.others}
     settings = validated(values, f"figures4_7 {profile} {whole}", PuritySettings)
-    yield _run(task, "figures4_7", (identifier,), columns, settings, _hashes(model))
+    key, hashes = f"{PAPER}/figures4_7", _hashes(model)
+    yield Run(key, (identifier,), columns, settings, hashes, f"{PAPER}/{task}")
 
 
 def _of_lists(model: LanguageModelSettings) -> LanguageModelSettings:

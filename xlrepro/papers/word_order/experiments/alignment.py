@@ -23,11 +23,15 @@ INDUCTION, DISTANCE = "measured:P@1", "measured:distance"
 DISTANCES = tuple(f"distance/{code}" for code in ORDERS)
 
 
-def _columns(block: str, task: str) -> list[str]:
-    """Return the columns of a task's target scores in a block."""
-    preset = presets("alignment_quality")[block]
-    codes = (*preset[task]["targets"], "avg")
-    return [f"{task}/{level['name']}/{code}" for level in preset["levels"] for code in codes]
+def _columns(task: str, *blocks: str) -> list[str]:
+    """Return the columns of a task's scores: the source's, and the targets' in these blocks."""
+    columns = [f"{task}/en"]
+    for preset in (presets("alignment_quality")[block] for block in blocks):
+        codes = (*preset[task]["targets"], "avg")
+        columns += [
+            f"{task}/{level['name']}/{code}" for level in preset["levels"] for code in codes
+        ]
+    return columns
 
 
 @per_row
@@ -37,8 +41,8 @@ def _runs(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
     if identifier == INDUCTION:
         return _induction(profile)
     if identifier == DISTANCE:
-        hashes = _vector_hashes(ARTIFICIAL, [])
-        return [_measured(DISTANCE, DISTANCES, {}, hashes, "word_order/alignment_distances")]
+        hashes, task = _vector_hashes(ARTIFICIAL, []), "word_order/alignment_distances"
+        return [Run(KEY, (identifier,), DISTANCES, {}, hashes, task, seeds=(0,))]
     return _scores(identifier, profile, overrides)
 
 
@@ -56,7 +60,7 @@ def _scores(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run
         }
         tested = training.model_copy(update={"targets": tuple(targets)})
         hashes = data_hashes(tested) | _vector_hashes(tested.corpus, preset["levels"])
-        columns = [f"{task}/en", *_columns(block, task)]
+        columns = _columns(task, block)
         yield Run(KEY, (identifier,), columns, settings, hashes, "word_order/alignment")
 
 
@@ -85,20 +89,9 @@ def _induction(profile: str) -> Iterator[Run]:
                 **_precision(training),
             }
             at = f"/{level['name']}/"
-            columns = [c for task in TASKS for c in _columns(block, task) if at in c]
-            hashes = _vector_hashes(corpus, [level])
-            yield _measured(INDUCTION, columns, settings, hashes, "word_order/alignment_measure")
-
-
-def _measured(
-    system: str,
-    columns: Sequence[str],
-    settings: Mapping[str, Any],
-    hashes: Mapping[str, str],
-    task: str,
-) -> Run:
-    """Return the run of what is measured without training: nothing in it is random."""
-    return Run(KEY, (system,), columns, settings, hashes, task, seeds=(0,))
+            columns = [c for task in TASKS for c in _columns(task, block) if at in c]
+            hashes, task = _vector_hashes(corpus, [level]), "word_order/alignment_measure"
+            yield Run(KEY, (INDUCTION,), columns, settings, hashes, task, seeds=(0,))
 
 
 def _precision(training: TaggingSettings) -> dict[str, str]:
@@ -128,14 +121,7 @@ ALIGNMENT_EXPERIMENT = Experiment(
         ),
         *(System("measured", name, ours=True) for name in ("P@1", "distance")),
     ),
-    columns=(
-        *(
-            c
-            for task in TASKS
-            for c in (f"{task}/en", *(c for b in BLOCKS for c in _columns(b, task)))
-        ),
-        *DISTANCES,
-    ),
+    columns=(*(c for task in TASKS for c in _columns(task, *BLOCKS)), *DISTANCES),
     make_trials=_runs,
     profiles=("smoke", "open"),
     cost={
