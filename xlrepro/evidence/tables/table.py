@@ -84,6 +84,9 @@ class Entry:
         return f"<{tag}{scope}{place}{names}{sort}{title}>{inner}</{tag}>"
 
 
+Value = Entry | str | int  # what a listing makes an entry of
+
+
 @dataclass(frozen=True)
 class Heading:
     """The head of a column: flush right if ``numeric``; ``detail`` is a smaller line below it.
@@ -215,7 +218,7 @@ def listing(
     caption: str,
     texts: Sequence[str],
     numbers: Sequence[str],
-    rows: Iterable[Sequence[Entry | str | int]],
+    rows: Iterable[Sequence[Value]],
     summary: str = "",
 ) -> Table:
     """Return a table of columns of text and, right of them, columns of numbers.
@@ -228,7 +231,7 @@ def listing(
         summary: the stable line.
     """
 
-    def entry(value: Entry | str | int) -> Entry:
+    def entry(value: Value) -> Entry:
         if isinstance(value, int):
             return Entry(f"{value:,}", sort=value)
         return Entry(value) if isinstance(value, str) else value

@@ -83,7 +83,7 @@ def _table2(systems: Sequence[str], profile: str, overrides: Overrides) -> Itera
         # Rows without a model have nothing random but the draws of their intervals.
         seeds = () if model else (0,)
         key, task = f"{PAPER}/table2", f"{PAPER}/disambiguation"
-        yield Run(key, same, TEST_SETS, settings, hashes, task, seeds)
+        yield Run(key, same, tuple(TEST_SETS), settings, hashes, task, seeds)
 
 
 def transfer_settings(

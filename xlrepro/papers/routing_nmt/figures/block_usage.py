@@ -13,7 +13,7 @@ from xlrepro.evidence.figures.drawing import (
     styled,
 )
 from xlrepro.evidence.figures.row_plot import PALETTE
-from xlrepro.evidence.tables.table import Entry, Table, listing, number
+from xlrepro.evidence.tables.table import Entry, Table, Value, listing, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.block_order import BLOCKS, chances_of_means, held
 from xlrepro.papers.routing_nmt.experiments import PAIRS
@@ -80,7 +80,7 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     seeds = max(by_pair.values(), default=1)
     true_of = [held(record.details["usage"]["same"]) for record in records]
     of_one, of_mean = chances(), chances_of_means(seeds)
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for name in of_one:
         count = sum(each[name] for each in true_of)
         of_trials = Entry(f"{count} of {len(records)}", sort=count / max(1, len(records)))

@@ -16,7 +16,7 @@ from xlrepro.evidence.figures.panels import draw_differences
 from xlrepro.evidence.figures.plots import looks_of
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import t_interval
-from xlrepro.evidence.tables.table import Entry, Table, listing, measured, number
+from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
@@ -196,7 +196,7 @@ def samples_table(records: Sequence[Record], profile: str) -> Table:
 def left_out_table(records: Sequence[Record], profile: str) -> Table:
     """Show the size of each task's data and how many training pairs were left out, and why."""
     names = ("found", "overlapping", "repeated", "long", "train", "dev", "test")
-    rows = {}
+    rows: dict[str, list[Value]] = {}
     for (pair, _), runs in _by_row(records).items():
         for task, counts in runs[0].details["data"].items():
             if task != "vocabulary":
@@ -217,7 +217,7 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
     """
     by_row = _by_row(records)
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for (pair, system), others in by_row.items():
         if system == ROUTING:
             continue

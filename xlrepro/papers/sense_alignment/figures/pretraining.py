@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from xlrepro.evidence.tables.table import Entry, Table, listing, measured
+from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured
 from xlrepro.trials.record import Record
 
 MODELS = ("language_model", "source model", "target model")  # where details have a model's log
@@ -37,7 +37,7 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
     return listing(caption, ["first system"], numbers, rows)
 
 
-def _row(name: str, log: dict[str, Any]) -> tuple[Entry | str | int, ...]:
+def _row(name: str, log: dict[str, Any]) -> tuple[Value, ...]:
     held_out = [pair for pair in log["held_out"].values() if pair[1]]
     total, words = (sum(pair[i] for pair in held_out) for i in (0, 1))
     loss, even = measured(total / words) if words else Entry("–"), math.log(log["vocabulary"])

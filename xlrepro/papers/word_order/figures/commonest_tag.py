@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from xlrepro.evidence.tables.table import Entry, Table, listing, measured
+from xlrepro.evidence.tables.table import Table, Value, listing, measured
 from xlrepro.trials.record import Record
 
 Counts = Mapping[str, Sequence[int]]  # tag -> [right, total]
@@ -44,7 +44,7 @@ def guess_table(records: Sequence[Record], profile: str) -> Table:
     return listing(caption, ["system"], numbers, rows, summary)
 
 
-def _row(system: str, records: Sequence[Record]) -> tuple[Entry | str | int, ...]:
+def _row(system: str, records: Sequence[Record]) -> tuple[Value, ...]:
     first = records[0].details
     targets = [code for code in first["by_tag"] if code != first["settings"]["source"]]
     scores = [fmean(accuracy(r.details["by_tag"][c]) for r in records) for c in targets]
