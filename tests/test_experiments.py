@@ -21,7 +21,7 @@ from xlrepro.trials.trial import Cell
 
 
 def make(key, **more):
-    return Experiment(key, (), (), ("open",), lambda *_: [], **more)
+    return Experiment(key, (), (), lambda *_: [], **more)
 
 
 def test_an_own_record_is_read_as_it_is():

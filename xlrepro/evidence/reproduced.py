@@ -28,6 +28,11 @@ class Interval:
     high: float
     level: float = LEVEL
 
+    @property
+    def sign(self) -> str:
+        """``"+"`` or ``"-"`` where it leaves out 0, else ``"0"``."""
+        return "+" if self.low > 0 else "-" if self.high < 0 else "0"
+
 
 def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
     """Return Student's t interval of the mean of ``values``; ``None`` for fewer than two.

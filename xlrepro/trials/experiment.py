@@ -1,14 +1,14 @@
 """An experiment: one table or figure of a paper, as a list of systems, columns and trials."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 from xlrepro.errors import SettingsError
 from xlrepro.trials.overrides import check_overrides, kinds_of
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, Trial
+from xlrepro.trials.trial import PROFILES, Cell, Trial
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ LARGEST_SEED = 2**64 - 1  # the largest that torch.manual_seed takes
 Address = tuple[str, str]  # the system and the column of a cell
 ReadTogether = Callable[[Sequence[Record]], list[Record]]
 NameCells = Callable[[Trial], list[Address]]
+FindPlace = Callable[[Record | Trial, str, str], Address | None]
+THREE = {"open": (0, 1, 2), "paper": (0, 1, 2)}  # seeds of most experiments; one at smoke
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,10 @@ class Experiment:
         key: ``"word_order/table2"``; also the notebook's path below ``notebooks/``.
         systems: in the order of the rows.
         columns: in the order of the page.
-        profiles: those it can run at.
         make_trials: ``(profile, system identifiers, seeds, overrides) -> trials``. ``overrides``
             are settings by name; an unknown name is a SettingsError. Trials of another experiment
             may be among them, so that nothing is trained twice; they stay that experiment's.
+        profiles: those it can run at.
         draws_on: the experiments whose trials ``make_trials`` may return beside its own.
         cells: what a record of one of those says in this experiment's cells.
         fills: which of this experiment's cells a trial of one of those fills, told before it has
@@ -62,16 +64,16 @@ class Experiment:
         together: what the records of a profile say once all are at hand, such as parts of models
             that have no numbers of their own, put in one order for all seeds.
         cost: profile to a sentence about what a full run costs.
-        default_seeds: seeds of a full run, per profile.
+        default_seeds: seeds of a full run, per profile; those that it leaves out have seed 0.
     """
 
     key: str
     systems: tuple[System, ...]
     columns: tuple[str, ...]
-    profiles: tuple[str, ...]
     make_trials: MakeTrials
+    profiles: tuple[str, ...] = PROFILES
     cost: Mapping[str, str] = field(default_factory=dict)
-    default_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    default_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: {**THREE})
     draws_on: tuple[str, ...] = ()
     cells: ReadCells | None = None
     fills: NameCells | None = None
@@ -216,6 +218,25 @@ class Experiment:
             raise SettingsError(
                 f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
             )
+
+
+def shared_cells(ours: FindPlace) -> dict[str, Any]:
+    """Return the ``cells`` and ``fills`` of an experiment that shows other experiments' cells.
+
+    Args:
+        ours: (record or trial of theirs, its system, its column) -> where that cell stands in this
+            experiment; ``None``: nowhere.
+    """
+
+    def cells(record: Record) -> list[Cell]:
+        found = ((cell, ours(record, cell.system, cell.column)) for cell in record.cells)
+        return [replace(cell, system=at[0], column=at[1]) for cell, at in found if at]
+
+    def fills(trial: Trial) -> list[Address]:
+        found = (ours(trial, *theirs) for theirs in product(trial.systems, trial.columns))
+        return [at for at in found if at]
+
+    return {"cells": cells, "fills": fills}
 
 
 def _without_gaps(name: str) -> str:

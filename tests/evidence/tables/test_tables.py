@@ -22,7 +22,7 @@ from xlrepro.evidence.tables.overview import (
     comparison_tables,
     legend,
 )
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.paths import project_root
 
@@ -391,3 +391,13 @@ def test_the_line_above_leaves_to_the_heads_what_touches_them_alone(touching):
     html = Legend("", tuple(touching), "word_order/table2")._repr_html_()
     assert led_to(html) == ["A"]
     assert "What touches some rows or columns alone is named at these." in html
+
+
+def test_a_listing_sorts_its_numbers_by_their_values():
+    table = listing("c", ["row"], ["n", "mean"], [("a", 1200, measured(-0.5, 1, True))])
+    assert [(h.text, h.numeric) for h in table.headings] == [
+        ("row", False),
+        ("n", True),
+        ("mean", True),
+    ]
+    assert table.rows == ((Entry("a"), Entry("1,200", sort=1200), Entry("−0.5", sort=-0.5)),)

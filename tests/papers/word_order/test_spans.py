@@ -9,12 +9,12 @@ from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import data, tagging
+from xlrepro.papers.word_order.experiments.rows import word_settings
 from xlrepro.papers.word_order.experiments.spans import (
     ABLATION,
     ABLATION_IN_TABLE1,
     SPAN_EXPERIMENTS,
     WIDTH,
-    span_settings,
 )
 from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.tasks.source import Source
@@ -124,7 +124,7 @@ def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
 
     monkeypatch.setattr(Source, "sentences", spy)
     split_of.cache_clear()
-    settings = span_settings("smoke", "SF", "ORT", SMALL)
+    settings = word_settings("smoke", "SF", "ORT", SMALL)
     tagging.trained(settings, source_of(settings), 0, TrialContext())
     assert {language for language, _ in read} == {"en"}
     assert {split for _, split in read} == {"train", "dev"}
@@ -132,7 +132,7 @@ def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
 
 def test_few_shot_adds_the_share_that_was_asked_for():
     shot = {"few_shot_language": "es", "few_shot_share": 0.1, "train_sentences": 400}
-    settings = span_settings("smoke", "SF", "ORT", {**shot, "targets": ("es",)})
+    settings = word_settings("smoke", "SF", "ORT", {**shot, "targets": ("es",)})
     plain = settings.model_copy(update={"few_shot_language": None})
     source = source_of(settings)
     assert len(data.few_shot(settings, source)) == 40
@@ -162,7 +162,7 @@ def test_disturbance_keeps_tags_with_tokens_and_spans_whole():
 
 
 def test_tags_are_those_of_english_training_whatever_the_targets_have():
-    settings = span_settings("smoke", "SF", "ORT", SMALL)
+    settings = word_settings("smoke", "SF", "ORT", SMALL)
     source = source_of(settings)
     kinds = {t[2:] for s in source.sentences("en", "train") for t in s.slots if t != "O"}
     assert {name[2:] for name in tag_set(source).names if name != "O"} == kinds
@@ -170,7 +170,7 @@ def test_tags_are_those_of_english_training_whatever_the_targets_have():
 
 def test_table_5_at_k_is_scored_on_the_sentences_disturbed_by_k(monkeypatch):
     """At k = 2 scored with k = 1 would be seen."""
-    settings = span_settings("smoke", "SF", "ORT", {**SMALL, "test_shuffles": (0, 1, 2)})
+    settings = word_settings("smoke", "SF", "ORT", {**SMALL, "test_shuffles": (0, 1, 2)})
     source, seen = source_of(settings), []
     tagger, _ = tagging.trained(settings, source, 0, TrialContext())
     monkeypatch.setattr(tagging, "score", lambda task, gold, *_: seen.append(gold) or 0.0)
@@ -188,7 +188,7 @@ def test_figure_3_refuses_a_kernel_size_from_outside():
 
 @pytest.fixture
 def re_split():
-    source = source_of(span_settings("open", "SF", "ORT"))
+    source = source_of(word_settings("open", "SF", "ORT"))
     return {s: source.sentences("en", s) for s in ("train", "dev", "test")}
 
 

@@ -12,7 +12,8 @@ from xlrepro.experiments import experiment
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.papers.word_order import tagging
 from xlrepro.papers.word_order.experiments import EXPERIMENTS
-from xlrepro.papers.word_order.experiments.spans import SPAN_EXPERIMENTS, span_settings
+from xlrepro.papers.word_order.experiments.rows import word_settings
+from xlrepro.papers.word_order.experiments.spans import SPAN_EXPERIMENTS
 from xlrepro.papers.word_order.mbert import encoders, pieces
 from xlrepro.papers.word_order.mbert import tagging as mbert_tagging
 from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
@@ -68,7 +69,7 @@ def paper_trial(key, system, task=None, **overrides):
 
 
 def paper_source(task, *changes):
-    return Source.of(span_settings("paper", task, "ORT", *changes), task)
+    return Source.of(word_settings("paper", task, "ORT", *changes), task)
 
 
 # What the files hold
@@ -227,7 +228,7 @@ def test_no_target_sentence_is_read_before_training_is_over(supplied, monkeypatc
         "sentences",
         lambda s, code, split: read.append((code, split)) or original(s, code, split),
     )
-    settings = span_settings("paper", "NER", "ORT", TINY)
+    settings = word_settings("paper", "NER", "ORT", TINY)
     tagging.trained(settings, Source.of(settings, "NER"), 0, TrialContext())
     assert set(read) == {("en", "train"), ("en", "dev")}
 

@@ -6,7 +6,7 @@ import torch
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import data, tagging
-from xlrepro.papers.word_order.experiments.table2 import pos_settings
+from xlrepro.papers.word_order.experiments.rows import word_settings
 from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, score, split_of
@@ -67,7 +67,7 @@ def read(monkeypatch):
 
 
 def settings_of(row, **overrides):
-    return pos_settings("smoke", row, {**SMALL, **overrides})
+    return word_settings("smoke", "POS", row, {**SMALL, **overrides})
 
 
 def trained(settings, seed=0):
@@ -152,8 +152,8 @@ def test_copies_differ_between_seeds():
 
 def test_only_the_shuffled_rows_shuffle():
     for row in ENCODERS:
-        assert not pos_settings("smoke", row).shuffle
-    assert pos_settings("smoke", "TRS w/ shuffled data").shuffle
+        assert not word_settings("smoke", "POS", row).shuffle
+    assert word_settings("smoke", "POS", "TRS w/ shuffled data").shuffle
 
 
 def test_an_unknown_override_is_one_clear_line():

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xlrepro.evidence.figures.drawing import Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.reproduced import Interval, ReproducedCell
@@ -10,6 +12,7 @@ from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -59,6 +62,7 @@ def line_with_intervals(
     color: str = PALETTE[0],
     marker: str = "o",
     label: str | None = None,
+    **look: Any,
 ) -> None:
     """Draw a line through means, each with its interval where it has one.
 
@@ -69,8 +73,29 @@ def line_with_intervals(
         color: of the line.
         marker: at each point.
         label: in the legend.
+        **look: what else matplotlib's ``errorbar`` takes.
     """
     means = [mean for mean, _ in points]
     half = [(i.high - i.low) / 2 if i else 0.0 for _, i in points]
-    look: dict[str, Any] = {"color": color, "marker": marker, "label": label}
-    axes.errorbar(x, means, half, ms=4, capsize=2, lw=1, **look)
+    look = {"capsize": 2, "color": color, "marker": marker, "label": label, **look}
+    axes.errorbar(x, means, half, ms=4, lw=1, **look)
+
+
+def draw_differences(
+    axes: "Axes", pairs: "pd.DataFrame", at: Sequence[float], across: bool = False, **look: Any
+) -> None:
+    """Draw differences paired by seed as points, each with its interval where it has one.
+
+    Args:
+        axes: where.
+        pairs: rows of `xlrepro.evidence.paired.paired_differences`.
+        at: the place of each on the other axis.
+        across: whether differences go along the horizontal axis.
+        **look: of the points, as matplotlib's ``errorbar`` takes it.
+    """
+    ends = [pairs["mean"] - pairs["low"], pairs["high"] - pairs["mean"]]
+    spread, places = np.nan_to_num(np.vstack(ends).astype(float)), np.array(at)
+    if across:
+        axes.errorbar(pairs["mean"], places, xerr=spread, **look)
+    else:
+        axes.errorbar(places, pairs["mean"], spread, **look)

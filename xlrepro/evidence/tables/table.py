@@ -4,7 +4,7 @@ The HTML stands on its own: without ``book/_static/tables.js`` it is a plain tab
 and headers; with it, a click on a header sorts and a text box filters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
@@ -82,6 +82,9 @@ class Entry:
         place = f' id="{escape(self.anchor)}"' if self.anchor else ""
         tag, scope = ("th", ' scope="row"') if header else ("td", "")
         return f"<{tag}{scope}{place}{names}{sort}{title}>{inner}</{tag}>"
+
+
+Value = Entry | str | int  # what a listing makes an entry of
 
 
 @dataclass(frozen=True)
@@ -204,3 +207,34 @@ def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:
 def headings(*names: str, numeric: Sequence[str] = ()) -> tuple[Heading, ...]:
     """Return headings by name; those in ``numeric`` are set flush right."""
     return tuple(Heading(n, n in numeric) for n in names)
+
+
+def measured(value: float | None, decimals: int = 2, signed: bool = False) -> Entry:
+    """Return a number, written as :func:`number` does, as an entry that sorts by it."""
+    return Entry(number(value, decimals, signed), sort=value)
+
+
+def listing(
+    caption: str,
+    texts: Sequence[str],
+    numbers: Sequence[str],
+    rows: Iterable[Sequence[Value]],
+    summary: str = "",
+) -> Table:
+    """Return a table of columns of text and, right of them, columns of numbers.
+
+    Args:
+        caption: what the table shows, one sentence.
+        texts: headings of the columns of text.
+        numbers: headings of the columns of numbers.
+        rows: one value per heading; a text stands as it is, a whole number sorts by itself.
+        summary: the stable line.
+    """
+
+    def entry(value: Value) -> Entry:
+        if isinstance(value, int):
+            return Entry(f"{value:,}", sort=value)
+        return Entry(value) if isinstance(value, str) else value
+
+    body = tuple(tuple(map(entry, row)) for row in rows)
+    return Table(caption, headings(*texts, *numbers, numeric=numbers), body, summary)

@@ -1,6 +1,6 @@
 """The experiments of the MAN-MoE paper: systems, columns, and the trials that fill them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,15 +20,10 @@ from xlrepro.papers.man_moe.systems import (
     UNSUPERVISED_ROWS,
 )
 from xlrepro.papers.man_moe.texts import data
-from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.per_seed import per_seed
+from xlrepro.trials.experiment import Address, Experiment, System, shared_cells
+from xlrepro.trials.per_seed import Overrides, Run, per_row
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, Trial
-
-TRANSFER = "man_moe/transfer"
-STATISTICS = "man_moe/statistics"
-SWEEP_RUN = "man_moe/sweep"
-Overrides = Mapping[str, Any]
+from xlrepro.trials.trial import Trial
 
 MAPPED = {"vectors": "mapped"}
 MAPPED_ROWS = {row: {**c, **MAPPED} for row, c in NER_ROWS.items() if "vectors" not in c}
@@ -60,123 +55,85 @@ BY_NAME_AT = {"without:MAN-MOE+CharCNN+UMWE": ("open",)}
 SPLITS = ("train", "dev", "test")
 
 
-def _trials(
+def _run(
     table: str,
     identifier: str,
     columns: Sequence[str],
-    profile: str,
-    seeds: Sequence[int],
     settings: TransferSettings,
-    task: str = TRANSFER,
-) -> list[Trial]:
-    return per_seed(
-        seeds,
-        experiment=f"man_moe/{table}",
-        system=identifier,
-        columns=columns,
-        profile=profile,
-        settings=settings,
-        data=data.data_hashes(settings),
-        task=task,
-    )
+    task: str = "man_moe/transfer",
+    seeds: tuple[int, ...] = (),
+) -> Run:
+    hashes = data.data_hashes(settings)
+    return Run(f"man_moe/{table}", (identifier,), columns, settings, hashes, task, seeds)
 
 
-def _row_trials(
-    table: str, identifier: str, profile: str, seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
-    """Return the trials of a row: one per seed, or one per target and seed."""
+def _row(table: str, identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    """Yield the run of a row, or one per target."""
     block, _, row = identifier.partition(":")
     if profile not in ONLY_AT.get(block, (profile,)):
-        return []
+        return
     preset, changes = PRESET[table], ROWS[table][block][row]
     whole = transfer_settings(preset, profile, changes, overrides, block)
     if not whole.domains and block not in BY_TARGET:
-        return _trials(table, identifier, (*whole.targets, "avg"), profile, seeds, whole)
-    trials = []
+        yield _run(table, identifier, (*whole.targets, "avg"), whole)
+        return
     for target in whole.targets:
         alone = {**overrides, "targets": (target,)}
         one = transfer_settings(preset, profile, changes, alone, block)
         columns = [f"{target}/{domain}" for domain in (*one.domains, "avg")]
-        columns = columns if one.domains else [target]
-        trials += _trials(table, identifier, columns, profile, seeds, one)
-    return trials
+        yield _run(table, identifier, columns if one.domains else [target], one)
 
 
-def _rows_of(table: str) -> Callable[..., list[Trial]]:
-    """Return what makes the trials of a table whose rows are all its own."""
-
-    def make(
-        profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-    ) -> list[Trial]:
-        return [t for i in systems for t in _row_trials(table, i, profile, seeds, overrides)]
-
-    return make
+@per_row
+def _table2(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
+    if identifier.startswith("corpus:"):
+        return _statistics(identifier, profile)
+    return _row("table2", identifier, profile, overrides)
 
 
-def _table2_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
-    counted = [i for i in systems if i.startswith("corpus:")]
-    rows = [i for i in systems if i not in counted]
-    trials = [t for i in rows for t in _row_trials("table2", i, profile, seeds, overrides)]
-    return trials + [t for i in counted for t in _statistics_trials(i, profile)]
-
-
-def _statistics_trials(identifier: str, profile: str) -> list[Trial]:
-    """Return the one trial that counts all utterances of a language; nothing in it is random."""
+def _statistics(identifier: str, profile: str) -> Iterator[Run]:
+    """Yield the one run that counts all utterances of a language; nothing in it is random."""
     language = identifier.partition(":")[2]
     if language not in transfer_settings("slots", profile, {}, {}).languages:
-        return []
+        return
     settings = transfer_settings("slots", profile, {"targets": (language,)}, {})
     if settings.corpus != "artificial":  # which has no end: there the cut is all there is
         settings = settings.model_copy(update={"train_sentences": None, "test_sentences": None})
     columns = [f"{domain}/{split}" for domain in settings.domains for split in SPLITS]
     columns += [f"{domain}/slot types" for domain in settings.domains]
-    return _trials("table2", identifier, columns, profile, (0,), settings, STATISTICS)
+    yield _run("table2", identifier, columns, settings, "man_moe/statistics", seeds=(0,))
 
 
-def _table3_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
-    trials = []
-    for identifier in systems:
-        same = ABLATION_IN_TABLE2.get(identifier)
-        row = ("table2", same) if same else ("table3", identifier)
-        trials += _row_trials(*row, profile, seeds, overrides)
-    return trials
+@per_row
+def _table3(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
+    same = ABLATION_IN_TABLE2.get(identifier)
+    return _row(*(("table2", same) if same else ("table3", identifier)), profile, overrides)
 
 
-def _table3_cells(record: Record) -> list[Cell]:
-    (row,) = (row for row, same in ABLATION_IN_TABLE2.items() if (same,) == record.systems)
-    return [Cell(row, c.column, c.value, c.metric, c.unit) for c in record.cells]
+def _table3_place(_: Record | Trial, system: str, column: str) -> Address:
+    """Return where a cell of Table 2 stands in Table 3."""
+    (row,) = (row for row, same in ABLATION_IN_TABLE2.items() if same == system)
+    return row, column
 
 
-def _figure4_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
-    rows = [gates.SHOWN[identifier] for identifier in systems]
-    return [t for row in rows for t in _row_trials(*row, profile, seeds, overrides)]
-
-
-def _table6_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
+@per_row
+def _table6(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
     overrides = {**overrides, "targets": (sweep.TARGET,)}
     base = transfer_settings("slots", profile, {}, overrides)
-    trials: dict[str, Trial] = {}
-    for identifier in systems:
-        setting, values = sweep.SWEEP[identifier.partition(":")[2]]
-        if setting in overrides:
-            raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
-        for value in values:
-            if value == getattr(base, setting):
-                swept = _row_trials("table2", "without:MAN-MoE", profile, seeds, overrides)
-            else:
-                settings = transfer_settings("slots", profile, {setting: value}, overrides)
-                columns = [sweep.column(value)]
-                swept = _trials("table6", identifier, columns, profile, seeds, settings, SWEEP_RUN)
-            trials |= {t.key: t for t in swept}
-    return list(trials.values())
+    setting, values = sweep.SWEEP[identifier.partition(":")[2]]
+    if setting in overrides:
+        raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
+    for value in values:
+        if value == getattr(base, setting):
+            yield from _row("table2", "without:MAN-MoE", profile, overrides)
+        else:
+            settings = transfer_settings("slots", profile, {setting: value}, overrides)
+            yield _run("table6", identifier, [sweep.column(value)], settings, "man_moe/sweep")
+
+
+@per_row
+def _figure4(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    return _row(*gates.SHOWN[identifier], profile, overrides)
 
 
 def _columns(preset: str) -> tuple[str, ...]:
@@ -207,12 +164,7 @@ def _systems(table: str, *blocks: str, **options: bool) -> tuple[System, ...]:
 
 
 COST = {"smoke": "seconds", "open": "a minute per trial and CPU core"}
-_experiment = partial(
-    Experiment,
-    profiles=("smoke", "open"),
-    cost=COST,
-    default_seeds={"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)},
-)
+_experiment = partial(Experiment, profiles=("smoke", "open"), cost=COST)
 
 EXPERIMENTS = (
     _experiment(
@@ -222,15 +174,15 @@ EXPERIMENTS = (
             *(System("corpus", code, ours=True) for code in ("en", "de", "es", "zh", "th")),
         ),
         columns=_columns("slots"),
-        make_trials=_table2_trials,
+        make_trials=_table2,
     ),
     _experiment(
         key="man_moe/table3",
         systems=_systems("table3", "ablation"),
         columns=_columns("slots"),
-        make_trials=_table3_trials,
+        make_trials=_table3,
         draws_on=("man_moe/table2",),
-        cells=_table3_cells,
+        **shared_cells(_table3_place),
     ),
     _experiment(
         key="man_moe/table4",
@@ -250,13 +202,13 @@ EXPERIMENTS = (
         columns=("de", "es", "nl", "avg"),
         profiles=("smoke", "open", "paper"),
         cost={**COST, "paper": "one GPU; CoNLL 2002 and 2003, fastText's vectors of Wikipedia"},
-        make_trials=_rows_of("table4"),
+        make_trials=per_row(partial(_row, "table4")),
     ),
     _experiment(
         key="man_moe/table5",
         systems=_systems("table5", "without"),
         columns=_columns("reviews"),
-        make_trials=_rows_of("table5"),
+        make_trials=per_row(partial(_row, "table5")),
     ),
     _experiment(
         key="man_moe/table6",
@@ -265,7 +217,7 @@ EXPERIMENTS = (
             sweep.column(v)
             for v in sorted({v for _, values in sweep.SWEEP.values() for v in values})
         ),
-        make_trials=_table6_trials,
+        make_trials=_table6,
         draws_on=("man_moe/table2",),
         cells=sweep.cells,
     ),
@@ -277,7 +229,7 @@ EXPERIMENTS = (
             System("gates", "NER, long training", default=False, ours=True),
         ),
         columns=_gate_columns(),
-        make_trials=_figure4_trials,
+        make_trials=_figure4,
         draws_on=("man_moe/table5", "man_moe/table4"),
         cells=gates.cells,
     ),

@@ -4,7 +4,7 @@ A bilingual model is made once per English model, initialisation and language, a
 tables; its trials train heads. Table 3's rows on vectors are Table 1's and 2's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,16 +31,14 @@ from xlrepro.papers.ramen.settings import (
     presets,
     validated,
 )
-from xlrepro.trials.experiment import Experiment
-from xlrepro.trials.per_seed import per_seed
+from xlrepro.trials.experiment import Address, Experiment, MakeTrials, shared_cells
+from xlrepro.trials.per_seed import Overrides, Run, per_row
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, Trial
+from xlrepro.trials.trial import Trial
 
-TASK, FINE_TUNING = "ramen/evaluation", "ramen/fine-tuning"
 LANGUAGES = ("fr", "ru", "ar", "hi", "vi", "zh")
 POINTS = tuple(UPDATES.values())
 DATASETS = {"XNLI": "XNLI", "UD": "UD v2.4"}  # as Figure 2 names its panels
-Overrides = Mapping[str, Any]
 
 
 def evaluation_settings(
@@ -74,12 +72,9 @@ def evaluation_settings(
     if row.longer:
         made = _merged(made, preset["longer"]["adaptation"])
     for name, value in overrides.items():
-        if name == "targets":
-            continue
-        place = head if name in HeadSettings.model_fields else values
-        (made if name in AdaptationSettings.model_fields and place is values else place)[name] = (
-            value
-        )
+        adapts = made if name in AdaptationSettings.model_fields else values
+        if name != "targets":
+            (head if name in HeadSettings.model_fields else adapts)[name] = value
     values |= preset[row.model] if row.model else {"adaptation": made}
     if row.tuned:
         values |= {**preset["tuned"][task], **values}
@@ -99,26 +94,6 @@ def _layer(preset: Mapping[str, Any], task: str, row: Row) -> dict[str, int]:
     """Return the layer that the preset names for a model and a task; else the last."""
     layers = preset.get("reads", {}).get(row.model or "bilingual", {})
     return {"layer": layers[task.split()[0]]} if task.split()[0] in layers else {}
-
-
-def _trials(
-    table: str,
-    identifier: str,
-    columns: Sequence[str],
-    profile: str,
-    seeds: Sequence[int],
-    settings: EvaluationSettings,
-) -> list[Trial]:
-    return per_seed(
-        seeds,
-        experiment=f"ramen/{table}",
-        system=identifier,
-        columns=columns,
-        profile=profile,
-        settings=settings,
-        data=data_hashes(settings),
-        task=FINE_TUNING if isinstance(settings, FineTuningSettings) else TASK,
-    )
 
 
 def _preset_targets(profile: str, row: Row) -> list[str]:
@@ -148,66 +123,52 @@ def _runs(row: Row, profile: str) -> bool:
     return has_model and (not row.english or row.english in preset.get("models", {}))
 
 
-def _row_trials(
-    table: str,
-    task: str,
-    identifier: str,
-    row: Row,
-    profile: str,
-    seeds: Sequence[int],
-    overrides: Overrides,
-    checkpoints: Sequence[str] = ("end",),
-) -> list[Trial]:
-    """Return the trials of a row: one per seed where one head serves all, else one per target."""
+def _row(
+    table: str, task: str, identifier: str, row: Row, profile: str, overrides: Overrides
+) -> Iterator[Run]:
+    """Yield the run of a row where one head serves all targets, else one per target."""
     row = _as_run(row, table, profile)
     targets = list(overrides.get("targets", _preset_targets(profile, row)))
     # Trained on English, one head serves all languages that one encoder reads.
     shared = row.model and task != "UD supervised"
-    groups = [targets] if shared else [[target] for target in targets]
-    trials = []
-    for group in groups:
+    for group in [targets] if shared else [[target] for target in targets]:
         settings = evaluation_settings(profile, task, row, group, overrides)
-        settings = settings.model_copy(update={"checkpoints": tuple(checkpoints)})
+        if table == "figure2":
+            settings = settings.model_copy(update={"checkpoints": tuple(UPDATES)})
         columns = [column for target in group for column in _columns(task, table, target)]
-        trials += _trials(table, identifier, columns, profile, seeds, settings)
+        name = "fine-tuning" if isinstance(settings, FineTuningSettings) else "evaluation"
+        hashes = data_hashes(settings)
+        yield Run(f"ramen/{table}", (identifier,), columns, settings, hashes, f"ramen/{name}")
+
+
+def _rows(table: str, task: str, rows: Mapping[str, Row]) -> MakeTrials:
+    """Return what makes the trials of a table, those of rows whose weights a profile has."""
+
+    @per_row
+    def trials(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
+        row = rows[identifier]
+        return _row(table, task, identifier, row, profile, overrides) if _runs(row, profile) else ()
+
     return trials
 
 
-def _table_trials(
-    table: str,
-    task: str,
-    rows: Mapping[str, Row],
-    profile: str,
-    systems: Sequence[str],
-    seeds: Sequence[int],
-    overrides: Overrides,
-) -> list[Trial]:
-    return [
-        trial
-        for identifier in systems
-        if _runs(rows[identifier], profile)
-        for trial in _row_trials(
-            table, task, identifier, rows[identifier], profile, seeds, overrides
-        )
-    ]
+@per_row
+def _table3(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    row = TABLE3[identifier]
+    table, task = TABLE_OF[identifier.partition(":")[0].partition("-")[0]]
+    same = SHARED.get(identifier.rsplit(", ", 1)[-1].rsplit(":", 1)[-1])
+    if same and not row.tuned:
+        name = f"{_roberta(profile)} ({same})"
+        return _row(table, task, name, ZERO_SHOT[name], profile, overrides)
+    if "models" in presets()[profile]:
+        row = row._replace(english="roberta-base")
+    return _row("table3", task, identifier, row, profile, overrides)
 
 
-def _table3_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
-    trials = []
-    for identifier in systems:
-        row = TABLE3[identifier]
-        table, task = TABLE_OF[identifier.partition(":")[0].partition("-")[0]]
-        same = SHARED.get(identifier.rsplit(", ", 1)[-1].rsplit(":", 1)[-1])
-        if same is None or row.tuned:
-            if "models" in presets()[profile]:
-                row = row._replace(english="roberta-base")
-            trials += _row_trials("table3", task, identifier, row, profile, seeds, overrides)
-        else:
-            name = f"{_roberta(profile)} ({same})"
-            trials += _row_trials(table, task, name, ZERO_SHOT[name], profile, seeds, overrides)
-    return trials
+@per_row
+def _figure2(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    for task in DATASETS:
+        yield from _row("figure2", task, identifier, FIGURE2[identifier], profile, overrides)
 
 
 def _roberta(profile: str) -> str:
@@ -215,63 +176,20 @@ def _roberta(profile: str) -> str:
     return f"base:{ROBERTA}" if "models" in presets()[profile] else BASE
 
 
-def _table3_system(table: str, system: str, profile: str) -> str | None:
-    """Return the row of Table 3 that a row of Table 1 or 2 is, if it is one."""
-    block = {"ramen/table1": "xnli", "ramen/table2": "ud"}.get(table)
-    if system == f"{_roberta(profile)} (mono)":
-        return f"{block}:{ROBERTA}, vec"
-    return f"{block}-ours:par" if system == f"{_roberta(profile)} (parallel)" else None
-
-
-def _table3_column(column: str) -> str | None:
-    """Return the column of Table 3 that a column of Table 1 or 2 is: LAS alone, by language."""
+def _table3_place(trained: Record | Trial, system: str, column: str) -> Address | None:
+    """Return where a cell of Table 1 or 2 stands in Table 3, which has LAS alone, by language."""
+    block = {"ramen/table1": "xnli", "ramen/table2": "ud"}[trained.experiment]
     measure, _, language = column.rpartition("/")
-    return None if measure == "UAS" else language
-
-
-def _table3_cells(record: Record) -> list[Cell]:
-    cells = []
-    for cell in record.cells:
-        system = _table3_system(record.experiment, cell.system, record.profile)
-        column = _table3_column(cell.column)
-        if system and column:
-            cells.append(Cell(system, column, cell.value, cell.metric, cell.unit))
-    return cells
-
-
-def _table3_fills(trial: Trial) -> list[tuple[str, str]]:
-    addresses = []
-    for identifier in trial.systems:
-        system = _table3_system(trial.experiment, identifier, trial.profile)
-        columns = [_table3_column(column) for column in trial.columns]
-        addresses += [(system, column) for column in columns if system and column]
-    return addresses
-
-
-def _figure2_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Overrides
-) -> list[Trial]:
-    return [
-        trial
-        for identifier in systems
-        for task in DATASETS
-        for trial in _row_trials(
-            "figure2",
-            task,
-            identifier,
-            FIGURE2[identifier],
-            profile,
-            seeds,
-            overrides,
-            tuple(UPDATES),
-        )
-    ]
+    roberta = _roberta(trained.profile)
+    row = {
+        f"{roberta} (mono)": f"{block}:{ROBERTA}, vec",
+        f"{roberta} (parallel)": f"{block}-ours:par",
+    }.get(system)
+    return (row, language) if row and measure != "UAS" else None
 
 
 _experiment = partial(
     Experiment,
-    profiles=("smoke", "open", "paper"),
-    default_seeds={"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)},
     cost={
         "smoke": "seconds",
         "paper": "one GPU; days per bilingual model, hours per trial; the paper's weights and text",
@@ -285,28 +203,27 @@ EXPERIMENTS = (
         key="ramen/table1",
         systems=systems_of(TABLE1),
         columns=LANGUAGES,
-        make_trials=partial(_table_trials, "table1", "XNLI", TABLE1),
+        make_trials=_rows("table1", "XNLI", TABLE1),
     ),
     _experiment(
         key="ramen/table2",
         systems=systems_of(TABLE2),
         columns=tuple(f"{measure}/{code}" for measure in ("LAS", "UAS") for code in LANGUAGES),
-        make_trials=partial(_table_trials, "table2", "UD", TABLE2),
+        make_trials=_rows("table2", "UD", TABLE2),
     ),
     _experiment(
         key="ramen/table3",
         systems=systems_of(TABLE3),
         columns=LANGUAGES,
-        make_trials=_table3_trials,
+        make_trials=_table3,
         draws_on=("ramen/table1", "ramen/table2"),
-        cells=_table3_cells,
-        fills=_table3_fills,
+        **shared_cells(_table3_place),
     ),
     _experiment(
         key="ramen/table4",
         systems=systems_of(TABLE4),
         columns=LANGUAGES,
-        make_trials=partial(_table_trials, "table4", "UD supervised", TABLE4),
+        make_trials=_rows("table4", "UD supervised", TABLE4),
     ),
     _experiment(
         key="ramen/figure2",
@@ -318,6 +235,6 @@ EXPERIMENTS = (
             for code in LANGUAGES
             for point in POINTS
         ),
-        make_trials=_figure2_trials,
+        make_trials=_figure2,
     ),
 )

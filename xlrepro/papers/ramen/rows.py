@@ -46,24 +46,20 @@ SUPPLIED = {
 ZERO_SHOT = {f"{BASE} (mono)": MONO, f"{BASE} (parallel)": PARALLEL, OURS: SHALLOW, **SUPPLIED}
 TABLE1 = {"prior:mBERT (Wu & Dredze, 2019) (mono)": MBERT, **ZERO_SHOT}
 TABLE2 = {"baseline:mBERT (mono)": MBERT, **ZERO_SHOT}
-BLOCKS = ("xnli", "ud")
-TABLE3 = (
-    {
-        f"{block}:{ROBERTA}, {name}": row
-        for block in BLOCKS
-        for name, row in (("rnd", RANDOM), ("vec", MONO))
-    }
-    | {
-        f"{block}-ours:{name}": row
-        for block in BLOCKS
-        for name, row in (("rnd, spread of the text", RANDOM_TEXT), ("par", PARALLEL))
-    }
-    | {
-        f"{block}-tuned:{ROBERTA}, {name}": row._replace(tuned=True)
-        for block in BLOCKS
-        for name, row in (("rnd", RANDOM), ("vec", MONO))
-    }
-)
+_TABLE3 = {
+    "": {f"{ROBERTA}, rnd": RANDOM, f"{ROBERTA}, vec": MONO},
+    "-ours": {"rnd, spread of the text": RANDOM_TEXT, "par": PARALLEL},
+    "-tuned": {
+        f"{ROBERTA}, rnd": RANDOM._replace(tuned=True),
+        f"{ROBERTA}, vec": MONO._replace(tuned=True),
+    },
+}
+TABLE3 = {
+    f"{block}{kind}:{name}": row
+    for kind, rows in _TABLE3.items()
+    for block in ("xnli", "ud")
+    for name, row in rows.items()
+}
 TABLE4 = {
     "mbert:mBERT": MBERT,
     "bert:RAMEN-BASE + BERT": MONO,

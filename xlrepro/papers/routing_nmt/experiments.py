@@ -1,6 +1,6 @@
 """The experiments of the routing paper: Table 1, and Figure 2, which reads Table 1's trials."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xlrepro.errors import SettingsError
@@ -13,8 +13,7 @@ from xlrepro.papers.routing_nmt.settings import (
     validated,
 )
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.per_seed import per_seed
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.per_seed import Overrides, Run, per_row
 
 TABLE1, FIGURE2 = "routing_nmt/table1", "routing_nmt/figure2"
 BLOCK, ROUTING = "translation", "MTL (Routing)"
@@ -25,7 +24,6 @@ TUNED = (
     *("NMT, dropout 0", "NMT, dropout 1/4", "NMT, 1,000 merges", "NMT, 4,000 merges"),
     f"{ROUTING}, rate 0.001",
 )
-SEEDS = {"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)}
 # the paper's pairs, then ours: other sizes and languages
 PAIRS = ("en-fa", "en-vi", "en-de-5k", "en-de-10k", "en-fa-small")
 MEASURED = tuple(
@@ -33,9 +31,7 @@ MEASURED = tuple(
 )
 
 
-def settings_of(
-    profile: str, system: str, pair: str, overrides: Mapping[str, Any]
-) -> TranslationSettings:
+def settings_of(profile: str, system: str, pair: str, overrides: Overrides) -> TranslationSettings:
     """Return the settings of one system on one pair.
 
     Args:
@@ -86,28 +82,17 @@ def _chosen_pairs(profile: str, chosen: Any) -> Sequence[str]:
     return tuple(chosen)
 
 
-def _table1_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
-    trials = []
-    overrides = dict(overrides)
-    pairs = _chosen_pairs(profile, overrides.pop("pairs", None))
-    for identifier in systems:
-        block, name = identifier.split(":", 1)
-        tuned_on = presets()[profile].get("tuned_on", ())
-        for pair in pairs if block == BLOCK else [p for p in pairs if p in tuned_on]:
-            settings = settings_of(profile, name, pair, overrides)
-            trials += per_seed(
-                seeds,
-                experiment=TABLE1,
-                system=identifier,
-                columns=[f"{pair}/{measured}" for measured in MEASURED],
-                profile=profile,
-                settings=settings,
-                data=_data_hashes(settings),
-                task="routing_nmt/translation",
-            )
-    return trials
+@per_row
+def _table1(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    others = {name: value for name, value in overrides.items() if name != "pairs"}
+    block, _, name = identifier.partition(":")
+    tuned_on = presets()[profile].get("tuned_on", ())
+    for pair in _chosen_pairs(profile, overrides.get("pairs")):
+        if block == BLOCK or pair in tuned_on:
+            settings = settings_of(profile, name, pair, others)
+            columns = [f"{pair}/{measured}" for measured in MEASURED]
+            hashes, task = _data_hashes(settings), "routing_nmt/translation"
+            yield Run(TABLE1, (identifier,), columns, settings, hashes, task)
 
 
 EXPERIMENTS = (
@@ -118,23 +103,19 @@ EXPERIMENTS = (
             *(System(TUNING, name, default=False, ours=True) for name in TUNED),
         ),
         columns=tuple(f"{pair}/{measured}" for pair in PAIRS for measured in MEASURED),
-        profiles=("smoke", "open", "paper"),
-        make_trials=_table1_trials,
+        make_trials=_table1,
         cost={
             "smoke": "seconds",
             "open": "minutes to half an hour per trial and CPU core",
             "paper": "one GPU; the paper's corpora, most of them under licences",
         },
-        default_seeds=SEEDS,
     ),
     Experiment(
         key=FIGURE2,
         systems=(System(BLOCK, ROUTING),),
         columns=tuple(f"{pair}/{place}" for pair in PAIRS for place in PLACES),
-        profiles=("smoke", "open", "paper"),
-        make_trials=_table1_trials,
+        make_trials=_table1,
         cost=dict.fromkeys(("smoke", "open", "paper"), "nothing: Table 1's trials"),
-        default_seeds=SEEDS,
         draws_on=(TABLE1,),
         cells=cells,
         fills=fills,

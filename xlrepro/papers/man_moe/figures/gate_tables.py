@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
 from xlrepro.evidence.figures.row_plot import Look, Mark, Row, RowPlot, looks
 from xlrepro.evidence.reproduced import ReproducedCell
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
 
@@ -53,27 +54,40 @@ def weights_beside_chance(view: View) -> Table:
     """
     rows = []
     for system in view.systems:
-        weights = {cell.column: cell.mean for cell in view.of(system)}
+        models, weights = system.partition(":")[2], {c.column: c.mean for c in view.of(system)}
         targets = [column.partition("/")[0] for column in weights]
         for column, weight in weights.items():
             target, _, source = column.partition("/")
             chance = 1 / targets.count(target)
-            rows.append(
-                (
-                    Entry(system.partition(":")[2]),
-                    Entry(target),
-                    Entry(source),
-                    Entry(number(weight, 3), sort=weight),
-                    Entry(number(chance, 3), sort=chance),
-                    Entry(f"{weight - chance:+.3f}", sort=weight - chance),
-                )
-            )
-    names = ("models", "target", "source's expert", "weight", "chance", "difference")
+            far = Entry(f"{weight - chance:+.3f}", sort=weight - chance)
+            rows.append((models, target, source, measured(weight, 3), measured(chance, 3), far))
     caption = (
         f"Average gate weights ({view.profile}) beside chance, an equal share for every source. "
         "A gate that cannot tell languages apart gives each expert its chance."
     )
-    return Table(caption, headings(*names, numeric=names[3:]), tuple(rows))
+    names = ("models", "target", "source's expert")
+    return listing(caption, names, ("weight", "chance", "difference"), rows)
+
+
+def by_row(records: Sequence[Record], name: str) -> dict[tuple[Entry, str], list[Any]]:
+    """Gather what the trainings of Tables 4 and 5 report beside their scores.
+
+    Args:
+        records: of these tables; only those with such a report count.
+        name: of the report.
+
+    Returns:
+        (row, column) -> the score and the report of each seed.
+    """
+    found: dict[tuple[Entry, str], list[Any]] = {}
+    for record in records:
+        scores = {cell.column: cell.value for cell in record.cells}
+        block, _, name_of_row = ", ".join(record.systems).partition(":")
+        for column, reports in record.details.get("experiments", {}).items():
+            if report := reports.get(name):
+                row = Entry(name_of_row, block)
+                found.setdefault((row, column), []).append((scores.get(column), report))
+    return found
 
 
 def accuracy_of_gates(records: Sequence[Record], profile: str) -> Table:
@@ -85,25 +99,18 @@ def accuracy_of_gates(records: Sequence[Record], profile: str) -> Table:
         records: of Tables 4 and 5.
         profile: whose they are.
     """
-    shares: dict[tuple[str, str], list[dict[str, float]]] = {}
-    for record in records:
-        for column, report in record.details.get("experiments", {}).items():
-            if report.get("gate_accuracy"):
-                shares.setdefault((", ".join(record.systems), column), []).append(
-                    report["gate_accuracy"]
-                )
     rows = []
-    for (system, column), seeds in shares.items():
-        chance = 100 / len(seeds[0])
-        means = {source: fmean(of_seed[source] for of_seed in seeds) for source in seeds[0]}
+    for (system, column), seeds in by_row(records, "gate_accuracy").items():
+        sources = seeds[0][1]
+        means = {source: fmean(of_seed[source] for _, of_seed in seeds) for source in sources}
         rows.append(
             (
-                Entry(system.partition(":")[2], system.partition(":")[0]),
+                system,
                 Entry(column),
                 Entry(str(len(seeds)), sort=len(seeds)),
                 Entry(", ".join(f"{source} {number(mean, 1)}" for source, mean in means.items())),
-                Entry(number(fmean(means.values()), 1), sort=fmean(means.values())),
-                Entry(number(chance, 1), sort=chance),
+                measured(fmean(means.values()), 1),
+                measured(100 / len(sources), 1),
             )
         )
     names = ("models", "target", "seeds", "by source language", "mean", "chance")

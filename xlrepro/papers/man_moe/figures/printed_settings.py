@@ -1,6 +1,6 @@
 """Table 6: the settings that the paper prints for each task, beside those of our presets."""
 
-from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
+from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.tables.table import Entry, Table, headings
 from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 
@@ -17,13 +17,9 @@ SETTINGS = {
 }
 
 
-def hyperparameters_table(reported: ReportedNumbers | None = None) -> Table:
-    """Render the printed settings and ours: a row per task and setting, a column per profile.
-
-    Args:
-        reported: replaces the project's own printed numbers.
-    """
-    cells = (reported or load_reported()).cells(EXPERIMENT, context=True)
+def hyperparameters_table() -> Table:
+    """Render the printed settings and ours: a row per task and setting, a column per profile."""
+    cells = load_reported().cells(EXPERIMENT, context=True)
     printed = {(cell.name, cell.column): cell for cell in cells}
     profiles = list(dict.fromkeys(p for preset in TASKS.values() for p in presets(preset)))
     rows = []
@@ -31,17 +27,11 @@ def hyperparameters_table(reported: ReportedNumbers | None = None) -> Table:
         ours = {p: transfer_settings(preset, p, {}, {}) for p in presets(preset)}
         for name, setting in SETTINGS.items():
             theirs = printed.get((task, name))
-            paper = (
-                Entry(theirs.printed, sort=theirs.value, title=theirs.source) if theirs else None
-            )
-            rows.append(
-                (
-                    Entry(task),
-                    Entry(name),
-                    paper or Entry("–", title="in the paper's text, not in its table"),
-                    *(_own(ours.get(p), setting, theirs) for p in profiles),
-                )
-            )
+            paper = Entry("–", title="in the paper's text, not in its table")
+            if theirs:
+                paper = Entry(theirs.printed, sort=theirs.value, title=theirs.source)
+            own = (_own(ours.get(p), setting, theirs) for p in profiles)
+            rows.append((Entry(task), Entry(name), paper, *own))
     names = headings("task", "setting", "paper", *profiles, numeric=("paper", *profiles))
     caption = (
         "Settings of MAN-MoE as printed in Table 6, and those of our presets. "

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Table, listing, measured
+from xlrepro.papers.man_moe.figures.gate_tables import by_row
 from xlrepro.trials.record import Record
 
 
@@ -14,29 +15,15 @@ def without_redirects(records: Sequence[Record], profile: str) -> Table:
         records: of Table 4; only those with a second score have a row.
         profile: whose they are.
     """
-    scores: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    for record in records:
-        whole = {cell.column: cell.value for cell in record.cells}
-        for column, report in record.details.get("experiments", {}).items():
-            if without := report.get("without_left_out"):
-                triple = (whole[column], without["score"], without["sentences"])
-                scores.setdefault((", ".join(record.systems), column), []).append(triple)
     rows = []
-    for (system, column), seeds in scores.items():
-        whole_mean, without_mean, left_out = (fmean(values) for values in zip(*seeds, strict=True))
-        rows.append(
-            (
-                Entry(system.partition(":")[2], system.partition(":")[0]),
-                Entry(column),
-                Entry(str(len(seeds)), sort=len(seeds)),
-                Entry(number(whole_mean), sort=whole_mean),
-                Entry(number(without_mean), sort=without_mean),
-                Entry(number(left_out, 0), sort=left_out),
-            )
-        )
-    names = ("system", "target", "seeds", "F1, all", "F1, without", "left out")
+    for (system, column), seeds in by_row(records, "without_left_out").items():
+        whole = measured(fmean(score for score, _ in seeds))
+        without = measured(fmean(report["score"] for _, report in seeds))
+        left_out = measured(fmean(report["sentences"] for _, report in seeds), 0)
+        rows.append((system, column, len(seeds), whole, without, left_out))
     caption = (
         f"F1 with and without test sentences that begin with REDIRECCIÓN ({profile}): what WikiANN "
         "took from Wikipedia's redirects is a title behind a keyword, and mostly one entity."
     )
-    return Table(caption, headings(*names, numeric=names[2:]), tuple(rows))
+    numbers = ("seeds", "F1, all", "F1, without", "left out")
+    return listing(caption, ("system", "target"), numbers, rows)

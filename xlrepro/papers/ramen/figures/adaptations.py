@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Table, listing, number
 from xlrepro.trials.record import Record
 
 # 175,000 updates of 72 sequences of 256 pieces in each of two languages: 6.5 billion.
@@ -33,12 +33,9 @@ def adaptations_table(records: Sequence[Record], profile: str) -> Table:
         for target, log in record.details.get("adaptation", {}).items():
             logs[target, _begins(settings["initialisation"], record.systems[0])] = log
     rows = [_row(*key, log) for key, log in sorted(logs.items(), key=_place)]
-    return Table(
-        f"Adaptations ({profile}). {_caption(list(logs.values()))}",
-        headings("language", "begins", *COLUMNS, numeric=COLUMNS),
-        tuple(rows),
-        f"{profile}: {len(rows)} adaptations",
-    )
+    caption = f"Adaptations ({profile}). {_caption(list(logs.values()))}"
+    summary = f"{profile}: {len(rows)} adaptations"
+    return listing(caption, ("language", "begins"), COLUMNS, rows, summary)
 
 
 def _begins(initialisation: Mapping[str, Any], system: str) -> str:
@@ -52,16 +49,16 @@ def _place(item: tuple[tuple[str, str], Any]) -> tuple[str, int]:
     return target, KINDS.index(begins.partition(",")[0])
 
 
-def _row(target: str, begins: str, log: Mapping[str, Any]) -> tuple[Entry, ...]:
+def _row(target: str, begins: str, log: Mapping[str, Any]) -> tuple[str, ...]:
     seconds = log["embeddings"]["seconds"] + log["end"]["seconds"]
     named = (log.get("start"), log["embeddings"], log["end"])
     return (
-        Entry(target),
-        Entry(begins),
-        Entry(f"{log['estimated']:,} of {log['vocabulary']:,}"),
-        *(Entry(f"{log[stage]['pieces']:,}") for stage in ("embeddings", "end")),
-        *(Entry(_share(stage["held_out"]) if stage else "") for stage in named),
-        Entry(number((log["initialisation_seconds"] + seconds) / 60, 1)),
+        target,
+        begins,
+        f"{log['estimated']:,} of {log['vocabulary']:,}",
+        *(f"{log[stage]['pieces']:,}" for stage in ("embeddings", "end")),
+        *(_share(stage["held_out"]) if stage else "" for stage in named),
+        number((log["initialisation_seconds"] + seconds) / 60, 1),
     )
 
 

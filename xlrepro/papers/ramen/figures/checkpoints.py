@@ -9,6 +9,7 @@ from xlrepro.evidence.figures.drawing import (
 )
 from xlrepro.evidence.figures.panels import line_with_intervals
 from xlrepro.evidence.figures.row_plot import PALETTE
+from xlrepro.evidence.reproduced import ReproducedCell
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
@@ -37,24 +38,22 @@ def scores_at_checkpoints(view: View) -> Figure:
         axes.set_title(f"{task} ({view.profile})", fontsize=9)
         axes.set_xticks(range(len(NAMES)), list(NAMES.values()))
         axes.set_ylabel(f"{own[0].metric} ({own[0].unit})")
-        lines = list(dict.fromkeys((cell.system, cell.column.split("/")[1]) for cell in own))
-        for index, (system, language) in enumerate(lines):
-            points = {
-                c.column.split("/")[2]: (c.mean, c.interval)
-                for c in own
-                if (c.system, c.column.split("/")[1]) == (system, language)
-            }
+        lines: dict[tuple[str, str], dict[str, ReproducedCell]] = {}
+        for cell in own:
+            _, language, point = cell.column.split("/")
+            lines.setdefault((cell.system, language), {})[point] = cell
+        for index, ((system, language), points) in enumerate(lines.items()):
             longer = LONGER.get(system.rpartition(", ")[2], "")
             shown = [name for name in NAMES if name in points]
             line_with_intervals(
                 axes,
                 [list(NAMES).index(name) + 0.03 * (index - (len(lines) - 1) / 2) for name in shown],
-                [points[name] for name in shown],
+                [(points[name].mean, points[name].interval) for name in shown],
                 color=PALETTE[index % len(PALETTE)],
                 marker=MARKERS[index % len(MARKERS)],
                 label=language + longer,
             )
-            ends = " to ".join(number(points[name][0]) for name in (shown[0], shown[-1]))
+            ends = " to ".join(number(points[name].mean) for name in (shown[0], shown[-1]))
             sentences.append(f"{task}, {language}{longer}: {ends}")
     legend_below(drawing, panels[0], across=4)
     return Figure(

@@ -13,7 +13,7 @@ from xlrepro.evidence.figures.drawing import (
     styled,
 )
 from xlrepro.evidence.figures.row_plot import PALETTE
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, Value, listing, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.block_order import BLOCKS, chances_of_means, held
 from xlrepro.papers.routing_nmt.experiments import PAIRS
@@ -80,18 +80,18 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     seeds = max(by_pair.values(), default=1)
     true_of = [held(record.details["usage"]["same"]) for record in records]
     of_one, of_mean = chances(), chances_of_means(seeds)
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for name in of_one:
         count = sum(each[name] for each in true_of)
-        shown = f"{count} of {len(records)}"
-        of_trials = Entry(shown, sort=count / max(1, len(records)))
+        of_trials = Entry(f"{count} of {len(records)}", sort=count / max(1, len(records)))
         by_chance = (Entry(number(100 * c[name], 0), sort=c[name]) for c in (of_one, of_mean))
-        rows.append((Entry(name), of_trials, *by_chance))
+        rows.append((name, of_trials, *by_chance))
     caption = (
         f"The claims on the figure, {profile}: in how many trials some block (together: one order "
         "of the blocks) makes each hold, and how often it would if every task used the blocks at "
         "random: in one trial, and in the mean over seeds, by which the claims are judged."
     )
-    names = ("trials", "by chance, %", f"by chance, mean of {seeds}, %")
-    head = headings("claim", *names, numeric=names)
-    return Table(caption, head, tuple(rows), f"{profile}: claims of the figure beside chance")
+    numbers = ("trials", "by chance, %", f"by chance, mean of {seeds}, %")
+    return listing(
+        caption, ["claim"], numbers, rows, f"{profile}: claims of the figure beside chance"
+    )

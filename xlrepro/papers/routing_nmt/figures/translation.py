@@ -12,10 +12,11 @@ from xlrepro.evidence.figures.drawing import (
     nothing_to_draw,
     styled,
 )
+from xlrepro.evidence.figures.panels import draw_differences
 from xlrepro.evidence.figures.plots import looks_of
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import t_interval
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
@@ -45,15 +46,14 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     for number_of, system in enumerate(systems):
         own = [column for column in columns if view.get(system, column)]
         differences = paired_differences(view, system, PLAIN, own)
-        at = np.array([columns.index(c) for c in own]) + 0.18 * (number_of - (len(systems) - 1) / 2)
-        spread = np.vstack(
-            [differences["mean"] - differences["low"], differences["high"] - differences["mean"]]
-        )
+        shift = 0.18 * (number_of - (len(systems) - 1) / 2)
+        at = [columns.index(column) + shift for column in own]
         name = system.partition(":")[2]
-        axis.errorbar(
-            differences["mean"],
+        draw_differences(
+            axis,
+            differences,
             at,
-            xerr=np.nan_to_num(spread.astype(float)),
+            across=True,
             fmt="osD"[number_of % 3],
             color=known[system].colour,
             label=name,
@@ -154,17 +154,18 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
         readable = [r.details["BLEU detokenised"]["test"] for r in runs]
         minutes = [r.training_seconds / 60 for r in runs]
         best = [r.details["best_epoch"] + 1 for r in runs]
-        entries = [
-            (f"{first['parameters']:,}", first["parameters"]),
-            (f"{first['parameters of translation']:,}", first["parameters of translation"]),
-            (number(fmean(best), 1), fmean(best)),
-            (number(fmean(minutes), 1), fmean(minutes)),
-            (number(fmean(bleu)), fmean(bleu)),
-            (number(fmean(readable)), fmean(readable)),
-        ]
-        name = Entry(f"{system.partition(':')[2]}, {pair}")
-        rows.append((name, *(Entry(text, sort=value) for text, value in entries)))
-    names = (
+        rows.append(
+            (
+                f"{system.partition(':')[2]}, {pair}",
+                first["parameters"],
+                first["parameters of translation"],
+                measured(fmean(best), 1),
+                measured(fmean(minutes), 1),
+                measured(fmean(bleu)),
+                measured(fmean(readable)),
+            )
+        )
+    numbers = (
         "parameters", "for translation", "best epoch", "minutes", "BLEU tokenised",
         "BLEU detokenised",
     )  # fmt: skip
@@ -173,46 +174,41 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
         "uses, the epoch whose weights were kept, minutes of training, and BLEU on test in both "
         "conventions; means over seeds."
     )
-    head = headings("system, pair", *names, numeric=names)
-    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems and pairs")
+    return listing(
+        caption, ["system, pair"], numbers, rows, f"{profile}: {len(rows)} systems and pairs"
+    )
 
 
 def samples_table(records: Sequence[Record], profile: str) -> Table:
     """Show what each system makes of a few artificial test sentences; the first seed's."""
-    rows = []
+    rows, parts = [], ("source", "reference", "translation")
     for (pair, system), runs in _by_row(records).items():
         for sample in runs[0].details.get("samples", ())[:2]:
-            texts = (sample[part] for part in ("source", "reference", "translation"))
-            rows.append(tuple(map(Entry, (f"{system.partition(':')[2]}, {pair}", *texts))))
+            rows.append((f"{system.partition(':')[2]}, {pair}", *(sample[part] for part in parts)))
     caption = (
         f"Translations of test sentences, {profile}; artificial languages only, since no sentence "
         "of a corpus is published."
     )
-    head = headings("system, pair", "source", "reference", "translation")
-    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} translations")
+    summary = f"{profile}: {len(rows)} translations"
+    return listing(caption, ("system, pair", *parts), (), rows, summary)
 
 
 def left_out_table(records: Sequence[Record], profile: str) -> Table:
     """Show the size of each task's data and how many training pairs were left out, and why."""
-    rows, seen = [], set()
     names = ("found", "overlapping", "repeated", "long", "train", "dev", "test")
+    rows: dict[str, list[Value]] = {}
     for (pair, _), runs in _by_row(records).items():
         for task, counts in runs[0].details["data"].items():
-            if task == "vocabulary" or (pair, task) in seen:
-                continue
-            seen.add((pair, task))
-            entries = [counts.get(name) for name in names]
-            shown = (
-                Entry("" if n is None else f"{n:,}", sort=-1 if n is None else n) for n in entries
-            )
-            rows.append((Entry(f"{task}, {pair}"), *shown))
+            if task != "vocabulary":
+                shown = [counts.get(name, Entry("", sort=-1)) for name in names]
+                rows.setdefault(f"{task}, {pair}", shown)
     caption = (
         f"Sentences of each task, {profile}: training pairs found, left out because a side is "
         "among the held-out ones, because the same pair came before, or as too long; and what "
         "remains, cut to size."
     )
-    head = headings("task, pair", *names, numeric=names)
-    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} tasks")
+    body = ((row, *shown) for row, shown in rows.items())
+    return listing(caption, ["task, pair"], names, body, f"{profile}: {len(rows)} tasks")
 
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
@@ -221,46 +217,39 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
     """
     by_row = _by_row(records)
-    rows = []
+    rows: list[tuple[Value, ...]] = []
     for (pair, system), others in by_row.items():
         if system == ROUTING:
             continue
         ours = {r.seed: r for r in by_row.get((pair, ROUTING), ())}
         shared = [(ours[r.seed], r) for r in others if r.seed in ours]
-        if (
-            not shared
-            or max(fmean(map(_bleu, side)) for side in zip(*shared, strict=True)) < LEAST_BLEU
-        ):
+        scores = [[_bleu(record) for record in side] for side in zip(*shared, strict=True)]
+        if not shared or max(map(fmean, scores)) < LEAST_BLEU:
             continue
-        compared = [paired_bootstrap(_counts(a), _counts(b)) for a, b in shared]
-        gains = [_bleu(a) - _bleu(b) for a, b in shared]
-        better, worse = (sum(f(c) for c in compared) for f in (_is_better, _is_worse))
+        lows, highs, shares = zip(
+            *(paired_bootstrap(_counts(a), _counts(b)) for a, b in shared), strict=True
+        )
         rows.append(
             (
-                Entry(f"{system.partition(':')[2]}, {pair}"),
-                Entry(number(fmean(gains), 2, True), sort=fmean(gains)),
-                Entry(number(100 * fmean(share for *_, share in compared), 0)),
-                Entry(f"{better} of {len(shared)}", sort=better),
-                Entry(f"{worse} of {len(shared)}", sort=worse),
+                f"{system.partition(':')[2]}, {pair}",
+                measured(fmean(a - b for a, b in zip(*scores, strict=True)), 2, True),
+                number(100 * fmean(shares), 0),
+                *(
+                    Entry(f"{count} of {len(shared)}", sort=count)
+                    for count in (sum(low > 0 for low in lows), sum(high < 0 for high in highs))
+                ),
             )
         )
-    names = ("gain", "better on, %", "surely better", "surely worse")
+    numbers = ("gain", "better on, %", "surely better", "surely worse")
     caption = (
         f"Routing against each other system on resampled test sentences, {profile}: mean gain in "
         "BLEU, share of test sets on which routing is better, and in how many seeds the 95 % "
         "interval of the paired bootstrap leaves out 0. Left out is where both have less than "
         f"{LEAST_BLEU} BLEU."
     )
-    head = headings("routing against", *names, numeric=names)
-    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} comparisons")
-
-
-def _is_better(compared: tuple[float, float, float]) -> bool:
-    return compared[0] > 0
-
-
-def _is_worse(compared: tuple[float, float, float]) -> bool:
-    return compared[1] < 0
+    return listing(
+        caption, ["routing against"], numbers, rows, f"{profile}: {len(rows)} comparisons"
+    )
 
 
 def _bleu(record: Record) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, listing, number
 from xlrepro.trials.record import Record
 
 
@@ -22,17 +22,17 @@ def over_instances(records: Sequence[Record], profile: str) -> Table:
             shown.add(system)
             columns = columns or list(intervals)
             block, _, name = system.partition(":")
-            entries = []
+            entries = [Entry(name, block)]
             for column in columns:
                 low, high = intervals[column]
                 value = values[system, column]
                 text = f"{number(low, 3)} to {number(high, 3)}"
                 entries.append(Entry(number(value, 3), text, sort=value))
-            rows.append((Entry(name, block), *entries))
+            rows.append(entries)
     caption = (
         f"F1 as a fraction ({profile}), below it the 95 % interval over test instances by "
         "bootstrap: of the language model of the lowest seed alone, where the cells above are "
         "means over seeds; another model may lie outside. Instances without a place in the text "
         "count as unanswered."
     )
-    return Table(caption, headings("system", *columns, numeric=columns), tuple(rows))
+    return listing(caption, ["system"], columns, rows)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured
 from xlrepro.trials.record import Record
 
 MODELS = ("language_model", "source model", "target model")  # where details have a model's log
@@ -26,7 +26,7 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
                 system = record.systems[0].partition(":")[2]
                 models.setdefault(str(log["loss_curve"]), (f"{system}, seed {record.seed}", log))
     rows = [_row(name, log) for name, log in models.values()]
-    names = ("words", "vocabulary", "seconds", "held-out loss", "of an even guess")
+    numbers = ("words", "vocabulary", "seconds", "held-out loss", "of an even guess")
     caption = (
         f"Language models ({profile}). Held-out loss: nats per word in the full vocabulary, the "
         "senses of a word summed, mean of both directions; an even guess over the vocabulary "
@@ -34,19 +34,11 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
         "them is worse than the training loss says. Not computed for BERT. Seconds are wall time "
         "on a shared machine: the benchmarks compare steps."
     )
-    return Table(caption, headings("first system", *names, numeric=names), tuple(rows))
+    return listing(caption, ["first system"], numbers, rows)
 
 
-def _row(name: str, log: dict[str, Any]) -> tuple[Entry, ...]:
+def _row(name: str, log: dict[str, Any]) -> tuple[Value, ...]:
     held_out = [pair for pair in log["held_out"].values() if pair[1]]
     total, words = (sum(pair[i] for pair in held_out) for i in (0, 1))
-    loss = total / words if words else None
-    even = math.log(log["vocabulary"])
-    return (
-        Entry(name),
-        Entry(f"{log['tokens']:,}", sort=log["tokens"]),
-        Entry(f"{log['vocabulary']:,}", sort=log["vocabulary"]),
-        Entry(number(log["seconds"], 0), sort=log["seconds"]),
-        Entry(number(loss) or "–", sort=loss),
-        Entry(number(even), sort=even),
-    )
+    loss, even = measured(total / words) if words else Entry("–"), math.log(log["vocabulary"])
+    return name, log["tokens"], log["vocabulary"], measured(log["seconds"], 0), loss, measured(even)

@@ -1,71 +1,54 @@
 """``word_order/alignment_quality``, an experiment of ours: scores over a range of alignment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.alignment.data import ORDERS
-from xlrepro.papers.word_order.experiments.spans import span_settings
-from xlrepro.papers.word_order.experiments.table2 import pos_settings
+from xlrepro.papers.word_order.experiments.rows import word_settings
 from xlrepro.papers.word_order.hashes import data_hashes
 from xlrepro.papers.word_order.settings import ENCODERS, TaggingSettings, presets
 from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.tasks.source import vectors_hash
 from xlrepro.training.precision import SINGLE
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.per_seed import Overrides, Run, per_row
 
 KEY = "word_order/alignment_quality"
-FUNCTIONS = {
-    "run": "word_order/alignment",
-    "measure": "word_order/alignment_measure",
-    "distances": "word_order/alignment_distances",
-}
-
 # What differs in a block's training: the vectors.
 BLOCKS = {"word": {}, "word-encoder": {"vectors": WORD_STATES}, "artificial": {}}
 TASKS = ("POS", "SF")
 INDUCTION, DISTANCE = "measured:P@1", "measured:distance"
+DISTANCES = tuple(f"distance/{code}" for code in ORDERS)
 
 
-def _level_names(block: str) -> list[str]:
-    return [level["name"] for level in presets("alignment_quality")[block]["levels"]]
+def _columns(task: str, *blocks: str) -> list[str]:
+    """Return the columns of a task's scores: the source's, and the targets' in these blocks."""
+    columns = [f"{task}/en"]
+    for preset in (presets("alignment_quality")[block] for block in blocks):
+        codes = (*preset[task]["targets"], "avg")
+        columns += [
+            f"{task}/{level['name']}/{code}" for level in preset["levels"] for code in codes
+        ]
+    return columns
 
 
-def _columns() -> tuple[str, ...]:
-    columns: list[str] = []
-    preset = presets("alignment_quality")
-    for task in TASKS:
-        columns.append(f"{task}/en")
-        for block in BLOCKS:
-            targets = (*preset[block][task]["targets"], "avg")
-            columns += [f"{task}/{n}/{code}" for n in _level_names(block) for code in targets]
-    return (*columns, *(f"distance/{code}" for code in ORDERS))
-
-
-def _trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
+@per_row
+def _runs(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
     if "targets" in overrides or "vectors" in overrides:
         raise SettingsError(f"{KEY} sets targets and vectors itself: do not override them")
-    trials: list[Trial] = []
-    for identifier in systems:
-        if identifier == INDUCTION:
-            trials += _induction(profile)
-        elif identifier == DISTANCE:
-            trials.append(_distances(profile))
-        else:
-            trials += _scores(identifier, profile, seeds, overrides)
-    return trials
+    if identifier == INDUCTION:
+        return _induction(profile)
+    if identifier == DISTANCE:
+        hashes, task = _vector_hashes(ARTIFICIAL, []), "word_order/alignment_distances"
+        return [Run(KEY, (identifier,), DISTANCES, {}, hashes, task, seeds=(0,))]
+    return _scores(identifier, profile, overrides)
 
 
-def _scores(
-    identifier: str, profile: str, seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
-    block, encoder = identifier.split(":", 1)
+def _scores(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    block, _, encoder = identifier.partition(":")
     preset = presets("alignment_quality")[block]
-    trials = []
     for task in TASKS:
         training = _training(block, task, profile, encoder, overrides)
         targets = preset[task]["targets"]
@@ -75,27 +58,21 @@ def _scores(
             "levels": preset["levels"],
             **_precision(training),
         }
-        columns = [f"{task}/en"]
-        columns += [f"{task}/{n}/{c}" for n in _level_names(block) for c in (*targets, "avg")]
         tested = training.model_copy(update={"targets": tuple(targets)})
         hashes = data_hashes(tested) | _vector_hashes(tested.corpus, preset["levels"])
-        for seed in seeds:
-            trials.append(_trial(identifier, columns, profile, seed, settings, hashes, "run"))
-    return trials
+        columns = _columns(task, block)
+        yield Run(KEY, (identifier,), columns, settings, hashes, "word_order/alignment")
 
 
 def _training(
-    block: str, task: str, profile: str, encoder: str, overrides: Mapping[str, Any]
+    block: str, task: str, profile: str, encoder: str, overrides: Overrides
 ) -> TaggingSettings:
     chosen = presets("alignment_quality")["training"][profile][block]
     changes = {**BLOCKS[block], **chosen[task], **overrides, "targets": ()}
-    if task == "POS":
-        return pos_settings(chosen["preset"], encoder, changes)
-    return span_settings(chosen["preset"], "SF", encoder, changes)
+    return word_settings(chosen["preset"], task, encoder, changes)
 
 
-def _induction(profile: str) -> list[Trial]:
-    trials = []
+def _induction(profile: str) -> Iterator[Run]:
     for block, changes in BLOCKS.items():
         preset = presets("alignment_quality")[block]
         tasks = {task: preset[task]["targets"] for task in TASKS}
@@ -111,10 +88,10 @@ def _induction(profile: str) -> list[Trial]:
                 "level": level,
                 **_precision(training),
             }
-            columns = [f"{t}/{level['name']}/{c}" for t in TASKS for c in (*tasks[t], "avg")]
-            hashes = _vector_hashes(corpus, [level])
-            trials.append(_trial(INDUCTION, columns, profile, 0, settings, hashes, "measure"))
-    return trials
+            at = f"/{level['name']}/"
+            columns = [c for task in TASKS for c in _columns(task, block) if at in c]
+            hashes, task = _vector_hashes(corpus, [level]), "word_order/alignment_measure"
+            yield Run(KEY, (INDUCTION,), columns, settings, hashes, task, seeds=(0,))
 
 
 def _precision(training: TaggingSettings) -> dict[str, str]:
@@ -134,32 +111,6 @@ def _vector_hashes(corpus: str, levels: Sequence[Mapping[str, Any]]) -> dict[str
     return {f"vectors/{name}": vectors_hash(name) for name in sorted(names)}
 
 
-def _distances(profile: str) -> Trial:
-    columns = [f"distance/{code}" for code in ORDERS]
-    return _trial(DISTANCE, columns, profile, 0, {}, _vector_hashes(ARTIFICIAL, []), "distances")
-
-
-def _trial(
-    system: str,
-    columns: Sequence[str],
-    profile: str,
-    seed: int,
-    settings: Mapping[str, Any],
-    hashes: Mapping[str, str],
-    function: str,
-) -> Trial:
-    return Trial.create(
-        experiment=KEY,
-        systems=(system,),
-        columns=tuple(columns),
-        profile=profile,
-        seed=seed,
-        settings=settings,
-        data=hashes,
-        task=FUNCTIONS[function],
-    )
-
-
 ALIGNMENT_EXPERIMENT = Experiment(
     key=KEY,
     systems=(
@@ -170,12 +121,11 @@ ALIGNMENT_EXPERIMENT = Experiment(
         ),
         *(System("measured", name, ours=True) for name in ("P@1", "distance")),
     ),
-    columns=_columns(),
+    columns=(*(c for task in TASKS for c in _columns(task, *BLOCKS)), *DISTANCES),
+    make_trials=_runs,
     profiles=("smoke", "open"),
-    make_trials=_trials,
     cost={
         "smoke": "half a minute",
         "open": "about 40 seconds per trial and CPU core, two minutes per level of P@1",
     },
-    default_seeds={"smoke": (0,), "open": (0, 1, 2)},
 )

@@ -52,10 +52,8 @@ FIGURE1 = Experiment(
         if row.block == block and row.name in SYSTEMS
     ),
     columns=tuple(f"{code}/{tag}" for code in (*LANGUAGES, "avg") for tag in TAGS),
-    profiles=("smoke", "open", "paper"),
     make_trials=table2_trials,
     cost={"smoke": "nothing: Table 2's trials", "open": "nothing: Table 2's trials"},
-    default_seeds={"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)},
     draws_on=("word_order/table2",),
     cells=cells,
     fills=fills,

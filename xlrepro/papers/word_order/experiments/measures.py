@@ -1,80 +1,45 @@
 """What is measured without training: the distance column of the tables, the open word vectors."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from xlrepro.corpora import registry
 from xlrepro.corpora.named import FAMILY_SEED
-from xlrepro.errors import SettingsError
+from xlrepro.papers.word_order.experiments.rows import no_overrides
 from xlrepro.papers.word_order.experiments.table2 import LANGUAGES
 from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.tasks.source import vectors_hash
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.per_seed import Overrides, Run, per_row
 
-DISTANCES = "word_order/distances"
-VECTORS = "word_order/vector_quality"
+DISTANCES = "word_order/distances"  # the experiment, and its trials' task
+VECTORS = "word_order/open_vectors"
+FEATURES = "word-order-distance"
+ARTIFICIAL = {"artificial": f"family {FAMILY_SEED}"}  # what is read at smoke
 
 
-def _distance_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
-    _no_overrides("word_order/distances", overrides)
-    source = "artificial" if profile == "smoke" else "word-order-distance"
-    if source == "artificial":
-        hashes = {"artificial": f"family {FAMILY_SEED}"}
+# Nothing is random in either: one trial, whichever seeds are asked for.
+@per_row
+def _distances(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    no_overrides(DISTANCES, overrides)
+    settings, hashes = {"source": "artificial", "sentences": 200}, ARTIFICIAL
+    if profile != "smoke":
+        settings = {"source": FEATURES, "sentences": None}
+        hashes = {FEATURES: registry.content_hash(FEATURES, "features")}
+    yield Run(DISTANCES, (identifier,), LANGUAGES, settings, hashes, DISTANCES, seeds=(0,))
+
+
+@per_row
+def _vectors(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
+    no_overrides(VECTORS, overrides)
+    name = identifier.partition(":")[2]
+    settings = {"vectors": name, "languages": list(WORD_LEVEL), "profile": profile}
+    hashes = ARTIFICIAL
+    if profile == "smoke":
+        settings["precision"] = "double"
     else:
-        hashes = {source: registry.content_hash(source, "features")}
-    return [
-        Trial.create(
-            experiment="word_order/distances",
-            systems=tuple(systems),
-            columns=LANGUAGES,
-            profile=profile,
-            seed=0,  # nothing random: one trial whatever the seeds
-            settings={"source": source, "sentences": 200 if profile == "smoke" else None},
-            data=hashes,
-            task=DISTANCES,
-        )
-    ]
-
-
-def _vector_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
-    _no_overrides("word_order/open_vectors", overrides)
-    trials = []
-    for identifier in systems:
-        name = identifier.split(":", 1)[1]
-        if profile == "smoke":
-            hashes = {"artificial": f"family {FAMILY_SEED}"}
-        else:
-            hashes = {f"vectors/{name}": vectors_hash(name)}
-        trials.append(
-            Trial.create(
-                experiment="word_order/open_vectors",
-                systems=(identifier,),
-                columns=VECTOR_COLUMNS,
-                profile=profile,
-                seed=0,
-                settings={
-                    "vectors": name,
-                    "languages": list(WORD_LEVEL),
-                    "profile": profile,
-                    **({"precision": "double"} if profile == "smoke" else {}),
-                },
-                data=hashes,
-                task=VECTORS,
-            )
-        )
-    return trials
-
-
-def _no_overrides(experiment: str, overrides: Mapping[str, Any]) -> None:
-    if overrides:
-        raise SettingsError(
-            f"{experiment} has no settings to override, got: {', '.join(overrides)}"
-        )
+        hashes = {f"vectors/{name}": vectors_hash(name)}
+    task = "word_order/vector_quality"
+    yield Run(VECTORS, (identifier,), VECTOR_COLUMNS, settings, hashes, task, seeds=(0,))
 
 
 WORD_LEVEL = tuple(code for code in LANGUAGES if code not in ("la", "ja"))
@@ -91,23 +56,25 @@ VECTOR_COLUMNS = tuple(
 
 MEASURE_EXPERIMENTS = (
     Experiment(
-        key="word_order/distances",
+        key=DISTANCES,
         systems=(System("distance", "mean absolute difference"),),
         columns=LANGUAGES,
+        make_trials=_distances,
         profiles=("smoke", "open"),
-        make_trials=_distance_trials,
         cost={"smoke": "seconds", "open": "seconds"},
+        default_seeds={},
     ),
     Experiment(
-        key="word_order/open_vectors",
+        key=VECTORS,
         systems=(
             System("vectors", "dictionary"),
             System("vectors", "mapped"),
             System("vectors", WORD_STATES, by_name_at=("smoke",)),  # not of artificial languages
         ),
         columns=VECTOR_COLUMNS,
+        make_trials=_vectors,
         profiles=("smoke", "open"),
-        make_trials=_vector_trials,
         cost={"smoke": "seconds", "open": "minutes, and once the building of the vectors"},
+        default_seeds={},
     ),
 )

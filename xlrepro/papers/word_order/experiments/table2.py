@@ -1,26 +1,19 @@
 """Table 2, and the learning rates that its word-level rows are tuned to."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from xlrepro.papers.word_order.experiments.mbert import (
-    TABLE2_ROWS,
     is_mbert,
-    mbert_trials,
+    mbert_settings,
+    mbert_systems,
     of_word_rows,
-    rate_trials,
 )
-from xlrepro.papers.word_order.experiments.rows import tagging_trials
-from xlrepro.papers.word_order.settings import (
-    ENCODERS,
-    WORD_ROWS,
-    TaggingSettings,
-    presets,
-    row_settings,
-)
+from xlrepro.papers.word_order.experiments.rows import TUNES_ALONE, tagging_run, word_settings
+from xlrepro.papers.word_order.settings import ENCODERS, WORD_ROWS, TaggingSettings, presets
 from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.trial import Trial
+from xlrepro.trials.per_seed import Overrides, Run, per_seed
 
 # The 31 languages of Table 2 in the order of their distance to English.
 LANGUAGES = (
@@ -33,50 +26,35 @@ TUNED_ON_MBERT = ("TRS", "RPT", "ORT")
 LEARNING_RATES = (0.0005, 0.001, 0.002, 0.004, 0.008)
 
 
-def pos_settings(profile: str, row: str, *changes: Mapping[str, Any]) -> TaggingSettings:
-    """Return the settings of a word-level row of Table 2; changes as in ``row_settings``."""
-    return row_settings(presets("table2")[profile], "POS", row, *changes)
-
-
-def table2_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
-    """Return the trials of rows of Table 2, a trial per seed."""
-    trials = []
+@per_seed
+def table2_trials(systems: Sequence[str], profile: str, overrides: Overrides) -> Iterator[Run]:
+    """Return the trials of rows of Table 2."""
     words = of_word_rows(systems, overrides)
     for identifier in systems:
+        block, _, row = identifier.partition(":")
+        settings: TaggingSettings
         if is_mbert(identifier):
-            key = "word_order/table2"
-            trials += mbert_trials(key, "POS", identifier, profile, seeds, overrides)
-            continue
-        block, row = identifier.split(":", 1)
-        vectors = {"vectors": OTHER_VECTORS[block]} if block in OTHER_VECTORS else {}
-        shorter = presets("table2")[profile].get(block, {})
-        settings = pos_settings(profile, row, vectors, shorter, words)
-        columns = (settings.source, *settings.targets, "avg")
-        trials += tagging_trials("word_order/table2", identifier, columns, profile, seeds, settings)
-    return trials
+            settings = mbert_settings(profile, "POS", identifier, overrides)
+        else:
+            vectors = {"vectors": OTHER_VECTORS[block]} if block in OTHER_VECTORS else {}
+            shorter = presets("table2")[profile].get(block, {})
+            settings = word_settings(profile, "POS", row, vectors, shorter, words)
+        yield tagging_run("word_order/table2", identifier, settings)
 
 
-def _learning_rate_trials(
-    profile: str, systems: Sequence[str], seeds: Sequence[int], overrides: Mapping[str, Any]
-) -> list[Trial]:
-    trials = []
-    key = "word_order/learning_rates"
+@per_seed
+def _learning_rates(systems: Sequence[str], profile: str, overrides: Overrides) -> Iterator[Run]:
     words = of_word_rows(systems, overrides)
-    for identifier in systems:
+    for identifier, rate in product(systems, LEARNING_RATES):
+        short = {**TUNES_ALONE, "learning_rate": rate}
+        tuned: TaggingSettings
         if is_mbert(identifier):
-            rates = {rate_column(rate): rate for rate in LEARNING_RATES}
-            trials += rate_trials(key, identifier, rates, profile, seeds, overrides)
-            continue
-        row = identifier.split(":", 1)[1]
-        short = {**presets("table2")[profile]["tuning"], "targets": (), "evaluate_targets": False}
-        for rate in LEARNING_RATES:
-            tuned = {**short, "learning_rate": rate}
-            settings = pos_settings(profile, row, tuned, words)
-            columns = (rate_column(rate),)
-            trials += tagging_trials(key, identifier, columns, profile, seeds, settings)
-    return trials
+            changes = {**presets("mbert")[profile]["tuning"], **short, **overrides}
+            tuned = mbert_settings(profile, "POS", identifier, changes)
+        else:
+            changes = {**presets("table2")[profile]["tuning"], **short}
+            tuned = word_settings(profile, "POS", identifier.partition(":")[2], changes, words)
+        yield tagging_run("word_order/learning_rates", identifier, tuned, [rate_column(rate)])
 
 
 def rate_column(rate: float) -> str:
@@ -87,7 +65,7 @@ def rate_column(rate: float) -> str:
 TABLE2_SYSTEMS = (
     *(System("word", row) for row in WORD_ROWS),
     *(System(block, row, default=False, ours=True) for block in OTHER_VECTORS for row in ENCODERS),
-    *TABLE2_ROWS,
+    *mbert_systems("M-BERT"),
 )
 
 TABLE2_EXPERIMENTS = (
@@ -95,14 +73,12 @@ TABLE2_EXPERIMENTS = (
         key="word_order/table2",
         systems=TABLE2_SYSTEMS,
         columns=(*LANGUAGES, "avg"),
-        profiles=("smoke", "open", "paper"),
         make_trials=table2_trials,
         cost={
             "smoke": "seconds",
             "open": "minutes per trial and CPU core",
             "paper": "one GPU; the official UD 2.2 release and aligned fastText vectors",
         },
-        default_seeds={"smoke": (0,), "open": (0, 1, 2), "paper": (0, 1, 2)},
     ),
     Experiment(
         key="word_order/learning_rates",
@@ -111,9 +87,9 @@ TABLE2_EXPERIMENTS = (
             *(System("mbert", row) for row in TUNED_ON_MBERT),
         ),
         columns=tuple(rate_column(rate) for rate in LEARNING_RATES),
+        make_trials=_learning_rates,
         profiles=("smoke", "open"),
-        make_trials=_learning_rate_trials,
         cost={"smoke": "seconds", "open": "a minute per trial and CPU core"},
-        default_seeds={"smoke": (0,), "open": (100,)},
+        default_seeds={"open": (100,)},
     ),
 )

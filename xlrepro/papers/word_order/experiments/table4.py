@@ -10,9 +10,8 @@ from typing import Any
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe.experiments import EXPERIMENTS as MAN_MOE
-from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, Trial
+from xlrepro.trials.experiment import Experiment, System, shared_cells
+from xlrepro.trials.trial import Trial
 
 KEY = "word_order/table4"
 (BASE,) = (e for e in MAN_MOE if e.key == "man_moe/table4")
@@ -45,12 +44,6 @@ def _trials(
     return trials
 
 
-def _cells(record: Record) -> list[Cell]:
-    """Return what a record of MAN-MoE's Table 4 says in the first row."""
-    identifier = next(iter(EXTRACTORS))
-    return [Cell(identifier, c.column, c.value, c.metric, c.unit) for c in record.cells]
-
-
 NER_TRANSFER_EXPERIMENTS = (
     Experiment(
         key=KEY,
@@ -61,6 +54,7 @@ NER_TRANSFER_EXPERIMENTS = (
         cost={**BASE.cost, "open": "minutes per trial and CPU core"},
         default_seeds=BASE.default_seeds,
         draws_on=(BASE.key,),
-        cells=_cells,
+        # MAN-MoE's own record is read in the first row.
+        **shared_cells(lambda _, __, column: (SYSTEMS[0].identifier, column)),
     ),
 )

@@ -7,14 +7,13 @@ distance of the artificial languages.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xlrepro.evidence.figures.plots import printed_distances
-from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.reproduced import LEVEL, Interval, t_interval
+from xlrepro.evidence.paired import paired_differences, shared_columns
+from xlrepro.evidence.reproduced import LEVEL, t_interval
 from xlrepro.evidence.statement import Statement
-from xlrepro.evidence.tables.table import Entry, Heading, Table, number
+from xlrepro.evidence.tables.table import Entry, Table, headings, number
 from xlrepro.evidence.view import View
 
 TASKS = ("POS", "SF")
@@ -26,8 +25,7 @@ MEAN = "avg"
 PRINTED = "word_order/table2"  # which prints the distances of natural languages
 
 
-@dataclass(frozen=True)
-class Gain:
+class Gain(NamedTuple):
     """ORT minus another encoder at one place, paired by seed.
 
     Attributes:
@@ -49,20 +47,14 @@ class Gain:
     sign: str
 
 
-def columns_of(
-    view: View,
-    systems: Sequence[str],
-    task: str,
-    language: str,
-) -> list[str]:
+def columns_of(view: View, systems: Sequence[str], task: str, language: str) -> list[str]:
     """Return the ``task/level/language`` columns that all systems and the induction have."""
-    cells = view.cells
-    filled = [{c.column for c in cells if c.system == s} for s in (*systems, INDUCTION)]
-    shared = set.intersection(*filled)
     return [
         column
-        for column in dict.fromkeys(c.column for c in cells if c.column in shared)
-        if column.split("/")[0] == task and column.split("/")[2:] == [language]
+        for column, (of_task, *rest) in ((c, c.split("/")) for c in view.columns)
+        if of_task == task
+        and rest[1:] == [language]
+        and all(view.get(s, column) for s in (*systems, INDUCTION))
     ]
 
 
@@ -75,42 +67,27 @@ def gains(
 ) -> list[Gain]:
     """Return ORT − ``other`` per level, best alignment first; [] where one of them was not run."""
     systems = (f"{block}:{FIRST}", f"{block}:{other}")
-    columns = columns_of(view, systems, task, language)
     all_gains = [
         Gain(
             row["column"].split("/")[1],
             view.mean(INDUCTION, row["column"]),
             dict(zip(row["seeds"], row["values"], strict=True)),
-            row["mean"],
-            row["low"],
-            row["high"],
-            row["sign"],
+            *(row[name] for name in ("mean", "low", "high", "sign")),
         )
-        for row in _paired(view, systems, columns)
+        for row in _paired(view, systems, columns_of(view, systems, task, language))
     ]
     return sorted(all_gains, key=lambda gain: -gain.p_at_1)
 
 
-def _paired(
-    view: View,
-    systems: tuple[str, str],
-    columns: Sequence[str],
-) -> list[dict[str, Any]]:
+def _paired(view: View, systems: tuple[str, str], columns: Sequence[str]) -> list[dict[Any, Any]]:
     """Return the rows of `paired_differences` in the columns where both share a seed."""
-    shared = []
-    for column in columns:
-        cells = [view.get(s, column) for s in systems]
-        if set.intersection(*(set(cell.seeds) if cell else set() for cell in cells)):
-            shared.append(column)
-    if not shared:
-        return []
-    differences = paired_differences(view, *systems, shared)
-    return [{str(k): v for k, v in row.items()} for row in differences.to_dict("records")]
+    shared = [column for column in shared_columns(view, *systems) if column in columns]
+    return paired_differences(view, *systems, shared).to_dict("records") if shared else []
 
 
 def distances(view: View) -> dict[str, float]:
     """Return the measured word-order distance to English of each artificial language."""
-    return {c.column.split("/")[1]: c.mean for c in view.cells if c.system == DISTANCE}
+    return {c.column.split("/")[1]: c.mean for c in view.of(DISTANCE)}
 
 
 def languages_of(view: View, task: str, block: str) -> dict[str, float]:
@@ -118,8 +95,7 @@ def languages_of(view: View, task: str, block: str) -> dict[str, float]:
 
     Artificial languages have the measured distance, others the one printed in Table 2.
     """
-    columns = [c.column.split("/") for c in view.cells
-               if c.system == f"{block}:{FIRST}"]  # fmt: skip
+    columns = [c.column.split("/") for c in view.of(f"{block}:{FIRST}")]
     codes = list(dict.fromkeys(c[2] for c in columns if len(c) == 3 and c[0] == task))
     known = printed_distances(PRINTED, codes) | distances(view)
     far = {code: known.get(code, math.nan) for code in codes if code != MEAN}
@@ -157,13 +133,15 @@ def table_of_places(view: View) -> Table:
                 label = "mean of languages" if code == MEAN else code
                 where = Entry(number(distance), sort=None if math.isnan(distance) else distance)
                 rows.append((Entry(f"{task}, {label}"), Entry(name), where, *cells))
-    heads = [Heading("task, language"), Heading("block"), Heading("distance", numeric=True)]
-    heads += [Heading(f"{FIRST} above {other}") for other in OTHERS]
+    heads = headings(
+        "task, language", "block", "distance", *(f"{FIRST} above {other}" for other in OTHERS),
+        numeric=("distance",),
+    )  # fmt: skip
     caption = (
         f"Levels of alignment at which the 95 % interval of {FIRST} minus the other, paired by "
         f"seed, lies above zero ({view.profile}); under it where it lies below zero, if anywhere."
     )
-    return Table(caption, tuple(heads), tuple(rows))
+    return Table(caption, heads, tuple(rows))
 
 
 def _place(all_gains: Sequence[Gain]) -> Entry:
@@ -200,7 +178,7 @@ def _sentence(where: str, other: str, places: Sequence[Gain], average: Sequence[
     count = len(places)
     above, below = (sum(g.sign == sign for g in places) for sign in "+-")
     wide = [t_interval(list(g.by_seed.values()), 1 - (1 - LEVEL) / count) for g in places]
-    kept = [sign_of(interval) for interval in wide]
+    kept = [interval.sign for interval in wide if interval]
     return (
         f"{where}: {_verdict(other, places)} The interval of the mean of the languages lies above "
         f"zero {extent(average, '+')}, below zero {extent(average, '-')}. Of the {count} intervals "
@@ -219,17 +197,10 @@ def _verdict(other: str, places: Sequence[Gain]) -> str:
         return f"{FIRST} and {other} share too few seeds for a mean over all places."
     verdicts = {"+": "ahead of", "-": "behind", "0": "not shown to differ from"}
     return (
-        f"{FIRST} is {verdicts[sign_of(interval)]} {other}: mean over {len(places)} places "
+        f"{FIRST} is {verdicts[interval.sign]} {other}: mean over {len(places)} places "
         f"{number(math.fsum(means) / len(means), 2, True)} "
         f"(95 % interval {ends_of(interval.low, interval.high, 2)})."
     )
-
-
-def sign_of(interval: Interval | None) -> str:
-    """Return ``"+"`` or ``"-"`` where the interval leaves out 0, else ``"0"``."""
-    if interval is None or interval.low <= 0 <= interval.high:
-        return "0"
-    return "+" if interval.low > 0 else "-"
 
 
 def ends_of(low: float, high: float, decimals: int) -> str:

@@ -12,9 +12,10 @@ from xlrepro.evidence.figures.drawing import (
     nothing_to_draw,
     styled,
 )
+from xlrepro.evidence.figures.panels import line_with_intervals
 from xlrepro.evidence.figures.plots import looks_of
 from xlrepro.evidence.figures.row_plot import Mark, Row, RowPlot
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.word_order.figures.advantage import (
     FIRST,
@@ -61,9 +62,14 @@ def scores_against_p_at_1(view: View) -> Figure:
     return Figure(f"{title}, two panels. {'; '.join(sentences)}.", drawing)
 
 
+def _ranked(view: View, columns: Sequence[str]) -> list[str]:
+    """Return columns by their alignment, the worst first."""
+    return sorted(columns, key=lambda column: view.mean(INDUCTION, column))
+
+
 def _ends(view: View, system: str, task: str, columns: Sequence[str]) -> list[str]:
     """Say a system's scores at the best and the worst alignment; at its only one, once."""
-    ranked = sorted(columns, key=lambda c: view.mean(INDUCTION, c))
+    ranked = _ranked(view, columns)
     ends = {"best": ranked[-1:], "worst": ranked[:1] if len(ranked) > 1 else []}
     return [
         f"{task}, {system}, {end} alignment: {number(view.mean(system, column), 1)}"
@@ -79,30 +85,25 @@ def _encoders(view: View, block: str) -> list[str]:
 
 
 def _score_series(
-    axis: "Axes",
-    view: View,
-    system: str,
-    columns: Sequence[str],
-    place: int,
+    axis: "Axes", view: View, system: str, columns: Sequence[str], place: int
 ) -> None:
     """Draw one encoder; vectors that are worse or better by more than noise stand apart."""
     colour = looks_of(view.experiment, [system])[system].colour
-    ranked = sorted(columns, key=lambda c: view.mean(INDUCTION, c))
-    apart = [c for c in ranked if c.split("/")[1] in APART]
-    for shown, line in (([c for c in ranked if c not in apart], "-"), (apart, "none")):
-        cells = [cell for c in shown if (cell := view.get(system, c))]
-        axis.errorbar(
-            [view.mean(INDUCTION, c) for c in shown],
-            [c.mean for c in cells],
-            [(c.interval.high - c.interval.low) / 2 if c.interval else 0.0 for c in cells],
-            linestyle=line,
-            marker="osD^"[place % 4],
-            markerfacecolor=colour if line == "-" else "none",
-            markersize=4,
-            linewidth=1,
-            elinewidth=0.8,
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    for column in _ranked(view, columns):
+        parts[column.split("/")[1] in APART].append(column)
+    for apart, shown in parts.items():
+        line_with_intervals(
+            axis,
+            [view.mean(INDUCTION, column) for column in shown],
+            [(c.mean, c.interval) for column in shown if (c := view.get(system, column))],
             color=colour,
-            label=system.split(":", 1)[1] if line == "-" and shown else None,
+            marker="osD^"[place % 4],
+            label=None if apart or not shown else system.partition(":")[2],
+            linestyle="none" if apart else "-",
+            markerfacecolor="none" if apart else colour,
+            elinewidth=0.8,
+            capsize=0,
         )
 
 
@@ -113,10 +114,8 @@ def scores_on_artificial_languages(view: View) -> Figure:
     A panel per task (rows) for the language nearest to English in order, and one for the farthest.
     """
     title = "Score against alignment, artificial languages"
-    known = distances(view)
-    far = {
-        c: known[c] for pick in (min, max) if known for c in [pick(known, key=lambda c: known[c])]
-    }
+    known = sorted(distances(view).items(), key=lambda item: item[1])
+    far = dict(known[:1] + known[-1:])
     systems = _encoders(view, "artificial")
     if not far or not systems or INDUCTION not in view.systems:
         return nothing_to_draw(title, "no encoder, no P@1 or no distance was run")
@@ -138,23 +137,17 @@ def scores_on_artificial_languages(view: View) -> Figure:
 
 
 def _highest(
-    view: View,
-    systems: Sequence[str],
-    task: str,
-    code: str,
-    distance: float,
+    view: View, systems: Sequence[str], task: str, code: str, distance: float
 ) -> list[str]:
     """Say which encoder has the highest score at the best and at the worst alignment."""
-    columns = columns_of(view, systems, task, code)
-    columns.sort(key=lambda c: view.mean(INDUCTION, c))
+    ranked = _ranked(view, columns_of(view, systems, task, code))
     said = []
-    for column in dict.fromkeys((*columns[-1:], *columns[:1])):
-        scores = {s: view.mean(s, column) for s in systems}
-        best = max(scores, key=lambda s: scores[s])
-        p = number(view.mean(INDUCTION, column), 0)
+    for column in dict.fromkeys((*ranked[-1:], *ranked[:1])):
+        best = max(systems, key=lambda s: view.mean(s, column))
+        p, score = number(view.mean(INDUCTION, column), 0), number(view.mean(best, column), 1)
         said.append(
             f"{task}, distance {number(distance)}, P@1 {p}: highest {best.partition(':')[2]} "
-            f"with {number(scores[best], 1)}"
+            f"with {score}"
         )
     return said
 
@@ -200,14 +193,14 @@ def gain_by_alignment_and_distance(view: View) -> Table:
         for other in OTHERS
         for row in _gain_rows(view, f"{task}, {FIRST} − {other}", task, other, list(far))
     ]
-    names = [f"distance {number(d)}" for d in far.values()]
     caption = (
         f"{FIRST} minus the other encoders on artificial languages ({view.profile}), in points, by "
         f"{P_AT_1} and word-order distance to English. Bold: the 95 % interval leaves out 0."
     )
-    head = headings("difference", "P@1", *names, numeric=("P@1", *names))
     caption = caption if rows else f"{caption} Not all of it was run."
-    return Table(caption, head, tuple(rows), f"{FIRST} minus the others: {len(rows)} rows")
+    numbers = ("P@1", *(f"distance {number(d)}" for d in far.values()))
+    summary = f"{FIRST} minus the others: {len(rows)} rows"
+    return listing(caption, ["difference"], numbers, rows, summary)
 
 
 def _gain_rows(
@@ -220,7 +213,7 @@ def _gain_rows(
     return [
         (
             Entry(name),
-            Entry(number(p := fmean(g.p_at_1 for g in level), 0), sort=p),
+            measured(fmean(g.p_at_1 for g in level), 0),
             *(Entry(number(g.mean, 1, True), sort=g.mean, strong=g.sign != "0") for g in level),
         )
         for level in zip(*grid, strict=True)

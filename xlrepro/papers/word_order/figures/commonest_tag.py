@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Table, Value, listing, measured
 from xlrepro.trials.record import Record
 
 Counts = Mapping[str, Sequence[int]]  # tag -> [right, total]
@@ -39,22 +39,15 @@ def guess_table(records: Sequence[Record], profile: str) -> Table:
         f"Each tagger beside a guess, {profile}: what always naming a language's commonest tag "
         "would score on the same test sentences. Means over the target languages."
     )
-    head = headings(
-        "system", "languages", "tagger", "guess", "languages below the guess",
-        numeric=("languages", "tagger", "guess", "languages below the guess"),
-    )  # fmt: skip
-    return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} systems beside a guess")
+    numbers = ("languages", "tagger", "guess", "languages below the guess")
+    summary = f"{profile}: {len(rows)} systems beside a guess"
+    return listing(caption, ["system"], numbers, rows, summary)
 
 
-def _row(system: str, records: Sequence[Record]) -> tuple[Entry, ...]:
+def _row(system: str, records: Sequence[Record]) -> tuple[Value, ...]:
     first = records[0].details
     targets = [code for code in first["by_tag"] if code != first["settings"]["source"]]
-    scores = {c: fmean(accuracy(r.details["by_tag"][c]) for r in records) for c in targets}
-    guesses = {c: guess(first["by_tag"][c]) for c in targets}
-    below = sum(scores[c] < guesses[c] for c in targets)
-    return (
-        Entry(system),
-        Entry(str(len(targets)), sort=len(targets)),
-        *(Entry(number(fmean(v.values())), sort=fmean(v.values())) for v in (scores, guesses)),
-        Entry(str(below), sort=below),
-    )
+    scores = [fmean(accuracy(r.details["by_tag"][c]) for r in records) for c in targets]
+    guesses = [guess(first["by_tag"][c]) for c in targets]
+    below = sum(score < guessed for score, guessed in zip(scores, guesses, strict=True))
+    return system, len(targets), measured(fmean(scores)), measured(fmean(guesses)), below

@@ -20,7 +20,6 @@ from xlrepro.papers.word_order.figures.advantage import (
     ends_of,
     gains,
     languages_of,
-    sign_of,
 )
 
 BLOCK = "artificial"
@@ -73,6 +72,6 @@ def _sentence(near: Sequence[Gain], distant: Sequence[Gain]) -> str:
     interval = t_interval(steps)
     if interval is None:
         return f"{sentence}; one seed, so no interval."
-    sign, ends = sign_of(interval), ends_of(interval.low, interval.high, 2)
+    ends = ends_of(interval.low, interval.high, 2)
     change = number(math.fsum(steps) / len(steps), 2, True)
-    return f"{sentence}. {VERDICTS[sign]}: {change} (95 % interval {ends})."
+    return f"{sentence}. {VERDICTS[interval.sign]}: {change} (95 % interval {ends})."
