@@ -13,7 +13,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claims.files import load_claims
-from xlrepro.evidence.tables.table import Entry, Link, Table, headings
+from xlrepro.evidence.tables.table import Link
 from xlrepro.paths import data_dir
 from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model
@@ -270,15 +270,3 @@ def weighing_most(experiment: str, profile: str) -> list[Deviation]:
     """Return the deviations that weigh most on an experiment's numbers at a profile."""
     deviations = deviations_list(experiment, profile=profile).deviations
     return [d for d in deviations if d.weight == WEIGHTS[0]]
-
-
-def errata_table(paper: str | None = None) -> Table:
-    """Render the errata of a paper, or of all."""
-    shown = load_errata(paper)
-    rows = tuple(
-        (Entry(e.id), Entry(e.paper), Entry(e.where), Entry(e.what), Entry(e.claim or ""))
-        for e in shown
-    )
-    names = headings("id", "paper", "where", "what", "claim")
-    caption = "Errata: places where a paper's sentences or marks differ from its own numbers."
-    return Table(caption, names, rows, f"{len(rows)} errata")

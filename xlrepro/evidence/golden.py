@@ -18,6 +18,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.paths import project_root
+from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import write_atomically
 from xlrepro.yaml_files import describe
@@ -84,11 +85,19 @@ def fresh_numbers(
     keys: Collection[str] | None = None,
     stale: Callable[[Record], bool] | None = None,
 ) -> ReproducedNumbers:
-    """Gather the smoke records that today's code made on a CPU."""
-    made = list(records)
+    """Gather the smoke records that today's code made on a CPU.
+
+    Args:
+        records: of one experiment.
+        keys: take only records of these keys (those of today's trials); ``None``: all.
+        stale: tells whether the code has changed since a record was made; today's code if not
+            given.
+    """
+    made, stale = list(records), stale or stale_check()
     elsewhere = off_cpu(made)
     smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
-    return gather(_compared(smoke), keys=keys, stale=stale, use_stale=False)
+    fresh = [r for r in _compared(smoke) if (keys is None or r.key in keys) and not stale(r)]
+    return gather(fresh, stale=lambda record: False)
 
 
 def _compared(records: Sequence[Record]) -> list[Record]:
@@ -121,20 +130,6 @@ def _test_sentences(settings: Mapping[str, Any]) -> float:
     return math.inf if limit is None else limit
 
 
-def _read(experiment: str, folder: Path | None) -> _Golden:
-    path = golden_path(experiment, folder)
-    if not path.is_file():
-        raise DataError(
-            f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
-        )
-    try:
-        return _Golden.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
-    except ValueError as error:
-        raise DataError(f"{path}: not valid JSON ({error})") from None
-
-
 def check(
     experiment: str, numbers: ReproducedNumbers, folder: Path | None = None
 ) -> list[Difference]:
@@ -148,9 +143,26 @@ def check(
     Raises:
         DataError: if the golden file is missing or malformed.
     """
-    golden = _read(experiment, folder)
-    now = _content(experiment, numbers)
-    return _differences(golden, now)
+    path = golden_path(experiment, folder)
+    if not path.is_file():
+        raise DataError(
+            f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
+        )
+    try:
+        golden = _Golden.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    before, after = _flat(golden), _flat(_content(experiment, numbers))
+    differences = []
+    for place in {**before, **after}:
+        old, new = before.get(place), after.get(place)
+        kind = MOVED
+        if old is None or new is None:
+            kind = NEW if old is None else MISSING
+        elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
+            continue
+        differences.append(Difference(experiment, *place, kind, old, new))
+    return differences
 
 
 def _flat(golden: _Golden) -> dict[tuple[str, str, int], float]:
@@ -160,21 +172,6 @@ def _flat(golden: _Golden) -> dict[tuple[str, str, int], float]:
         for column, seeds in columns.items()
         for seed, value in seeds.items()
     }
-
-
-def _differences(golden: _Golden, now: _Golden) -> list[Difference]:
-    before, after = _flat(golden), _flat(now)
-    differences = []
-    for system, column, seed in [*before, *(a for a in after if a not in before)]:
-        old = before.get((system, column, seed))
-        new = after.get((system, column, seed))
-        kind = MOVED
-        if old is None or new is None:
-            kind = NEW if old is None else MISSING
-        elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
-            continue
-        differences.append(Difference(golden.experiment, system, column, seed, kind, old, new))
-    return differences
 
 
 def _content(experiment: str, numbers: ReproducedNumbers) -> _Golden:
@@ -201,13 +198,7 @@ def update(
             f"--update {experiment}` makes them"
         )
     path = golden_path(experiment, folder)
-    moved: list[Difference] = []
-    if path.is_file():
-        moved = _differences(_read(experiment, folder), now)
-    write_atomically(path, _as_json(now))
+    moved = check(experiment, numbers, folder) if path.is_file() else []
+    text = json.dumps(now.model_dump(), indent=1, sort_keys=True, ensure_ascii=False)
+    write_atomically(path, text + "\n")
     return moved
-
-
-def _as_json(golden: _Golden) -> str:
-    content: dict[str, Any] = golden.model_dump()
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -4,12 +4,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
-from xlrepro.evidence.compare import (
-    NOT_HERE,
-    QUOTED,
-    VERDICTS,
-)
+from xlrepro.evidence.catalog import CatalogEntry
+from xlrepro.evidence.compare import NOT_HERE, QUOTED
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
 
 if TYPE_CHECKING:
@@ -63,44 +59,27 @@ def other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
     return " ".join([sentence] * bool(data) + [more] * bool(trained))
 
 
-def _cell_row(row: Mapping[str, Any]) -> tuple[Entry, ...]:
-    places = decimals_of(row["printed"], row["unit"])
-    half = half_width(row)
-    span = ""
-    if half is not None:
-        span = f"{number(row['low'], places)} to {number(row['high'], places)}"
-    printed = row["reported"]
-    ours = None if row["n"] == 0 else row["reproduced"]
-    gap = None if is_missing(row["difference"]) else row["difference"]
-    return (
-        Entry(row["system"]),
-        Entry(row["column"]),
-        Entry(row["profile"]),
-        Entry(row["metric"]),
-        Entry(row["printed"], sort=None if is_missing(printed) else printed, title=row["source"]),
-        Entry(number(ours, places), sort=ours),
-        Entry(span, sort=half),
-        Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
-        Entry(number(gap, places, signed=True), sort=gap),
-        Entry(row["verdict"], verdict=row["verdict"], sort=VERDICTS.index(row["verdict"])),
-        Entry(row["note"]),
-    )
+def cells_table(frame: "pd.DataFrame") -> Table:
+    """Render a comparison cell by cell, for a terminal: a row per system and column."""
+    names = ("system", "column", "reported", "reproduced", "95 % interval", "n", "difference",
+             "verdict", "note")  # fmt: skip
+    body = []
+    for row in frame.to_dict("records"):
+        places = decimals_of(row["printed"], row["unit"])
+        texts = (row["system"], row["column"], row["printed"], number(row["reproduced"], places),
+                 span_of(row, places), str(row["n"]), number(row["difference"], places, True),
+                 row["verdict"], row["note"])  # fmt: skip
+        body.append(
+            tuple(Entry(t, verdict=t * (name == "verdict")) for name, t in zip(names, texts))
+        )
+    summary = run_summary(frame) if body else ""
+    return Table(summary or "No cells.", headings(*names, numeric=names[2:7]), tuple(body), summary)
 
 
-def cells_table(frame: "pd.DataFrame", *, catalog: Catalog | None = None) -> Table:
-    """Render a comparison cell by cell: one row per profile, system and column."""
-    names = ("system", "column", "profile", "metric", "reported", "reproduced", "95 % interval",
-             "n", "difference", "verdict", "note")  # fmt: skip
-    numeric = ("reported", "reproduced", "95 % interval", "n", "difference")
-    body = [_cell_row(row) for row in frame.to_dict("records")]
-    if not body:
-        return Table("No cells.", headings(*names, numeric=numeric), ())
-    experiment = str(frame["experiment"].iloc[0])
-    entry = (catalog or load_catalog()).experiment(experiment)
-    caption = f"{entry.title}: every cell, reported and reproduced."
-    if any(frame["printed"]):
-        caption = f"{caption} {other_data(entry, dict.fromkeys(frame['profile']))}".rstrip()
-    return Table(caption, headings(*names, numeric=numeric), tuple(body), run_summary(frame))
+def span_of(row: Mapping[str, Any], decimals: int = 2) -> str:
+    """Return an interval as text; empty where there is none."""
+    low, high = (number(row[end], decimals) for end in ("low", "high"))
+    return f"{low} to {high}" if low else ""
 
 
 def pairs_table(pairs: "pd.DataFrame") -> Table:
@@ -111,16 +90,13 @@ def pairs_table(pairs: "pd.DataFrame") -> Table:
     """
     body = []
     for row in pairs.to_dict("records"):
-        span = ""
-        if not is_missing(row["low"]):
-            span = f"{number(row['low'])} to {number(row['high'])}"
         values = ", ".join(number(v, signed=True) for v in row["values"])
         body.append(
             (
                 Entry(f"{row['one']} − {row['other']}"),
                 Entry(row["column"]),
                 Entry(number(row["mean"], signed=True), sort=row["mean"]),
-                Entry(span, sort=None if is_missing(row["low"]) else row["low"]),
+                Entry(span_of(row), sort=None if is_missing(row["low"]) else row["low"]),
                 Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
                 Entry(values, title="one difference per seed"),
                 Entry("; ".join(filter(None, (row["note"], "stale" * bool(row["stale"]))))),
