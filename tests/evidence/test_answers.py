@@ -133,7 +133,7 @@ def test_a_page_with_a_main_claim_says_what_became_of_it(record):
 
 
 def test_a_page_of_printed_numbers_answers_with_how_many_came_back(record):
-    view = View("word_order/distances", "open", own_numbers(["word_order/distances"], "open"))
+    view = View("word_order/distances", "open", own_numbers(["word_order/distances"], ["open"]))
     told = answer(view, [], [record()])
     assert told.headline.startswith("Of 32 cells 32 are within")
 
@@ -165,7 +165,7 @@ def test_the_main_difference_is_one_that_the_experiment_fills(key):
 
 @pytest.mark.parametrize("key", [k for k, e in load_catalog().experiments.items() if e.main_claim])
 def test_a_main_claim_is_one_that_the_page_judges(key):
-    judge = Judge(own_numbers([key], "open"))
+    judge = Judge(own_numbers([key], ["open"]))
     assert load_catalog().experiment(key).main_claim in {c.id for c in claims_of(key, judge)}
 
 

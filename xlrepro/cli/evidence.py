@@ -126,7 +126,7 @@ def claims(
     content = []
     for key in [paper] if paper else catalog.papers:
         claims_of_paper = load_claims(key)
-        numbers = own_numbers(list(catalog.of_paper(key)), profile, store)
+        numbers = own_numbers(list(catalog.of_paper(key)), [profile], store)
         wanted = conditions_of(key, [profile], numbers)
         verdicts = judge_all(claims_of_paper, wanted, Judge(numbers))
         for claim in claims_of_paper:

@@ -33,13 +33,15 @@ FEWEST_SENTENCES = 20
 UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golden file
 MOVED, MISSING, NEW = "moved", "missing", "new"
 
+Cells = dict[str, dict[str, dict[str, float]]]  # system, column, seed
+
 
 class _Golden(Checked):
     """The file: per system and column a number per seed."""
 
     experiment: str
     profile: str
-    cells: dict[str, dict[str, dict[str, float]]]
+    cells: Cells
 
 
 @dataclass(frozen=True)
@@ -107,17 +109,16 @@ def _compared(records: Sequence[Record]) -> list[Record]:
     ``FEWEST_SENTENCES`` sentences a set go, and those of metrics that no run repeats.
     """
     averaged = any(_is_average(cell.column) for record in records for cell in record.cells)
-
-    def kept(record: Record, column: str, metric: str) -> bool:
+    kept = []
+    for record in records:
         few = averaged and _test_sentences(record.settings) < FEWEST_SENTENCES
-        return metric not in UNREPEATABLE and (not few or _is_average(column))
-
-    return [
-        record.model_copy(
-            update={"cells": [c for c in record.cells if kept(record, c.column, c.metric)]}
-        )
-        for record in records
-    ]
+        cells = [
+            cell
+            for cell in record.cells
+            if cell.metric not in UNREPEATABLE and (not few or _is_average(cell.column))
+        ]
+        kept.append(record.model_copy(update={"cells": cells}))
+    return kept
 
 
 def _is_average(column: str) -> bool:
@@ -152,7 +153,7 @@ def check(
         golden = _Golden.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise DataError(f"{path}: {describe(error)}") from None
-    before, after = _flat(golden), _flat(_content(experiment, numbers))
+    before, after = _flat(golden.cells), _flat(_cells(experiment, numbers))
     differences = []
     for place in {**before, **after}:
         old, new = before.get(place), after.get(place)
@@ -165,21 +166,21 @@ def check(
     return differences
 
 
-def _flat(golden: _Golden) -> dict[tuple[str, str, int], float]:
+def _flat(cells: Cells) -> dict[tuple[str, str, int], float]:
     return {
         (system, column, int(seed)): value
-        for system, columns in golden.cells.items()
+        for system, columns in cells.items()
         for column, seeds in columns.items()
         for seed, value in seeds.items()
     }
 
 
-def _content(experiment: str, numbers: ReproducedNumbers) -> _Golden:
-    cells: dict[str, dict[str, dict[str, float]]] = {}
+def _cells(experiment: str, numbers: ReproducedNumbers) -> Cells:
+    cells: Cells = {}
     for cell in numbers.cells(experiment, PROFILE):
         values = {str(s): round(v, 8) for s, v in zip(cell.seeds, cell.values)}
         cells.setdefault(cell.system, {})[cell.column] = values
-    return _Golden(experiment=experiment, profile=PROFILE, cells=cells)
+    return cells
 
 
 def update(
@@ -191,14 +192,15 @@ def update(
         DataError: if there are no fresh numbers, or the old file is malformed.
         StoreError: if the file cannot be written; the old one stays.
     """
-    now = _content(experiment, numbers)
-    if not now.cells:
+    cells = _cells(experiment, numbers)
+    if not cells:
         raise DataError(
             f"{experiment} has no smoke record of today's code, made on a CPU: `xlrepro golden "
             f"--update {experiment}` makes them"
         )
     path = golden_path(experiment, folder)
     moved = check(experiment, numbers, folder) if path.is_file() else []
-    text = json.dumps(now.model_dump(), indent=1, sort_keys=True, ensure_ascii=False)
+    content = {"cells": cells, "experiment": experiment, "profile": PROFILE}
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
     write_atomically(path, text + "\n")
     return moved

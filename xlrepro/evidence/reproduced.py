@@ -122,26 +122,21 @@ class ReproducedNumbers:
     """All reproduced cells, by (experiment, profile, system, column)."""
 
     def __init__(self, cells: Iterable[ReproducedCell]) -> None:
-        self._cells: dict[Address, ReproducedCell] = {
-            (c.experiment, c.profile, c.system, c.column): c for c in cells
-        }
-        self._by_place: dict[tuple[str, str], list[ReproducedCell]] = {}
-        for cell in self._cells.values():
-            self._by_place.setdefault((cell.experiment, cell.profile), []).append(cell)
-
-    def __len__(self) -> int:
-        return len(self._cells)
+        self._by_place: dict[tuple[str, str], dict[tuple[str, str], ReproducedCell]] = {}
+        for cell in cells:
+            place = self._by_place.setdefault((cell.experiment, cell.profile), {})
+            place[cell.system, cell.column] = cell
 
     def __iter__(self) -> Iterator[ReproducedCell]:
-        return iter(self._cells.values())
+        return (cell for place in self._by_place.values() for cell in place.values())
 
     def get(self, experiment: str, profile: str, system: str, column: str) -> ReproducedCell | None:
         """Return the cell at an address, or ``None`` where nobody ran it."""
-        return self._cells.get((experiment, profile, system, column))
+        return self._by_place.get((experiment, profile), {}).get((system, column))
 
     def cells(self, experiment: str, profile: str) -> list[ReproducedCell]:
         """Return the cells of an experiment at a profile, in the order of the records."""
-        return self._by_place.get((experiment, profile), [])
+        return list(self._by_place.get((experiment, profile), {}).values())
 
 
 def gather(

@@ -1,7 +1,7 @@
 """Tables of cells, one by one, and what every table of numbers needs; see also ``overview``."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.evidence.catalog import CatalogEntry
@@ -14,21 +14,11 @@ if TYPE_CHECKING:
 DECIMALS = {"fraction": 3, "count": 0}  # of a unit, where the paper printed nothing; else 2
 
 
-def is_missing(value: Any) -> bool:
-    """Tell whether a value of a comparison is not there."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def decimals_of(printed: str, unit: str = "percent") -> int:
     """Return how many decimals to show: those the paper printed, else what the unit is worth."""
     if printed.strip():
         return len(printed.partition(".")[2])
     return DECIMALS.get(unit, 2)
-
-
-def half_width(row: Mapping[str, Any]) -> float | None:
-    """Return half of a cell's interval; ``None`` where it has none."""
-    return None if is_missing(row["low"]) else (row["high"] - row["low"]) / 2
 
 
 def run_summary(frame: "pd.DataFrame") -> str:
@@ -43,20 +33,22 @@ def run_summary(frame: "pd.DataFrame") -> str:
     return line + "".join(f", {n} {verdict}" for verdict, n in counts.items() if n)
 
 
-def other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
+def other_data(entry: CatalogEntry, profile: str) -> str:
     """Return the sentences on what stands in for the paper's data and pre-trained weights."""
-    known = {p: entry.stand_ins[p] for p in profiles if p in entry.stand_ins}
-    data = "; ".join(f"{stand_in.data} at {profile}" for profile, stand_in in known.items())
-    where = " there" if any(stand_in.only for stand_in in known.values()) else ""
-    sentence = f"Our data are not the paper's ({data}), so the difference has no verdict{where}."
-    trained = "; ".join(
-        f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
-        for profile in profiles
-        for blocks in [entry.weights.get(profile, {})]
-        for what in dict.fromkeys(blocks.values())
-    )
-    more = f"Our pre-trained weights are not the paper's ({trained}): those rows have no verdict."
-    return " ".join([sentence] * bool(data) + [more] * bool(trained))
+    stand_in, blocks = entry.stand_ins.get(profile), entry.weights.get(profile, {})
+    said = []
+    if stand_in:
+        data, where = f"{stand_in.data} at {profile}", " there" * bool(stand_in.only)
+        said = [f"Our data are not the paper's ({data}), so the difference has no verdict{where}."]
+    if blocks:
+        trained = "; ".join(
+            f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
+            for what in dict.fromkeys(blocks.values())
+        )
+        said.append(
+            f"Our pre-trained weights are not the paper's ({trained}): those rows have no verdict."
+        )
+    return " ".join(said)
 
 
 def cells_table(frame: "pd.DataFrame") -> Table:
@@ -96,7 +88,7 @@ def pairs_table(pairs: "pd.DataFrame") -> Table:
                 Entry(f"{row['one']} − {row['other']}"),
                 Entry(row["column"]),
                 Entry(number(row["mean"], signed=True), sort=row["mean"]),
-                Entry(span_of(row), sort=None if is_missing(row["low"]) else row["low"]),
+                Entry(span_of(row), sort=None if math.isnan(row["low"]) else row["low"]),
                 Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
                 Entry(values, title="one difference per seed"),
                 Entry("; ".join(filter(None, (row["note"], "stale" * bool(row["stale"]))))),

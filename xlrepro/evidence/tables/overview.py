@@ -22,8 +22,6 @@ from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.tables.cells import (
     decimals_of,
-    half_width,
-    is_missing,
     other_data,
     run_summary,
 )
@@ -124,12 +122,10 @@ def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
     theirs = row["printed"]
     if row["verdict"] in (NOT_RUN, NOT_HERE, QUOTED):
         return Entry(row["verdict"], theirs, None, row["verdict"], row["note"])
-    half = half_width(row)
-    text = number(row["reproduced"], places)
-    text += f" ± {number(half, places)}" if half is not None else ""
+    half = number((row["high"] - row["low"]) / 2, places)
+    text = number(row["reproduced"], places) + f" ± {half}" * bool(half)
     text += STALE if row["stale"] else ""
-    if not is_missing(row["difference"]):
-        gap = number(row["difference"], places, signed=True)
+    if gap := number(row["difference"], places, signed=True):
         theirs = f"{theirs}, {gap} {MARKS.get(row['verdict'], '')}".rstrip()
     if row["n"] != usual:
         theirs = "; ".join(filter(None, (theirs, f"n={row['n']}")))
@@ -232,7 +228,7 @@ def legend(frame: "pd.DataFrame") -> str:
     if any(frame["printed"]):
         parts.append("Small: the paper's number, then ours minus it.")
         parts += ["= within, ▲ above, ▼ below the paper."] * entry.is_judged(profile)
-        parts.append(other_data(entry, [profile]))
+        parts.append(other_data(entry, profile))
     notes: dict[str, list[str]] = {}
     for row in frame.to_dict("records"):
         if not row["n"] and row["note"] and row["note"] not in notes.setdefault(row["verdict"], []):
@@ -276,10 +272,10 @@ def comparison_tables(frame: "pd.DataFrame", deviations: Sequence[Deviation] = (
 
 def _axis(frame: "pd.DataFrame", kind: str, deviations: Sequence[Deviation]) -> _Axis:
     """Return the rows or the columns of an overview, with the deviations that name them."""
-    names = list(dict.fromkeys(frame[kind]))
+    names, here = list(dict.fromkeys(frame[kind])), {"system": "row"}.get(kind, kind)
     places = [(deviation_link(d), *d.place(str(frame["experiment"].iloc[0]))) for d in deviations]
     links = {
-        name: tuple(link for link, at, named in places if at == kind and is_named(name, named))
+        name: tuple(link for link, at, named in places if at == here and is_named(name, named))
         for name in names
     }
     return _Axis(kind, names, links)

@@ -40,7 +40,7 @@ def scores_at_checkpoints(view: View) -> Figure:
         lines = list(dict.fromkeys((cell.system, cell.column.split("/")[1]) for cell in own))
         for index, (system, language) in enumerate(lines):
             points = {
-                c.column.split("/")[2]: (c.mean, c.interval)
+                c.column.split("/")[2]: c
                 for c in own
                 if (c.system, c.column.split("/")[1]) == (system, language)
             }
@@ -54,7 +54,7 @@ def scores_at_checkpoints(view: View) -> Figure:
                 marker=MARKERS[index % len(MARKERS)],
                 label=language + longer,
             )
-            ends = " to ".join(number(points[name][0]) for name in (shown[0], shown[-1]))
+            ends = " to ".join(number(points[name].mean) for name in (shown[0], shown[-1]))
             sentences.append(f"{task}, {language}{longer}: {ends}")
     legend_below(drawing, panels[0], across=4)
     return Figure(
