@@ -18,7 +18,7 @@ from xlrepro.evidence.deviations import DeviationList, deviations_list, weighing
 from xlrepro.evidence.figures import drawing, plots
 from xlrepro.evidence.figures.plots import reported_beside_reproduced
 from xlrepro.evidence.figures.row_plot import RowPlot
-from xlrepro.evidence.paired import paired_differences, shared_columns
+from xlrepro.evidence.paired import Pair, shared_columns
 from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import gather
 from xlrepro.evidence.tables.cells import pairs_table
@@ -301,19 +301,14 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        differences = [
-            paired_differences(self.view, one, other, own).assign(one=one, other=other)
-            for one, other in _pairs(self.view.systems, first, block)
-            if (shared := shared_columns(self.view, one, other))
-            and (own := [c for c in shared if c in columns] or shared)
-        ]
-        if not differences:
+        pairs: list[Pair] = []
+        for one, other in _pairs(self.view.systems, first, block):
+            shared = shared_columns(self.view, one, other)
+            for column in [c for c in shared if c in columns] or shared:
+                if pair := self.view.difference(one, other, column):
+                    pairs.append((one, other, pair))
+        if not pairs:
             return Shown(())
-        import pandas as pd
-
-        pairs = pd.concat(differences).assign(experiment=self.view.experiment)
-        unit = next(cell.unit for cell in self.view.cells if cell.column in {*pairs["column"]})
-        pairs["unit"] = "points" if unit == "percent" else unit
         table = Piece("The same as a table, with each seed", pairs_table(pairs), folded=True)
         return Shown((Piece(MEANING[self.view.profile], plots.forest_plot(pairs)), table))
 

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.reproduced import Interval
+from xlrepro.evidence.reproduced import Interval, ReproducedCell
 from xlrepro.evidence.view import View
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NAN = float("nan")
-PAIR_COLUMNS = (
-    "column", "mean", "low", "high", "n", "sign", "seeds", "values", "first", "stale", "note",
-)  # fmt: skip
+COLUMNS = ["column", "mean", "low", "high", "n", "sign", "seeds", "values", "first"]
+Pair = tuple[str, str, ReproducedCell]  # two systems, and the first minus the second
 
 
 def paired_differences(
@@ -29,9 +28,8 @@ def paired_differences(
 
     Returns:
         Per column: ``column``, ``mean``, ``low``, ``high`` (missing for one seed), ``n``,
-        ``seeds``, ``values`` (one difference per seed), ``first`` (its mean over those seeds),
-        ``stale``, ``note``; and ``sign``: ``"+"`` or ``"-"`` where the interval leaves out 0, else
-        ``"0"``.
+        ``seeds``, ``values`` (one difference per seed), ``first`` (its mean over those seeds); and
+        ``sign``: ``"+"`` or ``"-"`` where the interval leaves out 0, else ``"0"``.
 
     Raises:
         SettingsError: if the two share no seed in a column that was asked for.
@@ -49,10 +47,9 @@ def paired_differences(
         ends = pair.interval or Interval(NAN, NAN)
         value = dict(zip(one.seeds, one.values))
         mean = sum(value[seed] for seed in pair.seeds) / pair.n
-        note = "one seed: no interval" * (pair.n == 1)
         rows.append((column, pair.mean, ends.low, ends.high, pair.n, ends.sign, pair.seeds,
-                     pair.values, mean, pair.stale, note))  # fmt: skip
-    return pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+                     pair.values, mean))  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def shared_columns(view: View, first: str, second: str) -> list[str]:

@@ -7,7 +7,6 @@ import pytest
 
 from xlrepro.evidence.compare import VERDICTS, compare
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.tables.cells import (
     cells_table,
@@ -160,10 +159,19 @@ def test_the_repr_holds_no_measured_number_and_the_text_does(frame):
 
 def test_pairs_show_each_seed(numbers):
     found = numbers({("word:ORT", "avg"): {0: 2.0, 1: 3.0}, ("word:TRS", "avg"): {0: 1.0, 1: 4.0}})
-    pairs = paired_differences(View("word_order/table2", "open", found), "word:ORT", "word:TRS")
-    (row,) = pairs_table(pairs.assign(one="word:ORT", other="word:TRS")).rows
+    pair = ("word:ORT", "word:TRS")
+    gap = View("word_order/table2", "open", found).difference(*pair, "avg")
+    (row,) = pairs_table([(*pair, gap)]).rows
     assert (row[0].text, row[2].text) == ("word:ORT − word:TRS", "0.00")
-    assert row[5].text == "+1.00, −1.00"
+    assert (row[5].text, row[6].text) == ("+1.00, −1.00", "")
+
+
+def test_a_pair_of_one_seed_says_so(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 2.0}, ("word:TRS", "avg"): {0: 1.0}})
+    pair = ("word:ORT", "word:TRS")
+    gap = View("word_order/table2", "open", found).difference(*pair, "avg")
+    (row,) = pairs_table([(*pair, gap)]).rows
+    assert (row[3].text, row[6].text) == ("", "one seed: no interval")
 
 
 def test_numbers_the_paper_lacks_are_shown_without_it(numbers):

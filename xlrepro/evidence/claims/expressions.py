@@ -21,13 +21,7 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.claims.comparisons import (
-    COMPARERS,
-    SIGNS,
-    Comparison,
-    picked,
-    shown_apart,
-)
+from xlrepro.evidence.claims.comparisons import COMPARERS, SIGNS, Comparison, picked, shown_apart
 from xlrepro.evidence.claims.functions import (
     FUNCTIONS,
     all_true,

@@ -228,8 +228,6 @@ def gain_against_distance(frame: "pd.DataFrame") -> Figure:
         frame: what `xlrepro.evidence.compare.compare` returns.
     """
     title = f"Gain of {FIRST} over {SECOND} against word-order distance"
-    if frame.empty:
-        return nothing_to_draw(title, "there are no cells")
     key = str(frame["experiment"].iloc[0])
     entry = load_catalog().experiment(key)
     left_out = {*entry.source_columns, *entry.average_columns}

@@ -1,11 +1,11 @@
 """Tables of cells, one by one, and what every table of numbers needs; see also ``overview``."""
 
-import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xlrepro.evidence.catalog import CatalogEntry
 from xlrepro.evidence.compare import NOT_HERE, QUOTED
+from xlrepro.evidence.paired import Pair
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
 
 if TYPE_CHECKING:
@@ -58,8 +58,9 @@ def cells_table(frame: "pd.DataFrame") -> Table:
     body = []
     for row in frame.to_dict("records"):
         places = decimals_of(row["printed"], row["unit"])
+        span = f"{number(row['low'], places)} to {number(row['high'], places)}" * (row["n"] > 1)
         texts = (row["system"], row["column"], row["printed"], number(row["reproduced"], places),
-                 span_of(row, places), str(row["n"]), number(row["difference"], places, True),
+                 span, str(row["n"]), number(row["difference"], places, True),
                  row["verdict"], row["note"])  # fmt: skip
         body.append(
             tuple(Entry(t, verdict=t * (name == "verdict")) for name, t in zip(names, texts))
@@ -68,30 +69,25 @@ def cells_table(frame: "pd.DataFrame") -> Table:
     return Table(summary or "No cells.", headings(*names, numeric=names[2:7]), tuple(body), summary)
 
 
-def span_of(row: Mapping[str, Any], decimals: int = 2) -> str:
-    """Return an interval as text; empty where there is none."""
-    low, high = (number(row[end], decimals) for end in ("low", "high"))
-    return f"{low} to {high}" if low else ""
-
-
-def pairs_table(pairs: "pd.DataFrame") -> Table:
-    """Render differences paired by seed, a row per pair of systems and column.
-
-    Args:
-        pairs: rows of `xlrepro.evidence.paired.paired_differences`, with ``one`` and ``other``.
-    """
+def pairs_table(pairs: Sequence[Pair]) -> Table:
+    """Render differences paired by seed, a row per pair of systems and column."""
     body = []
-    for row in pairs.to_dict("records"):
-        values = ", ".join(number(v, signed=True) for v in row["values"])
+    for one, other, gap in pairs:
+        ends = gap.interval
+        span = f"{number(ends.low)} to {number(ends.high)}" if ends else ""
+        note = ["one seed: no interval"] * (gap.n == 1) + ["stale"] * gap.stale
         body.append(
             (
-                Entry(f"{row['one']} − {row['other']}"),
-                Entry(row["column"]),
-                Entry(number(row["mean"], signed=True), sort=row["mean"]),
-                Entry(span_of(row), sort=None if math.isnan(row["low"]) else row["low"]),
-                Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
-                Entry(values, title="one difference per seed"),
-                Entry("; ".join(filter(None, (row["note"], "stale" * bool(row["stale"]))))),
+                Entry(f"{one} − {other}"),
+                Entry(gap.column),
+                Entry(number(gap.mean, signed=True), sort=gap.mean),
+                Entry(span, sort=ends.low if ends else None),
+                Entry(str(gap.n), sort=gap.n, title=f"seeds {gap.seeds}"),
+                Entry(
+                    ", ".join(number(v, signed=True) for v in gap.values),
+                    title="one difference per seed",
+                ),
+                Entry("; ".join(note)),
             )
         )
     names = ("difference", "column", "mean", "95 % interval", "n", "by seed", "note")

@@ -8,23 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.compare import (
-    ABOVE,
-    BELOW,
-    NOT_HERE,
-    NOT_REPORTED,
-    NOT_RUN,
-    QUOTED,
-    WITHIN,
-)
+from xlrepro.evidence.compare import ABOVE, BELOW, NOT_REPORTED, WITHIN
 from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link, is_named
 from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.reported import ReportedCell, load_reported
-from xlrepro.evidence.tables.cells import (
-    decimals_of,
-    other_data,
-    run_summary,
-)
+from xlrepro.evidence.tables.cells import decimals_of, other_data, run_summary
 from xlrepro.evidence.tables.table import Entry, Heading, Link, Table, number
 
 if TYPE_CHECKING:
@@ -120,7 +108,7 @@ def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
     """One cell of the overview: ours ± half an interval, and below it the paper's number."""
     places = decimals_of(row["printed"], row["unit"])
     theirs = row["printed"]
-    if row["verdict"] in (NOT_RUN, NOT_HERE, QUOTED):
+    if not row["n"]:
         return Entry(row["verdict"], theirs, None, row["verdict"], row["note"])
     half = number((row["high"] - row["low"]) / 2, places)
     text = number(row["reproduced"], places) + f" ± {half}" * bool(half)
