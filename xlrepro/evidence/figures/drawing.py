@@ -288,8 +288,8 @@ def reported_against_reproduced(frame: "pd.DataFrame") -> Figure:
     drawing, axes = new_drawing(4.8, 4.6)
     known = looks_of(str(shown["experiment"].iloc[0]), list(dict.fromkeys(shown["system"])))
     for marker, (system, cells) in zip(cycle("osD^v*"), shown.groupby("system", sort=False)):
-        look = {"color": known[str(system)].colour, "marker": marker, "label": str(system)}
-        axes.scatter(cells["reported"], cells["reproduced"], s=22, **look)
+        x, y, colour = cells["reported"], cells["reproduced"], known[str(system)].colour
+        axes.scatter(x, y, s=22, color=colour, marker=marker, label=str(system))
     both = shown[["reported", "reproduced"]].to_numpy()
     ends = [float(both.min()), float(both.max())]
     axes.plot(ends, ends, color="#777777", linewidth=0.8, zorder=0)
