@@ -67,15 +67,12 @@ def check_deviations(key: str | None = None) -> None:
             printed = load_reported().cells(name)
             rows = [s.identifier for s in built[name].systems] + [c.system for c in printed]
             columns = [*built[name].columns, *(c.column for c in printed)]
-            for kind, given, known in (
-                ("row", deviation.rows, rows),
-                ("column", deviation.columns, columns),
-            ):
-                unknown = [n for n in given.get(name, ()) if not matching(known, n)]
-                if unknown:
+            known = {"row": dict.fromkeys(rows), "column": dict.fromkeys(columns)}
+            for kind, given in deviation.named(name).items():
+                if unknown := [n for n in given if not matching(known[kind], n)]:
                     raise DataError(
                         f"deviation {deviation.id}: {name} has no {kind} {unknown[0]!r}; it has: "
-                        f"{', '.join(dict.fromkeys(known))}"
+                        f"{', '.join(known[kind])}"
                     )
 
 
@@ -97,9 +94,9 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
     return each.together(views) if each.together and views else views
 
 
-def all_own_records(store: RecordStore | None = None) -> list[Record]:
+def all_own_records() -> list[Record]:
     """Return the own records of every experiment that is built, at every profile."""
-    store = store or RecordStore()
+    store = RecordStore()
     return [
         record
         for key, each in all_experiments().items()
@@ -118,21 +115,18 @@ def records_by_experiment(
     """
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    built, store = all_experiments(), store or RecordStore()
-    return {
-        key: own_records(key, profile, store)
-        if key in built and profile in built[key].profiles
-        else []
-        for key in keys
-    }
+    store = store or RecordStore()
+    known = {key for key, each in all_experiments().items() if profile in each.profiles}
+    return {key: own_records(key, profile, store) if key in known else [] for key in keys}
 
 
 def own_numbers(
-    keys: Sequence[str], profile: str, store: RecordStore | None = None
+    keys: Sequence[str], profiles: Sequence[str], store: RecordStore | None = None
 ) -> ReproducedNumbers:
-    """Gather the records of those of the experiments that are built and know the profile.
+    """Gather the records of those of the experiments that are built and know a profile.
 
     Raises:
         SettingsError: for an unknown profile.
     """
-    return gather([r for of in records_by_experiment(keys, profile, store).values() for r in of])
+    found = (records_by_experiment(keys, profile, store) for profile in profiles)
+    return gather(record for of in found for records in of.values() for record in records)

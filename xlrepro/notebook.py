@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import XlreproError
 from xlrepro.evidence.answers import MEANING, answer
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.judging import Condition, Judge
 from xlrepro.evidence.claims.table import claims_of, claims_table
 from xlrepro.evidence.compare import AVERAGE, compare
-from xlrepro.evidence.deviations import deviations_list, weighing_most
+from xlrepro.evidence.deviations import DeviationList, deviations_list, weighing_most
 from xlrepro.evidence.figures import drawing, plots
 from xlrepro.evidence.figures.plots import reported_beside_reproduced
 from xlrepro.evidence.figures.row_plot import RowPlot
-from xlrepro.evidence.paired import paired_differences, shared_columns
+from xlrepro.evidence.paired import Pair, shared_columns
 from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import gather
 from xlrepro.evidence.tables.cells import pairs_table
 from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_tables, legend
 from xlrepro.evidence.view import View
-from xlrepro.experiments import all_experiments, check_deviations, own_records
+from xlrepro.experiments import check_deviations, own_numbers, own_records
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.trials.engine import run_trials
 from xlrepro.trials.experiment import Experiment
@@ -108,10 +108,7 @@ class Page:
         profile: what ``run`` runs; records of other profiles are shown too.
         seeds: the seeds of ``run``; empty for the profile's own.
         systems: the systems of ``run``; empty for the default ones.
-        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
-        scheduler: address of a Dask cluster.
-        jobs: processes on this machine.
-        store: the records; the project's unless told.
+        **options: of `xlrepro.trials.engine.run_trials`: where ``run`` runs them.
     """
 
     def __init__(
@@ -120,23 +117,13 @@ class Page:
         profile: str,
         seeds: Sequence[int],
         systems: Sequence[str],
-        device: str = "auto",
-        scheduler: str | None = None,
-        jobs: int | None = None,
-        store: RecordStore | None = None,
+        **options: Any,
     ) -> None:
-        if profile not in PROFILES:
-            raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
         self.experiment = experiment
         self.profile = profile
-        self.store = store or RecordStore()
+        self.store = RecordStore()
         self._systems = systems
-        self._options: dict[str, Any] = {
-            "device": device,
-            "scheduler": scheduler,
-            "jobs": jobs,
-            "store": self.store,
-        }
+        self._options = options
         self._trials = experiment.trials(profile, systems, seeds)
 
     def __repr__(self) -> str:
@@ -162,7 +149,7 @@ class Page:
         Raises:
             XlreproError: if a trial failed; names the first one's log.
         """
-        summary = run_trials(self._trials, **self._options)
+        summary = run_trials(self._trials, store=self.store, **self._options)
         self.forget()
         if summary.failed:
             first = summary.failed[0]
@@ -200,18 +187,8 @@ class Page:
     @cached_property
     def _judge(self) -> Judge:
         """Knows the whole paper's cells at the profiles to show: a claim may span its tables."""
-        known = all_experiments()
-        keys = [
-            k for k in load_catalog().of_paper(self.view.experiment.split("/")[0]) if k in known
-        ]
-        numbers = gather(
-            record
-            for profile in self.profiles
-            for key in keys
-            if profile in known[key].profiles
-            for record in own_records(key, profile, self.store)
-        )
-        return Judge(numbers)
+        keys = list(load_catalog().of_paper(self.view.experiment.split("/")[0]))
+        return Judge(own_numbers(keys, self.profiles, self.store))
 
     @cached_property
     def _frame(self) -> "pd.DataFrame":
@@ -324,19 +301,14 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        differences = [
-            paired_differences(self.view, one, other, own).assign(one=one, other=other)
-            for one, other in _pairs(self.view.systems, first, block)
-            if (shared := shared_columns(self.view, one, other))
-            and (own := [c for c in shared if c in columns] or shared)
-        ]
-        if not differences:
+        pairs: list[Pair] = []
+        for one, other in _pairs(self.view.systems, first, block):
+            shared = shared_columns(self.view, one, other)
+            for column in [c for c in shared if c in columns] or shared:
+                if pair := self.view.difference(one, other, column):
+                    pairs.append((one, other, pair))
+        if not pairs:
             return Shown(())
-        import pandas as pd
-
-        pairs = pd.concat(differences).assign(experiment=self.view.experiment)
-        unit = next(cell.unit for cell in self.view.cells if cell.column in {*pairs["column"]})
-        pairs["unit"] = "points" if unit == "percent" else unit
         table = Piece("The same as a table, with each seed", pairs_table(pairs), folded=True)
         return Shown((Piece(MEANING[self.view.profile], plots.forest_plot(pairs)), table))
 
@@ -347,9 +319,9 @@ class Page:
         table = claims_table(self.view.experiment, profiles, self._judge)
         return Shown((Piece("", weighing), Piece("", table)))
 
-    def deviations(self) -> Shown:
+    def deviations(self) -> DeviationList:
         """List where we knowingly differ from the paper."""
-        return Shown((Piece("", deviations_list(self.view.experiment)),))
+        return deviations_list(self.view.experiment)
 
     def provenance(self) -> Shown:
         """List the records behind the page, and what they cost."""
@@ -374,4 +346,5 @@ def open_page(
         DataError: if the profile needs files that are not there.
     """
     load_catalog().experiment(experiment)
-    return Page(find_experiment(experiment), profile, seeds, systems, device, scheduler, jobs)
+    where = {"device": device, "scheduler": scheduler, "jobs": jobs}
+    return Page(find_experiment(experiment), profile, seeds, systems, **where)

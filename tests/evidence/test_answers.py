@@ -22,7 +22,7 @@ MAIN = Difference(first="word:ORT", second="word:TRS", column="avg")
 
 
 def said(numbers):
-    return difference_sentence(View(KEY, "open", numbers), MAIN, load_reported())
+    return difference_sentence(View(KEY, "open", numbers), MAIN)
 
 
 def test_the_main_difference_has_an_interval_beside_the_papers(numbers):
@@ -43,10 +43,10 @@ def test_a_stand_in_s_column_answers_for_the_printed_one(numbers):
         key,
     )
     view = View(key, "open", found)
-    told = difference_sentence(view, main, load_reported())
+    told = difference_sentence(view, main)
     assert told.startswith("Bi-SaELMo − Joint-ELMo (de/tweets for de/books): +2.5 points")
     assert "two seeds of the heads;" in told  # one language model stands behind them
-    assert headline_of(view, main, load_reported()) != "The main difference was not run"
+    assert headline_of(view, main) != "The main difference was not run"
 
 
 def test_a_paper_s_difference_within_the_interval_is_said_to_be_inside_of_it(numbers):
@@ -112,7 +112,7 @@ def test_the_headline_is_the_direction_beside_the_papers(numbers, ours, theirs, 
     cells = {("word:ORT", "avg"): dict(enumerate(ours)), ("word:TRS", "avg"): {}}
     cells["word:TRS", "avg"] = dict.fromkeys(range(len(ours)), 0.0)
     view = View(KEY, "open", numbers(cells) if ours else ReproducedNumbers([]))
-    assert headline_of(view, MAIN, load_reported()) == headline
+    assert headline_of(view, MAIN) == headline
 
 
 def test_a_page_without_a_main_difference_answers_with_its_claims(numbers, record):
@@ -133,7 +133,7 @@ def test_a_page_with_a_main_claim_says_what_became_of_it(record):
 
 
 def test_a_page_of_printed_numbers_answers_with_how_many_came_back(record):
-    view = View("word_order/distances", "open", own_numbers(["word_order/distances"], "open"))
+    view = View("word_order/distances", "open", own_numbers(["word_order/distances"], ["open"]))
     told = answer(view, [], [record()])
     assert told.headline.startswith("Of 32 cells 32 are within")
 
@@ -165,7 +165,7 @@ def test_the_main_difference_is_one_that_the_experiment_fills(key):
 
 @pytest.mark.parametrize("key", [k for k, e in load_catalog().experiments.items() if e.main_claim])
 def test_a_main_claim_is_one_that_the_page_judges(key):
-    judge = Judge(own_numbers([key], "open"))
+    judge = Judge(own_numbers([key], ["open"]))
     assert load_catalog().experiment(key).main_claim in {c.id for c in claims_of(key, judge)}
 
 

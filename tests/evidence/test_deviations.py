@@ -14,7 +14,6 @@ from xlrepro.evidence.deviations import (
     WEIGHTS,
     DeviationList,
     deviations_list,
-    errata_table,
     first_sentence,
     load_deviations,
     load_errata,
@@ -325,10 +324,6 @@ def test_every_claim_that_fails_on_printed_numbers_has_an_erratum():
 
 def test_errata_of_one_paper():
     assert {e.paper for e in load_errata("ramen")} == {"ramen"}
-
-
-def test_the_table_of_errata_has_a_row_for_each():
-    assert len(errata_table().rows) == len(load_errata())
 
 
 def test_a_malformed_erratum_is_an_error(tmp_path):

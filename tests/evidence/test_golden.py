@@ -120,8 +120,14 @@ def test_nothing_fresh_cannot_become_golden(record, tmp_path):
         update(KEY, numbers_of(record, {"de": 50.0}, stale=True), tmp_path)
 
 
+def test_only_the_records_asked_for_count(record):
+    wanted, other = record(seed=0, values={"de": 1.0}), record(seed=1, values={"de": 9.0})
+    (cell,) = fresh_numbers([wanted, other], keys={wanted.key}, stale=lambda r: False)
+    assert cell.values == (1.0,)
+
+
 def test_other_profiles_are_no_golden_numbers(record):
-    assert len(numbers_of(record, {"de": 50.0}, profile="open")) == 0
+    assert list(numbers_of(record, {"de": 50.0}, profile="open")) == []
 
 
 def test_an_update_returns_everything_that_moved_however_little(record, tmp_path):

@@ -1,4 +1,5 @@
 import math
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -6,9 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.reproduced import gather, t_interval
-from xlrepro.evidence.view import View
+from xlrepro.evidence.view import View, joined_cell
 
 
 def never(record):
@@ -60,16 +60,6 @@ def test_a_stale_record_counts_and_is_marked(record):
     assert (cell.stale, "stale" in cell.note) == (True, True)
 
 
-def test_a_stale_record_can_be_left_out(record):
-    assert len(gather([record()], stale=lambda r: True, use_stale=False)) == 0
-
-
-def test_only_the_records_asked_for_count(record):
-    wanted, other = record(seed=0, values={"de": 1.0}), record(seed=1, values={"de": 9.0})
-    (cell,) = gather([wanted, other], keys={wanted.key}, stale=never)
-    assert cell.values == (1.0,)
-
-
 def test_records_of_different_settings_are_marked(record):
     records = [record(seed=s, values={"de": 1.0}, settings={"dim": s}) for s in (1, 2)]
     (cell,) = gather(records, stale=never)
@@ -83,11 +73,12 @@ def test_profiles_are_kept_apart(record):
 
 def test_an_average_over_columns_is_taken_seed_by_seed(numbers):
     found = numbers({("a:X", "de"): {0: 10.0, 1: 20.0, 2: 5.0}, ("a:X", "fr"): {0: 30.0, 1: 60.0}})
-    cell = View("word_order/table2", "open", found).averaged("a:X", ("de", "fr"), "both")
+    view = View("word_order/table2", "open", found)
+    cell = joined_cell([view.get("a:X", c) for c in ("de", "fr")], fmean, "a:X", "both")
     assert (cell.column, cell.seeds, cell.values) == ("both", (0, 1), (20.0, 40.0))
 
 
-def test_an_average_over_a_column_nobody_ran_is_an_error(numbers):
-    found = numbers({("a:X", "de"): {0: 10.0}})
-    with pytest.raises(SettingsError, match="not run: fr"):
-        View("word_order/table2", "open", found).averaged("a:X", ("de", "fr"), "both")
+@pytest.mark.parametrize("other", [{}, {("a:X", "fr"): {1: 10.0}}])
+def test_there_is_no_average_over_a_column_nobody_ran_or_ran_with_other_seeds(numbers, other):
+    view = View("word_order/table2", "open", numbers({("a:X", "de"): {0: 10.0}, **other}))
+    assert joined_cell([view.get("a:X", c) for c in ("de", "fr")], fmean, "a:X", "both") is None

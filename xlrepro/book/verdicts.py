@@ -49,7 +49,7 @@ class Evidence:
     @cached_property
     def judge(self) -> Judge:
         """Judges claims on these numbers."""
-        return Judge(self.numbers, self.reported, self.catalog)
+        return Judge(self.numbers)
 
     @cached_property
     def runs(self) -> Counter[tuple[str, str]]:
@@ -72,7 +72,7 @@ class Evidence:
 
     def conditions(self, paper: str) -> list[Condition]:
         """Return what the claims of ``paper`` are judged on: printed numbers, then records."""
-        return conditions_of(paper, self.profiles(paper), self.numbers, self.catalog)
+        return conditions_of(paper, self.profiles(paper), self.numbers)
 
     @cache  # noqa: B019 (the evidence lives as long as its process)
     def verdicts(self, paper: str) -> Verdicts:

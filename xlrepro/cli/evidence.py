@@ -89,24 +89,19 @@ def _overview(
     return table
 
 
-LEFT_OUT = ("profile", "metric")  # a terminal is narrow, and both stand in the title or --json
-
-
 def _cells_table(frame: "pd.DataFrame") -> "RichTable":
     from rich.text import Text
 
     from xlrepro.evidence.tables.cells import cells_table
 
     plain = cells_table(frame)
-    kept = [i for i, h in enumerate(plain.headings) if h.text not in LEFT_OUT]
     table = _table(plain.summary)
-    for heading in (plain.headings[i] for i in kept):
+    for heading in plain.headings:
         short = heading.text != "note"
         justify = "right" if heading.numeric else "left"
         table.add_column(heading.text, justify=justify, no_wrap=short)  # type: ignore[arg-type]
     for row in plain.rows:
-        cells = (row[i] for i in kept)
-        table.add_row(*(Text(e.text, style=STYLES.get(e.verdict, "")) for e in cells))
+        table.add_row(*(Text(e.text, style=STYLES.get(e.verdict, "")) for e in row))
     return table
 
 
@@ -126,9 +121,9 @@ def claims(
     catalog, store = load_catalog(), RecordStore()
     content = []
     for key in [paper] if paper else catalog.papers:
-        claims_of_paper = load_claims(key, catalog)
-        numbers = own_numbers(list(catalog.of_paper(key)), profile, store)
-        wanted = conditions_of(key, [profile], numbers, catalog)
+        claims_of_paper = load_claims(key)
+        numbers = own_numbers(list(catalog.of_paper(key)), [profile], store)
+        wanted = conditions_of(key, [profile], numbers)
         verdicts = judge_all(claims_of_paper, wanted, Judge(numbers))
         for claim in claims_of_paper:
             judged = {label: _verdict(v) for label, v in verdicts[claim.id].items()}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from xlrepro.evidence.catalog import Difference, load_catalog
 from xlrepro.evidence.claims.files import Claim
@@ -17,9 +16,8 @@ from xlrepro.evidence.compare import (
     verdict_counts,
 )
 from xlrepro.evidence.deviations import Deviation, deviation_anchor, weighing_most
-from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import total_cost
-from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
@@ -73,11 +71,7 @@ class Answer:
 
 
 def answer(
-    view: View,
-    judged: Sequence[tuple[Claim, ClaimVerdict]],
-    records: Sequence[Record],
-    *,
-    reported: ReportedNumbers | None = None,
+    view: View, judged: Sequence[tuple[Claim, ClaimVerdict]], records: Sequence[Record]
 ) -> Answer:
     """Return what came back on a page: a headline, two or three sentences, and what it cost.
 
@@ -85,34 +79,28 @@ def answer(
         view: the page's cells at its most telling profile.
         judged: the claims that the experiment bears on, with their verdicts at that profile.
         records: behind the cells.
-        reported: replaces the project's own.
     """
-    reported = reported or load_reported()
     entry = load_catalog().experiment(view.experiment)
-    main = entry.answer
-    headline = headline_of(view, main, reported, judged)
+    main, title = entry.answer, f"Answer, {view.experiment} ({view.profile})"
+    if view.profile == "smoke":
+        theirs = (printed_sentence(view, main),) if main else ()
+        return Answer(title, NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
+    headline = headline_of(view, main, judged)
     if main:
-        lines = [difference_sentence(view, main, reported)]
+        lines = [difference_sentence(view, main)]
     else:
-        rows = compared_rows(view, reported=reported)
-        lines = cells_sentence(verdict_counts(row["verdict"] for row in rows))
+        lines = cells_sentence(verdict_counts(row["verdict"] for row in compared_rows(view)))
         if lines and not entry.main_claim:  # printed numbers that can be judged are the question
             headline = lines.pop()
     counted = claims_sentence([verdict for _, verdict in judged])
     lines += [counted] if judged and headline != counted else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
-    if view.profile == "smoke":
-        theirs = [printed_sentence(view, main, reported)] if main else []
-        headline, lines, cost = NO_RECORDS, theirs, f"{MEANING['smoke'].capitalize()}: see below."
-    why = () if view.profile == "smoke" else tuple(weighing_most(view.experiment, view.profile)[:2])
-    return Answer(f"Answer, {view.experiment} ({view.profile})", headline, tuple(lines), why, cost)
+    why = tuple(weighing_most(view.experiment, view.profile)[:2])
+    return Answer(title, headline, tuple(lines), why, cost)
 
 
 def headline_of(
-    view: View,
-    main: Difference | None,
-    reported: ReportedNumbers,
-    judged: Sequence[tuple[Claim, ClaimVerdict]] = (),
+    view: View, main: Difference | None, judged: Sequence[tuple[Claim, ClaimVerdict]] = ()
 ) -> str:
     """Return the verdict on the main difference: its direction beside the paper's.
 
@@ -124,18 +112,17 @@ def headline_of(
             if claim.id == chosen:
                 return f"{verdict.status.capitalize()}: {claim.text}"
         return claims_sentence([v for _, v in judged]) if judged else "Numbers of ours"
-    pair = _paired(view, main)
+    pair = view.difference(main.first, main.second, _column(view, main))
     if pair is None:
         return "The main difference was not run"
-    theirs = _printed(view, main, reported)
-    first = main.first.partition(":")[2]
-    if pair["n"] == 1:
+    if pair.interval is None:
         return "One seed: a direction, without an interval"
-    if pair["sign"] == "0":
+    sign, (theirs, _) = pair.interval.sign, _printed(view, main)
+    if sign == "0":
         return "No difference is shown: the interval includes 0"
     if theirs is None:
-        return f"{first} scores {'higher' if pair['sign'] == '+' else 'lower'}"
-    same = (theirs > 0) == (pair["sign"] == "+")
+        return f"{main.first.partition(':')[2]} scores {'higher' if sign == '+' else 'lower'}"
+    same = (theirs > 0) == (sign == "+")
     return "The same direction as in the paper" if same else "The other way round than in the paper"
 
 
@@ -172,14 +159,13 @@ def claims_sentence(verdicts: Sequence[ClaimVerdict]) -> str:
     return f"Judged on these numbers, of {claims} {', '.join(parts)}."
 
 
-def difference_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
+def difference_sentence(view: View, main: Difference) -> str:
     """Return the page's main difference with its interval, beside the paper's.
 
     Example of one: "ORT − TRS (avg): +0.1 points, 0.0 to +0.2, five seeds; the paper: +9.6, outside
     of it."
     """
-    theirs = _printed(view, main, reported)
-    unit = _unit(view, main, reported)
+    theirs, unit = _printed(view, main)
     decimals = DECIMALS.get(unit, 3)
     ours, ends = _ours(view, main, unit, decimals)
     said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
@@ -188,9 +174,9 @@ def difference_sentence(view: View, main: Difference, reported: ReportedNumbers)
     return f"{_what(main, _column(view, main))}: {ours}{said}."
 
 
-def printed_sentence(view: View, main: Difference, reported: ReportedNumbers) -> str:
+def printed_sentence(view: View, main: Difference) -> str:
     """Return the paper's main difference alone, in the form of ours; empty where it has none."""
-    theirs, unit = _printed(view, main, reported), _unit(view, main, reported)
+    theirs, unit = _printed(view, main)
     if theirs is None:
         return ""
     size = number(theirs, DECIMALS.get(unit, 3), True)
@@ -207,58 +193,45 @@ def _column(view: View, main: Difference) -> str:
     return load_catalog().experiment(view.experiment).column_at(view.profile, main.column)
 
 
-def _unit(view: View, main: Difference, reported: ReportedNumbers) -> str:
-    """Return what the difference is in: the paper's unit where it prints one, else ours."""
-    entry = load_catalog().experiment(view.experiment)
-    cells = (
-        reported.get(view.experiment, entry.reference(main.first), main.column),
-        view.get(main.first, _column(view, main)),
-    )
-    unit = next((cell.unit for cell in cells if cell is not None), "")
-    return "points" if unit == "percent" else unit
+def _printed(view: View, main: Difference) -> tuple[float | None, str]:
+    """Return the paper's difference, ``None`` where it does not print both, and its unit.
 
-
-def _printed(view: View, main: Difference, reported: ReportedNumbers) -> float | None:
-    """Return the paper's difference, in its unit; ``None`` where it does not print both."""
-    entry = load_catalog().experiment(view.experiment)
+    Where the paper prints none the unit is ours.
+    """
+    reference, reported = load_catalog().experiment(view.experiment).reference, load_reported()
     cells = [
-        reported.get(view.experiment, entry.reference(system), main.column)
+        reported.get(view.experiment, reference(system), main.column)
         for system in (main.first, main.second)
     ]
+    first = cells[0] or view.get(main.first, _column(view, main))
+    unit = "points" if first and first.unit == "percent" else first.unit if first else ""
     values = [cell.value for cell in cells if cell is not None and cell.value is not None]
-    return values[0] - values[1] if len(values) == 2 else None
-
-
-def _paired(view: View, main: Difference) -> Mapping[str, Any] | None:
-    """Return our difference, paired by seed; ``None`` where a system or a common seed lacks."""
-    column = _column(view, main)
-    first, second = (view.get(system, column) for system in (main.first, main.second))
-    if first is None or second is None or not set(first.seeds) & set(second.seeds):
-        return None
-    row = paired_differences(view, main.first, main.second, [column]).iloc[0]
-    return {str(name): value for name, value in row.items()} | {"unit": first.unit}
+    return values[0] - values[1] if len(values) == 2 else None, unit
 
 
 def _ours(
     view: View, main: Difference, unit: str, decimals: int
 ) -> tuple[str, tuple[float, float] | None]:
     """Return our difference in the paper's unit, or why there is none; and its interval's ends."""
-    cells = [view.get(system, _column(view, main)) for system in (main.first, main.second)]
-    if None in cells:
+    column = _column(view, main)
+    if None in [view.get(system, column) for system in (main.first, main.second)]:
         return f"not run at {view.profile}", None
-    pair = _paired(view, main)
+    pair = view.difference(main.first, main.second, column)
     if pair is None:
         return "not run with the same seeds", None
-    factor = unit_factor(pair["unit"], "percent" if unit == "points" else unit or pair["unit"])
-    mean, low, high = (factor * float(pair[name]) for name in ("mean", "low", "high"))
+    factor = unit_factor(pair.unit, "percent" if unit == "points" else unit or pair.unit)
+    mean, interval = factor * pair.mean, pair.interval
+    if interval is None:
+        return (
+            f"{number(mean, decimals, True)} {unit}".rstrip() + ", one seed, so no interval",
+            None,
+        )
+    low, high = factor * interval.low, factor * interval.high
     if not all(float(f"{end:.{decimals}f}") for end in (low, high)):
         decimals += 1  # an end beside 0 shows on which side
-    size = f"{number(mean, decimals, True)} {unit}".rstrip()
-    if pair["n"] == 1:
-        return f"{size}, one seed, so no interval", None
-    ends = " to ".join(number(end, decimals, True) for end in (low, high))
-    seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(pair["n"]))
-    return f"{size}, {ends}, {seeds}", (low, high)
+    size, *ends = (number(value, decimals, True) for value in (mean, low, high))
+    seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(pair.n))
+    return f"{f'{size} {unit}'.rstrip()}, {' to '.join(ends)}, {seeds}", (low, high)
 
 
 def in_words(count: int) -> str:

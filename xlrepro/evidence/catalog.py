@@ -161,11 +161,6 @@ class CatalogEntry(Checked):
         """``"Table 2: Part-of-speech tagging"``; of an experiment of ours the title alone."""
         return self.title if self.ours else f"{self.label}: {self.title}"
 
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of the CSVs it is read from."""
-        return tuple(t.table for t in self.reported)
-
     def is_judged(self, profile: str) -> bool:
         """Tell whether any column has the paper's own data at a profile, and so a verdict."""
         stand_in = self.stand_ins.get(profile)

@@ -1,13 +1,14 @@
 """Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, StandIn, load_catalog
-from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, load_reported
+from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell
 from xlrepro.evidence.view import View, joined_cell
 from xlrepro.trials.trial import PROFILES
@@ -64,21 +65,6 @@ def verdict(
     return WITHIN
 
 
-def _verdict_on(stand_in: StandIn, column: str, judged: str) -> str:
-    """Return a cell's verdict where our data are others than the paper's.
-
-    Numbers of two corpora are not judged against each other.
-
-    Args:
-        stand_in: what stands in for the paper's data.
-        column: of the cell.
-        judged: the cell's verdict if the data were the same.
-    """
-    if judged == NOT_RUN:
-        return NOT_HERE if stand_in.lacks(column) else NOT_RUN
-    return judged if judged == NOT_REPORTED else OTHER_DATA
-
-
 def _note(sides: "_Sides", entry: CatalogEntry, judged: str) -> str:
     """Return what a reader must know of a cell: of our number, or why there is none."""
     if sides.reproduced:
@@ -129,12 +115,13 @@ def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
     entry = catalog.experiment(sides.experiment)
     judged = verdict(printed, mean, low or 0.0, high or 0.0, allowed)
     stand_in = entry.stand_ins.get(sides.profile)
-    if stand_in and stand_in.covers(sides.column):
-        judged = _verdict_on(stand_in, sides.column, judged)
-    elif entry.other_weights(sides.profile, sides.system) and judged in (WITHIN, ABOVE, BELOW):
-        judged = OTHER_DATA
+    data = stand_in if stand_in and stand_in.covers(sides.column) else None
     if theirs and not ours and entry.quoted_because(theirs.system) == LITERATURE:
         judged = QUOTED  # nobody means to run it
+    elif data and judged == NOT_RUN and data.lacks(sides.column):
+        judged = NOT_HERE
+    elif judged != NOT_RUN and judged != NOT_REPORTED:  # numbers of two corpora or weights
+        judged = OTHER_DATA if data or entry.other_weights(sides.profile, sides.system) else judged
     block, _, name = sides.system.partition(":")
     return {
         "experiment": sides.experiment,
@@ -162,56 +149,22 @@ def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def _reproduced(
-    view: View, system: str, column: str, reported: ReportedNumbers, entry: CatalogEntry
-) -> ReproducedCell | None:
+def _reproduced(view: View, system: str, column: str, entry: CatalogEntry) -> ReproducedCell | None:
     """Return a cell as it was run, or made of others: a mean of columns, a difference of rows."""
     ours = view.get(system, column)
     if ours is None and system in entry.differences:
-        sides = [_reproduced(view, s, column, reported, entry) for s in entry.differences[system]]
-        ran = [side for side in sides if side is not None]
-        return joined_cell(ran, lambda v: v[0] - v[1], system, column) if len(ran) == 2 else None
+        sides = [_reproduced(view, s, column, entry) for s in entry.differences[system]]
+        return joined_cell(sides, lambda values: values[0] - values[1], system, column)
     if ours is None and column == AVERAGE and column in entry.average_columns:
-        return _average(view, system, reported, entry)
+        reference = entry.reference(system)
+        left_out = {*entry.source_columns, *entry.average_columns}
+        targets = [
+            view.get(system, cell.column)
+            for cell in load_reported().cells(view.experiment)
+            if cell.system == reference and cell.printed and cell.column not in left_out
+        ]
+        return joined_cell(targets, fmean, system, AVERAGE)
     return ours
-
-
-def _average(
-    view: View, system: str, reported: ReportedNumbers, entry: CatalogEntry
-) -> ReproducedCell | None:
-    """Return the mean over the paper's target columns, if all of them were run."""
-    reference = entry.reference(system)
-    left_out = {*entry.source_columns, *entry.average_columns}
-    targets = [
-        cell.column
-        for cell in reported.cells(view.experiment)
-        if cell.system == reference and cell.printed and cell.column not in left_out
-    ]
-    if not targets or any(view.get(system, column) is None for column in targets):
-        return None
-    return view.averaged(system, targets, AVERAGE)
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Which cells to show: those of the rows and columns that are reported or run, and gaps."""
-
-    systems: Sequence[str]
-    columns: Sequence[str]
-    missing: set[tuple[str, str]]
-
-
-def _layout(view: View, reported: ReportedNumbers, own: "Experiment | None") -> _Layout:
-    """Return the paper's rows and columns, then ours; where it prints none, those of ``own``."""
-    rows, across = reported.systems(view.experiment), reported.columns(view.experiment)
-    ran = view.systems, view.columns
-    missing: set[tuple[str, str]] = set()
-    if own is not None and not across:
-        missing = _not_run(own, view)
-        named = {s for s, _ in missing}.union(ran[0]), {c for _, c in missing}.union(ran[1])
-        rows = [s.identifier for s in own.systems if s.identifier in named[0]]
-        across = [c for c in own.columns if c in named[1]]
-    return _Layout(_merged(rows, ran[0]), _merged(across, ran[1]), missing)
 
 
 def _not_run(own: "Experiment", view: View) -> set[tuple[str, str]]:
@@ -226,30 +179,30 @@ def _not_run(own: "Experiment", view: View) -> set[tuple[str, str]]:
     return {cell for cells in announced if filled.isdisjoint(cells) for cell in cells}
 
 
-def _sides(
-    view: View, reported: ReportedNumbers, entry: CatalogEntry, layout: _Layout
-) -> Iterator[_Sides]:
-    """Yield the cells to show; a gap of the paper's table that nobody ran is none."""
-    for system in layout.systems:
-        for column in layout.columns:
+def _sides(view: View, entry: CatalogEntry, own: "Experiment | None") -> Iterator[_Sides]:
+    """Yield the cells to show; a gap of the paper's table that nobody ran is none.
+
+    The paper's rows and columns stand first, then ours; where it prints none, those of ``own``.
+    """
+    reported = load_reported()
+    systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
+    missing: set[tuple[str, str]] = set()
+    if own is not None and not columns:
+        missing = _not_run(own, view)
+        rows = {system for system, _ in missing}.union(view.systems)
+        across = {column for _, column in missing}.union(view.columns)
+        systems = [s.identifier for s in own.systems if s.identifier in rows]
+        columns = [c for c in own.columns if c in across]
+    for system in dict.fromkeys([*systems, *view.systems]):
+        for column in dict.fromkeys([*columns, *view.columns]):
             theirs = reported.get(view.experiment, entry.reference(system), column)
-            ours = _reproduced(view, system, column, reported, entry)
-            wanted = (system, column) in layout.missing if theirs is None else theirs.printed != ""
+            ours = _reproduced(view, system, column, entry)
+            wanted = (system, column) in missing if theirs is None else theirs.printed != ""
             if ours is not None or wanted:
                 yield _Sides(view.experiment, view.profile, system, column, theirs, ours)
 
 
-def _merged(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys([*first, *second]))
-
-
-def compared_rows(
-    view: View,
-    *,
-    reported: ReportedNumbers | None = None,
-    catalog: Catalog | None = None,
-    own: "Experiment | None" = None,
-) -> list[dict[str, Any]]:
+def compared_rows(view: View, own: "Experiment | None" = None) -> list[dict[str, Any]]:
     """Set every reported cell of an experiment beside the reproduced one.
 
     A system of a block of ours (``word-mapped:ORT``) stands beside the reported row that the
@@ -257,8 +210,6 @@ def compared_rows(
 
     Args:
         view: the reproduced cells of an experiment at a profile.
-        reported: replaces the project's own.
-        catalog: replaces the project's own.
         own: the experiment as it is built. Where the paper prints no number of it, its rows and
             columns give the order, and cells of trials that nobody ran are there as "not run".
 
@@ -274,20 +225,18 @@ def compared_rows(
     Raises:
         SettingsError: for an unknown experiment or profile.
     """
-    catalog = catalog or load_catalog()
-    reported = reported or load_reported()
-    entry = catalog.experiment(view.experiment)
+    catalog = load_catalog()
     if view.profile not in PROFILES:
         raise SettingsError(f"unknown profile {view.profile!r}; known: {', '.join(PROFILES)}")
-    shown = _sides(view, reported, entry, _layout(view, reported, own))
+    shown = _sides(view, catalog.experiment(view.experiment), own)
     return [_row(sides, catalog) for sides in shown]
 
 
-def compare(view: View, **given: Any) -> "pd.DataFrame":
+def compare(view: View, own: "Experiment | None" = None) -> "pd.DataFrame":
     """Return `compared_rows` as a table with the columns ``COLUMNS``."""
     import pandas as pd
 
-    frame = pd.DataFrame(compared_rows(view, **given), columns=list(COLUMNS))
+    frame = pd.DataFrame(compared_rows(view, own), columns=list(COLUMNS))
     for name in ("reported", "reproduced", "low", "high", "difference", "allowed"):
         frame[name] = frame[name].astype(float)
     return frame

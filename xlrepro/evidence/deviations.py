@@ -13,7 +13,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.claims.files import load_claims
-from xlrepro.evidence.tables.table import Entry, Link, Table, headings
+from xlrepro.evidence.tables.table import Link
 from xlrepro.paths import data_dir
 from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model
@@ -45,21 +45,24 @@ class Deviation(Checked):
         shown = bool(self.test) and self.test != NOT_TESTED
         return f"checked by {self.test}" if shown else self.test
 
-    def place(self, experiment: str) -> tuple[str, tuple[str, ...]]:
-        """Return where a table links to it: ``"system"`` or ``"column"``, and the names there.
+    def named(self, experiment: str) -> dict[str, tuple[str, ...]]:
+        """Return the rows and the columns that it touches alone; names may hold ``*``."""
+        given = {"row": self.rows, "column": self.columns}
+        return {kind: names[experiment] for kind, names in given.items() if experiment in names}
 
-        Names may hold ``*``; ``("", ())`` where it touches every cell of the experiment.
+    def place(self, experiment: str) -> tuple[str, tuple[str, ...]]:
+        """Return where a table links to it: ``"row"`` or ``"column"``, and the names there.
+
+        ``("", ())`` where it touches every cell of the experiment.
         """
-        places = {"system": self.rows, "column": self.columns}
-        named = ((kind, names[experiment]) for kind, names in places.items() if experiment in names)
-        return next(named, ("", ()))
+        return next(iter(self.named(experiment).items()), ("", ()))
 
     def touches(self, experiment: str, system: str, column: str) -> bool:
         """Tell whether it touches a cell."""
+        cell = {"row": system, "column": column}
+        named = self.named(experiment).items()
         return experiment in self.experiments and all(
-            is_named(name, patterns[experiment])
-            for name, patterns in ((system, self.rows), (column, self.columns))
-            if experiment in patterns
+            is_named(cell[k], names) for k, names in named
         )
 
 
@@ -245,11 +248,7 @@ class DeviationList:
 
 def _only(deviation: Deviation, experiment: str) -> str:
     """Return which rows and columns alone of an experiment it touches, as HTML; else nothing."""
-    parts = [
-        f"{kind} {', '.join(names[experiment])}"
-        for kind, names in (("rows", deviation.rows), ("columns", deviation.columns))
-        if experiment in names
-    ]
+    parts = [f"{kind}s {', '.join(names)}" for kind, names in deviation.named(experiment).items()]
     return f" ({escape('; '.join(parts))})" * bool(parts)
 
 
@@ -270,15 +269,3 @@ def weighing_most(experiment: str, profile: str) -> list[Deviation]:
     """Return the deviations that weigh most on an experiment's numbers at a profile."""
     deviations = deviations_list(experiment, profile=profile).deviations
     return [d for d in deviations if d.weight == WEIGHTS[0]]
-
-
-def errata_table(paper: str | None = None) -> Table:
-    """Render the errata of a paper, or of all."""
-    shown = load_errata(paper)
-    rows = tuple(
-        (Entry(e.id), Entry(e.paper), Entry(e.where), Entry(e.what), Entry(e.claim or ""))
-        for e in shown
-    )
-    names = headings("id", "paper", "where", "what", "claim")
-    caption = "Errata: places where a paper's sentences or marks differ from its own numbers."
-    return Table(caption, names, rows, f"{len(rows)} errata")

@@ -18,6 +18,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.paths import project_root
+from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import write_atomically
 from xlrepro.yaml_files import describe
@@ -32,13 +33,15 @@ FEWEST_SENTENCES = 20
 UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golden file
 MOVED, MISSING, NEW = "moved", "missing", "new"
 
+Cells = dict[str, dict[str, dict[str, float]]]  # system, column, seed
+
 
 class _Golden(Checked):
     """The file: per system and column a number per seed."""
 
     experiment: str
     profile: str
-    cells: dict[str, dict[str, dict[str, float]]]
+    cells: Cells
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,19 @@ def fresh_numbers(
     keys: Collection[str] | None = None,
     stale: Callable[[Record], bool] | None = None,
 ) -> ReproducedNumbers:
-    """Gather the smoke records that today's code made on a CPU."""
-    made = list(records)
+    """Gather the smoke records that today's code made on a CPU.
+
+    Args:
+        records: of one experiment.
+        keys: take only records of these keys (those of today's trials); ``None``: all.
+        stale: tells whether the code has changed since a record was made; today's code if not
+            given.
+    """
+    made, stale = list(records), stale or stale_check()
     elsewhere = off_cpu(made)
     smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
-    return gather(_compared(smoke), keys=keys, stale=stale, use_stale=False)
+    fresh = [r for r in _compared(smoke) if (keys is None or r.key in keys) and not stale(r)]
+    return gather(fresh, stale=lambda record: False)
 
 
 def _compared(records: Sequence[Record]) -> list[Record]:
@@ -98,17 +109,16 @@ def _compared(records: Sequence[Record]) -> list[Record]:
     ``FEWEST_SENTENCES`` sentences a set go, and those of metrics that no run repeats.
     """
     averaged = any(_is_average(cell.column) for record in records for cell in record.cells)
-
-    def kept(record: Record, column: str, metric: str) -> bool:
+    kept = []
+    for record in records:
         few = averaged and _test_sentences(record.settings) < FEWEST_SENTENCES
-        return metric not in UNREPEATABLE and (not few or _is_average(column))
-
-    return [
-        record.model_copy(
-            update={"cells": [c for c in record.cells if kept(record, c.column, c.metric)]}
-        )
-        for record in records
-    ]
+        cells = [
+            cell
+            for cell in record.cells
+            if cell.metric not in UNREPEATABLE and (not few or _is_average(cell.column))
+        ]
+        kept.append(record.model_copy(update={"cells": cells}))
+    return kept
 
 
 def _is_average(column: str) -> bool:
@@ -119,20 +129,6 @@ def _test_sentences(settings: Mapping[str, Any]) -> float:
     """Return how many sentences a test set of a trial has at most; unknown: no limit."""
     limit = settings.get("training", settings).get("test_sentences")
     return math.inf if limit is None else limit
-
-
-def _read(experiment: str, folder: Path | None) -> _Golden:
-    path = golden_path(experiment, folder)
-    if not path.is_file():
-        raise DataError(
-            f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
-        )
-    try:
-        return _Golden.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
-    except ValueError as error:
-        raise DataError(f"{path}: not valid JSON ({error})") from None
 
 
 def check(
@@ -148,41 +144,43 @@ def check(
     Raises:
         DataError: if the golden file is missing or malformed.
     """
-    golden = _read(experiment, folder)
-    now = _content(experiment, numbers)
-    return _differences(golden, now)
-
-
-def _flat(golden: _Golden) -> dict[tuple[str, str, int], float]:
-    return {
-        (system, column, int(seed)): value
-        for system, columns in golden.cells.items()
-        for column, seeds in columns.items()
-        for seed, value in seeds.items()
-    }
-
-
-def _differences(golden: _Golden, now: _Golden) -> list[Difference]:
-    before, after = _flat(golden), _flat(now)
+    path = golden_path(experiment, folder)
+    if not path.is_file():
+        raise DataError(
+            f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
+        )
+    try:
+        golden = _Golden.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+    before, after = _flat(golden.cells), _flat(_cells(experiment, numbers))
     differences = []
-    for system, column, seed in [*before, *(a for a in after if a not in before)]:
-        old = before.get((system, column, seed))
-        new = after.get((system, column, seed))
+    for place in {**before, **after}:
+        old, new = before.get(place), after.get(place)
         kind = MOVED
         if old is None or new is None:
             kind = NEW if old is None else MISSING
         elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
             continue
-        differences.append(Difference(golden.experiment, system, column, seed, kind, old, new))
+        differences.append(Difference(experiment, *place, kind, old, new))
     return differences
 
 
-def _content(experiment: str, numbers: ReproducedNumbers) -> _Golden:
-    cells: dict[str, dict[str, dict[str, float]]] = {}
+def _flat(cells: Cells) -> dict[tuple[str, str, int], float]:
+    return {
+        (system, column, int(seed)): value
+        for system, columns in cells.items()
+        for column, seeds in columns.items()
+        for seed, value in seeds.items()
+    }
+
+
+def _cells(experiment: str, numbers: ReproducedNumbers) -> Cells:
+    cells: Cells = {}
     for cell in numbers.cells(experiment, PROFILE):
         values = {str(s): round(v, 8) for s, v in zip(cell.seeds, cell.values)}
         cells.setdefault(cell.system, {})[cell.column] = values
-    return _Golden(experiment=experiment, profile=PROFILE, cells=cells)
+    return cells
 
 
 def update(
@@ -194,20 +192,15 @@ def update(
         DataError: if there are no fresh numbers, or the old file is malformed.
         StoreError: if the file cannot be written; the old one stays.
     """
-    now = _content(experiment, numbers)
-    if not now.cells:
+    cells = _cells(experiment, numbers)
+    if not cells:
         raise DataError(
             f"{experiment} has no smoke record of today's code, made on a CPU: `xlrepro golden "
             f"--update {experiment}` makes them"
         )
     path = golden_path(experiment, folder)
-    moved: list[Difference] = []
-    if path.is_file():
-        moved = _differences(_read(experiment, folder), now)
-    write_atomically(path, _as_json(now))
+    moved = check(experiment, numbers, folder) if path.is_file() else []
+    content = {"cells": cells, "experiment": experiment, "profile": PROFILE}
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+    write_atomically(path, text + "\n")
     return moved
-
-
-def _as_json(golden: _Golden) -> str:
-    content: dict[str, Any] = golden.model_dump()
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

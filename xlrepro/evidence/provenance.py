@@ -65,37 +65,12 @@ def total_cost(records: Sequence[Record]) -> Cost:
     )
 
 
-@dataclass(frozen=True)
-class Trainings:
-    """How the trainings behind some records ended.
+def trainings_sentence(records: Sequence[Record]) -> str:
+    """Return how the trainings behind records ended; a trial of several trainings counts each.
 
-    Attributes:
-        chosen: trainings that chose an epoch by their score on source dev.
-        last: those whose last epoch was the best; longer training might have done better. Where the
-            learning rate falls to zero it often is.
-        stopped: those that their patience ended, not a limit of epochs.
-    """
-
-    chosen: int
-    last: int
-    stopped: int
-
-    def __str__(self) -> str:
-        if not self.chosen:
-            return ""
-        what = f"{self.chosen} training{'s' * (self.chosen != 1)}"
-        return (
-            f"Of {what} {self.stopped} stopped when dev improved no more; in {self.last} the last "
-            "epoch was the best on dev."
-        )
-
-
-def trainings(records: Sequence[Record]) -> Trainings:
-    """Count how trainings ended; a trial of several trainings counts each.
-
-    Example:
-        >>> trainings([])
-        Trainings(chosen=0, last=0, stopped=0)
+    Those that chose an epoch by their score on source dev are told: how many their patience
+    stopped, not a limit of epochs, and of how many the last epoch was the best, so that longer
+    training might have done better. Where the learning rate falls to zero it often is.
     """
     ends = [
         (len(scores) - 1 - best, _patience(record.details))
@@ -105,10 +80,12 @@ def trainings(records: Sequence[Record]) -> Trainings:
         if name.startswith("dev_") and isinstance(several, list) and "best_epoch" in details
         for best, scores in _pairs(details["best_epoch"], several)
     ]
-    return Trainings(
-        chosen=len(ends),
-        last=sum(since == 0 for since, _ in ends),
-        stopped=sum(patience is not None and since >= patience for since, patience in ends),
+    if not ends:
+        return ""
+    stopped = sum(patience is not None and since >= patience for since, patience in ends)
+    return (
+        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} stopped when dev improved no "
+        f"more; in {sum(since == 0 for since, _ in ends)} the last epoch was the best on dev."
     )
 
 
@@ -172,8 +149,8 @@ def provenance_table(
     names = ("records", "systems", "seeds", "commit", "code", "device", "wall time", "tokens/s",
              "peak GiB", "started (UTC)")  # fmt: skip
     numeric = ("wall time", "tokens/s", "peak GiB")
-    caption = f"Records behind this page. Total: {total_cost(records)}."
-    caption += f" {trainings(records)}".rstrip()
+    caption = f"Records behind this page. Total: {total_cost(records)}. "
+    caption = (caption + trainings_sentence(records)).rstrip()
     return Table(caption, headings(*names, numeric=numeric), tuple(rows), f"{len(records)} records")
 
 

@@ -2,13 +2,13 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from xlrepro.errors import DataError
-from xlrepro.evidence.catalog import Catalog, Paper, ReportedTable, load_catalog
+from xlrepro.evidence.catalog import Catalog, ReportedTable, load_catalog
 from xlrepro.paths import data_dir
 
 HEADER = (
@@ -30,7 +30,6 @@ class ReportedCell:
         rounding: half a unit of the last printed digit; 0 where there is no number.
         marks: bold, underline, double_dagger, not_reported.
         source: paper, version, table, row and column, for readers.
-        source_note: where the transcriber read it; not shown.
         context: whether it describes the data, so that no system fills it.
         quoted: whether it is only shown: ``CatalogEntry.quoted_because`` says why it is not run.
     """
@@ -49,7 +48,6 @@ class ReportedCell:
     metric: str
     marks: tuple[str, ...]
     source: str
-    source_note: str
     context: bool = False
     quoted: bool = False
 
@@ -59,8 +57,8 @@ class ReportedCell:
         return self.system.split(":", 1)[1]
 
 
-def read_rows(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, row) of a CSV whose header must be ``header``.
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, row) of a CSV whose header must be ``HEADER``.
 
     Raises:
         DataError: for a missing file, another header, or a row of another length.
@@ -71,18 +69,16 @@ def read_rows(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, dict[s
         reader = csv.reader(handle, strict=True)
         try:
             first = next(reader, [])
-            if tuple(first) != header:
-                raise DataError(f"{path}:1: the header must be {','.join(header)}")
+            if tuple(first) != HEADER:
+                raise DataError(f"{path}:1: the header must be {','.join(HEADER)}")
             for row in reader:
-                if len(row) != len(header):
-                    raise DataError(
-                        f"{path}:{reader.line_num}: {len(row)} fields, expected {len(header)}"
-                    )
-                yield reader.line_num, dict(zip(header, row))
+                where = f"{path}:{reader.line_num}"
+                if len(row) != len(HEADER):
+                    raise DataError(f"{where}: {len(row)} fields, expected {len(HEADER)}")
+                yield reader.line_num, dict(zip(HEADER, row))
         except (csv.Error, UnicodeDecodeError) as error:
-            raise DataError(
-                f"{path}:{reader.line_num + 1}: not readable as CSV ({error})"
-            ) from None
+            where = f"{path}:{reader.line_num + 1}"
+            raise DataError(f"{where}: not readable as CSV ({error})") from None
 
 
 def parse_number(printed: str) -> tuple[float | None, float]:
@@ -118,20 +114,6 @@ def _table_name(table: str) -> str:
     return f"Table {table}" if table.isdigit() else table.capitalize().replace("Figure", "Figure ")
 
 
-def _source(paper: Paper, row: Mapping[str, str], name: str, column: str) -> str:
-    place = f"{_table_name(row['table'])}, row {name} ({row['row_group']}), column {column}"
-    return f"{paper.short}, {paper.version}, {place}"
-
-
-def _fill(template: str, fields: Mapping[str, str], where: str) -> str:
-    def look_up(match: re.Match[str]) -> str:
-        if match.group(1) not in fields:
-            raise DataError(f"{where}: the catalog asks for the field {match.group(1)!r}")
-        return fields[match.group(1)]
-
-    return re.sub(r"\{(\w+)\}", look_up, template)
-
-
 def _cell(
     row: dict[str, str], spec: ReportedTable, catalog: Catalog, experiment: str, where: str
 ) -> ReportedCell:
@@ -142,12 +124,17 @@ def _cell(
         raise DataError(f"{where}: the catalog names no block for {row['row_group']!r}")
     fields = {**row, **parse_extra(row["extra"], where)}
     worded = {k: spec.words.get(k, {}).get(v, v) for k, v in fields.items()}
-    block, name = spec.blocks[row["row_group"]], _fill(spec.system, worded, where)
-    column = "/".join(filter(None, (_fill(f"{{{f}}}", worded, where) for f in spec.column)))
+    block = spec.blocks[row["row_group"]]
+    try:
+        name = spec.system.format_map(worded)
+        column = "/".join(filter(None, (worded[field] for field in spec.column)))
+    except KeyError as error:
+        raise DataError(f"{where}: the catalog asks for the field {error}") from None
     if not name or not column:
         raise DataError(f"{where}: the row has no {'column' if name else 'system'}")
     value, rounding = parse_number(row["value"])
-    entry = catalog.experiment(experiment)
+    entry, source = catalog.experiment(experiment), catalog.paper(paper)
+    place = f"{_table_name(row['table'])}, row {name} ({row['row_group']}), column {column}"
     return ReportedCell(
         paper=paper,
         experiment=experiment,
@@ -162,8 +149,7 @@ def _cell(
         unit=row["unit"],
         metric=row["metric"],
         marks=tuple(filter(None, row["marks"].split(";"))),
-        source=_source(catalog.paper(paper), row, name, column),
-        source_note=row["source_note"],
+        source=f"{source.short}, {source.version}, {place}",
         context=entry.is_context(block),
         quoted=entry.is_quoted(f"{block}:{name}"),
     )
@@ -178,7 +164,7 @@ def read_table(
         DataError: for a malformed row; names file, line and what was expected.
     """
     cells: dict[tuple[str, str], ReportedCell] = {}
-    for line, row in read_rows(path, HEADER):
+    for line, row in _rows(path):
         if any(row.get(field) not in values for field, values in spec.only.items()):
             continue
         cell = _cell(row, spec, catalog, experiment, f"{path}:{line}")

@@ -6,7 +6,7 @@ distributed scores. One seed has no interval.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,6 +18,7 @@ LEVEL = 0.95
 # Of Student's t at 1, 2, 3 and 4 degrees of freedom, as scipy gives them: importing it takes
 # longer than all intervals of a command.
 QUANTILES = (12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934)
+Address = tuple[str, str, str, str]  # experiment, profile, system, column
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,11 @@ class Interval:
 
     low: float
     high: float
-    level: float = LEVEL
+
+    @property
+    def half(self) -> float:
+        """Half of its width."""
+        return (self.high - self.low) / 2
 
     @property
     def sign(self) -> str:
@@ -54,7 +59,7 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
     half = _quantile(n - 1, level) * spread / math.sqrt(n)
-    return Interval(mean - half, mean + half, level)
+    return Interval(mean - half, mean + half)
 
 
 @cache
@@ -117,32 +122,25 @@ class ReproducedNumbers:
     """All reproduced cells, by (experiment, profile, system, column)."""
 
     def __init__(self, cells: Iterable[ReproducedCell]) -> None:
-        self._cells = {(c.experiment, c.profile, c.system, c.column): c for c in cells}
-        self._by_place: dict[tuple[str, str], list[ReproducedCell]] = {}
-        for cell in self._cells.values():
-            self._by_place.setdefault((cell.experiment, cell.profile), []).append(cell)
-
-    def __len__(self) -> int:
-        return len(self._cells)
+        self._by_place: dict[tuple[str, str], dict[tuple[str, str], ReproducedCell]] = {}
+        for cell in cells:
+            place = self._by_place.setdefault((cell.experiment, cell.profile), {})
+            place[cell.system, cell.column] = cell
 
     def __iter__(self) -> Iterator[ReproducedCell]:
-        return iter(self._cells.values())
+        return (cell for place in self._by_place.values() for cell in place.values())
 
     def get(self, experiment: str, profile: str, system: str, column: str) -> ReproducedCell | None:
         """Return the cell at an address, or ``None`` where nobody ran it."""
-        return self._cells.get((experiment, profile, system, column))
+        return self._by_place.get((experiment, profile), {}).get((system, column))
 
     def cells(self, experiment: str, profile: str) -> list[ReproducedCell]:
         """Return the cells of an experiment at a profile, in the order of the records."""
-        return self._by_place.get((experiment, profile), [])
+        return list(self._by_place.get((experiment, profile), {}).values())
 
 
 def gather(
-    records: Iterable[Record],
-    *,
-    keys: Collection[str] | None = None,
-    stale: Callable[[Record], bool] | None = None,
-    use_stale: bool = True,
+    records: Iterable[Record], *, stale: Callable[[Record], bool] | None = None
 ) -> ReproducedNumbers:
     """Gather records into cells.
 
@@ -151,44 +149,30 @@ def gather(
 
     Args:
         records: finished trials of any experiments and profiles.
-        keys: take only records of these keys (those of today's trials); ``None``: all.
         stale: tells whether the code has changed since a record was made; today's code if not
             given.
-        use_stale: whether stale records count; they are marked where they do.
     """
     stale = stale or stale_check()
-    wanted = [(r, stale(r)) for r in records if keys is None or r.key in keys]
-    chosen: dict[tuple[str, str, str, str], dict[int, _Filled]] = {}
+    chosen: dict[Address, dict[int, tuple[Record, Cell, bool]]] = {}
     # the last one put in wins: stale before fresh, earlier before later
-    for record, old in sorted(wanted, key=lambda pair: (not pair[1], pair[0].started)):
-        if old and not use_stale:
-            continue
+    known = [(r, stale(r)) for r in records]
+    for record, old in sorted(known, key=lambda pair: (not pair[1], pair[0].started)):
         for cell in record.cells:
             address = (record.experiment, record.profile, cell.system, cell.column)
-            chosen.setdefault(address, {})[record.seed] = _Filled(record, cell, old)
+            chosen.setdefault(address, {})[record.seed] = (record, cell, old)
     return ReproducedNumbers(_join(address, filled) for address, filled in chosen.items())
 
 
-@dataclass(frozen=True)
-class _Filled:
-    record: Record
-    cell: Cell
-    stale: bool
-
-
-def _join(address: tuple[str, str, str, str], filled: dict[int, _Filled]) -> ReproducedCell:
-    experiment, profile, system, column = address
-    ordered = [filled[seed] for seed in sorted(filled)]
+def _join(address: Address, filled: dict[int, tuple[Record, Cell, bool]]) -> ReproducedCell:
+    seeds = tuple(sorted(filled))
+    records, cells, stale = zip(*(filled[seed] for seed in seeds), strict=True)
     return ReproducedCell(
-        experiment=experiment,
-        profile=profile,
-        system=system,
-        column=column,
-        metric=ordered[0].cell.metric,
-        unit=ordered[0].cell.unit,
-        seeds=tuple(sorted(filled)),
-        values=tuple(f.cell.value for f in ordered),
-        keys=tuple(f.record.key for f in ordered),
-        stale=any(f.stale for f in ordered),
-        mixed=any(f.record.settings != ordered[0].record.settings for f in ordered),
+        *address,
+        metric=cells[0].metric,
+        unit=cells[0].unit,
+        seeds=seeds,
+        values=tuple(cell.value for cell in cells),
+        keys=tuple(record.key for record in records),
+        stale=any(stale),
+        mixed=any(record.settings != records[0].settings for record in records),
     )

@@ -4,9 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import fmean
 
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
 
 
@@ -52,26 +50,17 @@ class View:
         """Return the cells of one system."""
         return [cell for cell in self.cells if cell.system == system]
 
-    def averaged(self, system: str, columns: Sequence[str], name: str) -> ReproducedCell:
-        """Return the mean over ``columns`` as a cell of its own, seed by seed.
+    def difference(self, first: str, second: str, column: str) -> ReproducedCell | None:
+        """Return ``first`` minus ``second``, paired by seed; ``None`` where they share no seed.
 
-        Only seeds that have every column count.
-
-        Raises:
-            SettingsError: if a column was not run, or no seed has them all.
+        Pairing takes out what the two runs of a seed share.
         """
-        by_column = {column: self.get(system, column) for column in columns}
-        cells = [cell for cell in by_column.values() if cell is not None]
-        joined = joined_cell(cells, fmean, system, name)
-        missing = [column for column, cell in by_column.items() if cell is None]
-        if missing or joined is None:
-            lacking = ", ".join(missing) or "a common seed"
-            raise SettingsError(f"{self.experiment} {self.profile} {system}: not run: {lacking}")
-        return joined
+        sides = [self.get(system, column) for system in (first, second)]
+        return joined_cell(sides, lambda values: values[0] - values[1], first, column)
 
 
 def joined_cell(
-    cells: Sequence[ReproducedCell],
+    parts: Sequence[ReproducedCell | None],
     value: Callable[[Sequence[float]], float],
     system: str,
     column: str,
@@ -79,13 +68,14 @@ def joined_cell(
     """Return one cell made of several, seed by seed; ``None`` where no seed has them all.
 
     Args:
-        cells: of one experiment and profile.
-        value: of a seed's values, in the order of the cells.
+        parts: of one experiment and profile; ``None``: one that nobody ran.
+        value: of a seed's values, in the order of the parts.
         system: the row where the new cell stands.
         column: its column.
     """
+    cells = [cell for cell in parts if cell is not None]
     seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
-    if not seeds:
+    if not seeds or len(cells) < len(parts):
         return None
     by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
     keys = dict(zip(cells[0].seeds, cells[0].keys))

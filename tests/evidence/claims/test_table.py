@@ -110,7 +110,7 @@ def test_claims_of_a_figure_are_those_that_rest_on_it():
 def test_a_block_of_ours_has_a_column_only_where_it_was_run(numbers):
     found = numbers({("word-mapped:ORT", "avg"): {0: 1.0}})
     labels = [
-        [c.label for c in conditions_of("word_order", ["open"], n, load_catalog())]
+        [c.label for c in conditions_of("word_order", ["open"], n)]
         for n in (found, ReproducedNumbers([]))
     ]
     assert labels == [["reported", "open", "open, word-mapped"], ["reported", "open"]]

@@ -2,7 +2,6 @@
 
 import random
 
-import pandas as pd
 import pytest
 
 from xlrepro.evidence.compare import compare
@@ -15,7 +14,6 @@ from xlrepro.evidence.figures.plots import (
     scores,
     short_names,
 )
-from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
 from xlrepro.evidence.view import View
@@ -90,11 +88,11 @@ def test_the_text_of_differences_names_the_extremes(frame):
 
 def test_a_forest_plot_has_a_row_per_pair_with_its_interval(numbers):
     found = numbers({("word:ORT", "avg"): {0: 3.0, 1: 4.0}, ("word:TRS", "avg"): {0: 1.0, 1: 3.0}})
-    pairs = paired_differences(View(KEY, "open", found), "word:ORT", "word:TRS", ["avg"])
-    pairs = pairs.assign(one="word:ORT", other="word:TRS", experiment=KEY, unit="points")
-    (row,) = forest_plot(pairs).rows
+    gap = View(KEY, "open", found).difference("word:ORT", "word:TRS", "avg")
+    plot = forest_plot([("word:ORT", "word:TRS", gap)])
+    (row,) = plot.rows
     assert (row.label, row.text) == ("ORT − TRS", "+1.5 (−4.9 to +7.9)")
-    assert forest_plot(pd.DataFrame(columns=pairs.columns)).rows == ()
+    assert plot.unit == "points"
 
 
 def test_blocks_are_named_only_where_they_differ():

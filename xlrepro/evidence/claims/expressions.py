@@ -13,7 +13,7 @@ comparisons, which an evaluation can note down.
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,13 +21,7 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.claims.comparisons import (
-    COMPARERS,
-    SIGNS,
-    Comparison,
-    picked,
-    shown_apart,
-)
+from xlrepro.evidence.claims.comparisons import COMPARERS, SIGNS, Comparison, picked, shown_apart
 from xlrepro.evidence.claims.functions import (
     FUNCTIONS,
     all_true,
@@ -134,44 +128,41 @@ def _fail(expression: Expression, node: ast.AST, what: str) -> SettingsError:
     return SettingsError(f"{expression.where}, column {column}: {what}")
 
 
-def _walk(node: ast.AST, depth: int = 1) -> Iterator[tuple[ast.AST, int]]:
-    waiting = [(node, depth)]
-    while waiting:
-        current, level = waiting.pop()
-        yield current, level
-        waiting += [(child, level + 1) for child in ast.iter_child_nodes(current)]
-
-
 def _check(expression: Expression) -> None:
-    for count, (node, depth) in enumerate(_walk(expression.tree)):
-        if count >= MAX_NODES:
+    waiting: list[tuple[ast.AST, int]] = [(expression.tree, 1)]
+    count = 0
+    while waiting:
+        node, depth = waiting.pop()
+        count += 1
+        if count > MAX_NODES:
             raise _fail(expression, node, f"more than {MAX_NODES} parts")
         if depth > MAX_DEPTH:
             raise _fail(expression, node, f"nested deeper than {MAX_DEPTH}")
         if not isinstance(node, _ALLOWED):
             raise _fail(expression, node, f"{type(node).__name__} is not part of the language")
-        if isinstance(node, ast.Constant):
-            _check_constant(expression, node)
-        if isinstance(node, ast.Name) and node.id.startswith("_"):
-            raise _fail(expression, node, f"the name {node.id!r} begins with an underscore")
-        if isinstance(node, ast.Call):
-            _check_call(expression, node)
-        if isinstance(node, ast.comprehension) and node.is_async:
-            raise _fail(expression, node.target, "async is not part of the language")
+        if refusal := _refusal(node):
+            raise _fail(expression, getattr(node, "target", node), refusal)
+        waiting += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
 
 
-def _check_constant(expression: Expression, node: ast.Constant) -> None:
-    if isinstance(node.value, bool | str):
-        return
-    if not isinstance(node.value, int | float) or not abs(node.value) <= MAX_NUMBER:
-        raise _fail(expression, node, "only strings and numbers of reasonable size are allowed")
-
-
-def _check_call(expression: Expression, node: ast.Call) -> None:
-    if not isinstance(node.func, ast.Name):
-        raise _fail(expression, node, "only functions can be called, by their name")
-    if node.keywords:
-        raise _fail(expression, node, f"{node.func.id} takes no keyword arguments here")
+def _refusal(node: ast.AST) -> str:
+    """Return why a kind of node that is allowed is not in this form; empty if it is."""
+    match node:
+        case ast.Constant(value=bool() | str()):
+            return ""
+        case ast.Constant(value=int() | float() as size) if abs(size) <= MAX_NUMBER:
+            return ""
+        case ast.Constant():
+            return "only strings and numbers of reasonable size are allowed"
+        case ast.Name(id=name) if name.startswith("_"):
+            return f"the name {name!r} begins with an underscore"
+        case ast.Call(func=ast.Name(id=name), keywords=[_, *_]):
+            return f"{name} takes no keyword arguments here"
+        case ast.Call(func=func) if not isinstance(func, ast.Name):
+            return "only functions can be called, by their name"
+        case ast.comprehension(is_async=1):
+            return "async is not part of the language"
+    return ""
 
 
 def _gaps(ops: Sequence[ast.cmpop], terms: Sequence[Any]) -> tuple[Any, ...]:
@@ -186,26 +177,21 @@ def _gaps(ops: Sequence[ast.cmpop], terms: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
+@dataclass
 class _Run:
-    """One evaluation: the functions it may call, what it compared, the steps it has left."""
+    """One evaluation: the functions it may call, what it compared, the steps it has made."""
 
-    def __init__(
-        self,
-        expression: Expression,
-        functions: Mapping[str, Callable[..., Any]],
-        made: list[Comparison],
-    ) -> None:
-        self.expression = expression
-        self.functions = functions
-        self.made = made
-        self.steps = 0
+    expression: Expression
+    functions: Mapping[str, Callable[..., Any]]
+    made: list[Comparison]
+    steps: int = 0
 
     def visit(self, node: ast.expr, names: dict[str, Any]) -> Any:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise self.fail(node, f"more than {MAX_STEPS} steps")
         try:
-            value = _COMPUTE[type(node)](self, node, names)
+            value = self.compute(node, names)
         except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise self.fail(node, f"{type(error).__name__}: {error}") from None
         if isinstance(value, (list, tuple)) and len(value) > MAX_ITEMS:
@@ -217,20 +203,29 @@ class _Run:
     def fail(self, node: ast.AST, what: str) -> SettingsError:
         return _fail(self.expression, node, what)
 
-    def constant(self, node: ast.Constant, names: dict[str, Any]) -> Any:
-        return node.value
-
-    def name(self, node: ast.Name, names: dict[str, Any]) -> Any:
-        if node.id not in names:
-            raise self.fail(node, f"unknown name {node.id!r}")
-        return names[node.id]
-
-    def sequence(self, node: ast.List | ast.Tuple, names: dict[str, Any]) -> list[Any]:
-        return [self.visit(part, names) for part in node.elts]
-
-    def truth(self, node: ast.BoolOp, names: dict[str, Any]) -> Any:
-        truths = [self.visit(part, names) for part in node.values]
-        return all_true(truths) if isinstance(node.op, ast.And) else any_true(truths)
+    def compute(self, node: ast.expr, names: dict[str, Any]) -> Any:
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                if name not in names:
+                    raise self.fail(node, f"unknown name {name!r}")
+                return names[name]
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                return [self.visit(part, names) for part in parts]
+            case ast.BoolOp(op=op, values=parts):
+                truths = [self.visit(part, names) for part in parts]
+                return all_true(truths) if isinstance(op, ast.And) else any_true(truths)
+            case ast.UnaryOp():
+                return self.unary(node, names)
+            case ast.Call(func=ast.Name(id=name)):
+                return self.call(node, name, names)
+            case ast.BinOp():
+                return self.binary(node, names)
+            case ast.Compare():
+                return self.comparison(node, names)
+            case ast.GeneratorExp() | ast.ListComp():
+                return self.comprehension(node, names)
 
     def unary(self, node: ast.UnaryOp, names: dict[str, Any]) -> Any:
         before = len(self.made)
@@ -242,9 +237,7 @@ class _Run:
         ]
         return negated(operand)
 
-    def call(self, node: ast.Call, names: dict[str, Any]) -> Any:
-        assert isinstance(node.func, ast.Name)  # `_check_call` saw to it
-        name = node.func.id
+    def call(self, node: ast.Call, name: str, names: dict[str, Any]) -> Any:
         if name not in self.functions:
             raise self.fail(node, f"unknown function {name!r}")
         before = len(self.made)
@@ -262,9 +255,7 @@ class _Run:
     def binary(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.visit(node.left, names), self.visit(node.right, names)
         numbers = all(isinstance(side, (int, float, np.ndarray)) for side in (left, right))
-        alike = (isinstance(left, str) and isinstance(right, str)) or (
-            isinstance(left, list) and isinstance(right, list)
-        )
+        alike = any(isinstance(left, kind) and isinstance(right, kind) for kind in (str, list))
         if not numbers and not (alike and isinstance(node.op, ast.Add)):
             raise self.fail(node, "numbers, or two strings or lists joined by +, are expected")
         value = _BINARY[type(node.op)](left, right)
@@ -329,11 +320,3 @@ class _Run:
         for part, value in zip(target.elts, item):
             bound.update(self.bind(part, value))
         return bound
-
-
-_COMPUTE: dict[type[ast.expr], Callable[[_Run, Any, dict[str, Any]], Any]] = {
-    ast.Constant: _Run.constant, ast.Name: _Run.name, ast.Call: _Run.call,
-    ast.List: _Run.sequence, ast.Tuple: _Run.sequence, ast.BoolOp: _Run.truth,
-    ast.UnaryOp: _Run.unary, ast.BinOp: _Run.binary, ast.Compare: _Run.comparison,
-    ast.GeneratorExp: _Run.comprehension, ast.ListComp: _Run.comprehension,
-}  # fmt: skip

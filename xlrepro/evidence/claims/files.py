@@ -8,7 +8,7 @@ from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
-from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.expressions import Expression, parse
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
@@ -77,13 +77,13 @@ def read_claims(path: Path) -> list[Claim]:
     return claims
 
 
-def load_claims(paper: str | None = None, catalog: Catalog | None = None) -> list[Claim]:
+def load_claims(paper: str | None = None) -> list[Claim]:
     """Return the claims of ``paper``, or of all papers in the catalog's order.
 
     Raises:
         SettingsError: for an unknown paper.
     """
-    catalog = catalog or load_catalog()
+    catalog = load_catalog()
     papers = list(catalog.papers) if paper is None else [paper]
     claims: list[Claim] = []
     for key in papers:

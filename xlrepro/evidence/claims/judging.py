@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.comparisons import Comparison
 from xlrepro.evidence.claims.draws import draw
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.stand_ins import reading
-from xlrepro.evidence.reported import ReportedNumbers, load_reported
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import (
     LEVEL,
     Interval,
@@ -98,19 +98,11 @@ class Judge:
 
     Args:
         numbers: reproduced cells; ``None``: none were run.
-        reported: replaces the project's own.
-        catalog: replaces the project's own.
     """
 
-    def __init__(
-        self,
-        numbers: ReproducedNumbers | None = None,
-        reported: ReportedNumbers | None = None,
-        catalog: Catalog | None = None,
-    ) -> None:
+    def __init__(self, numbers: ReproducedNumbers | None = None) -> None:
         self.numbers = numbers or ReproducedNumbers([])
-        self.reported = reported or load_reported()
-        self.catalog = catalog or load_catalog()
+        self.reported, self.catalog = load_reported(), load_catalog()
         self._tables: dict[str, dict[str, Callable[..., Any]]] = {}
         self._judged: dict[tuple[Hashable, ...], ClaimVerdict | None] = {}
         self._read: dict[tuple[Hashable, ...], list[Address]] = {}
@@ -130,15 +122,13 @@ class Judge:
         reads = self.reads(claim)
         if condition.profile == "reported":
             return self._on_reported(claim, reads)
-        if condition.blocks and not any(self._is_replaced(a, condition) for a in reads):
+        if condition.blocks and not any(
+            condition.blocks.get(system.partition(":")[0])
+            in self.catalog.experiment(experiment).reference_blocks
+            for experiment, system, _ in reads
+        ):  # no experiment has the block of ours that replaces a cell's
             return None
         return self._on_reproduced(claim, condition, reads)
-
-    def _is_replaced(self, address: Address, condition: Condition) -> bool:
-        """Tell whether the experiment of a cell has the block of ours that replaces the cell's."""
-        experiment, system, _ = address
-        ours = condition.blocks.get(system.partition(":")[0])
-        return ours in self.catalog.experiment(experiment).reference_blocks
 
     def reads(self, claim: Claim) -> list[Address]:
         """Return the cells that the claim's predicate reads, in their first order.
@@ -225,17 +215,14 @@ class Judge:
         return {"columns": columns, "targets": targets, "systems": systems}
 
     def _on_reported(self, claim: Claim, reads: Sequence[Address]) -> ClaimVerdict:
-        values = {}
-        for address in reads:
-            cell = self.reported.get(*address)
-            values[address] = cell.value if cell else None
         if any(self._is_unprinted(address[0]) for address in reads):
             return ClaimVerdict(NOT_EVALUABLE, note=UNPRINTED)
+        values = {a: cell.value for a in reads if (cell := self.reported.get(*a))}
         missing = tuple(" / ".join(a[1:]) for a, v in values.items() if v is None)
         if missing:
             return ClaimVerdict(NOT_EVALUABLE, missing=missing, note="cells without a number")
         made: list[Comparison] = []
-        true = self._evaluate(claim, lambda address: values[address] or 0.0, made)
+        true = self._evaluate(claim, values.__getitem__, made)
         return ClaimVerdict(HOLDS if true else FAILS, compared=tuple(made))
 
     def _on_reproduced(
@@ -249,12 +236,16 @@ class Judge:
             experiment, system, printed_column = address
             placed = condition.place(system)
             entry = self.catalog.experiment(experiment)
-            column = how.column(entry.stand_ins.get(condition.profile), printed_column)
+            column = entry.column_at(condition.profile, printed_column)
             cell = self.numbers.get(experiment, condition.profile, placed, column)
             printed = self.reported.get(*address)
             if cell is not None:
                 cells[address] = cell
-            elif printed and printed.value is not None and self._may_stand_in(entry, system):
+            elif (
+                printed is not None
+                and printed.value is not None
+                and (entry.is_quoted(system) or entry.deterministic)
+            ):  # quoted rows and distances keep their printed value where nobody ran them
                 fixed[address] = printed.value
             else:
                 missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
@@ -266,7 +257,7 @@ class Judge:
         made: list[Comparison] = []
         means = fixed | {a: c.mean for a, c in cells.items()}
         true = self._evaluate(claim, means.__getitem__, made)
-        random = {a: c for a, c in cells.items() if self._is_random(c)}
+        random = {a: c for a, c in cells.items() if not self.catalog.experiment(a[0]).deterministic}
         verdict = ClaimVerdict(HOLDS if true else FAILS)
         if random:
             verdict = self._drawn(claim, random, means, made)
@@ -310,15 +301,8 @@ class Judge:
         elif share <= 1 - CERTAIN and open_ones != [True]:
             status = FAILS
         together = status == FAILS and bool(open_ones) and all(open_ones)
-        widest = max(((i.high - i.low) / 2 for i in ranges), default=None)
+        widest = max((i.half for i in ranges), default=None)
         return ClaimVerdict(status, share, n, alone, decidable=widest, together=together)
-
-    def _may_stand_in(self, entry: CatalogEntry, system: str) -> bool:
-        """Quoted rows and distances keep their printed value where nobody ran them."""
-        return bool(entry.is_quoted(system) or entry.deterministic)
-
-    def _is_random(self, cell: ReproducedCell) -> bool:
-        return not self.catalog.experiment(cell.experiment).deterministic
 
 
 def _key(claim: Claim) -> tuple[Hashable, ...]:

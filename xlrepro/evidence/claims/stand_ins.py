@@ -6,15 +6,15 @@ beside quoted ones of another corpus.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from xlrepro.evidence.catalog import Catalog, StandIn
+from xlrepro.evidence.catalog import Catalog
 from xlrepro.evidence.claims.files import Claim
 
 SIZES_AT = "paper"  # the profile whose data and hyperparameters are the paper's
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reading:
     """How a claim's cells are read at a profile.
 
@@ -24,23 +24,15 @@ class Reading:
         weights: what stands in for the paper's pre-trained weights, as far as the claim reads them.
     """
 
-    data: dict[str, str] = field(default_factory=dict)
-    fields: dict[str, str] = field(default_factory=dict)
-    weights: tuple[str, ...] = ()
+    data: dict[str, str]
+    fields: dict[str, str]
+    weights: tuple[str, ...]
 
     @property
     def note(self) -> str:
         """Say what was read instead of what, ``"th for zh, en for de"``."""
         pairs = [f"{ours} for {printed}" for printed, ours in self.fields.items()]
         return ", ".join(pairs + [f"{weights} for the paper's" for weights in self.weights])
-
-    def column(self, stand_in: StandIn | None, printed: str) -> str:
-        """Return the column of ours for a printed one, and remember what was replaced."""
-        if stand_in is None:
-            return printed
-        known = stand_in.columns
-        self.fields |= {part: known[part] for part in printed.split("/") if part in known}
-        return stand_in.column(printed)
 
     def refusal(self, claim: Claim, profile: str, quoted: Iterable[str]) -> str:
         """Return why the claim is not judged on these numbers; empty if it is.
@@ -64,12 +56,16 @@ class Reading:
 
 def reading(catalog: Catalog, profile: str, cells: Iterable[tuple[str, str, str]]) -> Reading:
     """Return how cells, each (experiment, system, printed column), are read at ``profile``."""
-    data, weights = {}, {}
+    data: dict[str, str] = {}
+    fields: dict[str, str] = {}
+    weights: dict[str, bool] = {}
     for experiment, system, column in cells:
         entry = catalog.experiment(experiment)
         stand_in = entry.stand_ins.get(profile)
         if stand_in and stand_in.covers(column):
             data[experiment] = stand_in.data
+        known = stand_in.columns if stand_in else {}
+        fields |= {part: known[part] for part in column.split("/") if part in known}
         if other := entry.other_weights(profile, system):
             weights[other] = True
-    return Reading(data, weights=tuple(weights))
+    return Reading(data, fields, tuple(weights))

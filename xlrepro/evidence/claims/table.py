@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from xlrepro.evidence.catalog import Catalog
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.comparisons import shown, told
 from xlrepro.evidence.claims.files import Claim, load_claims
 from xlrepro.evidence.claims.judging import (
@@ -32,7 +32,7 @@ def claims_of(key: str, judge: Judge) -> list[Claim]:
     predicate that rest on the figure of its name (``"word_order/figure2"``: "Figure 2").
     """
     paper, _, experiment = key.partition("/")
-    claims = load_claims(paper, judge.catalog)
+    claims = load_claims(paper)
     if not experiment:
         return claims
     judge.catalog.experiment(key)
@@ -74,13 +74,13 @@ def _stood_in(experiment: str, system: str, judge: Judge) -> list[str]:
 
 
 def conditions_of(
-    paper: str, profiles: Sequence[str], numbers: ReproducedNumbers, catalog: Catalog
+    paper: str, profiles: Sequence[str], numbers: ReproducedNumbers
 ) -> list[Condition]:
     """Return the conditions worth a column: the printed numbers, each profile, and each profile
     with a block of ours in the place of the paper's, if that block was run at it.
     """
     conditions = [REPORTED, *map(Condition, profiles)]
-    for key, entry in catalog.of_paper(paper).items():
+    for key, entry in load_catalog().of_paper(paper).items():
         for ours, theirs in entry.reference_blocks.items():
             for profile in profiles:
                 ran = any(s.startswith(f"{ours}:") for s in View(key, profile, numbers).systems)
@@ -126,7 +126,7 @@ def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
     """
     paper = key.split("/", 1)[0]
     claims = claims_of(key, judge)
-    wanted = conditions_of(paper, profiles, judge.numbers, judge.catalog)
+    wanted = conditions_of(paper, profiles, judge.numbers)
     verdicts = judge_all(claims, wanted, judge)
     wanted = [w for w in wanted if not w.blocks or says_something(w, verdicts)]
     known = load_deviations()

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import chain, product, repeat
+from itertools import chain, cycle, product, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from xlrepro.evidence.catalog import CatalogEntry, load_catalog
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.functions import spearman
 from xlrepro.evidence.figures.plots import looks_of, printed_distances, titled
 from xlrepro.evidence.figures.row_plot import PALETTE
@@ -214,91 +214,58 @@ def nothing_to_draw(title: str, what: str) -> Figure:
     return Figure(f"{title}: {what}.", drawing)
 
 
-def _entry(frame: "pd.DataFrame") -> CatalogEntry:
-    return load_catalog().experiment(str(frame["experiment"].iloc[0]))
+FIRST, SECOND = "ORT", "TRS"
 
 
 @styled
-def gain_against_distance(
-    frame: "pd.DataFrame",
-    *,
-    first: str = "ORT",
-    second: str = "TRS",
-) -> Figure:
-    """Draw the gain of ``first`` over ``second`` against the word-order distance, per language.
+def gain_against_distance(frame: "pd.DataFrame") -> Figure:
+    """Draw the gain of ORT over TRS against the word-order distance, per language.
 
     One series per block that was run, and the reported one beside it; the legend gives
     Spearman's correlation of each. A page with a main difference shows its block alone.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        first: name of the system that may gain, in each block.
-        second: name of the system it is compared with.
     """
-    shown = frame
-    title = f"Gain of {first} over {second} against word-order distance"
-    if shown.empty:
-        return nothing_to_draw(title, "there are no cells")
-    entry, key = _entry(shown), str(shown["experiment"].iloc[0])
+    title = f"Gain of {FIRST} over {SECOND} against word-order distance"
+    key = str(frame["experiment"].iloc[0])
+    entry = load_catalog().experiment(key)
     left_out = {*entry.source_columns, *entry.average_columns}
-    languages = [c for c in dict.fromkeys(shown["column"]) if c not in left_out]
-    far = printed_distances(key, languages)
-    ran = dict.fromkeys(shown[shown["n"] > 0]["block"])
+    far = printed_distances(key, [c for c in dict.fromkeys(frame["column"]) if c not in left_out])
+    ran = dict.fromkeys(frame[frame["n"] > 0]["block"])
     if entry.answer and (main := entry.answer.first.partition(":")[0]) in ran:
         ran = {main: None}
-    series = [
-        (f"{what}, {block}", gains)
-        for block in ran
-        for what in ("reported", "reproduced")
-        if len(gains := _gains(shown, block, what, first, second, far)) > 1
-    ]
-    series = _without_repeats(series)
+    series: dict[str, dict[str, float]] = {}
+    for block, what in product(ran, ("reported", "reproduced")):
+        gains = _gains(frame[frame["block"] == block], what, far)
+        # a block of ours beside the paper's repeats what is reported of the same row
+        if len(gains) > 1 and gains not in series.values():
+            series[f"{what}, {block}"] = gains
     if not series:
-        return nothing_to_draw(title, f"{first} and {second} were not both run")
+        return nothing_to_draw(title, f"{FIRST} and {SECOND} were not both run")
     return _gain_drawing(title, series, far)
 
 
-def _gains(
-    shown: "pd.DataFrame", block: str, what: str, first: str, second: str, far: dict[str, float]
-) -> dict[str, float]:
-    rows = shown[shown["block"] == block].pivot(index="column", columns="name", values=what)
-    if first not in rows or second not in rows:
+def _gains(block: "pd.DataFrame", what: str, far: dict[str, float]) -> dict[str, float]:
+    rows = block.pivot(index="column", columns="name", values=what)
+    if FIRST not in rows or SECOND not in rows:
         return {}
-    gains = (rows[first] - rows[second]).dropna()
+    gains = (rows[FIRST] - rows[SECOND]).dropna()
     return {str(lang): float(gain) for lang, gain in gains.items() if lang in far}
 
 
-def _without_repeats(
-    series: list[tuple[str, dict[str, float]]],
-) -> list[tuple[str, dict[str, float]]]:
-    """Leave out a series that repeats another: a block of ours beside the paper's same row."""
-    kept: list[tuple[str, dict[str, float]]] = []
-    for label, gains in series:
-        if all(gains != other for _, other in kept):
-            kept.append((label, gains))
-    return kept
-
-
-def _gain_drawing(
-    title: str, series: list[tuple[str, dict[str, float]]], far: dict[str, float]
-) -> Figure:
+def _gain_drawing(title: str, series: dict[str, dict[str, float]], far: dict[str, float]) -> Figure:
     drawing, axes = new_drawing(7, 2.8 if _narrow.get() else 4.2)
     sentences = []
-    for i, (label, gains) in enumerate(series):
+    for colour, (label, gains) in zip(cycle(PALETTE), series.items()):
         x, y = [far[lang] for lang in gains], list(gains.values())
-        rho = spearman(x, y)
-        reported = label.startswith("reported")
-        axes.scatter(
-            x,
-            y,
-            s=26,
-            color=PALETTE[i % len(PALETTE)],
-            marker="x" if reported else "o",
-            label=f"{label}: ρ = {number(rho)}, {len(y)} languages",
-        )
-        mean = number(float(np.mean(y)), 1, True)
-        sentences.append(f"{label}: rank correlation {number(rho)}, mean gain {mean}")
-    named = next((g for label, g in series if label.startswith("reproduced")), series[0][1])
+        rho, mean = number(spearman(x, y)), number(float(np.mean(y)), 1, True)
+        marker = "x" if label.startswith("reported") else "o"
+        text = f"{label}: ρ = {rho}, {len(y)} languages"
+        axes.scatter(x, y, s=26, color=colour, marker=marker, label=text)
+        sentences.append(f"{label}: rank correlation {rho}, mean gain {mean}")
+    ours = [gains for label, gains in series.items() if label.startswith("reproduced")]
+    named = (ours or list(series.values()))[0]
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set(title=title, ylabel="gain (points)")
     axes.set_xlabel("word-order distance to English, as printed")
@@ -319,17 +286,10 @@ def reported_against_reproduced(frame: "pd.DataFrame") -> Figure:
     if shown.empty:
         return nothing_to_draw("Reproduced against reported", "no cell is both reported and run")
     drawing, axes = new_drawing(4.8, 4.6)
-    systems = list(dict.fromkeys(shown["system"]))
-    known = looks_of(str(shown["experiment"].iloc[0]), systems)
-    for i, (system, cells) in enumerate(shown.groupby("system", sort=False)):
-        axes.scatter(
-            cells["reported"],
-            cells["reproduced"],
-            s=22,
-            color=known[str(system)].colour,
-            marker="osD^v*"[i % 6],
-            label=str(system),
-        )
+    known = looks_of(str(shown["experiment"].iloc[0]), list(dict.fromkeys(shown["system"])))
+    for marker, (system, cells) in zip(cycle("osD^v*"), shown.groupby("system", sort=False)):
+        x, y, colour = cells["reported"], cells["reproduced"], known[str(system)].colour
+        axes.scatter(x, y, s=22, color=colour, marker=marker, label=str(system))
     both = shown[["reported", "reproduced"]].to_numpy()
     ends = [float(both.min()), float(both.max())]
     axes.plot(ends, ends, color="#777777", linewidth=0.8, zorder=0)

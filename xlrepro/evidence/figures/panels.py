@@ -7,7 +7,7 @@ import numpy as np
 
 from xlrepro.evidence.figures.drawing import Figure, new_panels, nothing_to_draw, styled
 from xlrepro.evidence.figures.row_plot import PALETTE
-from xlrepro.evidence.reproduced import Interval, ReproducedCell
+from xlrepro.evidence.reproduced import ReproducedCell
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
@@ -32,8 +32,9 @@ def lines_over_values(view: View) -> Figure:
     for axes, system in zip(panels, systems, strict=True):
         cells = view.of(system)
         cells.sort(key=lambda cell: float(cell.column))
-        name = system.partition(":")[2]
-        _line(axes, cells)
+        name, x = system.partition(":")[2], range(len(cells))
+        line_with_intervals(axes, x, cells)  # evenly spaced: some values are 0
+        axes.set_xticks(x, [cell.column for cell in cells])
         axes.set_xlabel(name)
         best, worst = max(cells, key=lambda c: c.mean), min(cells, key=lambda c: c.mean)
         sentences.append(
@@ -47,36 +48,29 @@ def lines_over_values(view: View) -> Figure:
     )
 
 
-def _line(axes: "Axes", cells: list[ReproducedCell]) -> None:
-    """Draw the cells in the order of their values, evenly spaced: some values are 0."""
-    x = range(len(cells))
-    line_with_intervals(axes, x, [(cell.mean, cell.interval) for cell in cells])
-    axes.set_xticks(x, [cell.column for cell in cells])
-
-
 def line_with_intervals(
     axes: "Axes",
     x: Sequence[float],
-    points: Sequence[tuple[float, Interval | None]],
+    cells: Sequence[ReproducedCell],
     *,
     color: str = PALETTE[0],
     marker: str = "o",
     label: str | None = None,
     **look: Any,
 ) -> None:
-    """Draw a line through means, each with its interval where it has one.
+    """Draw a line through means.
 
     Args:
         axes: where.
         x: place of each point.
-        points: mean and interval.
+        cells: what stands there, each with its interval where it has one.
         color: of the line.
         marker: at each point.
         label: in the legend.
         **look: what else matplotlib's ``errorbar`` takes.
     """
-    means = [mean for mean, _ in points]
-    half = [(i.high - i.low) / 2 if i else 0.0 for _, i in points]
+    means = [cell.mean for cell in cells]
+    half = [cell.interval.half if cell.interval else 0.0 for cell in cells]
     look = {"capsize": 2, "color": color, "marker": marker, "label": label, **look}
     axes.errorbar(x, means, half, ms=4, lw=1, **look)
 

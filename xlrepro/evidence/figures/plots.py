@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.figures.row_plot import Look, Mark, Row, RowPlot, looks
+from xlrepro.evidence.paired import Pair
 from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reproduced import Interval
 from xlrepro.evidence.tables.table import number
 
 if TYPE_CHECKING:
@@ -201,31 +203,28 @@ def _differences_text(part: "pd.DataFrame") -> str:
     )
 
 
-def forest_plot(pairs: "pd.DataFrame") -> RowPlot:
+def forest_plot(pairs: Sequence[Pair]) -> RowPlot:
     """Draw differences paired by seed with their 95 % intervals, a line each.
 
     Args:
-        pairs: rows of `xlrepro.evidence.paired.paired_differences` with the columns ``one`` and
-            ``other``, the two systems, and ``experiment``.
+        pairs: of one experiment, at least one.
     """
-    title = "Differences paired by seed"
-    if pairs.empty:
-        return RowPlot(title, f"{title}: the systems were not run with the same seeds.", "", ())
-    systems = list(dict.fromkeys([*pairs["one"], *pairs["other"]]))
-    names = short_names(systems)
-    styles = looks_of(str(pairs["experiment"].iloc[0]), systems)
-    several = pairs["column"].nunique() > 1
+    systems = list(dict.fromkeys([*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)]))
+    names, first = short_names(systems), pairs[0][2]
+    styles = looks_of(first.experiment, systems)
+    several = len({gap.column for _, _, gap in pairs}) > 1
     rows, said = [], []
-    for row in pairs.to_dict("records"):
-        label = f"{names[row['one']]} − {names[row['other']]}"
-        label += f", {row['column']}" if several else ""
-        span = f" ({number(row['low'], 1, True)} to {number(row['high'], 1, True)})"
-        text = f"{number(row['mean'], 1, True)}{span if row['low'] == row['low'] else ' (n = 1)'}"
-        mark = Mark(row["mean"], row["low"], row["high"], Look(styles[row["other"]].colour))
+    for one, other, gap in pairs:
+        label = f"{names[one]} − {names[other]}" + f", {gap.column}" * several
+        ends = gap.interval or Interval(NAN, NAN)
+        span = f"{number(ends.low, 1, True)} to {number(ends.high, 1, True)}"
+        text = f"{number(gap.mean, 1, True)} ({span if gap.interval else 'n = 1'})"
+        mark = Mark(gap.mean, ends.low, ends.high, Look(styles[other].colour))
         rows.append(Row(label, (mark,), text))
         said.append(f"{label}: {text}")
-    where = "" if several else f": {pairs['column'].iloc[0]}"
+    title = "Differences paired by seed" + f": {first.column}" * (not several)
+    unit = "points" if first.unit == "percent" else first.unit
     return RowPlot(
-        f"{title}{where}", f"Forest plot. {'; '.join(said)}.", str(pairs["unit"].iloc[0]),
+        title, f"Forest plot. {'; '.join(said)}.", unit,
         tuple(rows), (("mean difference, with its 95 % interval", LINE),), zero=True,
     )  # fmt: skip

@@ -1,15 +1,11 @@
 """Tables of cells, one by one, and what every table of numbers needs; see also ``overview``."""
 
-import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from xlrepro.evidence.catalog import Catalog, CatalogEntry, load_catalog
-from xlrepro.evidence.compare import (
-    NOT_HERE,
-    QUOTED,
-    VERDICTS,
-)
+from xlrepro.evidence.catalog import CatalogEntry
+from xlrepro.evidence.compare import NOT_HERE, QUOTED
+from xlrepro.evidence.paired import Pair
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
 
 if TYPE_CHECKING:
@@ -18,21 +14,11 @@ if TYPE_CHECKING:
 DECIMALS = {"fraction": 3, "count": 0}  # of a unit, where the paper printed nothing; else 2
 
 
-def is_missing(value: Any) -> bool:
-    """Tell whether a value of a comparison is not there."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def decimals_of(printed: str, unit: str = "percent") -> int:
     """Return how many decimals to show: those the paper printed, else what the unit is worth."""
     if printed.strip():
         return len(printed.partition(".")[2])
     return DECIMALS.get(unit, 2)
-
-
-def half_width(row: Mapping[str, Any]) -> float | None:
-    """Return half of a cell's interval; ``None`` where it has none."""
-    return None if is_missing(row["low"]) else (row["high"] - row["low"]) / 2
 
 
 def run_summary(frame: "pd.DataFrame") -> str:
@@ -47,83 +33,61 @@ def run_summary(frame: "pd.DataFrame") -> str:
     return line + "".join(f", {n} {verdict}" for verdict, n in counts.items() if n)
 
 
-def other_data(entry: CatalogEntry, profiles: Iterable[str]) -> str:
+def other_data(entry: CatalogEntry, profile: str) -> str:
     """Return the sentences on what stands in for the paper's data and pre-trained weights."""
-    known = {p: entry.stand_ins[p] for p in profiles if p in entry.stand_ins}
-    data = "; ".join(f"{stand_in.data} at {profile}" for profile, stand_in in known.items())
-    where = " there" if any(stand_in.only for stand_in in known.values()) else ""
-    sentence = f"Our data are not the paper's ({data}), so the difference has no verdict{where}."
-    trained = "; ".join(
-        f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
-        for profile in profiles
-        for blocks in [entry.weights.get(profile, {})]
-        for what in dict.fromkeys(blocks.values())
-    )
-    more = f"Our pre-trained weights are not the paper's ({trained}): those rows have no verdict."
-    return " ".join([sentence] * bool(data) + [more] * bool(trained))
+    stand_in, blocks = entry.stand_ins.get(profile), entry.weights.get(profile, {})
+    said = []
+    if stand_in:
+        data, where = f"{stand_in.data} at {profile}", " there" * bool(stand_in.only)
+        said = [f"Our data are not the paper's ({data}), so the difference has no verdict{where}."]
+    if blocks:
+        trained = "; ".join(
+            f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
+            for what in dict.fromkeys(blocks.values())
+        )
+        said.append(
+            f"Our pre-trained weights are not the paper's ({trained}): those rows have no verdict."
+        )
+    return " ".join(said)
 
 
-def _cell_row(row: Mapping[str, Any]) -> tuple[Entry, ...]:
-    places = decimals_of(row["printed"], row["unit"])
-    half = half_width(row)
-    span = ""
-    if half is not None:
-        span = f"{number(row['low'], places)} to {number(row['high'], places)}"
-    printed = row["reported"]
-    ours = None if row["n"] == 0 else row["reproduced"]
-    gap = None if is_missing(row["difference"]) else row["difference"]
-    return (
-        Entry(row["system"]),
-        Entry(row["column"]),
-        Entry(row["profile"]),
-        Entry(row["metric"]),
-        Entry(row["printed"], sort=None if is_missing(printed) else printed, title=row["source"]),
-        Entry(number(ours, places), sort=ours),
-        Entry(span, sort=half),
-        Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
-        Entry(number(gap, places, signed=True), sort=gap),
-        Entry(row["verdict"], verdict=row["verdict"], sort=VERDICTS.index(row["verdict"])),
-        Entry(row["note"]),
-    )
-
-
-def cells_table(frame: "pd.DataFrame", *, catalog: Catalog | None = None) -> Table:
-    """Render a comparison cell by cell: one row per profile, system and column."""
-    names = ("system", "column", "profile", "metric", "reported", "reproduced", "95 % interval",
-             "n", "difference", "verdict", "note")  # fmt: skip
-    numeric = ("reported", "reproduced", "95 % interval", "n", "difference")
-    body = [_cell_row(row) for row in frame.to_dict("records")]
-    if not body:
-        return Table("No cells.", headings(*names, numeric=numeric), ())
-    experiment = str(frame["experiment"].iloc[0])
-    entry = (catalog or load_catalog()).experiment(experiment)
-    caption = f"{entry.title}: every cell, reported and reproduced."
-    if any(frame["printed"]):
-        caption = f"{caption} {other_data(entry, dict.fromkeys(frame['profile']))}".rstrip()
-    return Table(caption, headings(*names, numeric=numeric), tuple(body), run_summary(frame))
-
-
-def pairs_table(pairs: "pd.DataFrame") -> Table:
-    """Render differences paired by seed, a row per pair of systems and column.
-
-    Args:
-        pairs: rows of `xlrepro.evidence.paired.paired_differences`, with ``one`` and ``other``.
-    """
+def cells_table(frame: "pd.DataFrame") -> Table:
+    """Render a comparison cell by cell, for a terminal: a row per system and column."""
+    names = ("system", "column", "reported", "reproduced", "95 % interval", "n", "difference",
+             "verdict", "note")  # fmt: skip
     body = []
-    for row in pairs.to_dict("records"):
-        span = ""
-        if not is_missing(row["low"]):
-            span = f"{number(row['low'])} to {number(row['high'])}"
-        values = ", ".join(number(v, signed=True) for v in row["values"])
+    for row in frame.to_dict("records"):
+        places = decimals_of(row["printed"], row["unit"])
+        span = f"{number(row['low'], places)} to {number(row['high'], places)}" * (row["n"] > 1)
+        texts = (row["system"], row["column"], row["printed"], number(row["reproduced"], places),
+                 span, str(row["n"]), number(row["difference"], places, True),
+                 row["verdict"], row["note"])  # fmt: skip
+        body.append(
+            tuple(Entry(t, verdict=t * (name == "verdict")) for name, t in zip(names, texts))
+        )
+    summary = run_summary(frame) if body else ""
+    return Table(summary or "No cells.", headings(*names, numeric=names[2:7]), tuple(body), summary)
+
+
+def pairs_table(pairs: Sequence[Pair]) -> Table:
+    """Render differences paired by seed, a row per pair of systems and column."""
+    body = []
+    for one, other, gap in pairs:
+        ends = gap.interval
+        span = f"{number(ends.low)} to {number(ends.high)}" if ends else ""
+        note = ["one seed: no interval"] * (gap.n == 1) + ["stale"] * gap.stale
         body.append(
             (
-                Entry(f"{row['one']} − {row['other']}"),
-                Entry(row["column"]),
-                Entry(number(row["mean"], signed=True), sort=row["mean"]),
-                Entry(span, sort=None if is_missing(row["low"]) else row["low"]),
-                Entry(str(row["n"]), sort=row["n"], title=f"seeds {row['seeds']}"),
-                Entry(values, title="one difference per seed"),
-                Entry("; ".join(filter(None, (row["note"], "stale" * bool(row["stale"]))))),
+                Entry(f"{one} − {other}"),
+                Entry(gap.column),
+                Entry(number(gap.mean, signed=True), sort=gap.mean),
+                Entry(span, sort=ends.low if ends else None),
+                Entry(str(gap.n), sort=gap.n, title=f"seeds {gap.seeds}"),
+                Entry(
+                    ", ".join(number(v, signed=True) for v in gap.values),
+                    title="one difference per seed",
+                ),
+                Entry("; ".join(note)),
             )
         )
     names = ("difference", "column", "mean", "95 % interval", "n", "by seed", "note")

@@ -1,35 +1,18 @@
 """The overview of a page: reported beside reproduced, as tables that fit its width."""
 
-import csv
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.compare import (
-    ABOVE,
-    BELOW,
-    NOT_HERE,
-    NOT_REPORTED,
-    NOT_RUN,
-    OTHER_DATA,
-    QUOTED,
-    WITHIN,
-)
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.compare import ABOVE, BELOW, NOT_REPORTED, WITHIN
 from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link, is_named
 from xlrepro.evidence.provenance import record_anchor
-from xlrepro.evidence.reported import ReportedNumbers, load_reported
-from xlrepro.evidence.tables.cells import (
-    decimals_of,
-    half_width,
-    is_missing,
-    other_data,
-    run_summary,
-)
+from xlrepro.evidence.reported import ReportedCell, load_reported
+from xlrepro.evidence.tables.cells import decimals_of, other_data, run_summary
 from xlrepro.evidence.tables.table import Entry, Heading, Link, Table, number
 
 if TYPE_CHECKING:
@@ -44,10 +27,7 @@ IN_FILE = (
     "system", "column", "metric", "unit", "printed", "reproduced", "low", "high", "n", "difference",
     "verdict", "note",
 )  # fmt: skip
-MARKS = {
-    WITHIN: "=", ABOVE: "▲", BELOW: "▼", OTHER_DATA: "", NOT_RUN: "", NOT_HERE: "",
-    QUOTED: "", NOT_REPORTED: "",
-}  # fmt: skip
+MARKS = {WITHIN: "=", ABOVE: "▲", BELOW: "▼"}
 
 
 @dataclass(frozen=True)
@@ -95,13 +75,9 @@ class CellsFile:
     @property
     def text(self) -> str:
         """The file."""
-        out = io.StringIO()
-        lines = csv.writer(out, lineterminator="\n")
-        lines.writerow(IN_FILE)
-        for row in self.frame.to_dict("records"):
-            values = ("" if is_missing(row[name]) else row[name] for name in IN_FILE)
-            lines.writerow([f"{v:.5g}" if isinstance(v, float) else v for v in values])
-        return out.getvalue()
+        return self.frame.to_csv(
+            columns=list(IN_FILE), index=False, float_format="%.5g", lineterminator="\n"
+        )
 
     def _repr_html_(self) -> str:
         key, profile = (str(self.frame[name].iloc[0]) for name in ("experiment", "profile"))
@@ -113,7 +89,7 @@ class CellsFile:
         )
 
 
-def best_cells(frame: "pd.DataFrame", catalog: Catalog) -> set[tuple[str, str]]:
+def best_cells(frame: "pd.DataFrame") -> set[tuple[str, str]]:
     """Return (system, column) of the best means of ours, column by column, block by block.
 
     A block with one system that was run has no best, nor has a metric without a direction.
@@ -121,7 +97,7 @@ def best_cells(frame: "pd.DataFrame", catalog: Catalog) -> set[tuple[str, str]]:
     cells: set[tuple[str, str]] = set()
     ran = frame[frame["n"] > 0].reset_index(drop=True)
     for (_, column, metric), part in ran.groupby(["block", "column", "metric"], sort=False):
-        higher = catalog.higher_is_better(str(metric))
+        higher = load_catalog().higher_is_better(str(metric))
         if higher is not None and len(part) > 1:
             best = part["reproduced"].max() if higher else part["reproduced"].min()
             cells |= {(s, str(column)) for s in part[part["reproduced"] == best]["system"]}
@@ -132,36 +108,18 @@ def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
     """One cell of the overview: ours ± half an interval, and below it the paper's number."""
     places = decimals_of(row["printed"], row["unit"])
     theirs = row["printed"]
-    if row["verdict"] in (NOT_RUN, NOT_HERE, QUOTED):
+    if not row["n"]:
         return Entry(row["verdict"], theirs, None, row["verdict"], row["note"])
-    half = half_width(row)
-    text = number(row["reproduced"], places)
-    text += f" ± {number(half, places)}" if half is not None else ""
+    half = number((row["high"] - row["low"]) / 2, places)
+    text = number(row["reproduced"], places) + f" ± {half}" * bool(half)
     text += STALE if row["stale"] else ""
-    if not is_missing(row["difference"]):
-        gap = number(row["difference"], places, signed=True)
-        theirs = f"{theirs}, {gap} {MARKS[row['verdict']]}".rstrip()
+    if gap := number(row["difference"], places, signed=True):
+        theirs = f"{theirs}, {gap} {MARKS.get(row['verdict'], '')}".rstrip()
     if row["n"] != usual:
         theirs = "; ".join(filter(None, (theirs, f"n={row['n']}")))
     link = f"#{record_anchor(row['keys'][0])}" if row["keys"] else ""
     judged = "" if row["verdict"] == NOT_REPORTED else row["verdict"]
     return Entry(text, theirs, row["reproduced"], judged, href=link, strong=best)
-
-
-def _context_column(
-    experiment: str, rows: Sequence[str], reported: ReportedNumbers
-) -> tuple[str, Callable[[str], Entry]] | None:
-    """Return the reported row that describes the columns (the distances), if there is one."""
-    cells = {c.column: c for c in reported.cells(experiment, context=True)}
-    if not cells or not any(r in cells for r in rows):
-        return None
-    name = next(iter(cells.values())).name
-
-    def entry(column: str) -> Entry:
-        cell = cells.get(column)
-        return Entry(cell.printed, sort=cell.value, title=cell.source) if cell else Entry("")
-
-    return name, entry
 
 
 class _Note(NamedTuple):
@@ -240,10 +198,9 @@ class _Axis:
         return len({name.partition(self.mark)[0] for name in self.names}) > 1
 
 
-def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
+def legend(frame: "pd.DataFrame") -> str:
     """Return what a comparison says once, above its tables: units, n, ±, signs, stand-ins."""
-    catalog = catalog or load_catalog()
-    entry = catalog.experiment(str(frame["experiment"].iloc[0]))
+    entry = load_catalog().experiment(str(frame["experiment"].iloc[0]))
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
     pairs = dict.fromkeys(zip(frame["metric"], frame["unit"], strict=True))
     units = [f"{metric} in {unit}" if unit else metric for metric, unit in pairs if metric]
@@ -255,11 +212,11 @@ def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
         seeds += " unless n is given" * bool((ran["n"] != usual).any())
         parts.append(f"Large: ours at {profile}, {seeds}; a click leads to the records.")
         parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
-        parts += ["Bold: the best of its block."] * bool(best_cells(frame, catalog))
+        parts += ["Bold: the best of its block."] * bool(best_cells(frame))
     if any(frame["printed"]):
         parts.append("Small: the paper's number, then ours minus it.")
         parts += ["= within, ▲ above, ▼ below the paper."] * entry.is_judged(profile)
-        parts.append(other_data(entry, [profile]))
+        parts.append(other_data(entry, profile))
     notes: dict[str, list[str]] = {}
     for row in frame.to_dict("records"):
         if not row["n"] and row["note"] and row["note"] not in notes.setdefault(row["verdict"], []):
@@ -270,55 +227,43 @@ def legend(frame: "pd.DataFrame", catalog: Catalog | None = None) -> str:
     return " ".join(filter(None, parts))
 
 
-def comparison_tables(
-    frame: "pd.DataFrame",
-    *,
-    by: str = "auto",
-    reported: ReportedNumbers | None = None,
-    catalog: Catalog | None = None,
-    deviations: Sequence[Deviation] = (),
-) -> list[Table]:
+def comparison_tables(frame: "pd.DataFrame", deviations: Sequence[Deviation] = ()) -> list[Table]:
     """Render a comparison as an overview: systems × columns, in parts that fit a page's width.
 
-    What the numbers are is said once, by `legend`.
+    Whichever there are more of, systems or columns (31 languages), become the rows. What the
+    numbers are is said once, by `legend`.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
-        by: ``"column"``: a row per column (31 languages), a column per system; ``"system"``: the
-            other way round; ``"auto"``: whichever there are more of become the rows.
-        reported: replaces the project's own (for the row of distances).
-        catalog: replaces the project's own.
         deviations: what touches a row or a column alone is linked at its head; what touches all
             rows or columns of a part, or whole blocks, in its caption.
     """
-    catalog = catalog or load_catalog()
     experiment, profile = str(frame["experiment"].iloc[0]), str(frame["profile"].iloc[0])
     systems, columns = (_axis(frame, kind, deviations) for kind in ("system", "column"))
-    as_rows = "column" if len(columns.names) > len(systems.names) else "system"
-    kind = as_rows if by == "auto" else by
-    down, across = (columns, systems) if kind == "column" else (systems, columns)
+    long = len(columns.names) > len(systems.names)
+    down, across = (columns, systems) if long else (systems, columns)
     ran = frame[frame["n"] > 0]["n"]
-    usual, best = int(ran.mode().max()) if len(ran) else 0, best_cells(frame, catalog)
+    usual, best = int(ran.mode().max()) if len(ran) else 0, best_cells(frame)
     cells = {
         (r[down.kind], r[across.kind]): _overview_entry(
             r, usual, (r["system"], r["column"]) in best
         )
         for r in frame.to_dict("records")
     }
-    context = None
-    if down.kind == "column":
-        context = _context_column(experiment, down.names, reported or load_reported())
-    title = f"{catalog.experiment(experiment).title} ({profile})"
+    context = load_reported().cells(experiment, context=True) if down is columns else []
+    if not {c.column for c in context} & {*down.names}:
+        context = []
+    title = f"{load_catalog().experiment(experiment).title} ({profile})"
     tables = [_part(down, across, group, cells, context, title) for group in across.groups()]
     return [replace(tables[0], summary=run_summary(frame)), *tables[1:]]
 
 
 def _axis(frame: "pd.DataFrame", kind: str, deviations: Sequence[Deviation]) -> _Axis:
     """Return the rows or the columns of an overview, with the deviations that name them."""
-    names = list(dict.fromkeys(frame[kind]))
+    names, here = list(dict.fromkeys(frame[kind])), {"system": "row"}.get(kind, kind)
     places = [(deviation_link(d), *d.place(str(frame["experiment"].iloc[0]))) for d in deviations]
     links = {
-        name: tuple(link for link, at, named in places if at == kind and is_named(name, named))
+        name: tuple(link for link, at, named in places if at == here and is_named(name, named))
         for name in names
     }
     return _Axis(kind, names, links)
@@ -329,22 +274,26 @@ def _part(
     across: _Axis,
     group: list[str],
     cells: Mapping[tuple[str, str], Entry],
-    context: tuple[str, Callable[[str], Entry]] | None,
+    context: Sequence[ReportedCell],
     title: str,
 ) -> Table:
-    """Return the columns ``group`` of an overview, with the rows that have a cell in one."""
+    """Return the columns ``group`` of an overview, with the rows that have a cell in one.
+
+    ``context`` is the reported row that describes the columns (the distances), if there is one.
+    """
+    described = {c.column: Entry(c.printed, sort=c.value, title=c.source) for c in context}
     firsts = {name.partition(across.mark)[0] for name in group if across.mark in name}
     shared = across.several and len(firsts) == 1
     rows = [row for row in down.names if any((row, name) in cells for name in group)]
     notes = [*across.notes(group), *down.notes(rows)]
     heads = [across.entry(name, notes) for name in group]
     head = [Heading(down.kind)]
-    head += [Heading(context[0], numeric=True)] if context else []
-    head += [Heading(e.text, True, "", "" if shared else e.detail, e.links) for e in heads]
+    head += [Heading(c.name, numeric=True) for c in context[:1]]
+    head += [Heading(e.text, True, "" if shared else e.detail, e.links) for e in heads]
     body = [
         (
             down.entry(row, notes, whole=down.kind == "column"),
-            *([context[1](row)] if context else []),
+            *([described.get(row, Entry(""))] if context else []),
             *(cells.get((row, name), Entry("–")) for name in group),
         )
         for row in rows

@@ -4,7 +4,7 @@ The HTML stands on its own: without ``book/_static/tables.js`` it is a plain tab
 and headers; with it, a click on a header sorts and a text box filters.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
@@ -24,8 +24,13 @@ class Link(NamedTuple):
     def html(self) -> str:
         """The link as HTML."""
         text = f"<b>{escape(self.text)}</b>" if self.strong else escape(self.text)
-        title = f' title="{escape(self.title)}"' if self.title else ""
-        return f'<a href="{escape(self.href)}"{title}>{text}</a>'
+        return _tag("a", text, {"href": self.href, "title": self.title})
+
+
+def _tag(name: str, inner: str, attributes: Mapping[str, str]) -> str:
+    """Return an element of HTML; attributes that are empty are left out."""
+    given = "".join(f' {key}="{escape(text)}"' for key, text in attributes.items() if text)
+    return f"<{name}{given}>{inner}</{name}>"
 
 
 def links_html(links: Sequence[Link]) -> str:
@@ -76,12 +81,14 @@ class Entry:
         if self.detail:
             inner += f'<span class="xl-detail">{escape(self.detail)}</span>'
         inner += links_html(self.links)
-        names = f' class="xl-{escape("-".join(self.verdict.split()))}"' if self.verdict else ""
-        sort = "" if self.sort is None else f' data-sort="{self.sort:.6g}"'
-        title = f' title="{escape(self.title)}"' if self.title else ""
-        place = f' id="{escape(self.anchor)}"' if self.anchor else ""
-        tag, scope = ("th", ' scope="row"') if header else ("td", "")
-        return f"<{tag}{scope}{place}{names}{sort}{title}>{inner}</{tag}>"
+        attributes = {
+            "scope": "row" * header,
+            "id": self.anchor,
+            "class": f"xl-{'-'.join(self.verdict.split())}" * bool(self.verdict),
+            "data-sort": "" if self.sort is None else f"{self.sort:.6g}",
+            "title": self.title,
+        }
+        return _tag("th" if header else "td", inner, attributes)
 
 
 Value = Entry | str | int  # what a listing makes an entry of
@@ -96,17 +103,14 @@ class Heading:
 
     text: str
     numeric: bool = False
-    title: str = ""
     detail: str = ""
     links: tuple[Link, ...] = ()
 
     def html(self) -> str:
         """Return it as a ``th``."""
-        names = ' class="xl-number"' if self.numeric else ""
-        title = f' title="{escape(self.title)}"' if self.title else ""
         detail = f'<span class="xl-detail">{escape(self.detail)}</span>' if self.detail else ""
         inner = f"{escape(self.text)}{detail}{links_html(self.links)}"
-        return f'<th scope="col"{names}{title}>{inner}</th>'
+        return _tag("th", inner, {"scope": "col", "class": "xl-number" * self.numeric})
 
 
 @dataclass(frozen=True)
@@ -138,9 +142,6 @@ class Table:
     def __repr__(self) -> str:
         return self.summary or f"{self.caption} ({len(self.rows)} rows)"
 
-    def __str__(self) -> str:
-        return self.text
-
     @property
     def html(self) -> str:
         """The table as HTML; a long one scrolls in a box of its own."""
@@ -163,18 +164,10 @@ class Table:
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div></div>"
         )
 
-    @property
-    def markdown(self) -> str:
-        """The table in Markdown, without sorting."""
-        cells = [[h.text for h in self.headings], *self._plain()]
-        lines = ["| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in cells]
-        rule = "|" + "|".join("---:" if h.numeric else "---" for h in self.headings) + "|"
-        return "\n".join([lines[0], rule, *lines[1:], "", self.caption])
-
-    @property
-    def text(self) -> str:
-        """The table as aligned plain text."""
-        cells = [[h.text for h in self.headings], *self._plain()]
+    def __str__(self) -> str:
+        """Return the table as aligned plain text."""
+        cells = [[h.text for h in self.headings]]
+        cells += [[e.text + (f" ({e.detail})" if e.detail else "") for e in r] for r in self.rows]
         widths = [max(len(row[i]) for row in cells) for i in range(len(self.headings))]
         lines = []
         for row in cells:
@@ -184,9 +177,6 @@ class Table:
             )
             lines.append("  ".join(aligned).rstrip())
         return "\n".join([self.caption, "", *lines])
-
-    def _plain(self) -> list[list[str]]:
-        return [[e.text + (f" ({e.detail})" if e.detail else "") for e in r] for r in self.rows]
 
 
 def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:

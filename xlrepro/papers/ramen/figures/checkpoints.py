@@ -48,7 +48,7 @@ def scores_at_checkpoints(view: View) -> Figure:
             line_with_intervals(
                 axes,
                 [list(NAMES).index(name) + 0.03 * (index - (len(lines) - 1) / 2) for name in shown],
-                [(points[name].mean, points[name].interval) for name in shown],
+                [points[name] for name in shown],
                 color=PALETTE[index % len(PALETTE)],
                 marker=MARKERS[index % len(MARKERS)],
                 label=language + longer,

@@ -120,7 +120,7 @@ def _table6(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run
     yield tagging_run("word_order/table6", identifier, settings, settings.targets)
 
 
-def _table6_place(_: Record | Trial, system: str, column: str) -> Address | None:
+def _table6_place(_trial: Record | Trial, system: str, column: str) -> Address | None:
     """Return where a cell of Table 1 stands in Table 6."""
     task, _, code = column.partition("/")
     (row,) = (ours for ours, theirs in ABLATION_IN_TABLE1.items() if theirs == system)
@@ -130,7 +130,7 @@ def _table6_place(_: Record | Trial, system: str, column: str) -> Address | None
 def _at(value: str) -> FindPlace:
     """Return where a cell of Table 1 stands in a figure: at a value of what the figure varies."""
 
-    def place(_: Record | Trial, system: str, column: str) -> Address | None:
+    def place(_trial: Record | Trial, system: str, column: str) -> Address | None:
         task, _, code = column.partition("/")
         return (system, f"{code}/{value}") if task == "SF" and code in TARGETS else None
 

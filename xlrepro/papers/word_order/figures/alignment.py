@@ -96,7 +96,7 @@ def _score_series(
         line_with_intervals(
             axis,
             [view.mean(INDUCTION, column) for column in shown],
-            [(c.mean, c.interval) for column in shown if (c := view.get(system, column))],
+            [c for column in shown if (c := view.get(system, column))],
             color=colour,
             marker="osD^"[place % 4],
             label=None if apart or not shown else system.partition(":")[2],
