@@ -52,6 +52,18 @@ def test_all_steps_passing_exits_0(monkeypatch, clone, app):
     assert CliRunner().invoke(app, ["test"]).exit_code == 0
 
 
+def test_where_nothing_can_be_kept_no_test_is_run(monkeypatch, clone, app):
+    ran = run_with(monkeypatch, 0)
+
+    def refused(*_args, **_more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", refused)
+    result = CliRunner().invoke(app, ["test", "--if-changed"])
+    assert isinstance(result.exception, SettingsError)
+    assert ran == []
+
+
 def test_unchanged_files_that_passed_are_not_tested_again(monkeypatch, clone, app):
     ran = run_with(monkeypatch, 0)
     first = CliRunner().invoke(app, ["test", "--if-changed"])

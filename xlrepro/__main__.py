@@ -2,8 +2,12 @@
 
 import os
 import signal
-from types import FrameType
-from typing import NoReturn
+
+# Nothing else is loaded before `run` has seen to the signals.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 
 def run() -> None:
@@ -22,7 +26,7 @@ def run() -> None:
     main()
 
 
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
+def _leave(number: int, frame: "FrameType | None") -> "NoReturn":
     """End at once, without a traceback out of somebody's half-loaded module."""
     if number == signal.SIGTERM:
         os.write(2, b"xlrepro: terminated\n")

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -185,6 +188,21 @@ def test_an_address_that_is_none_is_named(store, trial_of, monkeypatch, address)
     monkeypatch.setattr("xlrepro.trials.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(SettingsError, match="check --scheduler"):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
+
+
+def test_a_command_with_an_address_that_is_none_ends_in_one_line(tmp_path):
+    arguments = ("run", "word_order/table2", "--systems", "word:TRS", "--scheduler", "nonsense")
+    ended = subprocess.run(
+        [sys.executable, "-m", "xlrepro", *arguments],
+        env={**os.environ, "XLREPRO_BUILD": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "check --scheduler" in ended.stderr
 
 
 def test_cuda_without_a_gpu_runs_nothing(store, trial_of, monkeypatch):

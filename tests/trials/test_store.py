@@ -88,6 +88,18 @@ def test_temporary_files_of_dead_processes_are_removed(store):
     assert not left.exists()
 
 
+def test_what_cannot_be_removed_or_was_named_otherwise_hinders_no_reading(store, monkeypatch):
+    store.root.mkdir(parents=True)
+    for pid in (dead_pid(), 10**20):
+        (store.root / f".x.json~{socket.gethostname()}~{pid}~abc~.tmp").write_text("half")
+
+    def refused(*_args, **_more):
+        raise PermissionError("the folder is to be read only")
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    assert RecordStore(store.root, store.published).get("none") is None
+
+
 def test_temporary_files_of_living_processes_stay(store):
     store.root.mkdir(parents=True)
     busy = store.root / f".x.json~{socket.gethostname()}~{os.getpid()}~abc~.tmp"

@@ -111,6 +111,9 @@ def run_tests(
         return
     try:
         passed_file.unlink(missing_ok=True)
+        if if_changed:  # it will be written when all has passed, minutes from now
+            passed_file.parent.mkdir(parents=True, exist_ok=True)
+            passed_file.touch()
     except OSError as error:
         raise SettingsError(
             f"{passed_file} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder "

@@ -156,9 +156,11 @@ def remote_client(address: str, device: str) -> "Iterator[Client]":
         DeviceError: if a worker does not have the device.
     """
     from distributed import Client
+    from distributed.comm import get_address_host_port
     from distributed.utils import silence_logging_cmgr
 
     try:
+        get_address_host_port(address, strict=True)  # a client that cannot be made ends badly
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise SettingsError(

@@ -20,6 +20,7 @@ OTHER: Bound = (lambda number: 0 <= number <= LARGEST, "from 0 to 1e9")
 # What a paper's table ``BOUNDS`` may call a setting.
 BOUNDS: dict[str, Bound] = {
     "count": (lambda number: 1 <= number <= LARGEST, "from 1 to 1e9"),
+    "updates": (lambda number: 0 <= number <= 10_000_000, "from 0 to 10,000,000"),
     "epochs": (lambda number: 1 <= number <= 10_000, "from 1 to 10,000"),
     "size": (lambda number: 1 <= number <= 65_536, "from 1 to 65,536"),
     "layers": (lambda number: 1 <= number <= 1_000, "from 1 to 1,000"),

@@ -247,8 +247,8 @@ class RecordStore:
                 old = time.time() - path.stat().st_mtime > FORGOTTEN_SECONDS
                 if old or (here and not psutil.pid_exists(int(pid))):
                     path.unlink(missing_ok=True)
-            except (FileNotFoundError, ValueError):
-                continue  # renamed meanwhile, or not one of ours
+            except (OSError, ValueError, OverflowError):
+                continue  # renamed meanwhile, in a folder to read only, or not one of ours
 
 
 def write_atomically(path: Path, text: str) -> None:

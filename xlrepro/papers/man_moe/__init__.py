@@ -64,6 +64,7 @@ BOUNDS = {
     ),
     "layers": ("extractor_layers",),
     "epochs": ("epochs",),
+    "updates": ("max_iterations",),
     "rate": ("learning_rate",),
     "dropped": ("dropout", "transformer_dropout"),
 }  # fmt: skip

@@ -24,6 +24,7 @@ BOUNDS = {
     "size": ("heads", "dim", "ff_dim", "hidden", "relation_hidden"),
     "layers": ("layers",),
     "epochs": ("epochs", "tuned_epochs"),
+    "updates": ("updates", "warmup_steps"),
     "rate": ("learning_rate", "tuned_rate"),
     "dropped": ("dropout",),
 }

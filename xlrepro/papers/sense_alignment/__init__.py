@@ -55,6 +55,7 @@ BOUNDS = {
     "size": ("heads", "dim", "hidden_dim", "ff_dim"),
     "layers": ("layers",),
     "epochs": ("epochs",),
+    "updates": ("steps", "warmup_steps"),
     "rate": ("learning_rate",),
     "dropped": ("dropout",),
 }

@@ -39,7 +39,7 @@ TASKS = {
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
 SHRINK = {
     task: {"epochs": 2, "train_sentences": 500, "test_sentences": 50, "targets": 4}
-    for task in ("pos", "spans", "spans_supplied", "mbert", "mbert_supplied", "nlu")
+    for task in ("pos", "spans", "mbert", "nlu")
 } | {
     "alignment": {
         "training.epochs": 2,
