@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from html import escape
+from statistics import fmean
 from typing import Any
 
 from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
@@ -27,6 +28,10 @@ BRACKETS = (
 
 class _NotRun(Exception):
     """A cell that an expression reads was not run."""
+
+
+def _inner(details: Any, name: str) -> Any:
+    return details.get(name) if isinstance(details, Mapping) else None
 
 
 class Findings:
@@ -53,7 +58,7 @@ class Findings:
         """Everything that the page may name; CONTRIBUTING.md tells it to its writers."""
         functions: Mapping[str, Callable[..., Any]] = {
             "gap": self.gap, "mean": self.mean, "ends": self.ends, "number": self.number,
-            "printed": self.printed,
+            "printed": self.printed, "told": self.told,
             "verdict": self.verdict, "judged": self.judged, "tally": self.tally,
             "claim": self.claim, "page": self.page, "cost": self.cost, "ran": self.ran,
             "all_claims": self.all_claims,
@@ -118,6 +123,25 @@ class Findings:
             where = self.sentences.where
             raise SettingsError(f"{where}: nothing is printed for {system} in {table}, {column}")
         return cell.printed
+
+    def told(
+        self, table: str, system: str, column: str, *path: str, at: str = "open", decimals: int = 1
+    ) -> Number:
+        """Return the mean over seeds of what the records of a cell tell beside their scores.
+
+        Args:
+            table, system, column: the cell, as for :meth:`mean`.
+            path: keys in the records' details; what stands there is a number, or a total and the
+                number of what it is of: then their ratio.
+        """
+        key = f"{self.paper}/{table}"
+        ours = self.evidence.catalog.experiment(key).column_at(at, column)
+        cell = View(key, at, self.evidence.numbers).get(system, ours)
+        records = {r.key: r for r in self.evidence.records} if cell else {}
+        found = [reduce(_inner, path, records[k].details) for k in (cell.keys if cell else ())]
+        values = [v[0] / v[1] if isinstance(v, list) else float(v) for v in found if v is not None]
+        value = fmean(values) if values else math.nan
+        return Number(self.sentences, value, decimals, f"{'/'.join(path)} of {system} in {table}")
 
     def number(self, expression: str, at: str = "open", decimals: int = 1) -> Number:
         """Return the value of an expression over cells, in the language of the claims.
