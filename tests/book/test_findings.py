@@ -116,15 +116,13 @@ def test_the_ends_of_a_system_are_its_least_and_its_largest_seed(fill):
 
 def test_what_records_tell_beside_a_cell_is_their_mean_over_its_seeds(numbers):
     losses = {"SE2": [4.0, 2], "SE3": 5.0}
-    found = Evidence(load_catalog(), load_reported(), ())
-    cells = {("wsd:ELMo", "SE2"): values(0.5, 0.6)}
-    found.__dict__["numbers"] = numbers(cells, "sense_alignment/table2")
-    keys = next(iter(found.numbers)).keys
+    cells = numbers({("wsd:ELMo", "SE2"): values(0.5, 0.6)}, "sense_alignment/table2")
     records = [
-        SimpleNamespace(key=k, details={"model": {**losses, "SE3": n}}) for n, k in enumerate(keys)
+        SimpleNamespace(key=k, details={"model": {**losses, "SE3": n}})
+        for n, k in enumerate(next(iter(cells)).keys)
     ]
-    found = replace(found, records=records)
-    found.__dict__["numbers"] = numbers(cells, "sense_alignment/table2")
+    found = Evidence(load_catalog(), load_reported(), tuple(records))
+    found.__dict__["numbers"] = cells
     names = Findings("sense_alignment", "findings.md", found)
     told = [
         names.told("table2", "wsd:ELMo", "SE2", "model", name) for name in ("SE2", "SE3", "SE7")

@@ -118,7 +118,7 @@ def test_wrong_and_missing_answers_and_those_of_several_keys_score_as_counted_by
         "b%3",
         None,
         "a%1",
-    ]  # right, right by the second key, wrong, none, wrong
+    ]  # right, second key, wrong, none, wrong
     marks = disambiguation.right(answers, gold)
     assert marks == [True, True, False, False, False]
     found = disambiguation.f1(sum(marks), 4, 6)  # of six instances one has no place

@@ -191,7 +191,8 @@ def test_a_copied_warm_up_gives_its_sense_no_lead(rule):
     for step in range(3):
         made.loss(states(100, step), states(100, step), words, [step], step)
     assert torch.equal(made.centres.centres(), centres)
-    assert not bool(made.pruning.counts.any()) and not bool(made.pruning.records.any())
+    assert not bool(made.pruning.counts.any())
+    assert not bool(made.pruning.records.any())
     made.begin(3)
     made.loss(states(100), states(100), words, [3], 3)
     assert not torch.equal(made.centres.centres(), centres)

@@ -130,9 +130,13 @@ class Findings:
         """Return the mean over seeds of what the records of a cell tell beside their scores.
 
         Args:
-            table, system, column: the cell, as for :meth:`mean`.
+            table: its short name.
+            system: whose cell.
+            column: of the cell.
             path: keys in the records' details; what stands there is a number, or a total and the
                 number of what it is of: then their ratio.
+            at: profile.
+            decimals: how many are shown.
         """
         key = f"{self.paper}/{table}"
         ours = self.evidence.catalog.experiment(key).column_at(at, column)
