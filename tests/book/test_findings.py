@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -113,6 +114,24 @@ def test_the_ends_of_a_system_are_its_least_and_its_largest_seed(fill):
     assert fill(shown) == "-"
 
 
+def test_what_records_tell_beside_a_cell_is_their_mean_over_its_seeds(numbers):
+    losses = {"SE2": [4.0, 2], "SE3": 5.0}
+    cells = numbers({("wsd:ELMo", "SE2"): values(0.5, 0.6)}, "sense_alignment/table2")
+    records = [
+        SimpleNamespace(key=k, details={"model": {**losses, "SE3": n}})
+        for n, k in enumerate(next(iter(cells)).keys)
+    ]
+    found = Evidence(load_catalog(), load_reported(), tuple(records))
+    found.__dict__["numbers"] = cells
+    names = Findings("sense_alignment", "findings.md", found)
+    told = [
+        names.told("table2", "wsd:ELMo", "SE2", "model", name) for name in ("SE2", "SE3", "SE7")
+    ]
+    assert [t.value for t in told[:2]] == [2.0, 0.5]
+    assert told[2].missing
+    assert names.told("table2", "wsd:SaELMo", "SE2", "model", "SE2").missing
+
+
 def test_counts_are_words_up_to_ten():
     assert [in_words(n) for n in (0, 3, 10, 11)] == ["no", "three", "ten", "11"]
 
@@ -158,6 +177,10 @@ class Without(Findings):
 
     def mean(self, *args, **kwargs):
         found = super().mean(*args, **kwargs)
+        return found if self._is_missing() else replace(found, value=self.value)
+
+    def told(self, *args, **kwargs):
+        found = super().told(*args, **kwargs)
         return found if self._is_missing() else replace(found, value=self.value)
 
     def number(self, expression, at="open", decimals=1):

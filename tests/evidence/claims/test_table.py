@@ -66,7 +66,7 @@ COUNTS = {
 VALUES = {"A15", "M12"}  # sizes that no pattern finds: equal to a value, twice as much
 # What says that two things are alike has no form without a size; quoted rows are of one corpus.
 ALIKE = {
-    *("M06", "M07", "M15", "M19", "M21", "O04", "O11", "O11p", "O12", "O12p", "O17", "O17n"),
+    *("M06", "M07", "M15", "M19", "M21", "O04", "O11p", "O12p", "O17", "O17n"),
     *("O22", "O23"),
 }
 

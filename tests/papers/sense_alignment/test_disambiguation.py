@@ -102,6 +102,44 @@ def test_artificial_text_has_ambiguous_lemmas_with_their_true_senses():
     assert len({lemma for lemma, _ in keys}) < len(keys)
 
 
+def official(answers, gold, total):
+    """Return F1 as the unified framework's scorer counts: answers among any of the keys."""
+    answered = [(a, keys) for a, keys in zip(answers, gold, strict=True) if a is not None]
+    hits = sum(any(a == key for key in keys) for a, keys in answered)
+    precision, recall = hits / len(answered), hits / total
+    return 2 * precision * recall / (precision + recall)
+
+
+def test_wrong_and_missing_answers_and_those_of_several_keys_score_as_counted_by_hand():
+    gold = [("a%1",), ("a%1", "a%2"), ("b%1", "b%2"), ("c%1",), ("d%1",)]
+    answers = [
+        "a%1",
+        "a%2",
+        "b%3",
+        None,
+        "a%1",
+    ]  # right, second key, wrong, none, wrong
+    marks = disambiguation.right(answers, gold)
+    assert marks == [True, True, False, False, False]
+    found = disambiguation.f1(sum(marks), 4, 6)  # of six instances one has no place
+    assert found == pytest.approx(official(answers, gold, 6)) == pytest.approx(2 / 5)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("name", ["SE2", "SE3", "SE07", "SE13", "SE15"])
+def test_right_wrong_and_missing_answers_on_the_gold_files_score_as_the_official_scorer_says(name):
+    entry = sense_data.TEST_SETS[name]
+    path = registry.fetch(entry.dataset, entry.file, progress=False)
+    gold = [keys for s in read_senses(path, entry.layout) for keys in s.senses if keys]
+    # of seven answers one is missing, two are wrong; of several keys the last one is given
+    answers = [{0: None, 1: "x%1", 2: "x%1"}.get(i % 7, keys[-1]) for i, keys in enumerate(gold)]
+    marks = disambiguation.right(answers, gold)
+    answered = sum(answer is not None for answer in answers)
+    found = disambiguation.f1(sum(marks), answered, entry.total)
+    assert found == pytest.approx(official(answers, gold, entry.total))
+    assert any(len(keys) > 1 for keys in gold)
+
+
 @pytest.mark.mirror
 def test_gold_answers_score_as_the_official_scorer_says():
     """All placed instances right: precision 1, recall placed / official."""

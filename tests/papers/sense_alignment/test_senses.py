@@ -15,7 +15,7 @@ from xlrepro.papers.sense_alignment.language_model.settings import PruningSettin
 DIM = 4
 
 
-def layer(**changes):
+def layer(vocabulary=5, **changes):
     torch.manual_seed(0)
     values = {
         "senses": 2,
@@ -28,7 +28,7 @@ def layer(**changes):
         "softmax": {"kind": "full"},
         "pruning": {"rule": "none"},
     }
-    made = SenseOutput(5, DIM, SenseSettings.model_validate(values | changes)).double()
+    made = SenseOutput(vocabulary, DIM, SenseSettings.model_validate(values | changes)).double()
     if made.projection.matrix.shape[1] == DIM:
         made.projection.matrix.copy_(torch.eye(DIM))
     return made
@@ -66,23 +66,30 @@ def test_the_chosen_sense_has_the_largest_cosine_after_projection():
         assert int(found) == int(cosines.argmax())
 
 
-def test_no_tensor_of_the_size_of_the_vocabulary_is_made_for_the_choice():
-    made = layer()
-    sizes = []
+@pytest.mark.parametrize("translated", [False, True])
+def test_no_tensor_of_the_size_of_the_vocabulary_is_made_for_the_choice(translated):
+    made = layer(vocabulary=500)
+    sizes, words = [], torch.tensor([[1, 2], [2, -1], [1, 7]])
+    there = {t.untyped_storage().data_ptr() for t in (made.centres.values, made.on)}
 
     class Watch(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
             found = function(*arguments, **(keywords or {}))
             sizes.extend(
-                t.shape[0]
+                t.numel()
                 for t in torch.utils._pytree.tree_leaves(found)
-                if isinstance(t, torch.Tensor) and t.dim() > 2
+                if isinstance(t, torch.Tensor) and t.untyped_storage().data_ptr() not in there
             )
             return found
 
     with Watch():
-        made.choose(torch.tensor([1, 2, 1]), states(3))
-    assert max(sizes) <= 3
+        if translated:
+            project = made.projection.project
+            made.centres.choose_translation(words, states(3), project, made.on)
+        else:
+            made.choose(words[:, 0], states(3))
+    # tokens x translations x senses x dim, not words x senses x dim
+    assert max(sizes) <= words.numel() * 2 * DIM < 500
 
 
 def test_centres_of_the_text_follow_one_state_after_another():

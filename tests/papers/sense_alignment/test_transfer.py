@@ -62,11 +62,12 @@ def test_a_bert_reads_a_long_sentence_in_pieces():
     assert states.shape == (1, 50, 16)
 
 
-def test_kept_vectors_are_those_computed():
+def test_kept_vectors_are_those_computed_and_are_computed_once(monkeypatch):
     found = features.kept(small(), SENTENCES, "mean")
     model = features.artefacts.load(small())
     for kept, states in zip(found, features.layers_of(model, SENTENCES), strict=True):
         assert torch.equal(kept, states.mean(0))
+    monkeypatch.delattr(features, "layers_of")
     again = features.kept(small(), SENTENCES, "mean")
     assert all(torch.equal(a, b) for a, b in zip(found, again))
 
@@ -122,6 +123,8 @@ def test_each_character_stands_in_its_word():
     assert "".join(words) == "我爱北京"
     assert len(words) < 4
     assert "".join(words[p] for p in dict.fromkeys(places)) == "我爱北京"
+    traditional, same = words_of_characters(list("我愛這裡"), "zh")
+    assert ("".join(traditional), len(same)) == ("我爱这里", 4)
     assert words_of_characters(["two", "words"], "de") == (["two", "words"], [0, 1])
 
 

@@ -2,8 +2,9 @@
 
 import math
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from html import escape
+from statistics import fmean
 from typing import Any
 
 from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
@@ -18,7 +19,7 @@ from xlrepro.evidence.provenance import duration, total_cost
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
-FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "verdict", "judged", "tally", "claim",
+FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "told", "verdict", "judged", "tally", "claim",
              "page", "cost", "ran", "all_claims")  # fmt: skip
 BRACKETS = (
     "In brackets behind a difference stands its 95 % interval over *n* seeds; behind a claim "
@@ -28,6 +29,10 @@ BRACKETS = (
 
 class _NotRun(Exception):
     """A cell that an expression reads was not run."""
+
+
+def _inner(details: Any, name: str) -> Any:
+    return details.get(name) if isinstance(details, Mapping) else None
 
 
 class Findings:
@@ -113,6 +118,29 @@ class Findings:
             where = self.sentences.where
             raise SettingsError(f"{where}: nothing is printed for {system} in {table}, {column}")
         return cell.printed
+
+    def told(
+        self, table: str, system: str, column: str, *path: str, at: str = "open", decimals: int = 1
+    ) -> Number:
+        """Return the mean over seeds of what the records of a cell tell beside their scores.
+
+        Args:
+            table: its short name.
+            system: whose cell.
+            column: of the cell.
+            path: keys in the records' details; what stands there is a number, or a total and the
+                number of what it is of: then their ratio.
+            at: profile.
+            decimals: how many are shown.
+        """
+        key = f"{self.paper}/{table}"
+        ours = self.evidence.catalog.experiment(key).column_at(at, column)
+        cell = View(key, at, self.evidence.numbers).get(system, ours)
+        records = {r.key: r for r in self.evidence.records} if cell else {}
+        found = [reduce(_inner, path, records[k].details) for k in (cell.keys if cell else ())]
+        values = [v[0] / v[1] if isinstance(v, list) else float(v) for v in found if v is not None]
+        value = fmean(values) if values else math.nan
+        return Number(self.sentences, value, decimals, f"{'/'.join(path)} of {system} in {table}")
 
     def number(self, expression: str, at: str = "open", decimals: int = 1) -> Number:
         """Return the value of an expression over cells, in the language of the claims.
