@@ -2,6 +2,7 @@
 
 import pytest
 
+from xlrepro.corpora.loading import load
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
 
@@ -71,3 +72,22 @@ def test_the_default_of_a_setting_is_the_choice_described(identifier):
     fields = {**TransferSettings.model_fields, **ModelSettings.model_fields}
     assert fields[name].default == value
     assert f"({name}" in KNOWN[identifier].here or f"{name})" in KNOWN[identifier].here
+
+
+def _share_seen(language, trained, tested):
+    """Return how much of WikiANN's first test sentences stands in its first training sentences."""
+    train, test = (
+        [sentence.tokens for sentence in load("panx-wikiann", f"{language}/{split}")]
+        for split in ("train", "test")
+    )
+    seen = set(map(tuple, train[:trained]))
+    return sum(tuple(words) in seen for words in test[:tested]) / len(test[:tested])
+
+
+@pytest.mark.mirror
+def test_wikianns_repeated_sentences_are_counted_in_the_deviations():
+    shares = [f"{_share_seen(code, 2_000, 1_000):.1%} ({code})" for code in ("de", "es", "nl")]
+    told = " ".join(KNOWN["MM44"].here.split())
+    assert [share.replace("%", " %") in told for share in shares] == [True] * 3
+    english = f"{_share_seen('en', 10_000, 10_000):.1%}".replace("%", " %")
+    assert english in " ".join(KNOWN["W20"].effect.split())

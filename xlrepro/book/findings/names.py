@@ -1,6 +1,7 @@
 """What a findings page may name: differences, numbers, verdicts, links, costs."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, reduce
 from html import escape
@@ -19,8 +20,8 @@ from xlrepro.evidence.provenance import duration, total_cost
 from xlrepro.evidence.tables.table import number
 from xlrepro.evidence.view import View
 
-FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "told", "verdict", "judged", "tally", "claim",
-             "page", "cost", "ran", "all_claims")  # fmt: skip
+FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "told", "verdict", "judged", "tally",
+             "claim", "page", "cost", "ran", "all_claims")  # fmt: skip
 BRACKETS = (
     "In brackets behind a difference stands its 95 % interval over *n* seeds; behind a claim "
     "whether it ✓ holds, ✗ fails or ? is undecided at open."
