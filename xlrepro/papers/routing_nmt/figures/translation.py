@@ -21,7 +21,11 @@ from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
-PLAIN, ROUTING = f"{BLOCK}:NMT", f"{BLOCK}:MTL (Routing)"
+PLAIN = f"{BLOCK}:NMT"
+# later systems against earlier ones, as N01 to N04 compare them: routing first
+COMPARED = tuple(
+    (first, second) for first in SYSTEMS[::-1] for second in SYSTEMS[: SYSTEMS.index(first)]
+)
 LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 
 
@@ -216,43 +220,44 @@ def left_out_table(records: Sequence[Record], profile: str) -> Table:
 
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
-    """Compare routing with each other system on resampled test sets, seed by seed (Koehn 2004).
+    """Compare the systems two by two on resampled test sets, seed by seed (Koehn 2004).
 
     Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
     """
     by_row = _by_row(records)
     rows = []
-    for (pair, system), others in by_row.items():
-        if system == ROUTING:
-            continue
-        ours = {r.seed: r for r in by_row.get((pair, ROUTING), ())}
-        shared = [(ours[r.seed], r) for r in others if r.seed in ours]
-        if (
-            not shared
-            or max(fmean(map(_bleu, side)) for side in zip(*shared, strict=True)) < LEAST_BLEU
-        ):
-            continue
-        compared = [paired_bootstrap(_counts(a), _counts(b)) for a, b in shared]
-        gains = [_bleu(a) - _bleu(b) for a, b in shared]
-        better, worse = (sum(f(c) for c in compared) for f in (_is_better, _is_worse))
-        rows.append(
-            (
-                Entry(f"{system.partition(':')[2]}, {pair}"),
-                Entry(number(fmean(gains), 2, True), sort=fmean(gains)),
-                Entry(number(100 * fmean(share for *_, share in compared), 0)),
-                Entry(f"{better} of {len(shared)}", sort=better),
-                Entry(f"{worse} of {len(shared)}", sort=worse),
-            )
-        )
+    for pair in PAIRS:
+        for first, second in COMPARED:
+            sides = (by_row.get((pair, f"{BLOCK}:{name}"), ()) for name in (first, second))
+            ours, others = ({r.seed: r for r in side} for side in sides)
+            shared = [(ours[seed], others[seed]) for seed in ours if seed in others]
+            if (
+                shared
+                and max(fmean(map(_bleu, side)) for side in zip(*shared, strict=True)) >= LEAST_BLEU
+            ):
+                rows.append((Entry(f"{first} minus {second}, {pair}"), *_compared(shared)))
     names = ("gain", "better on, %", "surely better", "surely worse")
     caption = (
-        f"Routing against each other system on resampled test sentences, {profile}: mean gain in "
-        "BLEU, share of test sets on which routing is better, and in how many seeds the 95 % "
+        f"Systems against each other on resampled test sentences, {profile}: mean gain in BLEU of "
+        "the first, share of test sets on which it is better, and in how many seeds the 95 % "
         "interval of the paired bootstrap leaves out 0. Left out is where both have less than "
         f"{LEAST_BLEU} BLEU."
     )
-    head = headings("routing against", *names, numeric=names)
+    head = headings("compared", *names, numeric=names)
     return Table(caption, head, tuple(rows), f"{profile}: {len(rows)} comparisons")
+
+
+def _compared(shared: Sequence[tuple[Record, Record]]) -> tuple[Entry, ...]:
+    """Return the cells of two systems' records, seed by seed."""
+    compared = [paired_bootstrap(_counts(a), _counts(b)) for a, b in shared]
+    gain = fmean(_bleu(a) - _bleu(b) for a, b in shared)
+    better, worse = (sum(f(c) for c in compared) for f in (_is_better, _is_worse))
+    return (
+        Entry(number(gain, 2, True), sort=gain),
+        Entry(number(100 * fmean(share for *_, share in compared), 0)),
+        Entry(f"{better} of {len(shared)}", sort=better),
+        Entry(f"{worse} of {len(shared)}", sort=worse),
+    )
 
 
 def _is_better(compared: tuple[float, float, float]) -> bool:
