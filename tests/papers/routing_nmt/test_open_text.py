@@ -7,7 +7,7 @@ from xlrepro.papers.routing_nmt.data import open_text
 pytestmark = pytest.mark.mirror
 AUXILIARY = ("ner", "syntax", "semantics")
 # Sentences that an auxiliary task trains on among the sources held out for translation: their
-# trees and graphs are learned, not their translations (deviation T02).
+# trees and graphs are learned, not their translations (deviation T14).
 SEEN_ELSEWHERE = {("en-vi", "semantics"): 3}
 
 
