@@ -12,12 +12,17 @@ from torch import Tensor, nn
 
 from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
 from xlrepro.papers.routing_nmt.decoding import greedy
+from xlrepro.papers.routing_nmt.gru_blocks import ResetGate
 from xlrepro.papers.routing_nmt.model import END, PAD, START, MultiTaskModel, Routed, Sizes
 from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
 
 BATCH, LENGTH, WIDTH, SHARED = 32, 30, 400, 3
 REPETITIONS = 8
 TARGETS = {"cpu": 2.5, "cuda": 5.0}
+GATES: dict[ResetGate, str] = {
+    "after": "after its product, as in torch's cells",
+    "before": "before its product, as in the trials",
+}
 VOCABULARY, SENTENCES, PIECES, TASK = 4_000, 64, 20, "translation"
 
 
@@ -46,9 +51,9 @@ class LoopOverCells(nn.Module):
         return torch.stack(outputs)
 
 
-def with_weights_of(loop: LoopOverCells) -> RoutedUnit:
-    """Return the fused unit with the loop's weights."""
-    unit = RoutedUnit(WIDTH, WIDTH, SHARED, ("task",), WIDTH, "after")
+def with_weights_of(loop: LoopOverCells, reset_gate: ResetGate = "after") -> RoutedUnit:
+    """Return the fused unit with the loop's weights; torch's cells have the gate "after"."""
+    unit = RoutedUnit(WIDTH, WIDTH, SHARED, ("task",), WIDTH, reset_gate)
     own = unit.own["task"]
     with torch.no_grad():
         for number, cell in enumerate(loop.cells):
@@ -69,9 +74,10 @@ def measure(device: str, threads: int) -> list[Result]:
         return [*_unit(device, threads), *_decoding(device, threads)]
 
 
-def _unit(device: str, threads: int) -> list[Result]:
+def _medians_of_unit(device: str) -> dict[str, float]:
+    """Return the seconds of the unit, with either reset gate, and of its peers."""
     loop = LoopOverCells().to(device)
-    unit = with_weights_of(loop).to(device)
+    unit, as_trained = (with_weights_of(loop, gate).to(device) for gate in GATES)
     torchs = nn.ModuleList(nn.GRU(WIDTH, WIDTH) for _ in range(SHARED + 1)).to(device)
     x = torch.randn(LENGTH, BATCH, WIDTH, device=device)
     with torch.no_grad():
@@ -84,9 +90,10 @@ def _unit(device: str, threads: int) -> list[Result]:
 
         return run
 
-    medians = interleaved_medians(
+    return interleaved_medians(
         {
-            "unit": timed(unit, lambda: unit.tied("task").scan(x)[0]),
+            "after": timed(unit, lambda: unit.tied("task").scan(x)[0]),
+            "before": timed(as_trained, lambda: as_trained.tied("task").scan(x)[0]),
             "loop": timed(loop, lambda: loop(x)),
             "torch": timed(torchs, lambda: torch.cat([gru(x)[0] for gru in torchs])),
             "products": products_alone(device),
@@ -95,14 +102,20 @@ def _unit(device: str, threads: int) -> list[Result]:
         device,
         warmup=1,
     )
+
+
+def _unit(device: str, threads: int) -> list[Result]:
+    medians = _medians_of_unit(device)
     case = f"{BATCH} × {LENGTH} tokens, {SHARED} + 1 blocks of {WIDTH}, forward and backward"
 
-    def beside(peer: str, label: str, wanted: float | None) -> Result:
+    def beside(peer: str, label: str, wanted: float | None, gate: ResetGate = "after") -> Result:
         run_on = (device, threads, REPETITIONS)
-        return beside_peer("routed unit", case, medians, (peer, label), run_on, "unit", wanted)
+        told = f"{case}, reset gate {GATES[gate]}"
+        return beside_peer("routed unit", told, medians, (peer, label), run_on, gate, wanted)
 
     return [
         beside("loop", "a loop over torch's GRU cells", TARGETS[device]),
+        beside("loop", "a loop over torch's GRU cells", None, "before"),
         beside("torch", f"torch {torch.__version__.split('+')[0]}, {SHARED + 1} GRUs", None),
         beside("products", "its matrix products alone: the bound", None),
         replace(

@@ -111,6 +111,12 @@ def test_perfect_translations_have_bleu_100_and_ter_0():
     assert (scores.bleu, scores.ter) == (pytest.approx(100), 0)
 
 
+def test_ter_is_edits_per_word_of_the_reference():
+    # by hand: two of four words are missing; then one phrase is moved, which is one edit of four
+    assert scored([["a", "b"]], [["a", "b", "c", "d"]]).ter == pytest.approx(50)
+    assert scored([["c", "d", "a", "b"]], [["a", "b", "c", "d"]]).ter == pytest.approx(25)
+
+
 def test_nothing_to_score_is_an_error():
     with pytest.raises(DataError, match="0 translations against 0"):
         scored([], [])

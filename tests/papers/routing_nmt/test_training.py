@@ -47,6 +47,28 @@ def test_every_update_takes_one_translation_batch_and_one_auxiliary_batch(undist
     assert learner.course.updates == sum(learner.course.drawn.values()) == fit.iterations
 
 
+def test_an_update_adds_up_the_gradients_of_both_batches_each_at_its_own_rate():
+    settings = small_settings(dropout=0.0, clip_norm=1e9)
+    one, other = learner(settings), learner(settings)
+    for task in settings.auxiliary:
+        one.course.rates[task] /= 4
+    indices = next(one.batches(0))
+    one.step(indices)
+    task, auxiliary = other._auxiliary_batch()
+    assert one.course.drawn[task] == 1
+    translation = batch_of(other._data.tasks["translation"].train, indices)
+    for name, batch, share in (("translation", translation, 1.0), (task, auxiliary, 0.25)):
+        loss = other.model.loss(name, batch.source, batch.lengths, batch.target)
+        (share * loss / len(batch.indices)).backward()
+    wanted = {name: p.grad for name, p in other.model.named_parameters()}
+    assert wanted[f"readouts.{task}.output.weight"].abs().max() > 0
+    for name, parameter in one.model.named_parameters():
+        if wanted[name] is None:
+            assert parameter.grad is None, name
+        else:
+            torch.testing.assert_close(parameter.grad, wanted[name], msg=name)
+
+
 def test_the_kept_weights_are_those_of_the_best_dev_perplexity(undisturbed):
     learner, _ = undisturbed
     nats = loss_per_token(learner.model, "translation", learner._data.tasks["translation"].dev)

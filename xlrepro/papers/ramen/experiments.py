@@ -193,8 +193,8 @@ _experiment = partial(
     cost={
         "smoke": "seconds",
         "paper": "one GPU; days per bilingual model, hours per trial; the paper's weights and text",
-        "open": "once about 10 minutes of a CPU core for the English model, 3 per bilingual one; "
-        "half a minute per trial",
+        "open": "once about 25 minutes of a CPU core for the English model, 1 to 5 per bilingual "
+        "one, 16 per one of the rows `longer`; seconds to minutes per trial",
     },
 )
 

@@ -1,5 +1,7 @@
 """Initialisation: sparse rows that sum to 1, Eq. 1 to 4 by hand, and against other libraries."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -78,6 +80,16 @@ def test_blocks_change_nothing(block):
     foreign[3] = 0
     whole = mono_weights(foreign, english, 50).toarray()
     np.testing.assert_allclose(mono_weights(foreign, english, block).toarray(), whole, atol=1e-12)
+
+
+def test_blocks_keep_the_product_of_all_pieces_out_of_memory():
+    draw = np.random.default_rng(3)
+    foreign, english = draw.normal(size=(3000, 20)), draw.normal(size=(2000, 20))
+    tracemalloc.start()
+    mono_weights(foreign, english, block=50)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3000 * 2000 * 8 / 2  # bytes: half of the whole product
 
 
 def test_parallel_weights_are_relative_counts():

@@ -1,6 +1,7 @@
 """What Table 1's page shows beside it: gains by pair, sizes, what was left out, bootstrap."""
 
 from collections.abc import Sequence
+from itertools import product
 from statistics import fmean
 
 import numpy as np
@@ -22,7 +23,11 @@ from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
-PLAIN, ROUTING = f"{BLOCK}:NMT", f"{BLOCK}:MTL (Routing)"
+PLAIN = f"{BLOCK}:NMT"
+# later systems against earlier ones, as N01 to N04 compare them: routing first
+COMPARED = tuple(
+    (first, second) for first in SYSTEMS[::-1] for second in SYSTEMS[: SYSTEMS.index(first)]
+)
 LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 
 
@@ -212,44 +217,39 @@ def left_out_table(records: Sequence[Record], profile: str) -> Table:
 
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
-    """Compare routing with each other system on resampled test sets, seed by seed (Koehn 2004).
+    """Compare the systems two by two on resampled test sets, seed by seed (Koehn 2004).
 
     Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
     """
     by_row = _by_row(records)
     rows: list[tuple[Value, ...]] = []
-    for (pair, system), others in by_row.items():
-        if system == ROUTING:
-            continue
-        ours = {r.seed: r for r in by_row.get((pair, ROUTING), ())}
-        shared = [(ours[r.seed], r) for r in others if r.seed in ours]
+    for pair, (first, second) in product(PAIRS, COMPARED):
+        sides = (by_row.get((pair, f"{BLOCK}:{name}"), ()) for name in (first, second))
+        ours, others = ({r.seed: r for r in side} for side in sides)
+        shared = [(ours[seed], others[seed]) for seed in ours if seed in others]
         scores = [[_bleu(record) for record in side] for side in zip(*shared, strict=True)]
         if not shared or max(map(fmean, scores)) < LEAST_BLEU:
             continue
         lows, highs, shares = zip(
             *(paired_bootstrap(_counts(a), _counts(b)) for a, b in shared), strict=True
         )
+        surely = (sum(low > 0 for low in lows), sum(high < 0 for high in highs))
         rows.append(
             (
-                f"{system.partition(':')[2]}, {pair}",
+                f"{first} minus {second}, {pair}",
                 measured(fmean(a - b for a, b in zip(*scores, strict=True)), 2, True),
                 number(100 * fmean(shares), 0),
-                *(
-                    Entry(f"{count} of {len(shared)}", sort=count)
-                    for count in (sum(low > 0 for low in lows), sum(high < 0 for high in highs))
-                ),
+                *(Entry(f"{count} of {len(shared)}", sort=count) for count in surely),
             )
         )
     numbers = ("gain", "better on, %", "surely better", "surely worse")
     caption = (
-        f"Routing against each other system on resampled test sentences, {profile}: mean gain in "
-        "BLEU, share of test sets on which routing is better, and in how many seeds the 95 % "
+        f"Systems against each other on resampled test sentences, {profile}: mean gain in BLEU of "
+        "the first, share of test sets on which it is better, and in how many seeds the 95 % "
         "interval of the paired bootstrap leaves out 0. Left out is where both have less than "
         f"{LEAST_BLEU} BLEU."
     )
-    return listing(
-        caption, ["routing against"], numbers, rows, f"{profile}: {len(rows)} comparisons"
-    )
+    return listing(caption, ["compared"], numbers, rows, f"{profile}: {len(rows)} comparisons")
 
 
 def _bleu(record: Record) -> float:
