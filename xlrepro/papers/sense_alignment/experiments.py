@@ -210,7 +210,7 @@ def _systems(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...
     return tuple(System(block, name, **more) for name in names)
 
 
-_OPEN_COST = "one language model each (two minutes of a core), then a minute a head"
+_OPEN_COST = "one language model each (two to five minutes of a core), then a minute a head"
 _PAPER_COST = "GPUs for days per language model, and corpora that the user supplies"
 _COST = {"smoke": "seconds", "open": _OPEN_COST, "paper": _PAPER_COST}
 _experiment = partial(Experiment, cost=_COST, default_seeds=SEEDS)
