@@ -57,7 +57,7 @@ def _print(table: "RichTable") -> None:
 
     console = Console()
     if not console.is_terminal:  # a file or a pipe has no width of its own
-        console = Console(width=130)
+        console = Console(width=200)
     console.print(table)
 
 

@@ -134,11 +134,12 @@ class Findings:
             at: profile.
             decimals: how many are shown.
         """
-        key = f"{self.paper}/{table}"
-        ours = self.evidence.catalog.experiment(key).column_at(at, column)
-        cell = View(key, at, self.evidence.numbers).get(system, ours)
+        experiment = f"{self.paper}/{table}"
+        ours = self.evidence.catalog.experiment(experiment).column_at(at, column)
+        cell = View(experiment, at, self.evidence.numbers).get(system, ours)
         records = {r.key: r for r in self.evidence.records} if cell else {}
-        found = [reduce(_inner, path, records[k].details) for k in (cell.keys if cell else ())]
+        keys = cell.keys if cell else ()
+        found: list[Any] = [reduce(_inner, path, records[key].details) for key in keys]
         values = [v[0] / v[1] if isinstance(v, list) else float(v) for v in found if v is not None]
         value = fmean(values) if values else math.nan
         return Number(self.sentences, value, decimals, f"{'/'.join(path)} of {system} in {table}")
