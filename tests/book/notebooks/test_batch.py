@@ -85,7 +85,7 @@ def test_a_device_that_is_not_here_stops_the_batch_before_anything_runs(
 def test_a_system_that_the_experiment_lacks_stops_the_batch_before_anything_runs(
     project, write_notebook, monkeypatch
 ):
-    own = Experiment("fake/one", (System("word", "ORT"),), ("de",), ("smoke",), lambda *_: [])
+    own = Experiment("fake/one", (System("word", "ORT"),), ("de",), lambda *_: [])
     monkeypatch.setattr(batch, "all_experiments", lambda: {"fake/one": own})
     write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nsystems = []")
     with pytest.raises(SettingsError, match="no system 'nope'; it has: word:ORT"):

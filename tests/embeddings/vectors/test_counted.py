@@ -56,7 +56,9 @@ def test_more_dimensions_than_words_are_zero():
 
 
 def test_words_met_in_one_context_are_nearest():
-    words, vectors = counted(TEXT, dim=4)
+    # the text's two halves have the two largest singular values; the next six are equal, and which
+    # of their directions come first is the processor's choice
+    words, vectors = counted(TEXT, dim=2)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     row = {word: unit[i] for i, word in enumerate(words)}
     assert row["wine"] @ row["beer"] > row["wine"] @ row["car"] + 0.5
