@@ -20,8 +20,7 @@ from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import split_of, tag_set
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials.trial import Cell, TrialContext
 
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
 
