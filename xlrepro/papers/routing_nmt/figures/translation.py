@@ -87,6 +87,8 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
         records: of Table 1.
         profile: that they were made at.
     """
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+
     title = "Gain against size"
     gains = _gains_by_size(records)
     if not gains:
@@ -113,7 +115,9 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
         )
         said.append(f"{system}, {language}: {', '.join(shown)}")
     axis.axhline(0, color="#777777", linewidth=0.8)
-    axis.set_xscale("log")
+    axis.set_xscale("log", subs=())  # between 5,000 and 10,000 there is no room for more numbers
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.set(title=f"{title} ({profile})", xlabel="training pairs", ylabel="lower perplexity, %")
     legend_below(drawing, axis)
     return Figure(
