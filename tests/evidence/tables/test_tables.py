@@ -276,9 +276,8 @@ def test_units_and_seeds_are_said_once_above(frame):
 
 def test_why_nothing_was_run_is_said_above(numbers):
     found = numbers({("without:MAN-MoE", "avg"): {0: 10.0}}, "man_moe/table4", metric="F1")
-    assert "Quoted: quoted by the paper from elsewhere." in legend(
-        compare(View("man_moe/table4", "open", found))
-    )
+    said = legend(compare(View("man_moe/table4", "open", found)))
+    assert "Quoted: quoted by the paper from elsewhere." in said
 
 
 def test_the_best_of_a_block_is_bold_where_there_is_more_than_one(frame):
@@ -383,9 +382,8 @@ def test_blocks_that_stand_in_one_table_are_named_in_its_caption(numbers, touchi
     at = {"word_order/table1": ("word:*",)}
     (block,) = (d.model_copy(update={"rows": at}) for d in touching if d.id == "B")
     table = comparison_tables(found, deviations=[block])[0]
-    assert [(about, [x.text for x in links]) for about, links in table.notes] == [
-        ("of word", ["B"])
-    ]
+    notes = [(about, [x.text for x in links]) for about, links in table.notes]
+    assert notes == [("of word", ["B"])]
     assert [led_to(row[0].html(True)) for row in table.rows] == [[]] * len(table.rows)
 
 
@@ -397,9 +395,6 @@ def test_the_line_above_leaves_to_the_heads_what_touches_them_alone(touching):
 
 def test_a_listing_sorts_its_numbers_by_their_values():
     table = listing("c", ["row"], ["n", "mean"], [("a", 1200, measured(-0.5, 1, True))])
-    assert [(h.text, h.numeric) for h in table.headings] == [
-        ("row", False),
-        ("n", True),
-        ("mean", True),
-    ]
+    heads = [(heading.text, heading.numeric) for heading in table.headings]
+    assert heads == [("row", False), ("n", True), ("mean", True)]
     assert table.rows == ((Entry("a"), Entry("1,200", sort=1200), Entry("−0.5", sort=-0.5)),)
