@@ -108,7 +108,7 @@ def test_unknown_experiment_names_the_known_ones_of_the_paper():
 
 
 def test_unknown_paper_names_the_known_ones():
-    with pytest.raises(SettingsError, match="'x'; known: man_moe"):
+    with pytest.raises(SettingsError, match="'x'; known: word_order, man_moe"):
         load_catalog().of_paper("x")
 
 

@@ -42,11 +42,12 @@ def gather(profile: str) -> Files:
         DataError: if a deviation names a row or a column that its experiment lacks.
     """
     check_deviations()
-    api = api_pages()
+    catalog = load_catalog()
+    api = api_pages(catalog)
     files = {**_prose(prose_values.names(profile)), **_experiments(profile), **api}
     files |= source_pages(text for text in files.values() if isinstance(text, str))
     pages = [path.removesuffix(".md") for path in api if path != "api/index.md"]
-    files["_toc.yml"] = table_of_contents(load_catalog(), pages)
+    files["_toc.yml"] = table_of_contents(catalog, pages)
     files["_static/vendor/tex-svg.js"] = locate(MATHJAX)
     return files
 

@@ -7,15 +7,6 @@ import yaml
 from xlrepro.book.findings import page as findings_page
 from xlrepro.evidence.catalog import Catalog
 
-# Ours first where a page explains what another rests on.
-MENU_TITLES = {
-    "word_order": "Word order",
-    "man_moe": "MAN-MoE",
-    "sense_alignment": "Sense alignment",
-    "routing_nmt": "Routing in translation",
-    "ramen": "RAMEN",
-}
-
 Entry = dict[str, Any]
 
 
@@ -30,16 +21,11 @@ def table_of_contents(catalog: Catalog, api: list[str]) -> str:
     reference = {**_page("api/index"), "sections": [_page(name) for name in api]}
     parts = [
         _part("Start", [_page(name) for name in guide]),
-        _part("Papers", [_paper(catalog, paper) for paper in paper_order(catalog)]),
+        _part("Papers", [_paper(catalog, paper) for paper in catalog.papers]),
         _part("Across the papers", [_page("deviations"), _page("benchmarks")]),
         _part("Reference", [reference, _page("bibliography"), _page("changelog")]),
     ]
     return yaml.safe_dump({"format": "jb-book", "root": "index", "parts": parts}, sort_keys=False)
-
-
-def paper_order(catalog: Catalog) -> list[str]:
-    """Return the papers in the order of the book."""
-    return [*MENU_TITLES, *(p for p in catalog.papers if p not in MENU_TITLES)]
 
 
 def _paper(catalog: Catalog, paper: str) -> Entry:
@@ -49,8 +35,7 @@ def _paper(catalog: Catalog, paper: str) -> Entry:
     pages += [_page(f"{paper}/claims", "Claims")]
     if findings_page.exists(paper):
         pages.insert(0, _page(f"{paper}/findings"))
-    title = MENU_TITLES.get(paper, catalog.paper(paper).short)
-    return {**pages[0], "title": title, "sections": pages[1:]}
+    return {**pages[0], "title": catalog.paper(paper).menu, "sections": pages[1:]}
 
 
 def _page(name: str, title: str = "") -> Entry:

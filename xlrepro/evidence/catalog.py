@@ -19,6 +19,7 @@ class Paper(Checked):
 
     Attributes:
         version: which version of the paper its numbers were printed in.
+        menu: its name in the book's menu, on the dashboard and in the API's pages.
         short: how a source names it, ``"Liu et al. (2021)"``.
         citation: key in ``book/references.bib``.
         colours: parts of systems' names, each with a colour of its own on every page.
@@ -30,6 +31,7 @@ class Paper(Checked):
     year: int
     citation: str
     version: str
+    menu: str
     short: str
     arxiv: str | None = None
     colours: tuple[str, ...] = ()

@@ -1,7 +1,6 @@
 """Every experiment: what is built, how its cells compare, and the cost."""
 
 from xlrepro.book.pages.experiments import BUILT, state_of
-from xlrepro.book.toc import paper_order
 from xlrepro.book.verdicts import EVIDENT, Evidence, load_evidence
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
 from xlrepro.evidence.provenance import duration, total_cost
@@ -12,7 +11,7 @@ def experiments_table(profile: str) -> str:
     """Return papers x experiments: what is built, how the cells compare, and the cost, as HTML."""
     evidence = load_evidence()
     rows = []
-    for paper in paper_order(evidence.catalog):
+    for paper in evidence.catalog.papers:
         for key, entry in evidence.catalog.of_paper(paper).items():
             state, printed = state_of(key, profile), len(evidence.reported.cells(key))
             row = (

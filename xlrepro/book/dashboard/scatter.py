@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from xlrepro.book.toc import MENU_TITLES, paper_order
 from xlrepro.book.verdicts import EVIDENT, Evidence, load_evidence
 from xlrepro.evidence.compare import OTHER_DATA
 from xlrepro.evidence.deviations import weighing_most
@@ -35,7 +34,7 @@ class Cloud:
 
 def clouds(evidence: Evidence) -> list[Cloud]:
     """Return the points of all papers: scores from 0 to 100 of which more is better."""
-    points = {paper: Cloud(paper) for paper in paper_order(evidence.catalog)}
+    points = {paper: Cloud(paper) for paper in evidence.catalog.papers}
     for key in evidence.catalog.experiments:
         for profile in (p for p in EVIDENT if evidence.runs[key, p]):
             frame, cloud = evidence.frame(key, profile), points[key.split("/", 1)[0]]
@@ -53,7 +52,8 @@ def clouds(evidence: Evidence) -> list[Cloud]:
 
 def scatter() -> str:
     """Return the plot with its legend, as HTML."""
-    drawn = clouds(load_evidence())
+    evidence = load_evidence()
+    drawn = clouds(evidence)
     same, other = (sum(len(getattr(c, kind)) for c in drawn) for kind in ("same", "other"))
     label = (
         f"All {same + other} cells with a printed and a reproduced score, from 0 to 100: "
@@ -65,7 +65,7 @@ def scatter() -> str:
     return (
         f'<figure class="xl-scatter"><svg viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(label)}">{_axes()}{parts}</svg>\n'
-        f"<figcaption>{escape(label)} {_legend(drawn)}</figcaption></figure>"
+        f"<figcaption>{escape(label)} {_legend(evidence, drawn)}</figcaption></figure>"
     )
 
 
@@ -116,10 +116,10 @@ def _drawn(index: int, cloud: Cloud) -> str:
     return f'<g class="xl-series-{index}">{drawn}</g>'
 
 
-def _legend(drawn: Sequence[Cloud]) -> str:
+def _legend(evidence: Evidence, drawn: Sequence[Cloud]) -> str:
     names = (
         f'<span class="xl-series-{i}"><span class="xl-dot" aria-hidden="true"></span> '
-        f"{escape(MENU_TITLES.get(c.paper, c.paper))} {len(c.same) + len(c.other)}</span>"
+        f"{escape(evidence.catalog.paper(c.paper).menu)} {len(c.same) + len(c.other)}</span>"
         for i, c in enumerate(drawn)
     )
     return " ".join(names)

@@ -3,7 +3,6 @@
 from collections import Counter
 from html import escape
 
-from xlrepro.book.toc import MENU_TITLES, paper_order
 from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, load_evidence
 from xlrepro.evidence.answers import VERBS
 from xlrepro.evidence.claims.files import Claim
@@ -29,7 +28,7 @@ MOST_REASONS = 2  # of a paper
 def board() -> str:
     """Return a row of squares per paper, as HTML: each claim is a link that tells its sentence."""
     evidence = load_evidence()
-    rows = "\n".join(_row(evidence, paper) for paper in paper_order(evidence.catalog))
+    rows = "\n".join(_row(evidence, paper) for paper in evidence.catalog.papers)
     return f'<div class="xl-board">\n{_legend()}\n{rows}\n</div>'
 
 
@@ -49,15 +48,16 @@ def _square(status: str) -> str:
 
 def _row(evidence: Evidence, paper: str) -> str:
     claims = evidence.all_claims[paper]
-    title = MENU_TITLES.get(paper, paper)
+    entry = evidence.catalog.paper(paper)
     counts = status_counts([evidence.verdicts(paper)[c.id].get("open") for c in claims])
     sums = ", ".join(f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s])
     items = "".join(_claim(evidence, paper, claim) for claim in claims)
     return (
-        f'<div class="xl-claims-of"><p><a href="{paper}/claims.html">{escape(title)}</a> '
-        f"<span>{escape(evidence.catalog.paper(paper).short)}; at open: {sums or NOT_RUN}</span>"
+        f'<div class="xl-claims-of"><p><a href="{paper}/claims.html">{escape(entry.menu)}</a> '
+        f"<span>{escape(entry.short)}; at open: {sums or NOT_RUN}</span>"
         "</p>\n"
-        f'<ul aria-label="Claims: {escape(title)}">{items}</ul>{reasons(evidence, paper)}</div>'
+        f'<ul aria-label="Claims: {escape(entry.menu)}">{items}</ul>'
+        f"{reasons(evidence, paper)}</div>"
     )
 
 

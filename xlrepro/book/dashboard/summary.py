@@ -3,7 +3,6 @@
 from collections import Counter
 
 from xlrepro.book.findings import page as findings_page
-from xlrepro.book.toc import MENU_TITLES, paper_order
 from xlrepro.book.verdicts import EVIDENT, load_evidence
 from xlrepro.evidence.deviations import load_errata
 from xlrepro.evidence.provenance import duration, total_cost
@@ -48,9 +47,9 @@ def cost() -> str:
 def findings() -> str:
     """Return what this repository found out: the first lines of every findings page, a list."""
     lines = []
-    for paper in paper_order(load_evidence().catalog):
+    for paper, entry in load_evidence().catalog.papers.items():
         if findings_page.exists(paper):
-            link = f"{{doc}}`{MENU_TITLES.get(paper, paper)} <{paper}/findings>`"
+            link = f"{{doc}}`{entry.menu} <{paper}/findings>`"
             lines += [f"- **{link}**: {item}" for item in findings_page.in_short(paper)]
     errata = len(load_errata())
     lines.append(

@@ -57,7 +57,7 @@ class Findings:
 
     @property
     def names(self) -> dict[str, Any]:
-        """Everything that the page may name; CONTRIBUTING.md tells it to its writers."""
+        """Everything that the page may name; README.md beside tells it to its writers."""
         functions = {name: getattr(self, name) for name in FUNCTIONS}
         known = {"paper": self.evidence.catalog.paper(self.paper), "brackets": BRACKETS}
         state = self.sentences

@@ -5,11 +5,12 @@ import pkgutil
 from pathlib import Path
 
 import xlrepro
-from xlrepro.book.toc import MENU_TITLES
+from xlrepro.evidence.catalog import Catalog
 
-# Page name -> title and the packages or modules it shows, in reading order. What is behind the
-# commands is not shown.
-PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+Shown = dict[str, tuple[str, tuple[str, ...]]]  # page name -> title, its packages or modules
+
+# In reading order; a page per paper stands between. What is behind the commands is not shown.
+BELOW: Shown = {
     "corpora": ("Corpora", ("xlrepro.corpora",)),
     "artificial": ("Artificial languages", ("xlrepro.corpora.artificial",)),
     "embeddings": ("Embeddings", ("xlrepro.embeddings",)),
@@ -18,7 +19,8 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "metrics": ("Metrics", ("xlrepro.metrics",)),
     "training": ("Training", ("xlrepro.training",)),
     "tasks": ("Tasks", ("xlrepro.tasks",)),
-    **{p: (f"Paper: {title}", (f"xlrepro.papers.{p}",)) for p, title in MENU_TITLES.items()},
+}
+ABOVE: Shown = {
     "trials": ("Trials, records, engine", ("xlrepro.trials",)),
     "evidence": ("Evidence", ("xlrepro.evidence",)),
     "running": ("Experiments and notebooks", ("xlrepro.experiments", "xlrepro.notebook")),
@@ -32,31 +34,38 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def modules_of(name: str) -> list[str]:
+def modules_of(name: str, elsewhere: frozenset[str] = frozenset()) -> list[str]:
     """Return the public modules of a package, or the module itself.
 
-    Packages inside a package that have a page of their own are left out.
+    Args:
+        name: of the package or module.
+        elsewhere: packages that have a page of their own: left out.
     """
     spec = importlib.util.find_spec(name)
     if spec is None or spec.submodule_search_locations is None:
         return [name]
-    elsewhere = {n for _, names in PAGES.values() for n in names if n != name}
     # A package without a docstring has nothing to say for itself.
     modules = [name] if spec.origin and Path(spec.origin).stat().st_size else []
     for entry in pkgutil.iter_modules(list(spec.submodule_search_locations)):
         full = f"{name}.{entry.name}"
         if entry.name.startswith("_") or full in elsewhere:
             continue
-        modules += modules_of(full) if entry.ispkg else [full]
+        modules += modules_of(full, elsewhere) if entry.ispkg else [full]
     return modules
 
 
-def api_pages() -> dict[str, str]:
+def api_pages(catalog: Catalog) -> dict[str, str]:
     """Return path below the book's source to Markdown, for every page of the reference."""
+    papers = {
+        key: (f"Paper: {paper.menu}", (f"xlrepro.papers.{key}",))
+        for key, paper in catalog.papers.items()
+    }
+    shown_on = {**BELOW, **papers, **ABOVE}
+    elsewhere = frozenset(name for _, names in shown_on.values() for name in names)
     pages = {}
     lines = []
-    for page, (title, names) in PAGES.items():
-        modules = [module for name in names for module in modules_of(name)]
+    for page, (title, names) in shown_on.items():
+        modules = [module for name in names for module in modules_of(name, elsewhere)]
         pages[f"api/{page}.md"] = _page(title, modules)
         shown = ", ".join(f"`{m.removeprefix('xlrepro.')}`" for m in modules)
         lines.append(f"- [{title}]({page}.md): {shown}")
