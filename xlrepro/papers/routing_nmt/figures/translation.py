@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +24,15 @@ from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
 from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 PLAIN = f"{BLOCK}:NMT"
 # later systems against earlier ones, as N01 to N04 compare them: routing first
 COMPARED = tuple(
     (first, second) for first in SYSTEMS[::-1] for second in SYSTEMS[: SYSTEMS.index(first)]
 )
+FAR, LINEAR = 150, 30  # percent: gains this far are drawn on a logarithmic axis, linear within
 LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 
 
@@ -87,8 +92,6 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
         records: of Table 1.
         profile: that they were made at.
     """
-    from matplotlib.ticker import LogLocator, StrMethodFormatter
-
     title = "Gain against size"
     gains = _gains_by_size(records)
     if not gains:
@@ -97,34 +100,51 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
         title = "Gain, one size of each language"
     known = looks_of("routing_nmt/table1", SYSTEMS)
     drawing, axis = new_drawing(6.0, 3.4)
-    said = []
+    said, farthest = [], 0.0
+    languages = list(dict.fromkeys(language for _, language in gains))
     for (system, language), by_size in gains.items():
-        number_of, joined = SYSTEMS.index(system) - 1, language == "de"
+        number_of, joined = SYSTEMS.index(system) - 1, len(by_size) > 1
         sizes, each = zip(*sorted(by_size.items()), strict=True)
         means, intervals = [fmean(values) for values in each], [t_interval(v) for v in each]
         half = [(i.high - i.low) / 2 if i else 0.0 for i in intervals]
         colour = known[system].colour
         axis.errorbar(
             [size * (1 + 0.02 * number_of) for size in sizes],  # beside each other
-            means, half, marker="osD"[number_of], ls="-" if joined else "", lw=1, ms=5, capsize=2,
-            color=colour, mfc=colour if joined else "none", label=f"{system}, {language}",
+            means, half, marker="osD^v"[languages.index(language) % 5], ls="-" if joined else "",
+            lw=1, ms=5, capsize=2, color=colour, mfc=colour if joined else "none",
+            label=f"{system}, {language}",
         )  # fmt: skip
+        farthest = max(farthest, *(abs(m) + h for m, h in zip(means, half, strict=True)))
         shown = (
             f"{size:,}: {number(mean, 1, True)}" + f" ± {number(reach, 1)}" * bool(reach)
             for size, mean, reach in zip(sizes, means, half, strict=True)
         )
         said.append(f"{system}, {language}: {', '.join(shown)}")
     axis.axhline(0, color="#777777", linewidth=0.8)
-    axis.set_xscale("log", subs=())  # between 5,000 and 10,000 there is no room for more numbers
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axis.set(title=f"{title} ({profile})", xlabel="training pairs", ylabel="lower perplexity, %")
+    axis.set_title(f"{title} ({profile})")
+    _scale(axis, farthest)
     legend_below(drawing, axis)
     return Figure(
         f"{title}: by how many percent perplexity on test is below plain translation's, by "
         f"training pairs, with 95 % intervals. {'; '.join(said)}.",
         drawing,
     )
+
+
+def _scale(axis: "Axes", farthest: float) -> None:
+    """Set both axes' scales: one training that stands still must not press all others flat."""
+    from matplotlib.ticker import FixedLocator, LogLocator, StrMethodFormatter
+
+    axis.set_xlabel("training pairs")
+    axis.set_xscale("log", subs=())  # between 5,000 and 10,000 there is no room for more numbers
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_ylabel("lower perplexity, %")
+    if farthest > FAR:
+        axis.set_yscale("symlog", linthresh=LINEAR)
+        axis.yaxis.set_major_locator(FixedLocator([-1000, -100, -LINEAR, 0, LINEAR, 100]))
+        axis.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axis.set_ylabel(f"lower perplexity, %\n(beyond ±{LINEAR}: logarithmic)")
 
 
 def _gains_by_size(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, list[float]]]:
