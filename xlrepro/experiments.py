@@ -1,5 +1,6 @@
 """All experiments that can be run, gathered from the papers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from fnmatch import filter as matching
 from functools import cache
@@ -85,13 +86,36 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
     records count: whoever has no CoNLL can read the book of someone who has.
     """
     store, each = store or RecordStore(), experiment(key)
+    asked, _ = _by_preset(each, profile, store)
+    views = [each.view(record) for record in asked]
+    return each.together(views) if each.together and views else views
+
+
+def _by_preset(
+    each: Experiment, profile: str, store: RecordStore
+) -> tuple[list[Record], list[Record]]:
+    """Return the records that the experiment's preset asks for today, and the others."""
     records = [r for name in each.trained_in for r in store.records(name, profile)]
     try:
         wanted = preset_keys(each, profile, [r.seed for r in records])
     except DataError:
-        wanted = {r.key for r in records}
-    views = [each.view(r) for r in records if r.key in wanted]
-    return each.together(views) if each.together and views else views
+        return records, []
+    asked = [r for r in records if r.key in wanted]
+    return asked, [r for r in records if r.key not in wanted]
+
+
+def records_left_out(profile: str, store: RecordStore | None = None) -> dict[str, int]:
+    """Count, by experiment, the records that no experiment's preset asks for today.
+
+    They were made with ``--set`` or before a preset changed, and no page shows them.
+    """
+    store, asked, others = store or RecordStore(), set[str](), dict[str, str]()
+    for each in all_experiments().values():
+        if profile in each.profiles:
+            own, left = _by_preset(each, profile, store)
+            asked |= {r.key for r in own}
+            others |= {r.key: r.experiment for r in left}
+    return dict(Counter(of for key, of in others.items() if key not in asked))
 
 
 def all_own_records() -> list[Record]:

@@ -9,7 +9,7 @@ from xlrepro.cli import build_app
 from xlrepro.cli import golden as golden_command
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence import golden
-from xlrepro.experiments import experiment
+from xlrepro.experiments import experiment, records_left_out
 from xlrepro.trials.fingerprint import SourceTree
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
@@ -89,6 +89,23 @@ def test_records_with_other_settings_do_not_count(record):
     RecordStore().put(record(experiment="word_order/table2", values={"de": 50.0}))
     rows = json.loads(call("status", "word_order/table2", "--profile", "smoke", "--json").output)
     assert {r["verdict"] for r in rows["word_order/table2"]} == {"not run"}
+
+
+def test_status_names_records_that_no_preset_asks_for(record):
+    RecordStore().put(record(experiment="word_order/table2", values={"de": 50.0}))
+    RecordStore().put(distances_record(record))
+    said = [
+        line for line in call("status", "--profile", "smoke").output.splitlines() if ":" in line
+    ]
+    assert said == [
+        "word_order/table2: 1 record with other settings or data than smoke has today is not shown."
+    ]
+
+
+def test_records_of_one_table_that_another_asks_for_are_not_left_out():
+    asked_by_table5 = experiment("word_order/table5").trials("open")
+    assert any(t.experiment == "word_order/table1" for t in asked_by_table5)
+    assert records_left_out("open") == {}
 
 
 def test_status_for_people_names_the_verdict():

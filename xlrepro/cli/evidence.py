@@ -29,7 +29,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     from xlrepro.evidence.compare import compare, compared_rows
     from xlrepro.evidence.reproduced import gather
     from xlrepro.evidence.view import View
-    from xlrepro.experiments import all_experiments, records_by_experiment
+    from xlrepro.experiments import all_experiments, records_by_experiment, records_left_out
     from xlrepro.trials.fingerprint import STALE, standing_check
 
     catalog = load_catalog()
@@ -50,6 +50,11 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     else:
         standings = {k: Counter(map(standing, of)) for k, of in records.items()}
         _print(_overview(cells, standings, profile))
+        for key, count in records_left_out(profile).items():
+            typer.echo(
+                f"{key}: {count} record{'s' * (count > 1)} with other settings or data than "
+                f"{profile} has today {'are' if count > 1 else 'is'} not shown."
+            )
 
 
 def _print(table: "RichTable") -> None:

@@ -336,18 +336,18 @@ def _preset_keys(
     experiments: "list[Experiment]", profiles: tuple[str, ...], store: "RecordStore"
 ) -> set[str]:
     """Return the keys of records that the experiments' own presets ask for; report the others."""
+    from xlrepro.experiments import records_left_out
     from xlrepro.trials.presets import preset_keys
 
     keys: set[str] = set()
-    for each in experiments:
-        for profile in set(profiles) & set(each.profiles):
+    for profile in profiles:
+        left_out = records_left_out(profile, store)
+        for each in (e for e in experiments if profile in e.profiles):
             records = [r for name in each.trained_in for r in store.records(name, profile)]
-            preset = preset_keys(each, profile, [record.seed for record in records])
-            others = [r for r in records if r.key not in preset and r.experiment == each.key]
-            keys |= preset
-            if others:
+            keys |= preset_keys(each, profile, [record.seed for record in records])
+            if count := left_out.get(each.key):
                 typer.echo(
-                    f"{each.key} {profile}: {len(others)} records have other settings or data than "
+                    f"{each.key} {profile}: {count} records have other settings or data than "
                     "the profile today and are left out (--all publishes them, too)",
                     err=True,
                 )
