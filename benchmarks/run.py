@@ -37,7 +37,7 @@ from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
 from xlrepro.trials import devices, machine
-from xlrepro.trials.cluster import ALLOCATOR_ENVIRONMENT
+from xlrepro.trials.engine.cluster import ALLOCATOR_ENVIRONMENT
 from xlrepro.trials.store import write_atomically
 
 GROUPS: dict[str, Callable[[str, int], list[Result]]] = {

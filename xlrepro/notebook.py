@@ -26,7 +26,7 @@ from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_table
 from xlrepro.evidence.view import View
 from xlrepro.experiments import check_deviations, own_numbers, own_records
 from xlrepro.experiments import experiment as find_experiment
-from xlrepro.trials.engine import run_trials
+from xlrepro.trials.engine.running import run_trials
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
@@ -108,7 +108,7 @@ class Page:
         profile: what ``run`` runs; records of other profiles are shown too.
         seeds: the seeds of ``run``; empty for the profile's own.
         systems: the systems of ``run``; empty for the default ones.
-        **options: of `xlrepro.trials.engine.run_trials`: where ``run`` runs them.
+        **options: of `xlrepro.trials.engine.running.run_trials`: where ``run`` runs them.
     """
 
     def __init__(

@@ -9,11 +9,11 @@ from typing import Any
 import psutil
 import pytest
 
-from xlrepro.trials.cluster import local_client
+from xlrepro.trials.engine.cluster import local_client
+from xlrepro.trials.engine.worker import measure_trial
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import Trial
-from xlrepro.trials.worker import measure_trial
 
 HERE = Path(__file__).parent
 FIELDS: dict[str, Any] = {

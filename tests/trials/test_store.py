@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from conftest import make_trial
 from xlrepro.trials.store import RecordStore
-from xlrepro.trials.worker import measure_trial
+from xlrepro.trials.engine.worker import measure_trial
 record = measure_trial(make_trial(settings={"filler": "x" * 100_000}), "cpu")
 store = RecordStore(Path(sys.argv[1]), Path(sys.argv[2]))
 store.put(record)

@@ -12,9 +12,9 @@ from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
     from xlrepro.evidence.catalog import CatalogEntry
-    from xlrepro.trials.engine import RunSummary
+    from xlrepro.trials.engine.plan import Plan
+    from xlrepro.trials.engine.running import RunSummary
     from xlrepro.trials.experiment import Experiment
-    from xlrepro.trials.plan import Plan
     from xlrepro.trials.record import Record
     from xlrepro.trials.store import PublishedFile, RecordStore
     from xlrepro.trials.trial import Trial
@@ -170,8 +170,8 @@ def run(
 ) -> None:
     """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
     from xlrepro.experiments import experiment
-    from xlrepro.trials.engine import check_call
-    from xlrepro.trials.plan import plan_trials
+    from xlrepro.trials.engine.plan import plan_trials
+    from xlrepro.trials.engine.running import check_call
     from xlrepro.trials.store import RecordStore
 
     check_call(device, jobs, scheduler, per_gpu)
@@ -211,7 +211,7 @@ def run(
 
 def run_or_leave(trials: "Sequence[Trial]", **options: Any) -> "RunSummary":
     """Run trials, with the options of `run_trials`; an interruption is one line, and status 130."""
-    from xlrepro.trials.engine import RunInterrupted, run_trials
+    from xlrepro.trials.engine.running import RunInterrupted, run_trials
 
     try:
         return run_trials(trials, **options)

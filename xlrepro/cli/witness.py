@@ -27,7 +27,7 @@ def witness(
     Where all cells and details are equal, a line in data/results/witnesses.jsonl says so, and the
     records count as witnessed. Exit status 1 if a group of records stays stale.
     """
-    from xlrepro.trials.devices import resolve
+    from xlrepro.trials.engine.devices import resolve
     from xlrepro.trials.witness.choice import groups_of
     from xlrepro.trials.witness.making import keep, make
 

@@ -31,8 +31,8 @@ from xlrepro.book.notebooks.parameters import check, declared
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, project_root
-from xlrepro.trials.devices import resolve, visible_gpus
-from xlrepro.trials.engine import run_trials
+from xlrepro.trials.engine.devices import resolve, visible_gpus
+from xlrepro.trials.engine.running import run_trials
 from xlrepro.trials.trial import PROFILES, Trial
 
 logger = logging.getLogger("xlrepro")

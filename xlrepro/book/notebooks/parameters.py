@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.devices import DEVICES
+from xlrepro.trials.engine.devices import DEVICES
 from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import parse_value
 

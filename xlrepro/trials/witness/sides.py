@@ -15,7 +15,7 @@ from typing import Any
 
 from xlrepro.errors import SettingsError
 from xlrepro.paths import cache_dir
-from xlrepro.trials.cluster import WORKER_ENVIRONMENT
+from xlrepro.trials.engine.cluster import WORKER_ENVIRONMENT
 from xlrepro.trials.machine import git, versions
 from xlrepro.trials.sources import OWN
 from xlrepro.trials.store import write_atomically

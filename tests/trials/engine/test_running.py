@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.trials import devices
-from xlrepro.trials.engine import run_trials
-from xlrepro.trials.plan import plan_trials
+from xlrepro.trials.engine import devices
+from xlrepro.trials.engine.plan import plan_trials
+from xlrepro.trials.engine.running import run_trials
 
 
 def starts(path):
@@ -178,14 +178,14 @@ def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch):
-    monkeypatch.setattr("xlrepro.trials.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("xlrepro.trials.engine.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(SettingsError, match=r"tcp://127\.0\.0\.1:1 .*check --scheduler"):
         run_trials([trial_of()], store=store, scheduler="tcp://127.0.0.1:1", progress=False)
 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "127.0.0.1"])
 def test_an_address_that_is_none_is_named(store, trial_of, monkeypatch, address):
-    monkeypatch.setattr("xlrepro.trials.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("xlrepro.trials.engine.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(SettingsError, match="check --scheduler"):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 

@@ -1,7 +1,7 @@
 import IPython.display
 import pytest
 
-from xlrepro.trials import progress
+from xlrepro.trials.engine import progress
 
 
 @pytest.mark.parametrize(

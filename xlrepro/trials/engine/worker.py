@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from xlrepro import artefacts
 from xlrepro.errors import XlreproError
 from xlrepro.trials import machine
-from xlrepro.trials.devices import resolve
+from xlrepro.trials.engine.devices import resolve
 from xlrepro.trials.fingerprint import Fingerprint, SourceTree
 from xlrepro.trials.record import GitState, Record, make_record
 from xlrepro.trials.store import RecordStore

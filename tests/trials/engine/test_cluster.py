@@ -6,7 +6,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from xlrepro.trials.cluster import WORKER_NAME, _closing, _interrupts_held
+from xlrepro.trials.engine.cluster import WORKER_NAME, _closing, _interrupts_held
 
 
 class Late:

@@ -1,7 +1,7 @@
 import pytest
 
 from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.trials import cluster, devices
+from xlrepro.trials.engine import cluster, devices
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from xlrepro.errors import XlreproError
-from xlrepro.trials.engine import run_trials
+from xlrepro.trials.engine.running import run_trials
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 
@@ -149,7 +149,7 @@ def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from xlrepro.trials.cluster import local_client\n"
+        "from xlrepro.trials.engine.cluster import local_client\n"
         "with local_client('cpu', 1, 1, 1, Path(sys.argv[1])) as client:\n"
         "    print(client.scheduler.address, flush=True)\n"
         "    time.sleep(1000)\n"
