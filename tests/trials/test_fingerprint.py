@@ -5,6 +5,7 @@ import pytest
 
 from xlrepro import artefacts
 from xlrepro.errors import SettingsError
+from xlrepro.trials import numerics
 from xlrepro.trials.fingerprint import EXCLUDED, SourceTree, stale_check
 
 FILES = {
@@ -175,3 +176,17 @@ def test_an_artefact_of_other_bytes_makes_a_record_stale(record_of, monkeypatch,
     assert stale_check()(record)
     same = record.model_copy(update={"artefacts": {folder.name: artefacts.content_of(folder.name)}})
     assert not stale_check()(same)
+
+
+def test_other_bytes_of_a_machine_that_rounds_otherwise_make_nothing_stale(
+    record_of, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    folder = tmp_path / "vectors" / "dictionary-de-0123"
+    folder.mkdir(parents=True)
+    (folder / "words.txt").write_text("Haus\n")
+    record = record_of().model_copy(update={"artefacts": {folder.name: "a" * 64}})
+    here, elsewhere = (
+        record.model_copy(update={"numerical_class": of}) for of in (numerics.digest(), "0" * 16)
+    )
+    assert [stale_check()(r) for r in (here, elsewhere)] == [True, False]

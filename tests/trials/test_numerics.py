@@ -29,6 +29,18 @@ def elsewhere(**environment: str) -> str:
     return found.stdout.strip()
 
 
+def test_what_is_kept_is_computed_again_where_the_processor_is_another(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    computed = []
+    monkeypatch.setattr(numerics, "digest", lambda: computed.append(1) or "0" * 16)
+    for processor in ("flags: avx2", "flags: avx2", "flags: avx512f"):
+        monkeypatch.setattr(numerics, "_lines", lambda path, line=processor: [line])
+        numerics.kept_digest.cache_clear()
+        assert numerics.kept_digest() == "0" * 16
+    numerics.kept_digest.cache_clear()
+    assert len(computed) == 2
+
+
 def test_the_same_twice_whatever_the_process_has_set():
     before = fresh()
     assert len(before) == 16

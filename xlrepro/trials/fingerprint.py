@@ -8,8 +8,9 @@ cannot have moved a number.
 A module called ``building`` makes artefacts (vectors, pretrained models) that are kept in the
 cache. It does not count, nor what it alone imports: the record names the content of each artefact
 instead. An artefact of the same bytes leaves a record as it is, whatever became of its builder; one
-of other bytes makes it stale. An artefact that is not in this machine's cache is taken to be as it
-was: nothing is built to look a record up.
+of other bytes makes it stale, if this machine rounds as the record's did (its numerical class):
+else other bytes say nothing of the builder. An artefact that is not in this machine's cache is
+taken to be as it was: nothing is built to look a record up.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from functools import cache
 
 from xlrepro import artefacts
 from xlrepro.errors import SettingsError
-from xlrepro.trials import sources
+from xlrepro.trials import numerics, sources
 from xlrepro.trials.record import Record
 from xlrepro.trials.tasks import function_name
 from xlrepro.trials.witness.lines import load_witnesses, speaking_for
@@ -129,7 +130,8 @@ def standing_check() -> Callable[[Record], str]:
             return None
 
     def standing(record: Record) -> str:
-        if any(content(name) not in (None, same) for name, same in record.artefacts.items()):
+        others = (content(name) not in (None, same) for name, same in record.artefacts.items())
+        if any(others) and record.numerical_class in (None, numerics.kept_digest()):
             return STALE
         if runs(record.task) and digest(record.sources) == record.fingerprint:
             return FRESH

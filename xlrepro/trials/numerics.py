@@ -7,10 +7,19 @@ inputs, in single precision on one thread. Trials repeat to the last bit within 
 """
 
 import hashlib
+import json
 import math
+import os
+import platform
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from xlrepro.errors import StoreError
+from xlrepro.paths import cache_dir
 
 if TYPE_CHECKING:
     import torch
@@ -24,6 +33,7 @@ TURNED_DOWN = {
     "OPENBLAS_CORETYPE": "Nehalem",
 }
 DIGITS = 16  # of the digest
+PROCESSOR = ("model name", "flags", "vendor_id", "Features", "CPU part")  # lines of /proc/cpuinfo
 
 
 @cache
@@ -44,6 +54,36 @@ def digest() -> str:
     finally:
         torch.set_num_threads(threads)
     return sha.hexdigest()[:DIGITS]
+
+
+@cache
+def kept_digest() -> str:
+    """Return `digest`, kept in the cache with what it depends on: loading torch takes seconds."""
+    from xlrepro.trials.store import write_atomically
+
+    processor = [line for line in _lines(Path("/proc/cpuinfo")) if line.startswith(PROCESSOR)]
+    facts = {
+        "torch": version("torch"),
+        "numpy": version("numpy"),
+        "processor": sorted(set(processor)) or platform.processor(),
+        "environment": {name: os.environ.get(name) for name in TURNED_DOWN},
+    }
+    file = cache_dir() / "numerical_class.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        kept = json.loads(file.read_text("utf-8"))
+        if kept["facts"] == facts:
+            return str(kept["digest"])
+    of_today = digest()
+    with suppress(StoreError):  # a cache that cannot be written
+        write_atomically(file, json.dumps({"facts": facts, "digest": of_today}))
+    return of_today
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _outputs() -> Iterator["torch.Tensor"]:
