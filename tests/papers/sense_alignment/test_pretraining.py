@@ -113,4 +113,6 @@ def test_a_window_begins_with_an_empty_state_unless_it_is_carried_over(stateful)
 @pytest.mark.parametrize("name", ["ELMo", "SaELMo"])
 def test_open_models_are_trained_on_text_that_begins_as_it_is_read_later(name):
     """With the state carried over, backward states of sentences read for themselves broke down."""
-    assert language_model("open", name).training.stateful is False
+    assert not [
+        p for p in ("open", "english", "known") if language_model(p, name).training.stateful
+    ]
