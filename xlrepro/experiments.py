@@ -152,5 +152,5 @@ def own_numbers(
     Raises:
         SettingsError: for an unknown profile.
     """
-    found = (records_by_experiment(keys, profile, store) for profile in profiles)
-    return gather(record for of in found for records in of.values() for record in records)
+    by_profile = (records_by_experiment(keys, profile, store) for profile in profiles)
+    return gather(record for of in by_profile for records in of.values() for record in records)

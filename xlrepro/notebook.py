@@ -89,7 +89,7 @@ class Shown:
 def _pairs(ran: Sequence[str], first: str, block: str | None) -> list[tuple[str, str]]:
     """Return the pairs of systems to compare, among those that ran."""
     blocks = dict.fromkeys(system.split(":", 1)[0] for system in ran)
-    bases = [first] if ":" in first else [f"{own}:{first}" for own in blocks]
+    bases = [first] if ":" in first else [f"{base}:{first}" for base in blocks]
     return [
         (base, other)
         for base in bases
@@ -193,7 +193,7 @@ class Page:
     @cached_property
     def _frame(self) -> "pd.DataFrame":
         """The comparison at the most telling profile."""
-        return compare(self.view, own=self.experiment)
+        return compare(self.view, experiment=self.experiment)
 
     def answer(self, figure: Any = None) -> Shown:
         """Say in two or three sentences what came back, and show the one figure that shows it.
@@ -233,7 +233,7 @@ class Page:
         pieces: list[Piece] = []
         for profile in [p for p in self.profiles if p != "smoke"] or self.profiles:
             view = View(self.view.experiment, profile, self.view.numbers)
-            frame = compare(view, own=self.experiment)
+            frame = compare(view, experiment=self.experiment)
             touching = deviations_list(self.view.experiment, profile=profile).deviations
             above = Legend(legend(frame), touching, self.view.experiment)
             pieces.append(Piece(MEANING[profile], above))

@@ -256,9 +256,9 @@ def of_system(system):
 
 
 def test_where_nothing_is_printed_the_trials_nobody_ran_are_shown_as_not_run(numbers):
-    own = announcing(of_system("word:TRS"), of_system("word:ORT"))
+    experiment = announcing(of_system("word:TRS"), of_system("word:ORT"))
     found = numbers({("word:ORT", r): {0: 95.0} for r in RATES}, "word_order/learning_rates")
-    frame = compare(View("word_order/learning_rates", "open", found), own=own)
+    frame = compare(View("word_order/learning_rates", "open", found), experiment=experiment)
     assert list(zip(frame["system"], frame["column"], frame["verdict"])) == [
         ("word:TRS", "5.0e-04", "not run"),
         ("word:TRS", "1.0e-03", "not run"),
@@ -268,41 +268,42 @@ def test_where_nothing_is_printed_the_trials_nobody_ran_are_shown_as_not_run(num
 
 
 def test_what_a_finished_trial_left_out_does_not_exist(numbers):
-    own = announcing(of_system("word:ORT"))
+    experiment = announcing(of_system("word:ORT"))
     found = numbers({("word:ORT", RATES[1]): {0: 95.0}}, "word_order/learning_rates")
-    frame = compare(View("word_order/learning_rates", "open", found), own=own)
+    frame = compare(View("word_order/learning_rates", "open", found), experiment=experiment)
     assert list(frame["column"]) == [RATES[1]]
 
 
 def test_without_printed_numbers_the_experiment_orders_rows_and_columns(numbers):
-    own = announcing(of_system("word:TRS"), of_system("word:ORT"))
+    experiment = announcing(of_system("word:TRS"), of_system("word:ORT"))
     values = {("word:ORT", r): {0: 1.0} for r in reversed(RATES)}
     values |= {("word:TRS", r): {0: 1.0} for r in (*reversed(RATES), "more")}
     found = numbers(values, "word_order/learning_rates")
-    frame = compare(View("word_order/learning_rates", "open", found), own=own)
+    frame = compare(View("word_order/learning_rates", "open", found), experiment=experiment)
     assert list(dict.fromkeys(frame["system"])) == ["word:TRS", "word:ORT"]
     assert list(dict.fromkeys(frame["column"])) == [*RATES, "more"]
 
 
 def test_a_printed_table_keeps_its_own_rows_and_columns(numbers):
-    own = announcing([("word:NEW", "de")], key="word_order/table2")
+    experiment = announcing([("word:NEW", "de")], key="word_order/table2")
     without = compare(View("word_order/table2", "open", NOTHING))
-    assert compare(View("word_order/table2", "open", NOTHING), own=own).equals(without)
+    frame = compare(View("word_order/table2", "open", NOTHING), experiment=experiment)
+    assert frame.equals(without)
 
 
 def test_a_profile_that_the_experiment_lacks_has_no_cells():
-    own = announcing(of_system("word:ORT"), profiles=("smoke",))
-    assert compare(View("word_order/learning_rates", "paper", NOTHING), own=own).empty
+    experiment = announcing(of_system("word:ORT"), profiles=("smoke",))
+    assert compare(View("word_order/learning_rates", "paper", NOTHING), experiment=experiment).empty
 
 
 def test_files_that_a_user_must_supply_hide_what_was_not_run():
-    own = announcing(of_system("word:ORT"))
+    experiment = announcing(of_system("word:ORT"))
 
     def make(*_):
         raise DataError("no such folder")
 
-    own = replace(own, make_trials=make)
-    assert compare(View("word_order/learning_rates", "open", NOTHING), own=own).empty
+    experiment = replace(experiment, make_trials=make)
+    assert compare(View("word_order/learning_rates", "open", NOTHING), experiment=experiment).empty
 
 
 def test_stale_cells_are_marked(numbers):

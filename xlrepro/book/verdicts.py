@@ -83,7 +83,7 @@ class Evidence:
     def frame(self, experiment: str, profile: str) -> "pd.DataFrame":
         """Return the cells of ``experiment``, reported beside reproduced, compared once."""
         view = View(experiment, profile, self.numbers)
-        return compare(view, own=all_experiments().get(experiment))
+        return compare(view, experiment=all_experiments().get(experiment))
 
     def cell_counts(self, experiment: str, profile: str) -> dict[str, int]:
         """Return how many cells of ``experiment`` have each verdict; {} where nothing was run."""

@@ -42,9 +42,9 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     views = {key: View(key, profile, numbers[key]) for key in keys}
     if experiments and not as_json:
         for key, view in views.items():
-            _print(_cells_table(compare(view, own=built.get(key))))
+            _print(_cells_table(compare(view, experiment=built.get(key))))
         return
-    cells = {key: compared_rows(view, own=built.get(key)) for key, view in views.items()}
+    cells = {key: compared_rows(view, experiment=built.get(key)) for key, view in views.items()}
     if as_json:
         typer.echo(json.dumps(cells, ensure_ascii=False, indent=1))
     else:

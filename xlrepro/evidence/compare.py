@@ -167,32 +167,32 @@ def _reproduced(view: View, system: str, column: str, entry: CatalogEntry) -> Re
     return ours
 
 
-def _not_run(own: "Experiment", view: View) -> set[tuple[str, str]]:
+def _not_run(experiment: "Experiment", view: View) -> set[tuple[str, str]]:
     """Return the cells of the trials that filled none; what a trial left out does not exist."""
-    if view.profile not in own.profiles:
+    if view.profile not in experiment.profiles:
         return set()
     filled = {(c.system, c.column) for c in view.cells}
     try:
-        announced = own.announced(view.profile)
+        announced = experiment.announced(view.profile)
     except DataError:  # files that name the trials must be supplied, and are not here
         return set()
     return {cell for cells in announced if filled.isdisjoint(cells) for cell in cells}
 
 
-def _sides(view: View, entry: CatalogEntry, own: "Experiment | None") -> Iterator[_Sides]:
+def _sides(view: View, entry: CatalogEntry, experiment: "Experiment | None") -> Iterator[_Sides]:
     """Yield the cells to show; a gap of the paper's table that nobody ran is none.
 
-    The paper's rows and columns stand first, then ours; where it prints none, those of ``own``.
+    The paper's rows and columns stand first, then ours; where it prints none, the experiment's.
     """
     reported = load_reported()
     systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
     missing: set[tuple[str, str]] = set()
-    if own is not None and not columns:
-        missing = _not_run(own, view)
+    if experiment is not None and not columns:
+        missing = _not_run(experiment, view)
         rows = {system for system, _ in missing}.union(view.systems)
         across = {column for _, column in missing}.union(view.columns)
-        systems = [s.identifier for s in own.systems if s.identifier in rows]
-        columns = [c for c in own.columns if c in across]
+        systems = [s.identifier for s in experiment.systems if s.identifier in rows]
+        columns = [c for c in experiment.columns if c in across]
     for system in dict.fromkeys([*systems, *view.systems]):
         for column in dict.fromkeys([*columns, *view.columns]):
             theirs = reported.get(view.experiment, entry.reference(system), column)
@@ -202,7 +202,7 @@ def _sides(view: View, entry: CatalogEntry, own: "Experiment | None") -> Iterato
                 yield _Sides(view.experiment, view.profile, system, column, theirs, ours)
 
 
-def compared_rows(view: View, own: "Experiment | None" = None) -> list[dict[str, Any]]:
+def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[dict[str, Any]]:
     """Set every reported cell of an experiment beside the reproduced one.
 
     A system of a block of ours (``word-mapped:ORT``) stands beside the reported row that the
@@ -210,8 +210,8 @@ def compared_rows(view: View, own: "Experiment | None" = None) -> list[dict[str,
 
     Args:
         view: the reproduced cells of an experiment at a profile.
-        own: the experiment as it is built. Where the paper prints no number of it, its rows and
-            columns give the order, and cells of trials that nobody ran are there as "not run".
+        experiment: as it is built. Where the paper prints no number of it, its rows and columns
+            give the order, and cells of trials that nobody ran are there as "not run".
 
     Returns:
         A row per (system, column), all reported, then all that were run, with the names of
@@ -228,15 +228,15 @@ def compared_rows(view: View, own: "Experiment | None" = None) -> list[dict[str,
     catalog = load_catalog()
     if view.profile not in PROFILES:
         raise SettingsError(f"unknown profile {view.profile!r}; known: {', '.join(PROFILES)}")
-    shown = _sides(view, catalog.experiment(view.experiment), own)
+    shown = _sides(view, catalog.experiment(view.experiment), experiment)
     return [_row(sides, catalog) for sides in shown]
 
 
-def compare(view: View, own: "Experiment | None" = None) -> "pd.DataFrame":
+def compare(view: View, experiment: "Experiment | None" = None) -> "pd.DataFrame":
     """Return `compared_rows` as a table with the columns ``COLUMNS``."""
     import pandas as pd
 
-    frame = pd.DataFrame(compared_rows(view, own), columns=list(COLUMNS))
+    frame = pd.DataFrame(compared_rows(view, experiment), columns=list(COLUMNS))
     for name in ("reported", "reproduced", "low", "high", "difference", "allowed"):
         frame[name] = frame[name].astype(float)
     return frame

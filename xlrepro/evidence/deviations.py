@@ -122,12 +122,12 @@ def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
                 f"{path}: {deviation.id}: rows or columns of {min(other)}, which is not among its "
                 "experiments"
             )
-        own = {
+        full_keys = {
             "experiments": tuple(keys.values()),
             "rows": {keys[name]: given for name, given in deviation.rows.items()},
             "columns": {keys[name]: given for name, given in deviation.columns.items()},
         }
-        full.append(deviation.model_copy(update=own))
+        full.append(deviation.model_copy(update=full_keys))
     return full
 
 

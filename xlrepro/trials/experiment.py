@@ -229,12 +229,12 @@ def shared_cells(ours: FindPlace) -> dict[str, Any]:
     """
 
     def cells(record: Record) -> list[Cell]:
-        found = ((cell, ours(record, cell.system, cell.column)) for cell in record.cells)
-        return [replace(cell, system=at[0], column=at[1]) for cell, at in found if at]
+        placed = ((cell, ours(record, cell.system, cell.column)) for cell in record.cells)
+        return [replace(cell, system=at[0], column=at[1]) for cell, at in placed if at]
 
     def fills(trial: Trial) -> list[Address]:
-        found = (ours(trial, *theirs) for theirs in product(trial.systems, trial.columns))
-        return [at for at in found if at]
+        addresses = (ours(trial, *theirs) for theirs in product(trial.systems, trial.columns))
+        return [at for at in addresses if at]
 
     return {"cells": cells, "fills": fills}
 

@@ -24,8 +24,8 @@ class PublishedLines:
     def __init__(self, path: Path, lines: list[str]) -> None:
         self._path = path
         self._lines = lines
-        found = {number: KEY.search(line) for number, line in enumerate(lines)}
-        self._numbers = {key[1]: number for number, key in found.items() if key}
+        matches = {number: KEY.search(line) for number, line in enumerate(lines)}
+        self._numbers = {match[1]: number for number, match in matches.items() if match}
 
     def get(self, key: str, on_error: OnError) -> Record | None:
         """Return the record of a key; a broken line goes to ``on_error`` and counts as none."""

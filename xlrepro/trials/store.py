@@ -86,8 +86,8 @@ class RecordStore:
         A broken file is named in a warning and counts as no record.
         """
         published = (lines.get(key, self._report) for lines in self._published_lines())
-        found = (self._read_local(self.path(key)), next(filter(None, published), None))
-        return max(filter(None, found), key=lambda record: record.started, default=None)
+        copies = (self._read_local(self.path(key)), next(filter(None, published), None))
+        return max(filter(None, copies), key=lambda record: record.started, default=None)
 
     def check_writable(self) -> None:
         """Make the folders that a run writes into, before it trains anything.
@@ -143,8 +143,8 @@ class RecordStore:
         """
         groups: dict[tuple[str, str], list[Record]] = {}
         for key, record in self._local_records().items():
-            asked = experiments is None or record.experiment in experiments
-            if asked and record.profile in profiles and (keys is None or key in keys):
+            wanted = experiments is None or record.experiment in experiments
+            if wanted and record.profile in profiles and (keys is None or key in keys):
                 groups.setdefault((record.experiment, record.profile), []).append(record)
         return [
             self._publish_one(self.published_path(*address), records)

@@ -71,8 +71,10 @@ def reasons(evidence: Evidence, paper: str, profile: str = "open", page: str = E
         page: of all deviations, as seen from where this stands.
     """
     verdicts = evidence.verdicts(paper)
-    own = {c.id: v for c in evidence.all_claims[paper] if (v := verdicts[c.id].get(profile))}
-    failing = [c for c in evidence.all_claims[paper] if c.id in own and own[c.id].status == FAILS]
+    judged = {c.id: v for c in evidence.all_claims[paper] if (v := verdicts[c.id].get(profile))}
+    failing = [
+        c for c in evidence.all_claims[paper] if (v := judged.get(c.id)) and v.status == FAILS
+    ]
     known = [d for d in load_deviations() if d.weight == WEIGHTS[0]]
     touched = Counter(
         d.id for claim in failing for d in touching(claim, evidence.judge, [profile], known)
@@ -88,7 +90,7 @@ def reasons(evidence: Evidence, paper: str, profile: str = "open", page: str = E
     clauses = [
         f"Behind the {len(failing)} that fail{'s' * (len(failing) == 1)}: {'; '.join(parts)}"
     ] * bool(parts)
-    open_ = [v for v in own.values() if v.status == UNDECIDED]
+    open_ = [v for v in judged.values() if v.status == UNDECIDED]
     few = sum(v.n == 1 for v in open_)
     clauses += [f"{few} of {len(open_)} undecided: one seed"] * bool(few)
     return f'<p class="xl-why">{". ".join(clauses)}.</p>' if clauses else ""

@@ -26,8 +26,8 @@ def standing() -> str:
     if not records:
         return "<p>No record on real data is part of this copy yet.</p>"
     counts = Counter(map(standing_check(), records))
-    told = ", ".join(f"<b>{counts[s]}</b> {s}" for s in STANDINGS)
-    return f'<p class="xl-standing">Records behind them: {told}.</p>'
+    standings = ", ".join(f"<b>{counts[s]}</b> {s}" for s in STANDINGS)
+    return f'<p class="xl-standing">Records behind them: {standings}.</p>'
 
 
 def cost() -> str:

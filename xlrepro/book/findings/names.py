@@ -139,8 +139,10 @@ class Findings:
         cell = View(experiment, at, self.evidence.numbers).get(system, ours)
         records = {r.key: r for r in self.evidence.records} if cell else {}
         keys = cell.keys if cell else ()
-        found: list[Any] = [reduce(_inner, path, records[key].details) for key in keys]
-        values = [v[0] / v[1] if isinstance(v, list) else float(v) for v in found if v is not None]
+        details: list[Any] = [reduce(_inner, path, records[key].details) for key in keys]
+        values = [
+            v[0] / v[1] if isinstance(v, list) else float(v) for v in details if v is not None
+        ]
         value = fmean(values) if values else math.nan
         return Number(self.sentences, value, decimals, f"{'/'.join(path)} of {system} in {table}")
 

@@ -97,7 +97,7 @@ class Gap:
         mean, low, high: in the paper's unit; NaN where missing; one seed has no interval.
         n: the seeds that both have.
         theirs: the same difference in the printed numbers, as text; empty where there is none.
-        asked: whether a condition has asked for its direction.
+        direction_read: whether a condition has asked for its direction.
     """
 
     sentences: Sentences
@@ -108,10 +108,10 @@ class Gap:
     high: float = math.nan
     n: int = 0
     theirs: str = ""
-    asked: bool = field(default=False, repr=False)
+    direction_read: bool = field(default=False, repr=False)
 
     def _says(self, answer: bool) -> bool:
-        self.asked = True
+        self.direction_read = True
         return answer
 
     @property
@@ -167,7 +167,7 @@ class Gap:
 
     def _check(self) -> None:
         self.sentences.need(self.what)
-        if not self.asked:
+        if not self.direction_read:
             raise SettingsError(f"{self.sentences.where}: no condition asks which way {self.what}")
         if not self.n:
             raise SettingsError(f"{self.sentences.where}: {self.what} was not run")

@@ -40,20 +40,21 @@ def scores_along(view: View, *, along: str) -> Figure:
     for target, (axes, columns) in panels.items():
         values = [value_of(column) for column in columns]
         for index, system in enumerate(systems):
-            own = [cell for column in columns if (cell := view.get(system, column))]
-            if own:
+            scores = [cell for column in columns if (cell := view.get(system, column))]
+            if scores:
                 shift = APART * (index - (len(systems) - 1) / 2) * (values[-1] - values[0])
                 name = system.partition(":")[2]
                 line_with_intervals(
                     axes,
-                    [value_of(cell.column) + shift for cell in own],
-                    own,
+                    [value_of(cell.column) + shift for cell in scores],
+                    scores,
                     color=known[system].colour,
                     marker=MARKERS[index % len(MARKERS)],
                     label=name,
                 )
                 ends = dict.fromkeys(
-                    f"{number(c.mean)} at {c.column.partition('/')[2]}" for c in (own[0], own[-1])
+                    f"{number(c.mean)} at {c.column.partition('/')[2]}"
+                    for c in (scores[0], scores[-1])
                 )
                 sentences.append(f"{target}, {name}: {' to '.join(ends)}")
     first = drawing.axes[0]
@@ -123,12 +124,12 @@ def _panels(
     """Return a panel per target with its columns in the order of their values, on its axis."""
     targets = sorted({target_of(column) for column in columns})
     drawing, (panels,) = new_panels(1, len(targets), 3.6 * len(targets) + 0.6, 3.6, sharey=sharey)
-    found = {}
+    panel_of = {}
     for target, axes in zip(targets, panels, strict=True):
-        own = sorted((c for c in columns if target_of(c) == target), key=value_of)
-        labels = [column.partition("/")[2] for column in own]
+        ordered = sorted((c for c in columns if target_of(c) == target), key=value_of)
+        labels = [column.partition("/")[2] for column in ordered]
         axes.set_title(f"{title}: {target} ({profile})", fontsize=9)
         axes.set_xlabel(along)
-        axes.set_xticks([value_of(column) for column in own], labels, rotation=45)
-        found[target] = (axes, own)
-    return drawing, found
+        axes.set_xticks([value_of(column) for column in ordered], labels, rotation=45)
+        panel_of[target] = (axes, ordered)
+    return drawing, panel_of

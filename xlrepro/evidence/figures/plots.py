@@ -92,10 +92,11 @@ def reported_beside_reproduced(
     if shown.empty:
         return RowPlot(title, f"{title}: nothing was run, and the paper prints nothing.", "", ())
     systems = list(dict.fromkeys(shown["system"]))
-    own, several = looks_of(str(frame["experiment"].iloc[0]), systems), shown["block"].nunique() > 1
+    look_of = looks_of(str(frame["experiment"].iloc[0]), systems)
+    several = shown["block"].nunique() > 1
     rows, said = [], []
     for row in shown.to_dict("records"):
-        look = Look(own[row["system"]].colour)
+        look = Look(look_of[row["system"]].colour)
         marks = [_mark(row, "reproduced", look)] * bool(row["n"] and not printed_alone)
         marks += [Mark(row["reported"], NAN, NAN, PAPER)] * (row["reported"] == row["reported"])
         ours = [] if printed_alone else [_score(row) if row["n"] else str(row["verdict"])]

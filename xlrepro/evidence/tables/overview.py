@@ -148,12 +148,12 @@ class _Axis:
 
     def groups(self) -> list[list[str]]:
         """Return the names in parts that a page is wide enough for, kept together by first part."""
-        own: dict[str, list[str]] = {}
+        parts: dict[str, list[str]] = {}
         for name in self.names:
             first = name.partition(self.mark)[0] if self.mark in name else ""
-            own.setdefault(first, []).append(name)
+            parts.setdefault(first, []).append(name)
         groups: list[list[str]] = [[]]
-        for part in own.values():
+        for part in parts.values():
             pieces = -(-len(part) // MOST_COLUMNS)
             size = -(-len(part) // pieces)
             for start in range(0, len(part), size):
@@ -184,12 +184,12 @@ class _Axis:
         for name in names:
             parts.setdefault(name.partition(self.mark)[0], []).append(name)
         notes: list[_Note] = []
-        for part, own in ((ALL, names), *(parts.items() if len(parts) <= MOST_PARTS else ())):
+        for part, group in ((ALL, names), *(parts.items() if len(parts) <= MOST_PARTS else ())):
             above = notes[0].links if notes and notes[0].about == ALL else ()
-            links = [link for link in self.links[own[0]] if link not in above] if own else []
-            shared = tuple(x for x in links if all(x in self.links[name] for name in own))
-            if shared and len(own) > 1:
-                notes.append(_Note(part, tuple(own), shared))
+            links = [link for link in self.links[group[0]] if link not in above] if group else []
+            shared = tuple(x for x in links if all(x in self.links[name] for name in group))
+            if shared and len(group) > 1:
+                notes.append(_Note(part, tuple(group), shared))
         return notes
 
     @cached_property

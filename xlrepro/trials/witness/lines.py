@@ -70,11 +70,11 @@ class Witness(Checked):
         A setting that is not there has its default, a value of its own: so a path that the line
         covers and the settings do not have is missing, too, unless it covers `ABSENT` there.
         """
-        own = categories(settings)
-        absent = {path: {ABSENT} for path in self.covers.keys() - own.keys()}
+        present = categories(settings)
+        absent = {path: {ABSENT} for path in self.covers.keys() - present.keys()}
         return [
             f"{path}={value or 'default'}"
-            for path, values in sorted({**own, **absent}.items())
+            for path, values in sorted({**present, **absent}.items())
             for value in sorted(values.difference(self.covers.get(path, ())))
         ]
 

@@ -21,16 +21,16 @@ def average_weights(view: View) -> RowPlot:
         view: reproduced cells, fractions; a column is ``"target/source"``.
     """
     title = f"Average weight of each source's expert ({view.profile})"
-    own: dict[tuple[str, str], dict[str, ReproducedCell]] = {}
+    weights: dict[tuple[str, str], dict[str, ReproducedCell]] = {}
     for system in view.systems:
         for cell in view.of(system):
             target, _, source = cell.column.partition("/")
-            own.setdefault((system.partition(":")[2], target), {})[source] = cell
-    if not own:
+            weights.setdefault((system.partition(":")[2], target), {})[source] = cell
+    if not weights:
         return RowPlot(title, f"{title}: nothing was run.", "", ())
-    known = looks(sorted({source for cells in own.values() for source in cells}))
+    known = looks(sorted({source for cells in weights.values() for source in cells}))
     rows, said = [], []
-    for (name, target), cells in own.items():
+    for (name, target), cells in weights.items():
         marks = [Mark(1 / len(cells), math.nan, math.nan, CHANCE)]
         for source, cell in sorted(cells.items()):
             low, high = (cell.interval.low, cell.interval.high) if cell.interval else [math.nan] * 2
@@ -79,15 +79,15 @@ def by_row(records: Sequence[Record], name: str) -> dict[tuple[Entry, str], list
     Returns:
         (row, column) -> the score and the report of each seed.
     """
-    found: dict[tuple[Entry, str], list[Any]] = {}
+    gathered: dict[tuple[Entry, str], list[Any]] = {}
     for record in records:
         scores = {cell.column: cell.value for cell in record.cells}
         block, _, name_of_row = ", ".join(record.systems).partition(":")
         for column, reports in record.details.get("experiments", {}).items():
             if report := reports.get(name):
                 row = Entry(name_of_row, block)
-                found.setdefault((row, column), []).append((scores.get(column), report))
-    return found
+                gathered.setdefault((row, column), []).append((scores.get(column), report))
+    return gathered
 
 
 def accuracy_of_gates(records: Sequence[Record], profile: str) -> Table:

@@ -30,8 +30,8 @@ def hyperparameters_table() -> Table:
             paper = Entry("–", title="in the paper's text, not in its table")
             if theirs:
                 paper = Entry(theirs.printed, sort=theirs.value, title=theirs.source)
-            own = (_own(ours.get(p), setting, theirs) for p in profiles)
-            rows.append((Entry(task), Entry(name), paper, *own))
+            entries = (_own(ours.get(p), setting, theirs) for p in profiles)
+            rows.append((Entry(task), Entry(name), paper, *entries))
     names = headings("task", "setting", "paper", *profiles, numeric=("paper", *profiles))
     caption = (
         "Settings of MAN-MoE as printed in Table 6, and those of our presets. "

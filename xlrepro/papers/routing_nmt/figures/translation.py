@@ -54,10 +54,10 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
     sentences = []
     for number_of, system in enumerate(systems):
-        own = [column for column in columns if view.get(system, column)]
-        differences = paired_differences(view, system, PLAIN, own)
+        filled = [column for column in columns if view.get(system, column)]
+        differences = paired_differences(view, system, PLAIN, filled)
         shift = 0.18 * (number_of - (len(systems) - 1) / 2)
-        at = [columns.index(column) + shift for column in own]
+        at = [columns.index(column) + shift for column in filled]
         name = system.partition(":")[2]
         draw_differences(
             axis,
@@ -70,7 +70,7 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
         )
         gains = ", ".join(
             f"{column.split('/')[0]} {number(float(mean), 2, True)}"
-            for column, mean in zip(own, differences["mean"], strict=True)
+            for column, mean in zip(filled, differences["mean"], strict=True)
         )
         sentences.append(f"{name}: {gains}")
     axis.axvline(0, color="#777777", linewidth=0.8)

@@ -58,10 +58,10 @@ def _word_row(task: str, identifier: str, profile: str, overrides: Overrides) ->
 def _table1(systems: Sequence[str], profile: str, overrides: Overrides) -> Iterator[Run]:
     words = of_word_rows(systems, overrides)
     for identifier in systems:
-        own = overrides if is_mbert(identifier) else words
+        row_overrides = overrides if is_mbert(identifier) else words
         if not identifier.startswith(f"{ON_STATES}:"):
-            yield _table1_row("NER", identifier, profile, own)
-        yield _table1_row("SF", identifier, profile, own)
+            yield _table1_row("NER", identifier, profile, row_overrides)
+        yield _table1_row("SF", identifier, profile, row_overrides)
 
 
 @per_row

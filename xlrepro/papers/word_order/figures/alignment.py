@@ -160,8 +160,8 @@ def gain_against_p_at_1(view: View) -> RowPlot:
         for task in TASKS
         for other in OTHERS
     }
-    own = looks_of(view.experiment, [f"word:{other}" for other in OTHERS])
-    look = {other: own[f"word:{other}"] for other in OTHERS}
+    looks = looks_of(view.experiment, [f"word:{other}" for other in OTHERS])
+    look = {other: looks[f"word:{other}"] for other in OTHERS}
     rows, said = [], []
     for task in TASKS:
         here = {g.level: g.p_at_1 for other in OTHERS for g in everywhere[task, other]}
@@ -174,8 +174,8 @@ def gain_against_p_at_1(view: View) -> RowPlot:
                 for other, g in at.items()
             ]
     if not rows:
-        told = f"{title}: {FIRST}, another encoder and P@1 were not all run."
-        return RowPlot(title, told, "", ())
+        alt = f"{title}: {FIRST}, another encoder and P@1 were not all run."
+        return RowPlot(title, alt, "", ())
     key = tuple((f"{FIRST} − {other}", look[other]) for other in OTHERS)
     alt = f"Dot plot with 95 % intervals. {title}. {'; '.join(said)}."
     return RowPlot(title, alt, "points", tuple(rows), key, zero=True)

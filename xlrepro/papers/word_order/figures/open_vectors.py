@@ -17,20 +17,20 @@ def over_languages(view: View) -> RowPlot:
             languages for which all sets that have it were measured.
     """
     title = f"Means over languages ({view.profile})"
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    by_measure: dict[str, dict[str, dict[str, float]]] = {}
     for cell in view.cells:
         language, _, measure = cell.column.partition("/")
-        found.setdefault(measure, {}).setdefault(cell.system, {})[language] = cell.mean
-    own, names = looks_of(view.experiment, view.systems), short_names(view.systems)
+        by_measure.setdefault(measure, {}).setdefault(cell.system, {})[language] = cell.mean
+    look_of, names = looks_of(view.experiment, view.systems), short_names(view.systems)
     rows, said = [], []
-    for measure, by_system in found.items():
+    for measure, by_system in by_measure.items():
         shared = set.intersection(*(set(of) for of in by_system.values()))
         means = {s: fmean(of[lang] for lang in shared) for s, of in by_system.items() if shared}
-        marks = tuple(Mark(mean, math.nan, math.nan, own[s]) for s, mean in means.items())
+        marks = tuple(Mark(mean, math.nan, math.nan, look_of[s]) for s, mean in means.items())
         rows.append(Row(f"{measure} ({len(shared)})", marks))
         said += [f"{measure}, {names[s]}: {number(mean, 1)}" for s, mean in means.items()]
     return RowPlot(
         title, f"Dot plot, in brackets the number of languages. {'; '.join(said) or 'Not run'}.",
-        "percent", tuple(rows), tuple((names[s], own[s]) for s in view.systems),
+        "percent", tuple(rows), tuple((names[s], look_of[s]) for s in view.systems),
         bounds=(0.0, 100.0),
     )  # fmt: skip
