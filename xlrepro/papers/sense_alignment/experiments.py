@@ -73,10 +73,10 @@ def _table2(systems: Sequence[str], profile: str, overrides: Overrides) -> Itera
         block, _, name = identifier.partition(":")
         rows.setdefault((block.endswith(EQUAL_TIME), name), []).append(identifier)
     for (timed, name), same in rows.items():
-        own = changed
+        row_changes = changed
         if timed:
-            own = changed._replace(training={**changed.training, "steps": steps[name]})
-        model = None if name in BASELINES else language_model(models, name, SOURCE, own)
+            row_changes = changed._replace(training={**changed.training, "steps": steps[name]})
+        model = None if name in BASELINES else language_model(models, name, SOURCE, row_changes)
         values = {**preset, **changed.others, "model": model}
         settings = validated(values, f"table2 {profile} {name}", DisambiguationSettings)
         hashes = sense_data.data_hashes(settings)
@@ -99,9 +99,9 @@ def transfer_settings(
     for head in ("tagger", "classifier"):
         if head in values:
             fields = {"epochs", "hidden_dim", "batch_size", "patience", "dropout", "clip_norm"}
-            own = {k: changed.others[k] for k in fields & changed.others.keys()}
-            values[head] = {**values[head], **own}
-            values |= {k: v for k, v in changed.others.items() if k not in own}
+            head_changes = {k: changed.others[k] for k in fields & changed.others.keys()}
+            values[head] = {**values[head], **head_changes}
+            values |= {k: v for k, v in changed.others.items() if k not in head_changes}
     two = name != "ELMo"
     source = language_model(profile, name, target if two else SOURCE, changed)
     values |= {
