@@ -36,7 +36,8 @@ from benchmarks import (
 from benchmarks.timing import Result
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
-from xlrepro.trials import devices, machine
+from xlrepro.trials import machine
+from xlrepro.trials.engine import devices
 from xlrepro.trials.engine.cluster import ALLOCATOR_ENVIRONMENT
 from xlrepro.trials.store import write_atomically
 
