@@ -142,7 +142,7 @@ def _scale(axis: "Axes", farthest: float) -> None:
     axis.set_ylabel("lower perplexity, %")
     if farthest > FAR:
         axis.set_yscale("symlog", linthresh=LINEAR)
-        axis.yaxis.set_major_locator(FixedLocator([-1000, -100, -LINEAR, 0, LINEAR, 100]))
+        axis.yaxis.set_major_locator(FixedLocator([-1000, -100, 0, 100]))
         axis.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         axis.set_ylabel(f"lower perplexity, %\n(beyond ±{LINEAR}: logarithmic)")
 
