@@ -6,17 +6,18 @@ from fnmatch import filter as matching
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.deviations import load_deviations
-from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.presets import preset_keys
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
 from xlrepro.trials.trial import PROFILES
+
+if TYPE_CHECKING:
+    from xlrepro.evidence.reproduced import ReproducedNumbers
 
 PAPERS = Path(__file__).parent / "papers"
 
@@ -62,6 +63,9 @@ def check_deviations(key: str | None = None) -> None:
     Raises:
         DataError: for a name that stands for no row or no column.
     """
+    from xlrepro.evidence.deviations import load_deviations  # these load numpy: `list` need not
+    from xlrepro.evidence.reported import load_reported
+
     built = all_experiments()
     for deviation in load_deviations(key):
         for name in {*deviation.experiments} & {*built} & ({key} if key else {*built}):
@@ -146,11 +150,13 @@ def records_by_experiment(
 
 def own_numbers(
     keys: Sequence[str], profiles: Sequence[str], store: RecordStore | None = None
-) -> ReproducedNumbers:
+) -> "ReproducedNumbers":
     """Gather the records of those of the experiments that are built and know a profile.
 
     Raises:
         SettingsError: for an unknown profile.
     """
+    from xlrepro.evidence.reproduced import gather
+
     by_profile = (records_by_experiment(keys, profile, store) for profile in profiles)
     return gather(record for of in by_profile for records in of.values() for record in records)

@@ -65,7 +65,7 @@ def test_a_row_or_column_that_the_experiment_lacks_is_one_line(tmp_path, monkeyp
     def check(name):
         text = FILE.replace("why: w,\n    ", f"why: w, {kind}: {{table2: ['{name}']}},")
         found = written(tmp_path, text)
-        monkeypatch.setattr(experiments, "load_deviations", lambda key: found)
+        monkeypatch.setattr("xlrepro.evidence.deviations.load_deviations", lambda key: found)
         experiments.check_deviations()
 
     check(known)
