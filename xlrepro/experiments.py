@@ -116,8 +116,8 @@ def records_left_out(profile: str, store: RecordStore | None = None) -> dict[str
     store, asked, others = store or RecordStore(), set[str](), dict[str, str]()
     for each in all_experiments().values():
         if profile in each.profiles:
-            own, left = _by_preset(each, profile, store)
-            asked |= {r.key for r in own}
+            wanted, left = _by_preset(each, profile, store)
+            asked |= {r.key for r in wanted}
             others |= {r.key: r.experiment for r in left}
     return dict(Counter(of for key, of in others.items() if key not in asked))
 

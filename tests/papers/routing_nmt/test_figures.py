@@ -94,6 +94,16 @@ def test_gains_against_size_have_intervals_over_seeds(records):
     assert "MTL (Full), vi: 7: +50.0 ± 211.8" in figure.alt
 
 
+@pytest.mark.parametrize(("times", "scale"), [(1, "linear"), (10, "symlog")])
+def test_one_training_that_stands_still_leaves_the_others_room(records, times, scale):
+    stuck = next(r for r in records if r.systems[0].endswith("(Full)") and r.seed == 0)
+    cells = tuple(replace(c, value=times * c.value) for c in stuck.cells)
+    others = [r for r in records if r.systems[0].endswith(("NMT", "(Full)")) and r.seed == 0]
+    moved = [r if r is not stuck else r.model_copy(update={"cells": cells}) for r in others]
+    (axis,) = translation.gain_against_size(moved, "open").drawing.axes
+    assert axis.get_yscale() == scale
+
+
 def test_the_bootstrap_of_records_is_that_of_their_translations(records):
     table = translation.bootstrap_table(records, "open")
     told = [("MTL (Routing)", "NMT"), ("MTL (Routing)", "MTL (Full)"), ("MTL (Full)", "NMT")]
