@@ -104,6 +104,8 @@ RUN_AXE = """async (colours) => {
         .filter(({impact}) => impact === "serious" || impact === "critical")
         .map(({id, nodes}) => `${id}: ${nodes.length} x ${nodes[0].html.slice(0, 120)}`);
 }"""
+# A colour on its way from one theme to the other is nobody's: a button takes 150 ms.
+AT_REST = "*, ::before, ::after { transition: none !important; animation: none !important; }"
 SET_THEME = """(theme) => {
     document.documentElement.dataset.theme = theme;
     document.documentElement.style.colorScheme = theme;
@@ -208,6 +210,7 @@ def listen(page: Page, visit: Visit) -> dict[str, Any]:
 def look(page: Page, url: str, visit: Visit) -> None:
     page.set_viewport_size(DESK)
     page.goto(url, wait_until="load")
+    page.add_style_tag(content=AT_REST)
     if page.evaluate("!!document.querySelector('.bd-article .math')"):
         page.evaluate("() => window.MathJax && MathJax.startup.promise")
     of_experiment = page.evaluate("!!document.querySelector('.xl-top')")
