@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
@@ -24,7 +23,6 @@ NOT_RUN, NOT_REPORTED = "not run", "not reported"
 # cannot be.
 OTHER_DATA, NOT_HERE, QUOTED = "other data", "not here", "quoted"
 VERDICTS = (WITHIN, ABOVE, BELOW, OTHER_DATA, NOT_RUN, NOT_HERE, QUOTED, NOT_REPORTED)
-AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the binary fractions
 
 COLUMNS = (
@@ -150,20 +148,11 @@ def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
 
 
 def _reproduced(view: View, system: str, column: str, entry: CatalogEntry) -> ReproducedCell | None:
-    """Return a cell as it was run, or made of others: a mean of columns, a difference of rows."""
+    """Return a cell as it was run, or the difference of two rows that it stands for."""
     ours = view.get(system, column)
     if ours is None and system in entry.differences:
         sides = [_reproduced(view, s, column, entry) for s in entry.differences[system]]
         return joined_cell(sides, lambda values: values[0] - values[1], system, column)
-    if ours is None and column == AVERAGE and column in entry.average_columns:
-        reference = entry.reference(system)
-        left_out = {*entry.source_columns, *entry.average_columns}
-        targets = [
-            view.get(system, cell.column)
-            for cell in load_reported().cells(view.experiment)
-            if cell.system == reference and cell.printed and cell.column not in left_out
-        ]
-        return joined_cell(targets, fmean, system, AVERAGE)
     return ours
 
 

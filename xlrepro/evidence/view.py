@@ -4,8 +4,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import fmean
 
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+
+AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +28,28 @@ class View:
     numbers: ReproducedNumbers
 
     def get(self, system: str, column: str) -> ReproducedCell | None:
-        """Return a cell, or ``None`` where nobody ran it."""
-        return self.numbers.get(self.experiment, self.profile, system, column)
+        """Return a cell, or ``None`` where nobody ran it.
+
+        The average over targets that trials of one target each could not fill is made of theirs,
+        seed by seed.
+        """
+        cell = self.numbers.get(self.experiment, self.profile, system, column)
+        return self._average(system) if cell is None and column == AVERAGE else cell
+
+    def _average(self, system: str) -> ReproducedCell | None:
+        entry = load_catalog().experiments.get(self.experiment)
+        if entry is None or AVERAGE not in entry.average_columns:
+            return None
+        left_out = {*entry.source_columns, *entry.average_columns}
+        targets = [
+            cell.column
+            for cell in load_reported().cells(self.experiment)
+            if cell.system == entry.reference(system)
+            and cell.printed
+            and cell.column not in left_out
+        ]
+        cells = [self.numbers.get(self.experiment, self.profile, system, t) for t in targets]
+        return joined_cell(cells, fmean, system, AVERAGE)
 
     def mean(self, system: str, column: str) -> float:
         """Return a cell's mean over seeds; NaN where nobody ran it."""

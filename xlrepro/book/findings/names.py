@@ -167,9 +167,8 @@ class Findings:
         experiment, system, column = cell
         entry = self.evidence.catalog.experiment(experiment)
         ours = entry.column_at(condition.profile, column)
-        reproduced = self.evidence.numbers.get(
-            experiment, condition.profile, condition.place(system), ours
-        )
+        view = View(experiment, condition.profile, self.evidence.numbers)
+        reproduced = view.get(condition.place(system), ours)
         if reproduced is not None:
             return reproduced.mean
         printed = self.evidence.reported.get(*cell)

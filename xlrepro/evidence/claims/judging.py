@@ -27,6 +27,7 @@ from xlrepro.evidence.reproduced import (
     ReproducedNumbers,
     t_interval,
 )
+from xlrepro.evidence.view import View
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 NOT_RUN, NOT_EVALUABLE = "not run", "not evaluable"
@@ -237,7 +238,7 @@ class Judge:
             placed = condition.place(system)
             entry = self.catalog.experiment(experiment)
             column = entry.column_at(condition.profile, printed_column)
-            cell = self.numbers.get(experiment, condition.profile, placed, column)
+            cell = View(experiment, condition.profile, self.numbers).get(placed, column)
             printed = self.reported.get(*address)
             if cell is not None:
                 cells[address] = cell
