@@ -13,7 +13,7 @@ from xlrepro.evidence.answers import MEANING, answer
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.judging import Condition, Judge
 from xlrepro.evidence.claims.table import claims_of, claims_table
-from xlrepro.evidence.compare import AVERAGE, compare
+from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import DeviationList, deviations_list, weighing_most
 from xlrepro.evidence.figures import drawing, plots
 from xlrepro.evidence.figures.plots import reported_beside_reproduced
@@ -23,7 +23,7 @@ from xlrepro.evidence.provenance import provenance_table
 from xlrepro.evidence.reproduced import gather
 from xlrepro.evidence.tables.cells import pairs_table
 from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_tables, legend
-from xlrepro.evidence.view import View
+from xlrepro.evidence.view import AVERAGE, View
 from xlrepro.experiments import check_deviations, own_numbers, own_records
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.trials.engine.running import run_trials

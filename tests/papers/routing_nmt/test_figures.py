@@ -104,6 +104,16 @@ def test_one_training_that_stands_still_leaves_the_others_room(records, times, s
     assert axis.get_yscale() == scale
 
 
+@pytest.mark.parametrize(("far", "scale"), [(9.0, "linear"), (900.0, "symlog")])
+def test_so_do_the_differences_of_perplexity(far, scale):
+    column = "en-vi/test/PPL"
+    plain = ("translation:NMT", column, (5.0, 6.0, 7.0))
+    shared = ("translation:MTL (Full)", column, (4.0, 6.0, far))
+    cells = view("routing_nmt/table1", [plain, shared])
+    (axis,) = translation.gain_over_plain(cells, metric="PPL").drawing.axes
+    assert axis.get_xscale() == scale
+
+
 def test_the_bootstrap_of_records_is_that_of_their_translations(records):
     table = translation.bootstrap_table(records, "open")
     told = [("MTL (Routing)", "NMT"), ("MTL (Routing)", "MTL (Full)"), ("MTL (Full)", "NMT")]

@@ -26,13 +26,15 @@ from xlrepro.trials.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 PLAIN = f"{BLOCK}:NMT"
 # later systems against earlier ones, as N01 to N04 compare them: routing first
 COMPARED = tuple(
     (first, second) for first in SYSTEMS[::-1] for second in SYSTEMS[: SYSTEMS.index(first)]
 )
-FAR, LINEAR = 150, 30  # percent: gains this far are drawn on a logarithmic axis, linear within
+FAR, LINEAR = 150, 30  # gains this far are drawn on a logarithmic axis, linear within
+TICKS = (30, 100, 300, 1000)  # of such an axis
 LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 
 
@@ -52,11 +54,13 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
         return nothing_to_draw(title, "NMT and a multi-task system were not both run")
     known = looks_of(view.experiment, systems)
     drawing, axis = new_drawing(7.0, 0.9 + 0.55 * len(columns))
-    sentences = []
+    sentences, farthest = [], 0.0
     for number_of, system in enumerate(systems):
         filled = [column for column in columns if view.get(system, column)]
         differences = paired_differences(view, system, PLAIN, filled)
         shift = 0.18 * (number_of - (len(systems) - 1) / 2)
+        ends = differences[["mean", "low", "high"]].astype(float)
+        farthest = max(farthest, float(np.nanmax(np.abs(ends))))
         at = [columns.index(column) + shift for column in filled]
         name = system.partition(":")[2]
         draw_differences(
@@ -77,7 +81,8 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     axis.set_yticks(range(len(columns)), [column.split("/")[0] for column in columns])
     axis.invert_yaxis()
     axis.set(title=f"{title} ({view.profile})", xlabel=f"{metric} on test minus NMT's")
-    axis.legend(frameon=False, fontsize=8)
+    _compress(axis.xaxis, farthest)
+    legend_below(drawing, axis, across=len(systems))
     return Figure(f"{title}, on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
 
 
@@ -132,19 +137,29 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
 
 
 def _scale(axis: "Axes", farthest: float) -> None:
-    """Set both axes' scales: one training that stands still must not press all others flat."""
-    from matplotlib.ticker import FixedLocator, LogLocator, StrMethodFormatter
+    """Set both axes' scales."""
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
 
     axis.set_xlabel("training pairs")
     axis.set_xscale("log", subs=())  # between 5,000 and 10,000 there is no room for more numbers
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.set_ylabel("lower perplexity, %")
-    if farthest > FAR:
-        axis.set_yscale("symlog", linthresh=LINEAR)
-        axis.yaxis.set_major_locator(FixedLocator([-1000, -100, 0, 100]))
-        axis.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        axis.set_ylabel(f"lower perplexity, %\n(beyond ±{LINEAR}: logarithmic)")
+    _compress(axis.yaxis, farthest, below="\n")
+
+
+def _compress(axis: "Axis", farthest: float, below: str = " ") -> None:
+    """Make the far part of an axis logarithmic where something lies far out: one training that
+    stands still must not press all others flat.
+    """
+    from matplotlib.ticker import FixedLocator, StrMethodFormatter
+
+    if farthest <= FAR:
+        return
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("symlog", linthresh=LINEAR)
+    axis.set_major_locator(FixedLocator([*(-t for t in TICKS), 0, *TICKS]))
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_label_text(f"{axis.get_label_text()}{below}(beyond ±{LINEAR}: logarithmic)")
 
 
 def _gains_by_size(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, list[float]]]:
