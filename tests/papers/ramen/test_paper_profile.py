@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from xlrepro.corpora.loading import load_rows
 from xlrepro.errors import DataError, DeviceError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen.data import labelled, supplied_data, texts
@@ -177,6 +178,22 @@ def test_text_of_the_supplied_corpus_keeps_case_and_leaves_out_the_test_sets(fol
     line = SimpleNamespace(tokens=["Une", "Ligne"])
     assert labelled.tokens(line, "fr", "supplied") == ("Une", "Ligne")
     assert labelled.tokens(line, "fr", "open") == ("une", "ligne")
+
+
+@pytest.mark.mirror
+def test_supplied_pairs_leave_out_those_with_a_sentence_of_a_test_set(monkeypatch):
+    english, foreign = (
+        load_rows("xnli", f"{code}/test", progress=False)[0] for code in ("en", "fr")
+    )
+    supplied = [
+        (english[0], "Une Ligne"),
+        ("A Line", foreign[1].upper()),
+        ("A Rare Line", "Une Ligne Rare"),
+        ("Another", "Une autre"),
+    ]
+    monkeypatch.setattr(supplied_data, "pairs", lambda _: iter(supplied))
+    settings = SimpleNamespace(corpus="supplied", target="fr", pairs=1)
+    assert texts.pairs(settings) == [(["A", "Rare", "Line"], ["Une", "Ligne", "Rare"])]
 
 
 def test_mixed_precision_is_the_default_and_needs_a_gpu():

@@ -11,6 +11,7 @@ import pytest
 
 from xlrepro.corpora import registry
 from xlrepro.corpora.loading import load, load_rows
+from xlrepro.embeddings.open.tokenise import tokenise
 from xlrepro.embeddings.vectors.normalise import simplified
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.ramen import experiments, recipes
@@ -87,6 +88,13 @@ def test_a_test_sentence_in_other_characters_would_be_counted():
     simple = simplified(written, "zh")
     assert simple != written
     assert count([[written], [simple]], "zh") == 2
+
+
+def test_a_test_sentence_is_left_out_in_the_characters_that_text_is_read_in():
+    written = "".join(load("ud-r2.2", "zh/test", progress=False)[0].tokens)
+    read = tokenise(written, "zh")
+    assert "".join(read) != written
+    assert texts.fold(read) in texts.test_sentences("zh", "open")
 
 
 def test_pairs_are_told_as_many_as_they_are_counted_here():

@@ -111,17 +111,27 @@ def test_sentences(language: str, corpus: str) -> frozenset[str]:
     sentences = set()
     for part in ("dev", "test"):
         if f"{language}/{part}" in registry.dataset("xnli").files:
-            for premise, hypothesis, _ in load_rows("xnli", f"{language}/{part}", progress=False):
-                sentences |= {fold([premise]), fold([hypothesis])}
+            for row in load_rows("xnli", f"{language}/{part}", progress=False):
+                sentences |= {_as_read(text, language) for text in row[:2]}
     if corpus == SUPPLIED:
         from xlrepro.papers.ramen.data import supplied_data
 
         trees = [s for part in TREEBANKS for s in supplied_data.trees(language, part)]
-        return frozenset((sentences | {fold(s.tokens) for s in trees}) - {""})
+        return frozenset(
+            (sentences | {_as_read("".join(s.tokens), language) for s in trees}) - {""}
+        )
     for file_id, file in registry.dataset("ud-r2.2").files.items():
         if file.language == language and file.split in TREEBANKS:
-            sentences |= {fold(s.tokens) for s in load("ud-r2.2", file_id, progress=False)}
+            trees = load("ud-r2.2", file_id, progress=False)
+            sentences |= {_as_read("".join(s.tokens), language) for s in trees}
     return frozenset(sentences - {""})
+
+
+def _as_read(text: str, language: str) -> str:
+    """Return a sentence folded, in the spelling that `tokenise` gives: simplified, composed."""
+    from xlrepro.pretraining.text import plain_word
+
+    return fold([plain_word(text, language)])
 
 
 def leaks(settings: AdaptationSettings, language: str) -> int:
@@ -142,24 +152,33 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
 
     if settings.corpus == SUPPLIED:
         return _supplied_pairs(target, settings.pairs)
-    banned = (test_sentences(SOURCE, settings.corpus), test_sentences(target, settings.corpus))
     lines: list[tuple[list[str], list[str]]] = []
     for path in parallel_paths(target):
         for english, foreign in read_rows(local_path(path), 2):
             pair = (tokenise(english.lower(), SOURCE), tokenise(foreign.lower(), target))
-            if not any(fold(line) in ban for line, ban in zip(pair, banned, strict=True)):
+            if not _of_a_test_set(pair, target, settings.corpus):
                 lines.append(pair)
     random.Random(settings.seed).shuffle(lines)
     return lines[: settings.pairs]
 
 
 def _supplied_pairs(target: str, most: int) -> list[tuple[list[str], list[str]]]:
-    """Return the first supplied sentence pairs, case kept."""
+    """Return the first supplied sentence pairs without those of a test set, case kept."""
     from xlrepro.embeddings.open.tokenise import tokenise
     from xlrepro.papers.ramen.data import supplied_data
 
-    first = islice(supplied_data.pairs(target), most)
-    return [(tokenise(one, SOURCE), tokenise(two, target)) for one, two in first]
+    split = (
+        (tokenise(english, SOURCE), tokenise(foreign, target))
+        for english, foreign in supplied_data.pairs(target)
+    )
+    kept = (pair for pair in split if not _of_a_test_set(pair, target, SUPPLIED))
+    return list(islice(kept, most))
+
+
+def _of_a_test_set(pair: tuple[list[str], list[str]], target: str, corpus: str) -> bool:
+    """Return whether a side of a pair (English words, foreign words) must not be trained on."""
+    english, foreign = map(fold, pair)
+    return english in test_sentences(SOURCE, corpus) or foreign in test_sentences(target, corpus)
 
 
 ISO3 = {"fr": "fra", "ru": "rus", "ar": "ara", "hi": "hin", "vi": "vie", "zh": "zho"}

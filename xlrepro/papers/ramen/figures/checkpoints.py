@@ -34,12 +34,12 @@ def scores_at_checkpoints(view: View) -> Figure:
     drawing, (panels,) = new_panels(1, len(tasks), 3.6 * len(tasks) + 0.6, 3.6, sharey=False)
     sentences = []
     for task, axes in zip(tasks, panels, strict=True):
-        own = [cell for cell in cells if cell.column.startswith(f"{task}/")]
+        task_cells = [cell for cell in cells if cell.column.startswith(f"{task}/")]
         axes.set_title(f"{task} ({view.profile})", fontsize=9)
         axes.set_xticks(range(len(NAMES)), list(NAMES.values()))
-        axes.set_ylabel(f"{own[0].metric} ({own[0].unit})")
+        axes.set_ylabel(f"{task_cells[0].metric} ({task_cells[0].unit})")
         lines: dict[tuple[str, str], dict[str, ReproducedCell]] = {}
-        for cell in own:
+        for cell in task_cells:
             _, language, point = cell.column.split("/")
             lines.setdefault((cell.system, language), {})[point] = cell
         for index, ((system, language), points) in enumerate(lines.items()):

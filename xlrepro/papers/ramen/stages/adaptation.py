@@ -141,8 +141,8 @@ def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) ->
         ("embeddings", "embeddings", settings.embeddings),
         ("all", "end", settings.bilingual),
     ):
-        own, held_out = text_of(settings, settings.target, pieces, stage.length)
-        train = {settings.target: own}
+        text, held_out = text_of(settings, settings.target, pieces, stage.length)
+        train = {settings.target: text}
         if what == "all":
             train[ENGLISH] = text_of(settings, ENGLISH, source, stage.length)[0]
         file = work.with_name(f"{work.name}-{what}.pt")
