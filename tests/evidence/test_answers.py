@@ -33,6 +33,19 @@ def test_the_main_difference_has_an_interval_beside_the_papers(numbers):
     )
 
 
+def test_rows_that_answer_at_a_profile_are_named_with_their_block(numbers):
+    main = load_catalog().experiment("man_moe/table4").answer_at("open")
+    cells = {
+        (s, t): {0: n, 1: n + 1.0}
+        for n, s in enumerate((main.first, main.second))
+        for t in ("de", "es", "nl")
+    }
+    view = View("man_moe/table4", "open", numbers(cells, "man_moe/table4"))
+    told = difference_sentence(view, main)
+    assert told.startswith("MAN-MOE+CharCNN − BWE+CharCNN (3-to-1) (avg, block long): −1.0 points")
+    assert "the paper: +" in told
+
+
 def test_a_stand_in_s_column_answers_for_the_printed_one(numbers):
     key, main = "sense_alignment/table4", load_catalog().experiment("sense_alignment/table4").answer
     found = numbers(

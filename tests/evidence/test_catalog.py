@@ -55,6 +55,17 @@ def test_a_block_of_ours_is_compared_with_the_row_it_names():
     assert entry.reference("word-mapped:ORT") == "word:ORT"
 
 
+def test_a_block_that_answers_for_another_is_compared_with_its_printed_rows():
+    pairs = [
+        (entry.reference_blocks.get(ours), theirs)
+        for entry in load_catalog().experiments.values()
+        for blocks in entry.judged_on.values()
+        for theirs, ours in blocks.items()
+    ]
+    assert pairs
+    assert all(printed == theirs for printed, theirs in pairs)
+
+
 def test_a_block_of_the_paper_is_compared_with_itself():
     assert load_catalog().experiment("word_order/table2").reference("mbert:ORT") == "mbert:ORT"
 

@@ -81,7 +81,7 @@ def answer(
         records: behind the cells.
     """
     entry = load_catalog().experiment(view.experiment)
-    main, title = entry.answer, f"Answer, {view.experiment} ({view.profile})"
+    main, title = entry.answer_at(view.profile), f"Answer, {view.experiment} ({view.profile})"
     if view.profile == "smoke":
         theirs = (printed_sentence(view, main),) if main else ()
         return Answer(title, NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
@@ -171,7 +171,7 @@ def difference_sentence(view: View, main: Difference) -> str:
     said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
     if theirs is not None and ends is not None:
         said += ", inside of it" if ends[0] <= theirs <= ends[1] else ", outside of it"
-    return f"{_what(main, _column(view, main))}: {ours}{said}."
+    return f"{_what(view, main, _column(view, main))}: {ours}{said}."
 
 
 def printed_sentence(view: View, main: Difference) -> str:
@@ -180,11 +180,13 @@ def printed_sentence(view: View, main: Difference) -> str:
     if theirs is None:
         return ""
     size = number(theirs, DECIMALS.get(unit, 3), True)
-    return f"{_what(main, main.column)}: the paper: {size} {unit}."
+    return f"{_what(view, main, main.column)}: the paper: {size} {unit}."
 
 
-def _what(main: Difference, ours: str) -> str:
+def _what(view: View, main: Difference, ours: str) -> str:
     column = ours if ours == main.column else f"{ours} for {main.column}"
+    if load_catalog().experiment(view.experiment).reference(main.first) != main.first:
+        column += f", block {main.first.partition(':')[0]}"
     return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({column})"
 
 

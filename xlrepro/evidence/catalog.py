@@ -116,6 +116,7 @@ class CatalogEntry(Checked):
     Attributes:
         short: its line in the menu, ``"Table 2: parts of speech"``.
         reference_blocks: block of ours -> the paper's block it is compared with.
+        judged_on: profile -> the paper's block -> the block of ours that answers for it there.
         source_columns: columns of the training language.
         average_columns: columns that are means of other columns.
         tolerance: replaces the metric's tolerance.
@@ -136,6 +137,7 @@ class CatalogEntry(Checked):
     question: str
     reported: tuple[ReportedTable, ...]
     reference_blocks: dict[str, str] = Field(default_factory=dict)
+    judged_on: dict[str, dict[str, str]] = Field(default_factory=dict)
     source_columns: tuple[str, ...] = ()
     average_columns: tuple[str, ...] = ()
     tolerance: float | None = Field(default=None, ge=0)
@@ -190,6 +192,18 @@ class CatalogEntry(Checked):
         """Return the column of ours that stands for a printed one at a profile."""
         stand_in = self.stand_ins.get(profile)
         return stand_in.column(printed) if stand_in else printed
+
+    def judged(self, profile: str, system: str) -> str:
+        """Return the row of ours that claims about ``system`` are judged on at a profile."""
+        block, colon, name = system.partition(":")
+        return f"{self.judged_on.get(profile, {}).get(block, block)}{colon}{name}"
+
+    def answer_at(self, profile: str) -> Difference | None:
+        """Return the page's main difference, in the rows that are judged at a profile."""
+        if self.answer is None:
+            return None
+        first, second = (self.judged(profile, s) for s in (self.answer.first, self.answer.second))
+        return self.answer.model_copy(update={"first": first, "second": second})
 
     def reference(self, system: str) -> str:
         """Return the identifier whose reported row ``system`` is compared with."""

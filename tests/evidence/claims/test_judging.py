@@ -232,6 +232,24 @@ def test_a_block_of_ours_says_nothing_about_other_blocks():
     assert Judge().judge(by_id("O14"), Condition("open", {"word": "word-mapped"})) is None
 
 
+
+LONG, SHORT = "long:MAN-MOE+CharCNN", "without:MAN-MOE+CharCNN"
+
+
+def test_a_block_that_answers_at_a_profile_is_judged_there_by_the_mean_of_its_targets(numbers):
+    plain = {system.replace("MAN-MOE+CharCNN", "BWE+CharCNN (3-to-1)") for system in (LONG, SHORT)}
+    ours = {(LONG, t): {0: 5.0 + n, 1: 6.0 + n} for n, t in enumerate(("de", "es", "nl"))}
+    theirs = {(s, t): {0: 1.0, 1: 2.1} for s in plain for t in ("de", "es", "nl", "avg")}
+    worse = {(SHORT, "avg"): {0: 0.0, 1: 0.0}}
+    found = numbers(ours | theirs | worse, "man_moe/table4")
+    verdict = Judge(found).judge(by_id("M17o"), OPEN)
+    assert (verdict.status, verdict.n, "judged on block long" in verdict.note) == ("holds", 2, True)
+    assert verdict.compared[0].text.startswith("6.50 > ")  # the mean of 5.5, 6.5 and 7.5
+    smoke = numbers(worse | theirs, "man_moe/table4", profile="smoke")
+    at_smoke = Judge(smoke).judge(by_id("M17o"), Condition("smoke"))
+    assert at_smoke.compared[0].text.startswith("0.00 > ")
+
+
 def test_a_block_of_one_table_does_not_touch_claims_on_another_with_rows_of_that_name():
     """man_moe's tables 2 and 4 both have rows ``without:``; ``more-text`` is table 4's."""
     found = {

@@ -59,7 +59,7 @@ def test_a_verdict_says_whose_pre_trained_weights_it_rests_on(numbers):
 
 
 def test_quoted_numbers_are_not_set_beside_ours_of_another_corpus(numbers):
-    cells = {("without:MAN-MOE+CharCNN", c): {0: 99.0, 1: 99.0} for c in ("de", "es", "nl", "avg")}
+    cells = {("long:MAN-MOE+CharCNN", c): {0: 99.0, 1: 99.0} for c in ("de", "es", "nl", "avg")}
     verdict = Judge(numbers(cells, "man_moe/table4")).judge(CLAIMS["M14"], OPEN)
     assert (verdict.status, verdict.share) == ("not evaluable", None)
     assert "numbers of another corpus than ours (WikiANN)" in verdict.note

@@ -235,8 +235,10 @@ class Judge:
         how = reading(self.catalog, condition.profile, reads)
         for address in reads:
             experiment, system, printed_column = address
-            placed = condition.place(system)
             entry = self.catalog.experiment(experiment)
+            placed = condition.place(system)
+            if placed == system:
+                placed = entry.judged(condition.profile, system)
             column = entry.column_at(condition.profile, printed_column)
             cell = View(experiment, condition.profile, self.numbers).get(placed, column)
             printed = self.reported.get(*address)
@@ -263,6 +265,9 @@ class Judge:
         if random:
             verdict = self._drawn(claim, random, means, made)
         remarks = _remarks(verdict, cells, random, fixed)
+        moved = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
+        if moved and not condition.blocks:
+            remarks.insert(0, f"judged on block {', '.join(sorted(moved))}")
         note = "; ".join(filter(None, (how.note, *remarks)))
         return replace(verdict, compared=tuple(made), note=note)
 

@@ -83,6 +83,8 @@ def conditions_of(
     for key, entry in load_catalog().of_paper(paper).items():
         for ours, theirs in entry.reference_blocks.items():
             for profile in profiles:
+                if entry.judged_on.get(profile, {}).get(theirs) == ours:
+                    continue  # the profile's own verdict
                 ran = any(s.startswith(f"{ours}:") for s in View(key, profile, numbers).systems)
                 condition = Condition(profile, {theirs: ours})
                 if ran and condition not in conditions:

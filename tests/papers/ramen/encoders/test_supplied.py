@@ -117,4 +117,5 @@ def test_dropout_is_that_of_the_settings(folder):
     ours = supplied.model("ours", dropout=0.25)
     found = {m.p for m in ours.modules() if isinstance(m, torch.nn.Dropout)}
     assert found == {0.25}
+    assert ours.bert.sizes.dropout == 0.25  # of which every later model is built
     assert np.isfinite(ours.bias.detach().numpy()).all()
