@@ -79,21 +79,31 @@ class Reader:
         return States(states[which], np.concatenate([[0], ends]).astype(int))
 
     def texts(self, language: str, texts: Sequence[Words], layer: int | None) -> np.ndarray:
-        """Return the mean state of the pieces of each text; what does not fit is cut off.
+        """Return the mean state of each text's pieces, as `framed` gives them.
 
         Returns:
             ``(texts, dim)`` float16
         """
-        network, split = self.network(language), self.numbers(language)
-        room = network.sizes.positions - 2
-        rows, reads = [], []
-        for words in texts:
-            pieces = [n for word in words for n in split(word)][:room]
-            rows.append([self.begin(language), *pieces, self.end(language)])
-            reads.append(list(range(1, len(pieces) + 1)) or [0])
+        network = self.network(language)
+        rows, reads = zip(*(self.framed(language, words) for words in texts), strict=True)
         which, name = self._layer(language, layer), self._name(language)
         states = frozen_states(network, name, rows, reads, [which], self.device, mean=True)
         return states[which]
+
+    def framed(self, language: str, words: Words) -> tuple[list[int], list[int]]:
+        """Return a text's pieces between the special ones, and the places of those to read.
+
+        What does not fit is cut off. A marker that begins a word and stands alone says nothing of
+        it: in Chinese two of five pieces are such markers. Of a text without pieces the first
+        special one is read.
+        """
+        split, room = self.numbers(language), self.network(language).sizes.positions - 2
+        ids, places = [self.begin(language)], list[int]()
+        for pieces in map(split, words):
+            places += range(len(ids) + self.first(pieces), len(ids) + len(pieces))
+            ids += pieces
+        read = [place for place in places if place <= room] or [0]
+        return [*ids[: room + 1], self.end(language)], read
 
     def _name(self, language: str) -> str:
         return f"{self.identity(language)} {language}"

@@ -70,4 +70,5 @@ def model(settings: EnglishSettings, pieces: Pieces | None) -> MaskedLanguageMod
     for module in whole.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = settings.dropout
+    whole.bert.sizes = whole.bert.sizes._replace(dropout=settings.dropout)
     return whole

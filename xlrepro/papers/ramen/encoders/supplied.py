@@ -128,6 +128,7 @@ def _filled(
     for module in whole.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = dropout
+    whole.bert.sizes = sizes._replace(dropout=dropout)  # models made of it are built from these
     return whole
 
 

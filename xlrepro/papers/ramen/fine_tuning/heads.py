@@ -78,14 +78,10 @@ def words_of(reader: Reader, language: str, sentences: Sequence[Words], layer: i
 
 
 def whole(reader: Reader, language: str, texts: Sequence[Words], layer: int) -> Texts:
-    """Return texts of which all pieces are read; what does not fit is cut off."""
-    network, numbers = reader.network(language), reader.numbers(language)
-    room = network.sizes.positions - 2
-    split = [[n for word in words for n in numbers(word)][:room] for words in texts]
-    ids = [_framed(reader, language, pieces) for pieces in split]
-    # Of a text without pieces the first special one is read, as of frozen states.
-    reads = [torch.arange(1, len(row) - 1) if len(row) > 2 else torch.tensor([0]) for row in ids]
-    return Texts(network, layer, ids, reads)
+    """Return texts of which all pieces are read, as `Reader.framed` gives them."""
+    framed = [reader.framed(language, words) for words in texts]
+    ids, reads = ([torch.tensor(row) for row in rows] for rows in zip(*framed, strict=True))
+    return Texts(reader.network(language), layer, ids, reads)
 
 
 def _framed(reader: Reader, language: str, numbers: list[int]) -> Tensor:
