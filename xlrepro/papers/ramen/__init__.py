@@ -19,23 +19,27 @@ TASKS = {
     "fine-tuning": f"{HERE}.fine_tuning.trial:run",
 }
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
-_STAGE = {"updates": 2, "sequences": 2, "length": 64, "checkpoint_every": 1}
-_EVALUATION = {
-    **{
-        f"adaptation.{stage}.{name}": most
-        for stage in ("english.head", "english.all", "embeddings", "bilingual")
-        for name, most in _STAGE.items()
-    },
-    "adaptation.words": 8000,
-    "adaptation.pairs": 500,
-    "adaptation.held_out": 8,
-    "adaptation.vocabulary": 1000,
-    "head.train": 60,
-    "head.dev": 30,
-    "head.test": 30,
-    "head.epochs": 2,
-}
-SHRINK = {"evaluation": _EVALUATION, "fine-tuning": {**_EVALUATION, "tuned_epochs": 1}}
+SHRINK = {
+    task: {
+        **{
+            f"adaptation.{stage}.{name}": most
+            for stage in ("english.head", "english.all", "embeddings", "bilingual")
+            for name, most in (
+                ("updates", 2), ("sequences", 2), ("length", 64), ("checkpoint_every", 1)
+            )
+        },
+        "adaptation.words": 8000,
+        "adaptation.pairs": 500,
+        "adaptation.held_out": 8,
+        "adaptation.vocabulary": 1000,
+        "head.train": 60,
+        "head.dev": 30,
+        "head.test": 30,
+        "head.epochs": 2,
+        "tuned_epochs": 1,
+    }
+    for task in TASKS
+}  # fmt: skip
 # Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
 BOUNDS = {
     "count": ("batch_size",),

@@ -163,7 +163,7 @@ def _tables6_8(identifier: str, profile: str, overrides: Overrides) -> Iterator[
     else:
         models = _preset(profile, "tables6_8").get("models", profile)
         model = _model_of(profile, models, name, changes(overrides))
-        yield run(growth.BANDS, GrowthSettings(model=model), _hashes(model))
+        yield run((*growth.BANDS, growth.TOP), GrowthSettings(model=model), _hashes(model))
 
 
 @per_row
@@ -256,7 +256,7 @@ EXPERIMENTS = (
             *_systems("arithmetic", tuple(ARITHMETIC), ours=True),
             *_systems("alive", ("SaELMo", "SaBERT-Tiny", "Bi-SaELMo"), ours=True),
         ),
-        columns=(growth.STEPS, growth.EPOCHS, *growth.BANDS),
+        columns=(growth.STEPS, growth.EPOCHS, *growth.BANDS, growth.TOP),
         make_trials=_tables6_8,
     ),
     _experiment(

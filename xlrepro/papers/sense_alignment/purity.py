@@ -87,7 +87,7 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
         drawn = family.realisations(SOURCE, sentences, "known senses")
     words = [[word.form for word in r.words] for r in drawn]
     number = {word: i for i, word in enumerate(model.vocabulary)}
-    states = _states(model, words)
+    states = choosing_states(model, words)
     directions: list[dict[str, list[tuple[int, str]]]] = []
     for direction, part in enumerate(model.parts):
         uses: dict[str, list[tuple[int, str]]] = {}
@@ -108,7 +108,7 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
     return directions
 
 
-def _states(model: LanguageModel, words: list[list[str]]) -> list[States]:
+def choosing_states(model: LanguageModel, words: list[list[str]]) -> list[States]:
     """Return what gives the states that choose the senses of a sentence's words, as in training.
 
     A biLM's are those of the words themselves. A BERT's are those that predict a hidden word: each
