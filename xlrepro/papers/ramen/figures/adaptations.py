@@ -6,8 +6,8 @@ from typing import Any
 from xlrepro.evidence.tables.table import Table, listing, number
 from xlrepro.trials.record import Record
 
-# 175,000 updates of 72 sequences of 256 pieces in each of two languages: 6.5 billion.
-PAPER_PIECES = 175_000 * 72 * 256 * 2
+# 72 sequences of 256 pieces: 25,000 updates in one language, 150,000 in two: 5.99 billion.
+PAPER_PIECES = 72 * 256 * (25_000 + 2 * 150_000)
 KINDS = ("random", "mono", "parallel")
 COLUMNS = (
     "rows that are mixtures",

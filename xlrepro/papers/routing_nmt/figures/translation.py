@@ -190,7 +190,7 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
 
 
 def sizes_table(records: Sequence[Record], profile: str) -> Table:
-    """Show how large each system is, how long it trained, and BLEU in both conventions."""
+    """Show how large each system is, how long it trained, and BLEU of tokens and of lines."""
     rows = []
     for (pair, system), runs in _by_row(records).items():
         first = runs[0].details
@@ -215,8 +215,9 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
     )  # fmt: skip
     caption = (
         f"The systems side by side, {profile}: parameters in all and of those that translation "
-        "uses, the epoch whose weights were kept, minutes of training, and BLEU on test in both "
-        "conventions; means over seeds."
+        "uses, the epoch whose weights were kept, minutes of training, and BLEU on test: of the "
+        "normalised tokens, and of the same tokens joined to lines and split again by 13a, which "
+        "says nothing of raw references; means over seeds."
     )
     return listing(
         caption, ["system, pair"], numbers, rows, f"{profile}: {len(rows)} systems and pairs"
@@ -249,7 +250,8 @@ def left_out_table(records: Sequence[Record], profile: str) -> Table:
     caption = (
         f"Sentences of each task, {profile}: training pairs found, left out because a side is "
         "among the held-out ones, because the same pair came before, or as too long; and what "
-        "remains, cut to size."
+        "remains, cut to size. Training sentences of more pieces than the limit (60 at open) are "
+        "left out too; no column counts them."
     )
     body = ((row, *shown) for row, shown in rows.items())
     return listing(caption, ["task, pair"], names, body, f"{profile}: {len(rows)} tasks")
