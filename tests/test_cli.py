@@ -71,6 +71,9 @@ def call(monkeypatch, capsys):
         (("reproduce-everything",), "reproduce-everything", "see xlrepro --help"),
         (("run",), "EXPERIMENT", "see xlrepro run --help"),
         (("run", "word_order/table2", "--jobs", "x"), "--jobs", "see xlrepro run --help"),
+        (("run", "word_order/table2", "--set"), "--set", "see xlrepro run --help"),
+        (("data", "path", "--set"), "--set", "see xlrepro data path --help"),
+        (("book", "--serve", "--port", "99999"), "--port", "see xlrepro book --help"),
         (("run", "word_order/table2", "--colour"), "--colour", "see xlrepro run --help"),
         (("data", "path", "ud-r2.2"), "file_id", "see xlrepro data path --help"),
         (("list", "x"), "x", "see xlrepro list --help"),
@@ -90,12 +93,12 @@ def test_help_ends_with_0(call, arguments):
     assert (status, "Usage:" in shown) == (0, True)
 
 
-def test_ctrl_c_ends_with_130(call, monkeypatch):
+def test_ctrl_c_is_one_line_and_ends_with_130(call, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
     monkeypatch.setattr("xlrepro.cli.machine.describe_machine", interrupted)
-    assert call("env")[0] == 130
+    assert call("env") == (130, "", "xlrepro: interrupted\n")
 
 
 def test_user_error_is_one_line_on_stderr_and_exit_2(tmp_path):
@@ -185,7 +188,8 @@ def test_help_loads_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(signal.SIGINT, ""), (signal.SIGTERM, "xlrepro: terminated\n")]
+    ("number", "said"),
+    [(signal.SIGINT, "xlrepro: interrupted\n"), (signal.SIGTERM, "xlrepro: terminated\n")],
 )
 def test_a_signal_while_the_command_line_loads_ends_it_without_a_traceback(tmp_path, number, said):
     """A module that the command line loads sends the signal while it is being loaded."""

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlrepro import experiments
-from xlrepro.cli.runs import parse_names
+from xlrepro.cli.arguments import parse_names
 from xlrepro.corpora import supplied
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError

@@ -28,8 +28,8 @@ def run() -> None:
 
 def _leave(number: int, frame: "FrameType | None") -> "NoReturn":
     """End at once, without a traceback out of somebody's half-loaded module."""
-    if number == signal.SIGTERM:
-        os.write(2, b"xlrepro: terminated\n")
+    said = "terminated" if number == signal.SIGTERM else "interrupted"
+    os.write(2, f"xlrepro: {said}\n".encode())
     os._exit(128 + number)
 
 

@@ -45,6 +45,11 @@ def test_a_port_that_is_taken_is_one_line(tmp_path):
             pass
 
 
+def test_a_port_that_is_none_is_one_sentence(tmp_path):
+    with pytest.raises(SettingsError, match=r"used \([^.]*\): name"), served(tmp_path, 99999):
+        pass
+
+
 @pytest.mark.parametrize("change", ["written", "added", "removed"])
 def test_the_book_is_made_again_once_when_a_file_changes(tmp_path, change):
     page = tmp_path / "page.md"

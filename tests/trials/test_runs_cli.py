@@ -5,9 +5,10 @@ import pytest
 from fake_experiments import FAKE, fake_experiments
 from typer.testing import CliRunner
 
-from xlrepro.cli import build_app, runs
+from xlrepro.cli import arguments, build_app, runs
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry
+from xlrepro.experiments import all_experiments
 from xlrepro.trials.store import RecordStore
 
 
@@ -34,7 +35,7 @@ def call(home):
     [("7", (7,)), ("0,1,2", (0, 1, 2)), ("0-4", (0, 1, 2, 3, 4)), ("5, 1-2,1", (5, 1, 2))],
 )
 def test_seeds_are_read(text, seeds):
-    assert runs.parse_seeds(text) == seeds
+    assert arguments.parse_seeds(text) == seeds
 
 
 @pytest.mark.parametrize(
@@ -42,12 +43,12 @@ def test_seeds_are_read(text, seeds):
 )
 def test_bad_seeds_are_an_error_that_shows_them(text):
     with pytest.raises(SettingsError, match="--seeds"):
-        runs.parse_seeds(text)
+        arguments.parse_seeds(text)
 
 
 def test_overrides_are_yaml():
     given = ["epochs=3", "rate=1e-3", "name=a=b", "sizes=[1, 2]", "kernel=null"]
-    assert runs.parse_overrides(given) == {
+    assert arguments.parse_overrides(given) == {
         "epochs": 3,
         "rate": 1e-3,
         "name": "a=b",
@@ -58,7 +59,7 @@ def test_overrides_are_yaml():
 
 def test_an_override_is_refused_by_the_name_of_its_option():
     with pytest.raises(SettingsError, match=r"-p 'seeds' is not of the form NAME=VALUE"):
-        runs.parse_overrides(["seeds"], "-p")
+        arguments.parse_overrides(["seeds"], "-p")
 
 
 ODD_VALUES = ["[1", "2001-99-99", "!!int x", "!!bool x", "9" * 5000, "\0", "&a [*a]", "[" * 9999]
@@ -69,7 +70,7 @@ ODD_VALUES = ["[1", "2001-99-99", "!!int x", "!!bool x", "9" * 5000, "\0", "&a [
 )
 def test_bad_overrides_are_an_error(pairs):
     with pytest.raises(SettingsError, match="--set") as raised:
-        runs.parse_overrides(pairs)
+        arguments.parse_overrides(pairs)
     assert len(str(raised.value)) < 200
 
 
@@ -136,6 +137,8 @@ def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(call, scheduler)
         (["publish", "--profile", ""], "--profile '' names nothing"),
         (["publish", "word_order/fak"], "there are: word_order/fake"),
         (["publish", "--profile", "smoke"], "only open and paper"),
+        (["witness", "--profile", "x"], "only open and paper"),
+        (["witness", "--device", "tpu", "--dry-run"], "no device 'tpu'"),
     ],
 )
 def test_mistakes_are_one_line_that_says_what_would_be_right(call, arguments, message):
@@ -143,6 +146,17 @@ def test_mistakes_are_one_line_that_says_what_would_be_right(call, arguments, me
     assert isinstance(error, SettingsError)
     assert message in str(error)
     assert "\n" not in str(error)
+
+
+def test_a_name_that_is_no_setting_is_told_those_that_are():
+    table2 = all_experiments()["word_order/table2"]
+    with pytest.raises(SettingsError, match=r"--set x: .*; its profile smoke sets batch_size, "):
+        arguments.trials_of(table2, "smoke", None, (0,), {"epochs": 1, "x": 1})
+
+
+def test_a_paper_stands_for_its_experiments(call):
+    shown = call("run", "word_order", "word_order/fake", "--dry-run").stdout
+    assert shown.endswith("\n2 trials to run, 0 have a record\n")
 
 
 def test_run_again_repeats_a_published_trial_and_compares(call, home, scheduler):

@@ -103,7 +103,8 @@ def served(folder: Path, port: int = 0, made: Made | None = None) -> Iterator[st
     try:
         server = http.server.ThreadingHTTPServer((ADDRESS, port), handler)
     except (OSError, OverflowError) as error:
-        raise SettingsError(f"port {port} cannot be used ({error}): name another, --port") from None
+        why = str(error).rstrip(".")
+        raise SettingsError(f"port {port} cannot be used ({why}): name another, --port") from None
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

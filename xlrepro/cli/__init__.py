@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Annotated, NoReturn, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
+from typer.core import TyperGroup
 
 from xlrepro import __version__
 from xlrepro.cli import book, checks, data, evidence, golden, machine, runs, witness
@@ -24,6 +25,7 @@ from xlrepro.errors import SettingsError, XlreproError
 UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 
 FEWEST_COLUMNS = 20
+TERMINATED = "terminated"
 COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
     "list": runs.list_experiments,
     "run": runs.run,
@@ -61,6 +63,7 @@ def _root(
 def build_app() -> typer.Typer:
     """Return the application with all commands."""
     app = typer.Typer(
+        cls=_Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # help in plain text: rich takes longer to load than the rest
@@ -83,10 +86,37 @@ def _explain(error: typer.BadParameter) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()  # a command group alone: its help says more than a line
     else:
-        command = error.ctx.command_path if error.ctx else "xlrepro"
+        command = error.ctx.command_path if error.ctx else _called()
         wrong = error.format_message().strip().rstrip(".")
         print(_one_line(f"{wrong}; see {command} --help"), file=sys.stderr)
     sys.exit(2)
+
+
+def _called() -> str:
+    """Return the command that was called, ``xlrepro data list``: not every error names its own."""
+    path, command = ["xlrepro"], typer.main.get_command(build_app())
+    for word in sys.argv[1:]:
+        if word not in (within := getattr(command, "commands", {})):
+            break
+        path, command = [*path, word], within[word]
+    return " ".join(path)
+
+
+def _tell(interrupt: BaseException) -> int:
+    """Say what interrupted the command, and what is kept if it knows; return the exit status."""
+    said = str(interrupt) or "interrupted"
+    print(f"xlrepro: {said}", file=sys.stderr)
+    return 143 if said == TERMINATED else 130
+
+
+class _Commands(TyperGroup):
+    """The commands; one that is interrupted says so, which typer would not."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise typer.Exit(_tell(interrupt)) from None
 
 
 def _drop_output() -> None:
@@ -125,7 +155,7 @@ def _ready() -> Iterator[list[int]]:
 
     def terminate(number: int, frame: FrameType | None) -> NoReturn:
         terminated.append(number)
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, terminate)
     try:
@@ -144,21 +174,16 @@ def main() -> None:
         with _ready() as terminated:
             try:
                 status = build_app()(prog_name="xlrepro", standalone_mode=False)
-            except (KeyboardInterrupt, typer.Abort):
-                status = 130
             finally:
                 sys.stdout.flush()
-            if terminated:
-                print("xlrepro: terminated", file=sys.stderr)
-                status = 143
-            sys.exit(status)
+            sys.exit(143 if terminated else status)
     except UsageError as error:
         _explain(error)
     except XlreproError as error:
         print(_one_line(str(error)), file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (KeyboardInterrupt, typer.Abort) as interrupt:
+        sys.exit(_tell(interrupt))
     except BrokenPipeError:  # the reader of our output has gone (`xlrepro list | head -1`)
         _drop_output()
         sys.exit(1)

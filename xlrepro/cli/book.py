@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xlrepro.cli.runs import parse_names, parse_overrides, parse_seeds
+from xlrepro.cli.arguments import parse_names, parse_overrides, parse_seeds
+from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
     from xlrepro.book.notebooks.batch import Job
@@ -42,10 +43,16 @@ def batch(
 
     given: dict[str, Any] = parse_overrides(parameters or [], "-p")
     numbers, names = parse_seeds(seeds), parse_names(systems)
-    given |= {"seeds": list(numbers)} if numbers else {}
-    given |= {"systems": list(names)} if names else {}
-    given |= {"device": device} if device is not None else {}
-    given |= {"scheduler": scheduler} if scheduler is not None else {}
+    options = {
+        "seeds": numbers and list(numbers),
+        "systems": names and list(names),
+        "device": device,
+        "scheduler": scheduler,
+    }
+    for name, value in options.items():
+        if value is not None and name in given:
+            raise SettingsError(f"{name} is given twice, by --{name} and by -p: leave one out")
+        given |= {name: value} if value is not None else {}
     if _run_notebooks(plan(experiments or None, profile, given), jobs, force):
         raise typer.Exit(1)
 
@@ -59,7 +66,9 @@ def book(
         bool,
         typer.Option("--serve", help="Serve it on this machine; render and show what changes."),
     ] = False,
-    port: Annotated[int, typer.Option(help="Where --serve listens; 0: any that is free.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where --serve listens; 0: any that is free.")
+    ] = 0,
 ) -> None:
     """Run what has changed and render the book; the last line is the page to open."""
     page, failed = _made(profile, jobs, run)

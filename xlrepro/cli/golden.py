@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xlrepro.cli.runs import run_or_leave, tell_failures
+from xlrepro.cli.runs import tell_failures
 
 if TYPE_CHECKING:
     from xlrepro.evidence.golden import Difference
@@ -73,9 +73,10 @@ def _numbers(each: "Experiment", store: "RecordStore", keys: Collection[str]) ->
 
 def _run_smoke(trials: "Sequence[Trial]", store: "RecordStore") -> None:
     from xlrepro.evidence.golden import off_cpu
+    from xlrepro.trials.engine.running import run_trials
 
     again = off_cpu(store.get(trial.key) for trial in trials)
-    summary = run_or_leave(trials, store=store, device="cpu", rerun_stale=True, again=again)
+    summary = run_trials(trials, store=store, device="cpu", rerun_stale=True, again=again)
     tell_failures(summary)
     if summary.failed:
         raise typer.Exit(1)

@@ -2,13 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xlrepro.errors import SettingsError
+from xlrepro.cli.arguments import (
+    chosen_experiments,
+    parse_names,
+    parse_overrides,
+    parse_published,
+    parse_seeds,
+    trials_of,
+)
 
 if TYPE_CHECKING:
     from xlrepro.evidence.catalog import CatalogEntry
@@ -19,85 +25,7 @@ if TYPE_CHECKING:
     from xlrepro.trials.store import PublishedFile, RecordStore
     from xlrepro.trials.trial import Trial
 
-MOST_SEEDS = 10_000
-MOST_DIGITS = 20  # of the largest seed
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
-
-
-def parse_seeds(text: str | None) -> tuple[int, ...] | None:
-    """Read ``"0,1,2"`` and ``"0-4"``, each seed once.
-
-    Raises:
-        SettingsError: for anything else.
-
-    Example:
-        >>> parse_seeds("7,0-2")
-        (7, 0, 1, 2)
-    """
-    if text is None:
-        return None
-    seeds: dict[int, None] = {}
-    for part in text.split(","):
-        first, dash, last = (piece.strip() for piece in part.partition("-"))
-        digits = [first, last] if dash else [first]
-        if not all(p.isascii() and p.isdigit() and len(p) <= MOST_DIGITS for p in digits):
-            raise SettingsError(
-                f"--seeds: {_shortened(part.strip())!r} is neither a seed (7) nor a range (0-4)"
-            )
-        low, high = int(digits[0]), int(digits[-1])
-        if not 0 <= high - low < MOST_SEEDS:
-            raise SettingsError(f"--seeds {text!r}: {part.strip()!r} is no usable range")
-        seeds |= dict.fromkeys(range(low, high + 1))
-    return tuple(seeds)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:40]}…"
-
-
-def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
-    """Read ``"ORT,word:TRS"``; nothing given is ``None``.
-
-    Raises:
-        SettingsError: if the option is there and names nothing, as with an unset shell variable.
-    """
-    if text is None:
-        return None
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise SettingsError(f"{option} {text!r} names nothing: name something, or leave it out")
-    return names
-
-
-def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
-    """Read ``NAME=VALUE`` pairs whose values are YAML.
-
-    Args:
-        pairs: as the user gave them.
-        option: with which.
-
-    Raises:
-        SettingsError: for a pair without ``=``, a value that is not YAML, or a name given twice.
-
-    Example:
-        >>> parse_overrides(["epochs=3", "kernel=null"])
-        {'epochs': 3, 'kernel': None}
-    """
-    from xlrepro.yaml_files import parse_value
-
-    overrides: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
-            raise SettingsError(f"{option} {pair!r} is not of the form NAME=VALUE")
-        if name.strip() in overrides:
-            raise SettingsError(f"{option} {name.strip()} is given twice")
-        try:
-            overrides[name.strip()] = parse_value(value)
-        except ValueError as error:
-            raise SettingsError(f"{option} {name}: the value is not YAML ({error})") from None
-    return overrides
 
 
 def list_experiments(as_json: AsJson = False) -> None:
@@ -142,7 +70,10 @@ def _listing(
 
 
 def run(
-    experiments: Annotated[list[str], typer.Argument(metavar="EXPERIMENT...")],
+    experiments: Annotated[
+        list[str],
+        typer.Argument(metavar="EXPERIMENT...", help="word_order/table2, or a whole paper."),
+    ],
     profile: Annotated[str, typer.Option(help="smoke, open or paper.")] = "smoke",
     seeds: Annotated[
         str | None, typer.Option(help="0,1,2 or 0-4; default: the profile's own.")
@@ -169,16 +100,15 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
-    from xlrepro.experiments import experiment
     from xlrepro.trials.engine.plan import plan_trials
-    from xlrepro.trials.engine.running import check_call
+    from xlrepro.trials.engine.running import check_call, run_trials
     from xlrepro.trials.store import RecordStore
 
     check_call(device, jobs, scheduler, per_gpu)
-    chosen = [experiment(key) for key in experiments]
+    chosen = chosen_experiments(experiments)
     overrides = parse_overrides(settings or [])
     names, numbers = parse_names(systems), parse_seeds(seeds)
-    trials = [t for each in chosen for t in each.trials(profile, names, numbers, overrides)]
+    trials = [t for each in chosen for t in trials_of(each, profile, names, numbers, overrides)]
     store = RecordStore()
     repeated = {trial.key for trial in trials} if again else set()
     earlier = {key: record for key in repeated if (record := store.get(key))}
@@ -192,7 +122,7 @@ def run(
             "today's (--rerun-stale runs them again)",
             err=True,
         )
-    summary = run_or_leave(
+    summary = run_trials(
         trials,
         store=store,
         device=device,
@@ -207,17 +137,6 @@ def run(
             typer.echo(f"{record.trial.label}: {_moved(earlier[record.key], record)}")
     _print_summary(summary, as_json)
     raise typer.Exit(1 if summary.failed else 0)
-
-
-def run_or_leave(trials: "Sequence[Trial]", **options: Any) -> "RunSummary":
-    """Run trials, with the options of `run_trials`; an interruption is one line, and status 130."""
-    from xlrepro.trials.engine.running import RunInterrupted, run_trials
-
-    try:
-        return run_trials(trials, **options)
-    except RunInterrupted as interrupt:
-        typer.echo(f"xlrepro: {interrupt}", err=True)
-        raise typer.Exit(130) from None
 
 
 def tell_failures(summary: "RunSummary") -> None:
@@ -317,14 +236,9 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Gather finished records into data/results, for git; what is published already stays."""
-    from xlrepro.experiments import all_experiments, experiment
     from xlrepro.trials.store import RecordStore
 
-    chosen = [experiment(key) for key in experiments or all_experiments()]
-    profiles = parse_names(profile, "--profile") or ()
-    unknown = [name for name in profiles if name not in ("open", "paper")]
-    if unknown:
-        raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")
+    chosen, profiles = chosen_experiments(experiments), parse_published(profile)
     store = RecordStore()
     keys = None if everything else _preset_keys(chosen, profiles, store)
     sources = {name for each in chosen for name in each.trained_in}

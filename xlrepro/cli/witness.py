@@ -31,13 +31,14 @@ def witness(
     from xlrepro.trials.witness.choice import groups_of
     from xlrepro.trials.witness.making import keep, make
 
+    place = resolve(device)
     groups = groups_of(_stale_records(experiments, profile))
     if dry_run:
         _print_groups(groups, as_json)
         return
     findings: list[Finding] = []
     say = partial(typer.echo, err=True)
-    for finding in make(groups, full=full, device=resolve(device), say=say):
+    for finding in make(groups, full=full, device=place, say=say):
         if finding.witness is not None:
             keep(finding.witness)  # at once: what was found stays after an interruption
         if not as_json:
@@ -52,13 +53,11 @@ def witness(
 
 def _stale_records(experiments: list[str] | None, profile: str) -> "list[Record]":
     """Return the stale records of the experiments' own presets, each once."""
-    from xlrepro.cli.runs import parse_names
-    from xlrepro.experiments import all_experiments, experiment
+    from xlrepro.cli.arguments import chosen_experiments, parse_published
     from xlrepro.trials.fingerprint import stale_check
     from xlrepro.trials.store import RecordStore
 
-    profiles = parse_names(profile, "--profile") or ()
-    chosen = [experiment(key) for key in experiments or all_experiments()]
+    profiles, chosen = parse_published(profile), chosen_experiments(experiments)
     store, is_stale = RecordStore(), stale_check()
     stale = {
         record.key: record

@@ -141,12 +141,21 @@ def load_deviations(experiment: str | None = None) -> list[Deviation]:
     """Return the deviations of one experiment, or all of them; [] where none are named.
 
     They are read once per change of a file.
+
+    Raises:
+        DataError: if a file is malformed, or is a link to nothing.
     """
     catalog = load_catalog()
     if experiment is not None:
         catalog.experiment(experiment)
     files = [data_dir() / "catalog.yaml", *sorted((data_dir() / "deviations").glob("*.yaml"))]
-    deviations = _cached(tuple((path, path.stat().st_mtime_ns) for path in files))
+    try:
+        stamp = tuple((path, path.stat().st_mtime_ns) for path in files)
+    except OSError as error:
+        raise DataError(
+            f"{error.filename} cannot be read ({error.strerror}): restore it, or remove it"
+        ) from None
+    deviations = _cached(stamp)
     return [d for d in deviations if experiment is None or experiment in d.experiments]
 
 

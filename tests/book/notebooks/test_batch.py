@@ -12,6 +12,7 @@ import pytest
 from xlrepro.book.notebooks import batch, digest
 from xlrepro.book.notebooks.batch import executed_dir, failed_notebook, plan, run_batch
 from xlrepro.book.notebooks.execute import failed_path
+from xlrepro.cli import book as command
 from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.trials.experiment import Experiment, System
 
@@ -90,6 +91,12 @@ def test_a_system_that_the_experiment_lacks_stops_the_batch_before_anything_runs
     write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nsystems = []")
     with pytest.raises(SettingsError, match="no system 'nope'; it has: word:ORT"):
         plan(None, "smoke", {"systems": ["nope"]})
+
+
+@pytest.mark.parametrize("name", ["seeds", "systems", "device", "scheduler"])
+def test_a_parameter_given_by_two_options_is_refused(name):
+    with pytest.raises(SettingsError, match=f"{name} is given twice, by --{name} and by -p"):
+        command.batch(["no/such"], parameters=[f"{name}=0"], **{name: "1"})
 
 
 def test_profile_as_a_parameter_is_refused(project, write_notebook):

@@ -232,7 +232,6 @@ def test_a_block_of_ours_says_nothing_about_other_blocks():
     assert Judge().judge(by_id("O14"), Condition("open", {"word": "word-mapped"})) is None
 
 
-
 LONG, SHORT = "long:MAN-MOE+CharCNN", "without:MAN-MOE+CharCNN"
 
 

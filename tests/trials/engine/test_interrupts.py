@@ -115,16 +115,17 @@ def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
     wait_for(lambda: not group_members(process.pid), "the last process to end")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "send"),
+    # what a terminal does, what a queueing system does, and `kill`
+    [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.killpg), (signal.SIGTERM, os.kill)],
+)
 def test_an_interrupt_while_workers_start_has_no_traceback_and_leaves_no_process(
-    start, group_members, number
+    start, group_members, number, send
 ):
     process = start("--systems=ORT", "--seeds=0-1", "--set=sleep=60", "--jobs=2")
     wait_for(lambda: len(group_members(process.pid)) >= 3, "the first worker's process")
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)  # what a terminal does
-    else:
-        process.send_signal(number)
+    send(process.pid, number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert [line for line in errors.splitlines() if "Traceback" in line or "Error" in line] == []

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.trials.engine.devices import resolve, visible_gpus
 
 if TYPE_CHECKING:
@@ -233,8 +233,8 @@ def _interrupts_held() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         signal.signal(number, hold)
     try:
         yield let_through
-    except BaseException:
-        caught.clear()  # something else ends the run already
+    except XlreproError:
+        caught.clear()  # what ends the run already has a line of its own
         raise
     finally:
         pass_on()

@@ -81,7 +81,7 @@ def gain_over_plain(view: View, metric: str = "BLEU") -> Figure:
     axis.set_yticks(range(len(columns)), [column.split("/")[0] for column in columns])
     axis.invert_yaxis()
     axis.set(title=f"{title} ({view.profile})", xlabel=f"{metric} on test minus NMT's")
-    _compress(axis.xaxis, farthest)
+    _compress(axis, "x", farthest)
     legend_below(drawing, axis, across=len(systems))
     return Figure(f"{title}, on test, 95 % intervals. {'; '.join(sentences)}.", drawing)
 
@@ -145,10 +145,10 @@ def _scale(axis: "Axes", farthest: float) -> None:
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.set_ylabel("lower perplexity, %")
-    _compress(axis.yaxis, farthest, below="\n")
+    _compress(axis, "y", farthest, below="\n")
 
 
-def _compress(axis: "Axis", farthest: float, below: str = " ") -> None:
+def _compress(axis: "Axes", along: str, farthest: float, below: str = " ") -> None:
     """Make the far part of an axis logarithmic where something lies far out: one training that
     stands still must not press all others flat.
     """
@@ -156,10 +156,11 @@ def _compress(axis: "Axis", farthest: float, below: str = " ") -> None:
 
     if farthest <= FAR:
         return
-    getattr(axis.axes, f"set_{axis.axis_name}scale")("symlog", linthresh=LINEAR)
-    axis.set_major_locator(FixedLocator([*(-t for t in TICKS), 0, *TICKS]))
-    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axis.set_label_text(f"{axis.get_label_text()}{below}(beyond ±{LINEAR}: logarithmic)")
+    getattr(axis, f"set_{along}scale")("symlog", linthresh=LINEAR)
+    far: Axis = getattr(axis, f"{along}axis")
+    far.set_major_locator(FixedLocator([*(-t for t in TICKS), 0, *TICKS]))
+    far.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    far.set_label_text(f"{far.get_label_text()}{below}(beyond ±{LINEAR}: logarithmic)")
 
 
 def _gains_by_size(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, list[float]]]:
