@@ -211,7 +211,7 @@ class Page:
         judged = [(claim, verdict) for claim, verdict in verdicts if verdict is not None]
         answered = answer(self.view, judged, self.records(self.view.profile))
         entry, smoke = load_catalog().experiment(key), self.view.profile == "smoke"
-        main = entry.answer
+        main = entry.answer_at(self.view.profile)
         column = (self.averages() or self.view.columns or [""])[0]
         if main:
             column = main.column if smoke else entry.column_at(self.view.profile, main.column)
