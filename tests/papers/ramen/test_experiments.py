@@ -75,33 +75,12 @@ def test_rows_on_one_model_share_its_recipe_and_others_do_not():
 
 
 @pytest.mark.parametrize(
-    ("start", "short"),
-    [
-        ("vec", ("figure2", "checkpoints:RAMEN-BASE + RoBERTa")),
-        ("rnd", ("table3", "xnli:RAMEN-BASE + RoBERTa, rnd")),
-    ],
-)
-def test_longer_adaptations_differ_in_their_length_alone(start, short):
-    def adapted(key, system):
-        trial, *_ = experiment(f"ramen/{key}").trials("open", [system], None, {"targets": ("fr",)})
-        return trial.settings["adaptation"]
-
-    one, other = adapted(*short), adapted("figure2", f"longer:RAMEN-BASE + RoBERTa, {start}")
-    assert {name for name in one if one[name] != other[name]} == {"embeddings", "bilingual"}
-    for stage in ("embeddings", "bilingual"):
-        changed = {name for name in other[stage] if one[stage].get(name) != other[stage][name]}
-        assert changed == {"updates", "warmup_steps", "checkpoint_every"}
-        assert other[stage]["updates"] == 15 * one[stage]["updates"]
-
-
-@pytest.mark.parametrize(
     ("system", "key"),
     [
         ("base:RAMEN-BASE + BERT (mono)", "table2"),
         ("xnli:RAMEN-BASE + RoBERTa, rnd", "table3"),
         ("bert:RAMEN-BASE + BERT", "table4"),
         ("checkpoints:RAMEN-BASE + RoBERTa", "figure2"),
-        ("longer:RAMEN-BASE + RoBERTa, rnd", "figure2"),
     ],
 )
 def test_a_trial_fills_its_cells(system, key):

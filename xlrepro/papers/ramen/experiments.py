@@ -69,8 +69,6 @@ def evaluation_settings(
     made["initialisation"] = {**preset["initialisation"], **row.initialisation}
     if row.english:
         made = _merged(made, preset["models"][row.english])
-    if row.longer:
-        made = _merged(made, preset["longer"]["adaptation"])
     for name, value in overrides.items():
         adapts = made if name in AdaptationSettings.model_fields else values
         if name != "targets":
@@ -98,8 +96,7 @@ def _layer(preset: Mapping[str, Any], task: str, row: Row) -> dict[str, int]:
 
 def _preset_targets(profile: str, row: Row) -> list[str]:
     preset = presets()[profile]
-    group = "tuned" if row.tuned else "longer" if row.longer else None
-    return list((preset[group] if group else preset)["targets"])
+    return list((preset["tuned"] if row.tuned else preset)["targets"])
 
 
 def _columns(task: str, table: str, target: str) -> list[str]:
@@ -193,8 +190,8 @@ _experiment = partial(
     cost={
         "smoke": "seconds",
         "paper": "one GPU; days per bilingual model, hours per trial; the paper's weights and text",
-        "open": "once about 25 minutes of a CPU core for the English model, 1 to 5 per bilingual "
-        "one, 16 per one of the rows `longer`; seconds to minutes per trial",
+        "open": "once about 10 minutes of a CPU core for the English model, 10 per bilingual one; "
+        "seconds to minutes per trial",
     },
 )
 

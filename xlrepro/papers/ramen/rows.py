@@ -14,14 +14,12 @@ class Row(NamedTuple):
         initialisation: settings of it that differ from the preset's.
         tuned: whether the encoder is tuned with the head.
         english: which of the paper's English models; ``""``: BERT base, or what stands in for all.
-        longer: whether it is adapted for as many updates as the preset's ``longer`` has.
     """
 
     model: str = ""
     initialisation: Mapping[str, str] = {}
     tuned: bool = False
     english: str = ""
-    longer: bool = False
 
 
 MBERT, SHALLOW = Row("mbert"), Row("shallow")
@@ -67,11 +65,7 @@ TABLE4 = {
     "bert:RAMEN-LARGE + BERT": MONO._replace(english="bert-large"),
     "roberta:RAMEN-LARGE + RoBERTa": MONO._replace(english="roberta-large"),
 }
-FIGURE2 = {
-    f"checkpoints:{ROBERTA}": MONO,
-    f"longer:{ROBERTA}, vec": MONO._replace(longer=True),
-    f"longer:{ROBERTA}, rnd": RANDOM._replace(longer=True),
-}
+FIGURE2 = {f"checkpoints:{ROBERTA}": MONO}
 # Rows of Table 3 that Tables 1 and 2 have trained already: those on RoBERTa where there is one.
 SHARED = {"vec": "mono", "par": "parallel"}
 TABLE_OF = {"xnli": ("table1", "XNLI"), "ud": ("table2", "UD")}
@@ -83,8 +77,8 @@ def systems_of(rows: Mapping[str, Row]) -> tuple[System, ...]:
     for identifier in rows:
         block, _, name = identifier.partition(":")
         row = rows[identifier]
-        ours = block.endswith(("-tuned", "ours", "longer"))
-        if row.english or row.longer:
+        ours = block.endswith(("-tuned", "ours"))
+        if row.english:
             rare: tuple[str, ...] = ("smoke", "open")
         elif row.tuned or row == RANDOM_TEXT:
             rare = ("smoke", "paper")

@@ -128,7 +128,7 @@ class AdaptationSettings(Settings):
         seed: of text, weights, batches, masks and dropout.
     """
 
-    version: int = 1
+    version: int = 2  # each stage has batches of its own
     corpus: Corpus
     target: str
     words: Count

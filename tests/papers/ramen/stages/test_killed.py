@@ -21,7 +21,7 @@ PATIENCE = 240.0  # seconds for a first checkpoint: the import takes most of the
 def tuned(checkpoint, updates):
     """Tune from the checkpoint, if there is one; return the weights and the losses."""
     made, stage = model(), STAGE.model_copy(update={"updates": updates, "checkpoint_every": 7})
-    progress = tune(made, TEXTS, "all", "fr", stage, 1, checkpoint)
+    progress = tune(made, TEXTS, "all", "fr", stage, [1], checkpoint)
     return made.state_dict(), progress.losses
 
 

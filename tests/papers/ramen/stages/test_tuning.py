@@ -6,12 +6,16 @@ import torch
 
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
 from xlrepro.papers.ramen.encoders.pieces import Special
+from xlrepro.papers.ramen.experiments import evaluation_settings
 from xlrepro.papers.ramen.model import BilingualModel
+from xlrepro.papers.ramen.recipes import adaptation_of
+from xlrepro.papers.ramen.rows import MONO
 from xlrepro.papers.ramen.settings import StageSettings
-from xlrepro.papers.ramen.stages import tuning
+from xlrepro.papers.ramen.stages import adaptation, tuning
 from xlrepro.papers.ramen.stages.lookahead import Lookahead
 from xlrepro.papers.ramen.stages.masking import hidden_pieces
 from xlrepro.papers.ramen.stages.tuning import Text, batch_of, rate, tune
+from xlrepro.training.steps import Progress
 
 SPECIAL = Special(2, 3, 0, 1, 4, 5)
 STAGE = StageSettings(
@@ -57,7 +61,7 @@ def changed(before, after):
 def test_a_stage_tunes_its_parameters_and_no_other(what, prefixes):
     ours = model()
     before = {n: p.clone() for n, p in ours.state_dict().items()}
-    tune(ours, texts_of(what), what, "fr", STAGE, seed=1)
+    tune(ours, texts_of(what), what, "fr", STAGE, [1])
     expected = {n for n in before if n.startswith(prefixes)}
     assert changed(before, ours.state_dict()) == expected
 
@@ -66,10 +70,10 @@ def test_a_stage_tunes_its_parameters_and_no_other(what, prefixes):
 @pytest.mark.parametrize("what", ["embeddings", "all"])
 def test_a_killed_run_ends_with_the_bits_of_an_unbroken_one(tmp_path, what, killed_after):
     unbroken, broken, resumed = model(), model(), model()
-    tune(unbroken, texts_of(what), what, "fr", STAGE, 1, tmp_path / "a.pt")
-    tune(broken, texts_of(what), what, "fr", STAGE, 1, tmp_path / "b.pt", stop_after=killed_after)
+    tune(unbroken, texts_of(what), what, "fr", STAGE, [1], tmp_path / "a.pt")
+    tune(broken, texts_of(what), what, "fr", STAGE, [1], tmp_path / "b.pt", stop_after=killed_after)
     torch.manual_seed(99)  # another process has another random state
-    progress = tune(resumed, texts_of(what), what, "fr", STAGE, 1, tmp_path / "b.pt")
+    progress = tune(resumed, texts_of(what), what, "fr", STAGE, [1], tmp_path / "b.pt")
     assert changed(unbroken.state_dict(), resumed.state_dict()) == set()
     assert progress.step == STAGE.updates
 
@@ -82,8 +86,8 @@ def test_parts_of_a_batch_add_up_to_its_gradients():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0
         each.double()
-    tune(whole, TEXTS, "all", "fr", no_dropout, 1)
-    tune(parts, TEXTS, "all", "fr", no_dropout.model_copy(update={"accumulation": 3}), 1)
+    tune(whole, TEXTS, "all", "fr", no_dropout, [1])
+    tune(parts, TEXTS, "all", "fr", no_dropout.model_copy(update={"accumulation": 3}), [1])
     for one, other in zip(whole.parameters(), parts.parameters(), strict=True):
         torch.testing.assert_close(one, other, atol=1e-9, rtol=1e-6)
 
@@ -124,13 +128,32 @@ def test_the_code_masks_multiples_of_eight_and_never_a_first_piece():
 
 def test_an_epoch_has_every_sequence_once_in_the_language_of_the_batch():
     stage = STAGE.model_copy(update={"sequences": 11})
-    batches = [batch_of(TEXTS["fr"], "fr", stage, 3, step) for step in (0, 1)]
+    batches = [batch_of(TEXTS["fr"], "fr", stage, [3], step) for step in (0, 1)]
     restored = []
     for masked in batches:
         ids = masked.ids.copy()
         ids[masked.hidden] = masked.gold
         restored += ids.tolist()
     assert sorted(restored) == sorted(TEXTS["fr"].sequences.tolist())
+
+
+def test_no_stage_has_the_batches_and_masks_of_another(monkeypatch):
+    drawn = []
+
+    def tuned(model, texts, what, target, settings, key, *rest):
+        drawn.extend(
+            (what, batch_of(text, language, STAGE, key, 0)) for language, text in TEXTS.items()
+        )
+        return Progress([{language: 0.0 for language in texts}])
+
+    monkeypatch.setattr(adaptation, "tune", tuned)
+    monkeypatch.setattr(adaptation, "_held_out", lambda *given: [0, 0])
+    settings = evaluation_settings("smoke", "XNLI", MONO, ["fr"], {})
+    adaptation.folder(adaptation_of(settings, "fr"))
+    assert [what for what, _ in drawn[::2]] == ["head", "all", "embeddings", "all"]
+    for of_language in (drawn[::2], drawn[1::2]):
+        for what in ("ids", "hidden"):
+            assert len({getattr(masked, what).tobytes() for _, masked in of_language}) == 4
 
 
 def test_a_side_shares_the_encoder_and_nothing_else():
@@ -158,7 +181,7 @@ def test_tuning_learns_to_name_pieces():
     easy = Text(learnable, SPECIAL, 15)
     before = tuning.accuracy(ours, "fr", easy)
     stage = STAGE.model_copy(update={"updates": 120, "learning_rate": 0.02, "warmup_steps": 60})
-    tune(ours, {"fr": easy}, "all", "fr", stage, 0)
+    tune(ours, {"fr": easy}, "all", "fr", stage, [0])
     after = tuning.accuracy(ours, "fr", easy)
     assert before[1] == after[1]
     assert after[0] > 0.8 * after[1] > before[0]

@@ -10,6 +10,7 @@ Stage 0 is shared by all targets of a profile. A killed stage goes on from its l
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from xlrepro.papers.ramen.stages.tuning import Text, accuracy, tune
 from xlrepro.paths import cache_dir
 
 CHECKPOINTS = ("start", "embeddings", "end")
+STAGES = ("english.head", "english.all", "embeddings", "bilingual")  # as the settings name them
 
 
 def english_folder(settings: AdaptationSettings, device: str = "cpu") -> Path:
@@ -81,11 +83,12 @@ def _write_english(settings: AdaptationSettings, device: str, target: Path) -> N
     log: dict[str, Any] = {"sizes": sizes._asdict()}
     works = []
     for what, stage in (("head", settings.english.head), ("all", settings.english.all)):
+        key = [settings.seed, STAGES.index(f"english.{what}")]
         train, held_out = text_of(settings, ENGLISH, pieces, stage.length)
         work = cache_dir() / "ramen" / f"{what}-{hash_of(english_recipe(settings))[:16]}.pt"
         works.append(work)
         log[what] = _tuned(
-            model, {ENGLISH: train}, what, ENGLISH, settings, stage, work, device, held_out
+            model, {ENGLISH: train}, what, ENGLISH, stage, key, work, settings, device, held_out
         )
     _save(model.cpu(), target / "english.pt")
     _finish(log, target, works)
@@ -96,15 +99,16 @@ def _tuned(
     train: dict[str, Text],
     what: str,
     target: str,
-    settings: AdaptationSettings,
     stage: StageSettings,
+    key: Sequence[int],
     work: Path,
+    settings: AdaptationSettings,
     device: str,
     held_out: Text,
 ) -> dict[str, Any]:
     """Run a stage and return its log: steps, pieces seen, losses, seconds, accuracy after it."""
     progress = tune(
-        model, train, what, target, stage, settings.seed, work, settings.precision, device, say
+        model, train, what, target, stage, key, work, settings.precision, device, say
     )
     tail = progress.losses[-max(1, progress.step // 10) :]
     return {
@@ -137,10 +141,11 @@ def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) ->
     _save(model, target / "start.pt")
     work = cache_dir() / "ramen" / recipe_hash(settings)[:16]
     works = []
-    for what, name, stage in (
-        ("embeddings", "embeddings", settings.embeddings),
-        ("all", "end", settings.bilingual),
+    for what, name, stage, named in (
+        ("embeddings", "embeddings", settings.embeddings, "embeddings"),
+        ("all", "end", settings.bilingual, "bilingual"),
     ):
+        key = [settings.seed, STAGES.index(named)]
         text, held_out = text_of(settings, settings.target, pieces, stage.length)
         train = {settings.target: text}
         if what == "all":
@@ -150,7 +155,7 @@ def _write_bilingual(settings: AdaptationSettings, device: str, target: Path) ->
         if "start" not in log:
             log["start"] = {"held_out": _held_out(model, settings.target, held_out, device)}
         log[name] = _tuned(
-            model, train, what, settings.target, settings, stage, file, device, held_out
+            model, train, what, settings.target, stage, key, file, settings, device, held_out
         )
         _save(model.cpu(), target / f"{name}.pt")
     _finish(log, target, works)

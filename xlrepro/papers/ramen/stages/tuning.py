@@ -1,8 +1,9 @@
 """Tune a bilingual model by masked language modelling; a killed run goes on as if unbroken.
 
-Everything random in a step follows from the seed and the number of the step, so a checkpoint needs
-weights, optimiser and slow weights: the place in the data follows from the step too. A step takes a
-batch of each of the stage's languages (§3.3: balanced), adds up their gradients, and moves once.
+Everything random in a step follows from the key of the stage and the number of the step, so a
+checkpoint needs weights, optimiser and slow weights: the place in the data follows from the two as
+well. A step takes a batch of each of the stage's languages (§3.3: balanced), adds up their
+gradients, and moves once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +52,7 @@ def tune(
     what: str,
     target: str,
     settings: StageSettings,
-    seed: int,
+    key: Sequence[int],
     checkpoint: Path | None = None,
     precision: Precision = "single",
     device: str = "cpu",
@@ -66,7 +67,7 @@ def tune(
         what: which parameters, see ``BilingualModel.parts``.
         target: the language that ``what`` speaks of.
         settings: of the stage.
-        seed: of batches, masks and dropout.
+        key: of batches, masks and dropout: the seed, and what no other stage has.
         checkpoint: file that is read first and written every so many steps.
         precision: ``"mixed"`` computes the model in half precision on a GPU.
         device: where to compute.
@@ -81,7 +82,7 @@ def tune(
         parameter.requires_grad_(False)
     for parameter in chosen:
         parameter.requires_grad_(True)
-    run = _Run(model.to(device).train(), chosen, texts, settings, seed, precision, device)
+    run = _Run(model.to(device).train(), chosen, texts, settings, key, precision, device)
 
     def tell(line: str) -> None:
         say(f"{target} {what}: {line}")
@@ -102,12 +103,12 @@ class _Run:
         chosen: Sequence[torch.nn.Parameter],
         texts: Mapping[str, Text],
         settings: StageSettings,
-        seed: int,
+        key: Sequence[int],
         precision: Precision,
         device: str,
     ) -> None:
         self.model, self.chosen, self.settings = model, chosen, settings
-        self.texts, self.seed, self.device = texts, seed, device
+        self.texts, self.key, self.device = texts, tuple(key), device
         self.adam = torch.optim.Adam(chosen, lr=settings.learning_rate)
         k = settings.lookahead_k
         self.slow = Lookahead(chosen, k, settings.lookahead_alpha) if k else None
@@ -115,13 +116,14 @@ class _Run:
 
     def step(self, number: int) -> dict[str, float]:
         """Take one step and return the loss of each language."""
-        torch.manual_seed(self.seed * 1_000_003 + number)
+        drawn = np.random.SeedSequence([*self.key, number]).generate_state(1, np.uint64)
+        torch.manual_seed(int(drawn[0]))
         for group in self.adam.param_groups:
             group["lr"] = rate(number, self.settings)
         self.adam.zero_grad(set_to_none=True)
         losses = {}
         for language, text in self.texts.items():
-            masked = batch_of(text, language, self.settings, self.seed, number)
+            masked = batch_of(text, language, self.settings, self.key, number)
             losses[language] = self._gradients(language, masked)
         torch.nn.utils.clip_grad_norm_(self.chosen, self.settings.clip_norm)
         self.adam.step()
@@ -165,11 +167,13 @@ class _Run:
         return {"model": self.model, "adam": self.adam, **slow}
 
 
-def batch_of(text: Text, language: str, settings: StageSettings, seed: int, step: int) -> Masked:
-    """Return a language's masked batch of a step; it follows from seed and step alone."""
+def batch_of(
+    text: Text, language: str, settings: StageSettings, key: Sequence[int], step: int
+) -> Masked:
+    """Return a language's masked batch of a step; it follows from key and step alone."""
     code = int.from_bytes(language.encode(), "big")
-    rows = rows_of_step(step, len(text.sequences), settings.sequences, [seed, code, 0])
-    draw = np.random.default_rng([seed, code, 1, step])
+    rows = rows_of_step(step, len(text.sequences), settings.sequences, [*key, code, 0])
+    draw = np.random.default_rng([*key, code, 1, step])
     ids = text.sequences[rows].astype(np.int64)
     return hidden_pieces(ids, text.special, text.vocabulary, settings.masking, draw)
 
