@@ -137,7 +137,8 @@ def test_an_epoch_has_every_sequence_once_in_the_language_of_the_batch():
     assert sorted(restored) == sorted(TEXTS["fr"].sequences.tolist())
 
 
-def test_no_stage_has_the_batches_and_masks_of_another(monkeypatch):
+def test_no_stage_has_the_batches_and_masks_of_another(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))  # models are made, not found
     drawn = []
 
     def tuned(model, texts, what, target, settings, key, *rest):
