@@ -61,7 +61,6 @@ COUNTS = {
     "A14",
     "A14o",
     "A16",
-    "A16t",
 }  # of cells, or ratios: not by how much
 VALUES = {"A15", "M12"}  # sizes that no pattern finds: equal to a value, twice as much
 # What says that two things are alike has no form without a size; quoted rows are of one corpus.

@@ -6,8 +6,8 @@ from xlrepro.papers.ramen.figures.adaptations import PAPER_PIECES, adaptations_t
 from xlrepro.trials.record import Record
 
 
-def record(target, kind, right, random_rows="code", system="ud:RAMEN", pieces=2048):
-    stage = {"pieces": pieces, "held_out": [right, 200], "seconds": 60.0}
+def record(target, kind, right, random_rows="code"):
+    stage = {"pieces": 2048, "held_out": [right, 200], "seconds": 60.0}
     log = {
         "estimated": 70,
         "vocabulary": 8000,
@@ -20,7 +20,6 @@ def record(target, kind, right, random_rows="code", system="ud:RAMEN", pieces=20
     initialisation = {"kind": kind, "random_rows": random_rows}
     adaptation = {"initialisation": initialisation}
     return Record.model_construct(
-        systems=(system,),
         details={"settings": {"adaptation": adaptation}, "adaptation": {target: log}},
     )
 
@@ -41,13 +40,6 @@ def test_both_readings_of_random_rows_stand_apart():
     found = [record("ar", "random", 9), record("ar", "random", 8, "text")]
     shown = [row[1].text for row in adaptations_table(found, "open").rows]
     assert sorted(shown) == ["random", "random, text"]
-
-
-def test_a_longer_adaptation_stands_beside_the_short_one():
-    longer = record("fr", "mono", 9, system="longer:RAMEN", pieces=4096)
-    table = adaptations_table([record("fr", "mono", 8), longer], "open")
-    assert [row[1].text for row in table.rows] == ["mono", "mono, longer"]
-    assert "read 6,144 to 8,192 pieces" in table.caption
 
 
 def test_rows_on_a_multilingual_encoder_have_no_adaptation():

@@ -31,17 +31,16 @@ def adaptations_table(records: Sequence[Record], profile: str) -> Table:
     for record in records:
         settings = record.details["settings"].get("adaptation")
         for target, log in record.details.get("adaptation", {}).items():
-            logs[target, _begins(settings["initialisation"], record.systems[0])] = log
+            logs[target, _begins(settings["initialisation"])] = log
     rows = [_row(*key, log) for key, log in sorted(logs.items(), key=_place)]
     caption = f"Adaptations ({profile}). {_caption(list(logs.values()))}"
     summary = f"{profile}: {len(rows)} adaptations"
     return listing(caption, ("language", "begins"), COLUMNS, rows, summary)
 
 
-def _begins(initialisation: Mapping[str, Any], system: str) -> str:
+def _begins(initialisation: Mapping[str, Any]) -> str:
     kind = str(initialisation["kind"])
-    kind = kind if initialisation.get("random_rows", "code") == "code" else f"{kind}, text"
-    return f"{kind}, longer" if system.startswith("longer:") else kind
+    return kind if initialisation.get("random_rows", "code") == "code" else f"{kind}, text"
 
 
 def _place(item: tuple[tuple[str, str], Any]) -> tuple[str, int]:

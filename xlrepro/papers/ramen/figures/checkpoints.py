@@ -15,14 +15,11 @@ from xlrepro.evidence.view import View
 
 NAMES = {"0k": "start", "25k": "embeddings", "175k": "end"}
 MARKERS = "osD^v*PX"
-LONGER = {"vec": ", longer", "rnd": ", longer, random rows"}
 
 
 @styled
 def scores_at_checkpoints(view: View) -> Figure:
     """Draw the score of each language at each checkpoint, with 95 % intervals.
-
-    Rows that were adapted for longer are lines of their own.
 
     Args:
         view: reproduced cells; a column is ``task/language/updates``.
@@ -38,12 +35,11 @@ def scores_at_checkpoints(view: View) -> Figure:
         axes.set_title(f"{task} ({view.profile})", fontsize=9)
         axes.set_xticks(range(len(NAMES)), list(NAMES.values()))
         axes.set_ylabel(f"{task_cells[0].metric} ({task_cells[0].unit})")
-        lines: dict[tuple[str, str], dict[str, ReproducedCell]] = {}
+        lines: dict[str, dict[str, ReproducedCell]] = {}
         for cell in task_cells:
             _, language, point = cell.column.split("/")
-            lines.setdefault((cell.system, language), {})[point] = cell
-        for index, ((system, language), points) in enumerate(lines.items()):
-            longer = LONGER.get(system.rpartition(", ")[2], "")
+            lines.setdefault(language, {})[point] = cell
+        for index, (language, points) in enumerate(lines.items()):
             shown = [name for name in NAMES if name in points]
             line_with_intervals(
                 axes,
@@ -51,10 +47,10 @@ def scores_at_checkpoints(view: View) -> Figure:
                 [points[name] for name in shown],
                 color=PALETTE[index % len(PALETTE)],
                 marker=MARKERS[index % len(MARKERS)],
-                label=language + longer,
+                label=language,
             )
             ends = " to ".join(number(points[name].mean) for name in (shown[0], shown[-1]))
-            sentences.append(f"{task}, {language}{longer}: {ends}")
+            sentences.append(f"{task}, {language}: {ends}")
     legend_below(drawing, panels[0], across=4)
     return Figure(
         "Lines with 95 % intervals from the start over the tuned embeddings to the end, a panel "
