@@ -6,11 +6,14 @@ import pytest
 import torch
 from sklearn.decomposition import PCA
 
+from tests.papers.sense_alignment.small_models import BERT, BILM, corpus, settings
 from xlrepro.papers.sense_alignment.language_model.centres import SenseCentres
 from xlrepro.papers.sense_alignment.language_model.projection import QueueProjection
 from xlrepro.papers.sense_alignment.language_model.pruning import Pruning
 from xlrepro.papers.sense_alignment.language_model.senses import SenseOutput
 from xlrepro.papers.sense_alignment.language_model.settings import PruningSettings, SenseSettings
+from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL
+from xlrepro.papers.sense_alignment.pretraining.training import Run
 
 DIM = 4
 
@@ -197,6 +200,43 @@ def test_a_copied_warm_up_gives_its_sense_no_lead(rule):
     made.loss(states(100), states(100), words, [3], 3)
     assert not torch.equal(made.centres.centres(), centres)
     assert bool((made.pruning.counts if rule == "text" else made.pruning.records).any())
+
+
+def test_centres_that_begin_at_states_are_the_last_states_of_their_word():
+    made = layer(begin="states", warmup_steps=2).centres
+    untouched = made.centres()[2].clone()
+    words, seen = torch.tensor([0, 1, 1, 0, 1, 1]), states(6)
+    made.place(words, seen, step=0)  # senses 0, 1, 0, 1, 0, 1
+    assert torch.equal(made.centres()[0], seen[[0, 3]])
+    assert torch.equal(made.centres()[1], seen[[4, 5]])
+    assert torch.equal(made.centres()[2], untouched)
+    made.place(words[:2], seen[:2], step=1, first=1)  # the first stays
+    assert torch.equal(made.centres()[0], seen[[0, 0]])
+
+
+@pytest.mark.parametrize(("begin", "used"), [("drawn", 1), ("states", 2)])
+def test_senses_of_a_word_part_if_centres_begin_at_its_states(begin, used):
+    """What all states of a word share is large: one of two random directions is nearest to all."""
+    made = layer(begin=begin, warmup_steps=4, rate=0.05)
+    words, shared = torch.zeros(40, dtype=torch.long), torch.tensor([5.0, 5.0, 0.0, 0.0])
+    sides = torch.tensor([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]).repeat(20, 1)
+    for step in range(40):
+        made.begin(step)
+        seen = shared + sides[torch.randperm(40, generator=torch.Generator().manual_seed(step))]
+        made.loss(seen.double(), (seen + 0.1 * states(40, step)).double(), words, [step], step)
+    assert len(made.choose(words, (shared + sides).double()).unique()) == used
+
+
+@pytest.mark.parametrize("warmup", ["own", "copied", "tied"])
+def test_any_warm_up_leaves_centres_at_states(warmup):
+    network = BERT if warmup == "tied" else BILM
+    senses = {"warmup": warmup, "begin": "states", "sigma": 100.0}  # far longer than a state
+    run = Run(settings(senses, network), corpus(), "cpu")
+    for step in range(2):
+        run.step(step)
+    first = int(warmup == "own")
+    lengths = run.model.parts()[0].centres.centres()[len(SPECIAL) : 15, first:].norm(dim=-1)
+    assert bool((lengths < 10).any())
 
 
 def test_the_texts_pruning_drops_senses_below_the_threshold():

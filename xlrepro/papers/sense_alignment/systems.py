@@ -22,7 +22,9 @@ TRANSFER = {
     "Bi-SaELMo": ("Bi-SaELMo", False),
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
 }
-CENTRED = " (centred)"  # an addition of ours
+# Additions of ours: senses are chosen in centred components; centres begin at states of their word.
+CENTRED, FROM_STATES = " (centred)", " (from states)"
+VARIANTS = {CENTRED: {"centred": True}, FROM_STATES: {"begin": "states"}}
 AFTERWARDS = " (centres afterwards)"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
 MODELS = {
@@ -60,15 +62,15 @@ def language_model(
 
     Args:
         profile: of ``presets/language_models.yaml``.
-        name: key of ``MODELS``; followed by ``" (centred)"`` where senses are chosen in centred
-            components.
+        name: key of ``MODELS``, followed by one of ``VARIANTS`` or by nothing.
         language: what a monolingual model reads, or what one of two languages reads beside English.
         changed: settings instead of the preset's.
 
     Raises:
         SettingsError: for an unknown name, or an unknown or impossible setting.
     """
-    plain = name.removesuffix(CENTRED)
+    variant = next((v for v in VARIANTS if name.endswith(v)), "")
+    plain = name.removesuffix(variant)
     if plain not in MODELS:
         raise SettingsError(f"no language model is called {name!r}: use {', '.join(MODELS)}")
     network, kind, joint = MODELS[plain]
@@ -79,8 +81,8 @@ def language_model(
     senses = {**values["senses_of_all"], **values["senses"][kind]}
     if kind == "plain":  # nothing but the softmax matters with one sense
         senses = {"senses": 1, "softmax": senses["softmax"]}
-    elif plain != name:
-        senses["centred"] = True
+    elif variant:
+        senses |= VARIANTS[variant]
     text = dict(values["text"])
     if joint and "en" in text["words"]:  # as many words of each language
         text["words"] = {"others": text["words"]["others"]}

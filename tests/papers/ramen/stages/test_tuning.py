@@ -145,7 +145,7 @@ def test_no_stage_has_the_batches_and_masks_of_another(tmp_path, monkeypatch):
         drawn.extend(
             (what, batch_of(text, language, STAGE, key, 0)) for language, text in TEXTS.items()
         )
-        return Progress([{language: 0.0 for language in texts}])
+        return Progress([dict.fromkeys(texts, 0.0)])
 
     monkeypatch.setattr(adaptation, "tune", tuned)
     monkeypatch.setattr(adaptation, "_held_out", lambda *given: [0, 0])

@@ -107,9 +107,7 @@ def _tuned(
     held_out: Text,
 ) -> dict[str, Any]:
     """Run a stage and return its log: steps, pieces seen, losses, seconds, accuracy after it."""
-    progress = tune(
-        model, train, what, target, stage, key, work, settings.precision, device, say
-    )
+    progress = tune(model, train, what, target, stage, key, work, settings.precision, device, say)
     tail = progress.losses[-max(1, progress.step // 10) :]
     return {
         "updates": progress.step,

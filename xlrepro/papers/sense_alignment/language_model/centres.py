@@ -111,6 +111,26 @@ class SenseCentres(nn.Module):
         return torch.where(word < 0, -1, word * slots + best % slots).squeeze(1)
 
     @torch.no_grad()
+    def place(self, words: Tensor, states: Tensor, step: int, first: int = 0) -> None:
+        """Put states, ``(tokens, dim)``, where centres of their words are, the old ones forgotten.
+
+        Which centre of a word depends on the token's place in the batch and on the step, so that
+        after some uses of a word its centres are different states of it.
+
+        Args:
+            words: ``(tokens,)``
+            states: ``(tokens, dim)``
+            step: number of the step.
+            first: centres before this one stay.
+        """
+        slots = self.values.shape[1]
+        turn = (torch.arange(len(words), device=words.device) + step) % (slots - first)
+        groups = grouped(words * slots + first + turn)
+        last = groups.rank == groups.counts[groups.group] - 1
+        flat = self.values.view(-1, self.values.shape[-1])
+        flat[groups.kinds[groups.group[last]]] = (states[last] / self.scale).to(flat.dtype)
+
+    @torch.no_grad()
     def move(self, words: Tensor, senses: Tensor, states: Tensor) -> None:
         """Move the chosen centres towards their states, ``(tokens, dim)``, in their order."""
         slots = self.values.shape[1]

@@ -132,6 +132,8 @@ class SenseOutput(nn.Module):
     def observe(self, words: Tensor, senses: Tensor, states: Tensor, step: int) -> None:
         """Let centres follow, and remember states for P and choices for the pruning."""
         settings = self.settings
+        if settings.begin == "states" and step < settings.warmup_steps:
+            self.centres.place(words, states, step, int(settings.warmup == "own"))
         # Where the warm-up's sense stays, it gets no lead: choices count from the warm-up's end.
         if settings.warmup == "own" or step >= settings.warmup_steps:
             share = round(len(words) * settings.moving_share)

@@ -128,6 +128,8 @@ class SenseSettings(_Settings):
         centres: ``"selected"``: the chosen centre alone moves, once per token (text, Algorithm 1);
             ``"decayed"``: all centres shrink at every step, and the chosen ones get a times the
             mean of their states (code).
+        begin: where centres begin. ``"drawn"``: at random around zero (text, code); ``"states"``:
+            at states of their word late in the warm-up, each sense at another (ours).
         sigma: standard deviation of the first centres; the text does not give it.
         truncated: whether they are drawn within two standard deviations (SaBERT's code).
         moving_share: share of the batch whose states move centres; the code has the first GPU's.
@@ -152,6 +154,8 @@ class SenseSettings(_Settings):
     warmup: Literal["own", "copied", "tied"] = "own"
     rate: float = Field(0.01, gt=0, lt=1)
     centres: Literal["selected", "decayed"] = "selected"
+    # Named in the recipes of models that have it alone: those made before it stay what they are.
+    begin: Literal["drawn", "states"] = Field("drawn", exclude_if=lambda value: value == "drawn")
     sigma: float = Field(16.0, gt=0)
     truncated: bool = False
     moving_share: float = Field(1.0, gt=0, le=1)

@@ -83,6 +83,8 @@ class WholeWordBert(nn.Module):
         """Return the mean loss over the hidden words."""
         states = self.states(batch.ids, batch.hidden)
         if self.tied(batch.step):
+            if self.training and self.senses.senses > 1 and self.senses.begin == "states":
+                self.output.centres.place(batch.gold, states.detach(), batch.step)
             # shape: (hidden, words)
             scores = states @ self.encoder.pieces.weight.T + self.bias
             return functional.cross_entropy(scores, batch.gold)
