@@ -25,7 +25,9 @@ TRANSFER = {
 # Additions of ours: senses are chosen in centred components; centres begin at states of their word.
 CENTRED, FROM_STATES = " (centred)", " (from states)"
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    CENTRED: {"centred": True}, FROM_STATES: {"begin": "states"}}
+    CENTRED: {"centred": True},
+    FROM_STATES: {"begin": "states"},
+}
 AFTERWARDS = " (centres afterwards)"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
 MODELS = {
