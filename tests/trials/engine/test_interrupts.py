@@ -146,6 +146,24 @@ def test_two_runs_at_once_share_the_work(start, home, store, scheduler, group_me
     wait_for(lambda: not group_members(process.pid), "the last process to end")
 
 
+def test_what_dask_calls_critical_is_not_shown_beside_our_own_line(home):
+    """It says so, with a traceback, of workers that Ctrl-C has ended before the scheduler knows."""
+    code = (
+        "import logging, sys\n"
+        "from pathlib import Path\n"
+        "from xlrepro.trials.engine.cluster import local_client\n"
+        "with local_client('cpu', 1, 1, 1, Path(sys.argv[1])):\n"
+        "    logging.getLogger('distributed.scheduler').critical('a comm is closed')\n"
+    )
+    script = home / "critical.py"
+    script.write_text(code)
+    ran = subprocess.run(
+        [sys.executable, str(script), str(home / "scratch")],
+        capture_output=True, text=True, timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    assert "a comm is closed" not in ran.stderr
+
+
 def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished(home, store):
     code = (
         "import sys, time\n"

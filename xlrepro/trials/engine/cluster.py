@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tornado.ioloop import IOLoop
 
 LOOPBACK = "127.0.0.1"
+# Dask calls it critical that a process is gone which an interrupt has ended.
+SILENT = logging.CRITICAL + 1
 # Dask opens its web port even then, so it gets a free one that only this machine reaches.
 NO_DASHBOARD = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
 CONNECT_SECONDS = 30
@@ -98,7 +100,7 @@ def local_client(
         "host": LOOPBACK,
         **NO_DASHBOARD,
         "local_directory": str(scratch),
-        "silence_logs": logging.CRITICAL,
+        "silence_logs": SILENT,
     }
     workers = {
         index: {"cls": Nanny, "options": {**options, "env": {**WORKER_ENVIRONMENT, **slot}}}
@@ -116,7 +118,7 @@ def local_client(
                 workers=workers,
                 scheduler=scheduler,
                 loop=loop,
-                silence_logs=logging.CRITICAL,
+                silence_logs=SILENT,
                 name="xlrepro",
             )
         ) as cluster,
@@ -167,7 +169,7 @@ def remote_client(address: str, device: str) -> "Iterator[Client]":
             f"no Dask scheduler answers at {address} ({error}): check --scheduler"
         ) from error
     # What goes wrong is said once, in our own words.
-    with silence_logging_cmgr(logging.CRITICAL), client:
+    with silence_logging_cmgr(SILENT), client:
         _check_workers(client, address, device)
         yield client
 
