@@ -36,8 +36,7 @@ def _table1_row(task: str, identifier: str, profile: str, overrides: Overrides) 
     """Return the run of a row of Table 1 in one task; Table 5 uses those of slots."""
     if is_mbert(identifier):
         return tagging_run(TABLE1, identifier, mbert_settings(profile, task, identifier, overrides))
-    if task == "SF":
-        overrides = {**presets("spans")[profile].get("until_dev_stops", {}), **overrides}
+    overrides = {**presets("spans")[profile].get("until_dev_stops", {}), **overrides}
     if identifier.startswith(f"{ON_STATES}:"):
         overrides = {**overrides, "vectors": WORD_STATES}
     return _word_row(task, identifier, profile, overrides)
