@@ -57,6 +57,22 @@ def test_the_curve_of_senses_is_the_mean_of_the_seeds():
     assert list(middling.get_ydata()) == [1, 5]
 
 
+def test_variants_stand_below_their_model():
+    names = ("SaELMo (from states)", "SaELMo", "Bi-SaELMo (from states)")
+    given = [
+        record(f"alive:{name}", alive=[[10, 1, 1, most]])
+        for name, most in zip(names, (5, 5, 3), strict=True)
+    ]
+    drawing = alive_along_the_training(given, "open").drawing
+    above, below = (
+        [(axes.get_title(), axes.axison) for axes in drawing.axes[first : first + 2]]
+        for first in (0, 2)
+    )
+    assert above == [("", False), ("SaELMo", True)]
+    assert all(axes.get_ylim()[1] > 5 for axes in drawing.axes if axes.axison)
+    assert below == [("Bi-SaELMo (from states)", True), ("SaELMo (from states)", True)]
+
+
 def test_a_sense_has_the_colour_of_what_is_near_it():
     senses = [
         {"sense": s, "place": [s, 0.0], "own": 0.0, "nearest": [[f"w{s}", 0, 0.9, s, 1.0]]}

@@ -1,6 +1,7 @@
 """Senses drawn: how many are left along the training, and what is near those of chosen words."""
 
 from collections.abc import Sequence
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -25,6 +26,8 @@ MOST_WORDS = 4  # panels
 def alive_along_the_training(records: Sequence[Record], profile: str) -> Figure:
     """Draw how many senses a word has after each step: a panel per model, the mean of its seeds.
 
+    Models stand beside each other, their variants below them.
+
     Args:
         records: of Tables 6 to 8; those with ``details["alive"]`` are drawn.
         profile: theirs.
@@ -37,20 +40,34 @@ def alive_along_the_training(records: Sequence[Record], profile: str) -> Figure:
             curves.setdefault(name, []).append(record.details["alive"])
     if not curves:
         return nothing_to_draw(title, "no language model with several senses was run")
-    drawing, grid = new_panels(1, len(curves), 2.6 * len(curves), 2.8, sharey="row")
+    models, variants = (sorted({name.partition(" (")[part] for name in curves}) for part in (0, 2))
+    rows, columns = len(variants), len(models)
+    size = (2.6 * columns, 0.6 + 2.2 * rows)
+    drawing, grid = new_panels(rows, columns, *size, sharey=True)
     sentences = []
-    for axes, (name, runs) in zip(grid[0], curves.items(), strict=True):
+    for (row, variant), (column, model) in product(enumerate(variants), enumerate(models)):
+        axes, name = grid[row][column], f"{model} ({variant}" if variant else model
+        if name not in curves:
+            axes.set_axis_off()
+            continue
+        runs = curves[name]
         steps = [row[0] for row in runs[0]]
         ends = []
         for band, colour, place in zip(BANDS, PALETTE, range(1, 4)):
             means = [fmean(run[i][place] for run in runs) for i in range(len(steps))]
             axes.plot(steps, means, color=colour, label=band)
             ends.append(f"{number(means[-1], 2)} of {band}")
-        axes.set(title=name, xlabel="steps", ylim=(0, None))
+        axes.set_title(name)
         sentences.append(f"{name} ends with {', '.join(ends)}")
-    grid[0][0].set_ylabel("senses per word")
+        if row == rows - 1:
+            axes.set_xlabel("steps")
+        if not column:
+            axes.set_ylabel("senses per word")
     drawing.suptitle(title)
-    legend_below(drawing, grid[0][0])
+    drawn = [axes for axes in drawing.axes if axes.lines]
+    for axes in drawn:  # after all: a limit that is set ends the fitting to what is drawn
+        axes.set_ylim(bottom=0)
+    legend_below(drawing, drawn[0], across=len(BANDS))
     return Figure(f"Line chart of the senses alive per word. {'; '.join(sentences)}.", drawing)
 
 
