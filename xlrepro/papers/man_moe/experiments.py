@@ -67,19 +67,25 @@ def _run(
     return Run(f"man_moe/{table}", (identifier,), columns, settings, hashes, task, seeds)
 
 
-def _row(table: str, identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
-    """Yield the run of a row, or one per target."""
+def _row(
+    table: str, identifier: str, profile: str, overrides: Overrides, as_swept: bool = False
+) -> Iterator[Run]:
+    """Yield the run of a row, or one per target; ``as_swept``: trained as the sweep's trials are.
+
+    Those have nothing of what a preset has for a block alone, such as a training until dev stops.
+    """
     block, _, row = identifier.partition(":")
+    trained_as = "" if as_swept else block
     if profile not in ONLY_AT.get(block, (profile,)):
         return
     preset, changes = PRESET[table], ROWS[table][block][row]
-    whole = transfer_settings(preset, profile, changes, overrides, block)
+    whole = transfer_settings(preset, profile, changes, overrides, trained_as)
     if not whole.domains and block not in BY_TARGET:
         yield _run(table, identifier, (*whole.targets, "avg"), whole)
         return
     for target in whole.targets:
         alone = {**overrides, "targets": (target,)}
-        one = transfer_settings(preset, profile, changes, alone, block)
+        one = transfer_settings(preset, profile, changes, alone, trained_as)
         columns = [f"{target}/{domain}" for domain in (*one.domains, "avg")]
         yield _run(table, identifier, columns if one.domains else [target], one)
 
@@ -125,7 +131,7 @@ def _table6(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run
         raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
     for value in values:
         if value == getattr(base, setting):
-            yield from _row("table2", "without:MAN-MoE", profile, overrides)
+            yield from _row("table2", "without:MAN-MoE", profile, overrides, as_swept=True)
         else:
             settings = transfer_settings("slots", profile, {setting: value}, overrides)
             yield _run("table6", identifier, [sweep.column(value)], settings, "man_moe/sweep")
