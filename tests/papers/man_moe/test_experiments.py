@@ -123,7 +123,7 @@ def test_shared_trials_are_trials_of_the_other_experiment(reader, source, shared
 
 
 def test_the_sweep_differs_at_open_from_table2_in_training_alone():
-    swept = [t for t in BY_KEY["man_moe/table6"].trials("open", seeds=(0,))]
+    swept = list(BY_KEY["man_moe/table6"].trials("open", seeds=(0,)))
     assert not any("max_iterations" in t.settings for t in swept)
     (own,) = (t.settings for t in swept if t.experiment == "man_moe/table2")
     (long,) = (
