@@ -18,7 +18,8 @@ class Scores:
     """Scores of one system on one test set.
 
     Attributes:
-        bleu: of the tokens as they are, as ``multi-bleu.perl`` computes it; percent.
+        bleu: of the tokens as they are, as ``multi-bleu.perl`` computes it, but smoothed where no
+            n-gram of a size matches (`bleu_of`); percent.
         bleu_detokenised: of readable lines, tokenised by sacrebleu's ``13a``; percent.
         ter: of the tokens as they are; percent.
         signatures: metric name to sacrebleu's signature.
@@ -96,7 +97,7 @@ def bleu_of(statistics: np.ndarray) -> np.ndarray:
     """Return corpus BLEU, percent, of summed counts ``(..., 10)``, smoothed as sacrebleu does it.
 
     Where no n-gram of a size matches, its count is a half, for the next such size a quarter, and so
-    on; ``multi-bleu.perl`` has 0 there. Test sets of any size have matches and need none of it.
+    on; ``multi-bleu.perl`` has 0 there.
     """
     sums = np.asarray(statistics, dtype=float)
     matches, totals = sums[..., 2:6], sums[..., 6:10]
