@@ -3,7 +3,7 @@
 Everything random in an update follows from the seed and the update's number. A task's rate is
 halved when its development loss rises; the update's step size is translation's rate, and another
 task's loss counts by the ratio of its rate to that: with plain gradient descent exactly a rate per
-task. With Adam, which does not see the scale of a gradient, it is a task's share in the gradients of
+task. With Adam, which does not see a gradient's scale, it is a task's share in the gradients of
 what tasks share; its own parts step at translation's rate (deviation T11).
 """
 
