@@ -13,6 +13,12 @@ from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
 from xlrepro.papers.sense_alignment.settings import presets, validated
 
 SCHUSTER, WANG = " (Schuster et al., 2019)", " (Wang et al., 2020)"
+# Additions of ours: senses are chosen in centred components; centres begin at states of their word.
+CENTRED, FROM_STATES = " (centred)", " (from states)"
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    CENTRED: {"centred": True},
+    FROM_STATES: {"begin": "states"},
+}
 # System of Tables 3 to 5 -> language model, and whether W is applied.
 TRANSFER = {
     "ELMo": ("ELMo", False),
@@ -21,12 +27,8 @@ TRANSFER = {
     f"Joint-ELMo+Proj{WANG}": ("Joint-ELMo", True),
     "Bi-SaELMo": ("Bi-SaELMo", False),
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
-}
-# Additions of ours: senses are chosen in centred components; centres begin at states of their word.
-CENTRED, FROM_STATES = " (centred)", " (from states)"
-VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    CENTRED: {"centred": True},
-    FROM_STATES: {"begin": "states"},
+    f"Bi-SaELMo{FROM_STATES}": (f"Bi-SaELMo{FROM_STATES}", False),
+    f"Bi-SaELMo+Proj{FROM_STATES}": (f"Bi-SaELMo{FROM_STATES}", True),
 }
 AFTERWARDS = " (centres afterwards)"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
