@@ -6,7 +6,7 @@ from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 # What the sweep changes, one value at a time. The values of each profile's preset are
-# among them; they are Table 2's own trials.
+# among them; one trial of Table 2's row MAN-MoE fills them all.
 SWEEP: dict[str, tuple[str, tuple[float, ...]]] = {
     "lambda_1": ("lambda1", (0.0, 0.001, 0.01, 0.1, 1.0)),
     "lambda_2": ("lambda2", (0.0, 0.1, 1.0, 10.0)),
@@ -33,9 +33,9 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 
 
 def cells(record: Record) -> list[Cell]:
-    """Return the cells that Table 2's own trial of the target fills: the value it used of each.
+    """Return the cells that a trial of Table 2's MAN-MoE fills: the value it used of each.
 
-    Nothing is trained twice: the sweep passes through the settings of Table 2.
+    Nothing is trained twice: the three settings are swept through the same values.
     """
     (score,) = (cell for cell in record.cells if cell.column == f"{TARGET}/avg")
     return [
