@@ -301,7 +301,7 @@ def test_the_epochs_named_in_deviations_are_those_of_the_presets():
     told = " ".join(deviation("W07").here.split())
     assert f"not improved for {patience} epochs, at most {most}" in told
     mapped, _ = fit("table2", system="word-mapped:TRS")
-    assert f"linear decay over {entities} epochs (entities" in told
+    assert f"linear decay over {short} epochs (Table 6" in told
     assert f"or {mapped} (Table 2 on mapped vectors)" in told
 
 
