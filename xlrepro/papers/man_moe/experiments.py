@@ -68,14 +68,15 @@ def _run(
 
 
 def _row(
-    table: str, identifier: str, profile: str, overrides: Overrides, as_swept: bool = False
+    table: str, identifier: str, profile: str, overrides: Overrides, short: bool = False
 ) -> Iterator[Run]:
-    """Yield the run of a row, or one per target; ``as_swept``: trained as the sweep's trials are.
+    """Yield the run of a row, or one per target.
 
-    Those have nothing of what a preset has for a block alone, such as a training until dev stops.
+    ``short``: without what the preset has for the row's block alone, a training until dev stops;
+    the ablation and the sweep compare it with trials that are as short.
     """
     block, _, row = identifier.partition(":")
-    trained_as = "" if as_swept else block
+    trained_as = "" if short else block
     if profile not in ONLY_AT.get(block, (profile,)):
         return
     preset, changes = PRESET[table], ROWS[table][block][row]
@@ -113,7 +114,8 @@ def _statistics(identifier: str, profile: str) -> Iterator[Run]:
 @per_row
 def _table3(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
     same = ABLATION_IN_TABLE2.get(identifier)
-    return _row(*(("table2", same) if same else ("table3", identifier)), profile, overrides)
+    table, row = ("table2", same) if same else ("table3", identifier)
+    return _row(table, row, profile, overrides, short=True)
 
 
 def _table3_place(_: Record | Trial, system: str, column: str) -> Address:
@@ -131,7 +133,7 @@ def _table6(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run
         raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
     for value in values:
         if value == getattr(base, setting):
-            yield from _row("table2", "without:MAN-MoE", profile, overrides, as_swept=True)
+            yield from _row("table2", "without:MAN-MoE", profile, overrides, short=True)
         else:
             settings = transfer_settings("slots", profile, {setting: value}, overrides)
             yield _run("table6", identifier, [sweep.column(value)], settings, "man_moe/sweep")
