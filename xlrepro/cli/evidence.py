@@ -149,7 +149,6 @@ def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
         "n": verdict.n,
         "seeds_true": verdict.alone,
         "decidable": verdict.decidable,
-        "together": verdict.together,
         "compared": [{"text": c.text, "true": c.true} for c in verdict.compared],
         "missing": list(verdict.missing),
         "note": verdict.note,

@@ -6,7 +6,7 @@ from xlrepro.book.dashboard.squares import reasons
 from xlrepro.book.templating import render_file
 from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.claims.files import Claim
-from xlrepro.evidence.claims.judging import FAILS, STATUSES, status_counts
+from xlrepro.evidence.claims.judging import STATUSES, status_counts
 from xlrepro.evidence.claims.table import EVERY, claims_table, says_something, touching
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.tables.table import Entry, Table, headings
@@ -57,14 +57,13 @@ def summary_table(paper: str) -> Table:
         if condition.blocks and not says_something(condition, verdicts):
             continue
         judged = [by_label[condition.label] for by_label in verdicts.values()]
-        counts, together = status_counts(judged), sum(v.together for v in judged if v is not None)
-        more = {FAILS: f"{together} as a whole only"} if together else {}
-        numbers = [Entry(str(counts[s]), more.get(s, ""), sort=counts[s]) for s in STATUSES]
+        counts = status_counts(judged)
+        numbers = [Entry(str(counts[s]), sort=counts[s]) for s in STATUSES]
         rows.append((Entry(condition.label), *numbers))
     caption = (
         f"Verdicts on the {len(verdicts)} claims, by the numbers they are judged on. Ours hold or "
-        "fail where 95 % of the draws of the means over seeds agree; as a whole only: though no "
-        "comparison does alone, as the interval of each includes 0."
+        "fail where 95 % of the draws of the means over seeds agree, and the intervals of what a "
+        "claim compares with them."
     )
     head = headings("judged on", *STATUSES, numeric=STATUSES)
     return Table(caption, head, tuple(rows), interactive=False)

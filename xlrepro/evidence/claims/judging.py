@@ -2,7 +2,8 @@
 
 On reproduced numbers the verdict is the share of draws (`xlrepro.evidence.claims.draws`) in which
 the predicate is true. Cells with the same seeds are drawn together, so that what a seed does to two
-systems stays paired. One seed decides nothing, and no verdict stands against an interval.
+systems stays paired. One seed decides nothing, and no verdict stands against the intervals of what
+its predicate compares.
 """
 
 import math
@@ -51,8 +52,6 @@ class ClaimVerdict:
         compared: what its predicate compares, in the means over seeds.
         decidable: the smallest difference that these seeds could have decided, of all that it
             compares: half of the widest 95 % interval; ``None`` where none was drawn.
-        together: whether it fails as a whole only: the interval of each of its comparisons
-            includes 0.
         missing: cells it reads that nobody ran.
         note: what a reader must know.
     """
@@ -63,7 +62,6 @@ class ClaimVerdict:
     alone: int | None = None
     compared: tuple[Comparison, ...] = ()
     decidable: float | None = None
-    together: bool = False
     missing: tuple[str, ...] = ()
     note: str = ""
 
@@ -299,16 +297,16 @@ class Judge:
         true = self._evaluate(claim, {**means, **draw(random)}.__getitem__, drawn)
         ranges = _intervals(made, single, drawn)
         share, open_ones = float(np.mean(true)), [i.low < 0 < i.high for i in ranges]
+        so = [comparison.true for comparison in made for _ in comparison.gaps]
+        refuted = any(not (true or is_open) for true, is_open in zip(so, open_ones, strict=True))
         status = UNDECIDED
         if share >= CERTAIN and not any(open_ones):
             status = HOLDS
-        # Several comparisons may be unlikely at once though the interval of each includes 0; of one
-        # difference, no verdict stands against its interval.
-        elif share <= 1 - CERTAIN and open_ones != [True]:
+        # That many comparisons hold at once is unlikely already where each of them is open.
+        elif share <= 1 - CERTAIN and (refuted or not ranges):
             status = FAILS
-        together = status == FAILS and bool(open_ones) and all(open_ones)
         widest = max((i.half for i in ranges), default=None)
-        return ClaimVerdict(status, share, n, alone, decidable=widest, together=together)
+        return ClaimVerdict(status, share, n, alone, decidable=widest)
 
 
 def _key(claim: Claim) -> tuple[Hashable, ...]:
@@ -360,9 +358,11 @@ def _remarks(
     elif lone:
         remarks.append(f"one seed decides nothing: {', '.join(lone)}")
     elif verdict.status == UNDECIDED and not 1 - CERTAIN < (verdict.share or 0.0) < CERTAIN:
-        remarks.append("an interval that it compares includes 0")
-    elif verdict.together:
-        remarks.append("as a whole only: the interval of each comparison includes 0")
+        remarks.append(
+            "an interval that it compares includes 0"
+            if (verdict.share or 0.0) >= CERTAIN
+            else "none of its comparisons is refuted alone"
+        )
     if fixed:
         rows = sorted({system for _, system, _ in fixed})
         remarks.append(f"printed values for {', '.join(rows)}")

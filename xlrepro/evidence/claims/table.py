@@ -154,8 +154,9 @@ def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
     caption = (
         f"Claims, {key}: the verdict on the printed numbers and on ours. Ours: holds where the "
         "predicate is true in at least 95 % of the draws of the means over seeds, fails at 5 % or "
-        "less. No claim holds beside an interval that includes 0, and none on one difference fails "
-        "beside it. The numbers are the means that it compares; ✗ is one that is not so. "
+        "less. No claim holds beside an interval that includes 0, and none fails unless one of its "
+        "comparisons is refuted alone. The numbers are the means that it compares; ✗ is one that "
+        "is not so. "
         "Decidable: the smallest difference that these seeds could have decided, half of the "
         "widest 95 % interval among those compared. Below a "
         "claim: the deviations that touch it, bold those that weigh most."
