@@ -210,6 +210,7 @@ def test_no_interval_is_asked_for_where_a_cell_is_compared_with_itself(numbers):
     )
     verdict = on(numbers, {0: 1.0, 1: 1.1, 2: 1.2}, {0: 9.0, 1: 9.2, 2: 9.1}, worst)
     assert (verdict.status, verdict.decidable) == ("holds", None)
+    assert "no single difference decides it" in verdict_entry(verdict).detail
 
 
 def test_missing_cells_are_named(numbers):

@@ -99,8 +99,11 @@ def verdict_entry(verdict: ClaimVerdict | None) -> Entry:
     parts = [told(verdict.compared)]
     if verdict.share is not None:
         parts.append(f"{100 * verdict.share:.0f} % of draws")
-    if verdict.decidable is not None:
-        parts.append(f"decidable from {shown(verdict.decidable)}")
+        parts.append(
+            "no single difference decides it"  # it picks, counts or ranks
+            if verdict.decidable is None
+            else f"decidable from {shown(verdict.decidable)}"
+        )
     if verdict.n > 1 and verdict.alone is not None:
         parts.append(f"in {verdict.alone} of {verdict.n} seeds")
     elif verdict.n:
