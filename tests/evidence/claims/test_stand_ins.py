@@ -58,6 +58,33 @@ def test_a_verdict_says_whose_pre_trained_weights_it_rests_on(numbers):
     assert (verdict.status, verdict.note) == ("holds", "multilingual-e5-small for the paper's")
 
 
+@pytest.mark.parametrize(
+    ("identifier", "block", "note"),
+    [("O31", "mbert", "multilingual-e5-small for the paper's"), ("O31w", "word", "")],
+)
+def test_figure_1_says_whose_weights_it_rests_on(numbers, identifier, block, note):
+    claims = {claim.id: claim for claim in load_claims("word_order")}
+    gains = {"TRS": 0.0, "ORT": 1.0, "TRS w/ M-BERT PE": 1.0}
+    cells = {
+        (f"{block}:{row}", f"{code}/{tag}"): dict.fromkeys((0, 1), gain * (tag == "VERB"))
+        for row, gain in gains.items()
+        for code in load_reported().columns("word_order/table2")
+        for tag in ("VERB", "NOUN")
+    }
+    verdict = Judge(numbers(cells, "word_order/figure1")).judge(claims[identifier], OPEN)
+    assert (verdict.status, verdict.note) == ("holds", note)
+
+
+@pytest.mark.parametrize("column", ["ar/NOUN", "avg/VERB", "de/VERB"])
+def test_figure_1_stands_on_the_treebanks_of_table_2(column):
+    figure, table = (
+        load_catalog().experiment(f"word_order/{name}").stand_ins["open"]
+        for name in ("figure1", "table2")
+    )
+    assert figure.data == table.data
+    assert figure.covers(column) == table.covers(column.partition("/")[0])
+
+
 def test_quoted_numbers_are_not_set_beside_ours_of_another_corpus(numbers):
     cells = {("long:MAN-MOE+CharCNN", c): {0: 99.0, 1: 99.0} for c in ("de", "es", "nl", "avg")}
     verdict = Judge(numbers(cells, "man_moe/table4")).judge(CLAIMS["M14"], OPEN)
