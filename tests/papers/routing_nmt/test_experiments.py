@@ -1,28 +1,16 @@
-"""Trials of Table 1, and Figure 2 read from their records."""
-
-import random
-from collections import Counter
+"""Trials of Table 1, which are those of Figure 2."""
 
 import pytest
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.routing_nmt.block_order import PLACES, chances_of_means, held, reordered
+from xlrepro.papers.routing_nmt.block_order import FIGURE_TASKS, PLACES
 from xlrepro.papers.routing_nmt.experiments import SYSTEMS, settings_of
 from xlrepro.papers.routing_nmt.settings import presets
 from xlrepro.papers.routing_nmt.translation import checkpoint_of, run
-from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS, aligned, chances, figure_order
-from xlrepro.trials.record import Record
 from xlrepro.trials.trial import TrialContext
 
 TABLE1, FIGURE2 = (experiment(f"routing_nmt/{name}") for name in ("table1", "figure2"))
-ROUTING = "translation:MTL (Routing)"
-PREFERS = {  # each task's use of each block, as Figure 2 draws it
-    "translation": [0.5, 0.3, 0.2],
-    "semantics": [0.3, 0.45, 0.25],
-    "syntax": [0.25, 0.4, 0.35],
-    "ner": [0.2, 0.3, 0.5],
-}
 
 
 @pytest.mark.parametrize("profile", ["smoke", "open", "paper"])
@@ -109,71 +97,6 @@ def test_a_trial_fills_its_cells_and_leaves_no_checkpoint(monkeypatch, tmp_path)
     for usage in result.details["usage"].values():
         assert set(usage) == set(FIGURE_TASKS)
         assert all(sum(shares) == pytest.approx(1, abs=1e-5) for shares in usage.values())
-
-
-def made_up(seed, order, shift=0.0):
-    usage = {
-        task: [shares[block] + shift * (place == 0) for place, block in enumerate(order)]
-        for task, shares in PREFERS.items()
-    }
-    return Record.model_construct(
-        key=f"{seed}",
-        seed=seed,
-        systems=(ROUTING,),
-        cells=(),
-        details={"settings": {"pair": "en-vi"}, "usage": {"same": usage, "own": usage}},
-    )
-
-
-def test_blocks_of_all_seeds_are_put_in_one_order():
-    records = [made_up(0, (0, 1, 2)), made_up(1, (2, 0, 1), 0.01), made_up(2, (1, 2, 0))]
-    read = reordered(records)
-    assert [r.key for r in read] == ["0", "1", "2"]
-    for record in read:
-        found = {cell.column: cell.value for cell in record.cells}
-        assert found["en-vi/same/translation/1"] == pytest.approx(50, abs=1.01)
-        assert found["en-vi/same/ner/3"] == pytest.approx(50, abs=1.01)
-        assert len(found) == len(PLACES)
-
-
-def test_one_seed_keeps_its_own_order():
-    assert aligned([PREFERS]) == [(0, 1, 2)]
-
-
-def test_the_figures_order_of_blocks_is_found_wherever_it_is():
-    assert figure_order(PREFERS) == (0, 1, 2)
-    turned = {task: [shares[i] for i in (2, 0, 1)] for task, shares in PREFERS.items()}
-    assert figure_order(turned) == (1, 2, 0)
-    assert figure_order({task: [0.4, 0.3, 0.3] for task in PREFERS}) is None
-
-
-def test_chances_under_random_usage_agree_with_counting_one_by_one():
-    found = chances(3_000)
-    draw, holds = random.Random(1), Counter()
-    for _ in range(3_000):
-        usage = {}
-        for task in FIGURE_TASKS:  # a uniform point of the simplex: gaps of two sorted cuts
-            low, high = sorted((draw.random(), draw.random()))
-            usage[task] = [low, high - low, 1 - high]
-        by_use = [sorted(usage, key=lambda t: -usage[t][b])[:2] for b in range(3)]
-        holds["N05"] += any(most[0] == "translation" for most in by_use)
-        holds["N06"] += any(most[0] == "ner" for most in by_use)
-        holds["N07"] += any(set(most) == {"semantics", "syntax"} for most in by_use)
-        holds["together"] += figure_order(usage) is not None
-    assert found == {name: pytest.approx(count / 3_000, abs=0.04) for name, count in holds.items()}
-
-
-def test_claims_of_the_figure_hold_or_fail_by_its_heaviest_users():
-    assert held(PREFERS) == dict.fromkeys(("N05", "N06", "N07", "together"), True)
-    swapped = PREFERS | {"translation": PREFERS["ner"], "ner": PREFERS["translation"]}
-    assert held(swapped)["together"]  # up to the order of the blocks
-    lazy = PREFERS | {"translation": [0.2, 0.3, 0.2]}
-    assert held(lazy) == {"N05": False, "N06": True, "N07": True, "together": False}
-
-
-def test_the_mean_over_one_seed_has_the_chances_of_a_trial():
-    single, alone = chances_of_means(1), chances()
-    assert single == {name: pytest.approx(share, abs=0.05) for name, share in alone.items()}
 
 
 def test_figure_2_asks_for_the_trials_of_table_1():

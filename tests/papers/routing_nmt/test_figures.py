@@ -7,10 +7,9 @@ import pytest
 
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
 from xlrepro.evidence.view import View
-from xlrepro.papers.routing_nmt.block_order import PLACES
+from xlrepro.papers.routing_nmt.block_order import FIGURE_TASKS, PLACES
 from xlrepro.papers.routing_nmt.figures import block_usage, translation
 from xlrepro.papers.routing_nmt.text.scores import scored
-from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
 
@@ -163,12 +162,34 @@ def test_the_figure_names_the_heaviest_user_of_each_block():
     assert "block 1 by translation, block 2 by syntactic parsing, block 3 by named" in figure.alt
 
 
-def test_claims_of_the_figure_stand_beside_chance(records):
+def test_claims_of_the_figure_stand_beside_chance_pair_by_pair(records):
     routed = [r for r in records if "Routing" in r.systems[0]]
+    (alone,) = (r.model_copy(deep=True) for r in routed if r.seed == 0)
+    alone.details["settings"]["pair"] = "en-de-10k"
+    table = block_usage.chance_table([*routed, alone], "open")
+    names = ("N05", "N06", "N07", "together")
+    assert [row[0].text for row in table.rows] == [
+        f"{name}, {pair}" for pair in ("en-vi", "en-de-10k") for name in names
+    ]
+    # all tasks alike: the first of equals is translation
+    assert [entry.text for entry in table.rows[0][1:3]] == ["2 of 2", "true"]
+    assert [entry.text for entry in table.rows[4][1:3]] == ["1 of 1", "true"]
+    assert [entry.text for entry in table.rows[1][1:3]] == ["0 of 2", "false"]
+    assert all(50 < float(entry.text) < 90 for entry in table.rows[0][3:])
+    assert "not of their mean" not in table.caption
+
+
+def test_a_claim_true_in_each_seed_and_not_of_the_mean_is_named(records):
+    # translation leads one block by 0.1 in one seed, another in the other, and neither in their
+    # mean; the tasks that both seeds have alike keep the blocks in their order
+    fixed = {"semantics": [0.0, 0.4, 0.6], "syntax": [0.0, 0.4, 0.6], "ner": [0.4, 0.5, 0.1]}
+    uses = ([0.5, 0.2, 0.3], [0.1, 0.6, 0.3])
+    routed = [r for r in records if "Routing" in r.systems[0]]
+    for each, use in zip(routed, uses, strict=True):
+        each.details["usage"]["same"] = {"translation": use, **fixed}
     table = block_usage.chance_table(routed, "open")
-    assert [row[0].text for row in table.rows] == ["N05", "N06", "N07", "together"]
-    assert table.rows[0][1].text == "2 of 2"  # all tasks alike: the first of equals is translation
-    assert all(50 < float(entry.text) < 90 for entry in table.rows[0][2:])
+    assert [entry.text for entry in table.rows[0][1:3]] == ["2 of 2", "false"]
+    assert "not of their mean: N05 on en-vi" in table.caption
 
 
 def test_translations_are_shown_with_their_system_and_pair(records):

@@ -9,7 +9,7 @@
 | §3.1 bilingual corpora, BPE | ``data``, ``text`` |
 | §3.2 auxiliary tasks | ``data``, ``linearisers`` |
 | Table 1 | ``translation``, trials in ``experiments`` |
-| Figure 2 | ``usage``, trials in ``experiments`` |
+| Figure 2 | ``usage``, read in ``block_order`` and ``block_chances`` |
 """
 
 HERE = "xlrepro.papers.routing_nmt"

@@ -1,7 +1,7 @@
 """Figure 2: how much each task uses each shared block, and what chance alone would show."""
 
-from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from xlrepro.evidence.figures.drawing import (
 from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.tables.table import Entry, Table, Value, listing, number
 from xlrepro.evidence.view import View
-from xlrepro.papers.routing_nmt.block_order import BLOCKS, chances_of_means, held
+from xlrepro.papers.routing_nmt.block_chances import chances, chances_of_means, held
+from xlrepro.papers.routing_nmt.block_order import BLOCKS, FIGURE_TASKS, Usage, mean_usage
 from xlrepro.papers.routing_nmt.experiments import PAIRS
-from xlrepro.papers.routing_nmt.usage import FIGURE_TASKS, chances
 from xlrepro.trials.record import Record
 
 LABELS = {
@@ -26,6 +26,7 @@ LABELS = {
     "syntax": "syntactic parsing",
     "ner": "named entities",
 }
+NUMBERS = ("trials", "of the mean", "by chance in a trial, %", "by chance of the mean, %")
 
 
 @styled
@@ -70,28 +71,46 @@ def block_usage(view: View, source: str = "same") -> Figure:
 
 
 def chance_table(records: Sequence[Record], profile: str) -> Table:
-    """Set how often N05, N06, N07 hold in the trials beside how often under random usage.
+    """Set whether N05, N06, N07 hold in each pair's trials beside how often at random.
 
     Args:
         records: of routed systems, with ``details["usage"]``.
         profile: that they were made at.
     """
-    by_pair = Counter(record.details["settings"]["pair"] for record in records)
-    seeds = max(by_pair.values(), default=1)
-    true_of = [held(record.details["usage"]["same"]) for record in records]
-    of_one, of_mean = chances(), chances_of_means(seeds)
+    usages: dict[str, list[Usage]] = {}
+    for record in sorted(records, key=lambda each: each.seed):
+        pair = record.details["settings"]["pair"]
+        usages.setdefault(pair, []).append(record.details["usage"]["same"])
+    of_one = chances()
     rows: list[tuple[Value, ...]] = []
-    for name in of_one:
-        count = sum(each[name] for each in true_of)
-        of_trials = Entry(f"{count} of {len(records)}", sort=count / max(1, len(records)))
-        by_chance = (Entry(number(100 * c[name], 0), sort=c[name]) for c in (of_one, of_mean))
-        rows.append((name, of_trials, *by_chance))
+    of_trials_alone = []
+    for pair, name in product((pair for pair in PAIRS if pair in usages), of_one):
+        trials = len(usages[pair])
+        count = sum(held(usage)[name] for usage in usages[pair])
+        of_mean = held(mean_usage(usages[pair]))[name]
+        if count == trials and not of_mean:
+            of_trials_alone.append(f"{name} on {pair}")
+        shares = (of_one[name], chances_of_means(trials)[name])
+        rows.append(
+            (
+                f"{name}, {pair}",
+                Entry(f"{count} of {trials}", sort=count / trials),
+                Entry("true" if of_mean else "false", sort=of_mean),
+                *(Entry(number(100 * share, 0), sort=share) for share in shares),
+            )
+        )
+    summary = f"{profile}: claims of the figure beside chance"
+    return listing(_caption(profile, of_trials_alone), ["claim, pair"], NUMBERS, rows, summary)
+
+
+def _caption(profile: str, of_trials_alone: Sequence[str]) -> str:
+    """Say what the table of chances shows, and which claims only the single trials bear out."""
     caption = (
         f"The claims on the figure, {profile}: in how many trials some block (together: one order "
-        "of the blocks) makes each hold, and how often it would if every task used the blocks at "
-        "random: in one trial, and in the mean over seeds, by which the claims are judged."
+        "of the blocks) makes each hold, whether it is true of the mean over the pair's seeds, by "
+        "which the claims are judged, and how often each would be if every task used the blocks "
+        "at random."
     )
-    numbers = ("trials", "by chance, %", f"by chance, mean of {seeds}, %")
-    return listing(
-        caption, ["claim"], numbers, rows, f"{profile}: claims of the figure beside chance"
-    )
+    if not of_trials_alone:
+        return caption
+    return f"{caption} True in each trial and not of their mean: {', '.join(of_trials_alone)}."
