@@ -182,6 +182,7 @@ EXPERIMENTS = (
             *(System("corpus", code, ours=True) for code in ("en", "de", "es", "zh", "th")),
         ),
         columns=_columns("slots"),
+        cost={**COST, "open": "two to ten minutes per trial and CPU core, of three models"},
         make_trials=_table2,
     ),
     _experiment(
@@ -209,13 +210,18 @@ EXPERIMENTS = (
         ),
         columns=("de", "es", "nl", "avg"),
         profiles=("smoke", "open", "paper"),
-        cost={**COST, "paper": "one GPU; CoNLL 2002 and 2003, fastText's vectors of Wikipedia"},
+        cost={
+            **COST,
+            "open": "one to six minutes per trial and CPU core",
+            "paper": "one GPU; CoNLL 2002 and 2003, fastText's vectors of Wikipedia",
+        },
         make_trials=per_row(partial(_row, "table4")),
     ),
     _experiment(
         key="man_moe/table5",
         systems=_systems("table5", "without"),
         columns=_columns("reviews"),
+        cost={**COST, "open": "up to eight minutes per trial and CPU core"},
         make_trials=per_row(partial(_row, "table5")),
     ),
     _experiment(
@@ -237,6 +243,7 @@ EXPERIMENTS = (
             System("gates", "NER, long training", default=False, ours=True),
         ),
         columns=_gate_columns(),
+        cost={**COST, "open": "nothing: the trials of Tables 4 and 5"},
         make_trials=_figure4,
         draws_on=("man_moe/table5", "man_moe/table4"),
         cells=gates.cells,

@@ -173,12 +173,18 @@ SPAN_EXPERIMENTS = (
             *(f"SF/{c}" for c in ("en", *TARGETS, "avg")),
         ),
         make_trials=_table1,
-        cost={**COST, "paper": f"{COST['paper']}, CoNLL-2002 and 2003, and M-BERT"},
+        cost={
+            **COST,
+            "open": "three minutes per trial and CPU core; one on frozen states, three to eleven "
+            "fine-tuned",
+            "paper": f"{COST['paper']}, CoNLL-2002 and 2003, and M-BERT",
+        },
     ),
     _drawing(
         key="word_order/table5",
         systems=tuple(System("noisy", row) for row in ENCODERS),
         columns=tuple(f"k={k}" for k in NOISE),
+        cost={**COST, "open": "nothing: Table 1's trials of slots"},
         make_trials=_table5,
         cells=_table5_cells,
     ),

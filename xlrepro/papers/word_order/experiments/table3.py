@@ -32,7 +32,7 @@ NLU_EXPERIMENTS = (
         make_trials=_trials,
         cost={
             "smoke": "seconds",
-            "open": "about a minute per trial and CPU core",
+            "open": "up to six minutes per trial and CPU core",
             "paper": "one GPU; the official English training file and aligned fastText vectors",
         },
     ),
