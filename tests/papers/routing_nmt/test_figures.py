@@ -146,6 +146,15 @@ def test_sizes_stand_in_the_order_of_the_page(records):
     assert [row[4].text for row in table.rows] == ["2.0"] * 3  # minutes
 
 
+def test_bleu_without_smoothing_stands_beside_the_smoothed_one(records):
+    by_name = {row[0].text: row for row in translation.sizes_table(records, "open").rows}
+    matching = by_name["MTL (Routing), en-vi"]
+    assert matching[6].sort == pytest.approx(matching[5].sort)
+    for each in records:
+        each.details["test_counts"] = [[*row[:5], 0] for row in each.details["test_counts"]]
+    assert [row[6].text for row in translation.sizes_table(records, "open").rows] == ["0.00"] * 3
+
+
 def test_each_task_of_a_pair_is_counted_once(records):
     table = translation.left_out_table(records, "open")
     assert [row[0].text for row in table.rows] == ["translation, en-vi"]

@@ -192,36 +192,38 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
 
 def sizes_table(records: Sequence[Record], profile: str) -> Table:
     """Show how large each system is, how long it trained, and BLEU of tokens and of lines."""
-    rows = []
-    for (pair, system), runs in _by_row(records).items():
-        first = runs[0].details
-        bleu = [c.value for r in runs for c in r.cells if c.column.endswith("/test/BLEU")]
-        readable = [r.details["BLEU detokenised"]["test"] for r in runs]
-        minutes = [r.training_seconds / 60 for r in runs]
-        best = [r.details["best_epoch"] + 1 for r in runs]
-        rows.append(
-            (
-                f"{system.partition(':')[2]}, {pair}",
-                first["parameters"],
-                first["parameters of translation"],
-                measured(fmean(best), 1),
-                measured(fmean(minutes), 1),
-                measured(fmean(bleu)),
-                measured(fmean(readable)),
-            )
-        )
+    rows = [
+        (f"{system.partition(':')[2]}, {pair}", *_sizes(runs))
+        for (pair, system), runs in _by_row(records).items()
+    ]
     numbers = (
-        "parameters", "for translation", "best epoch", "minutes", "BLEU tokenised",
+        "parameters", "for translation", "best epoch", "minutes", "BLEU tokenised", "multi-bleu",
         "BLEU detokenised",
     )  # fmt: skip
     caption = (
         f"The systems side by side, {profile}: parameters in all and of those that translation "
         "uses, the epoch whose weights were kept, minutes of training, and BLEU on test: of the "
-        "normalised tokens, and of the same tokens joined to lines and split again by 13a, which "
-        "says nothing of raw references; means over seeds."
+        "normalised tokens, of the same without smoothing, as multi-bleu.perl counts (0 where no "
+        "run of four tokens matches), and of the same joined to lines and split again by 13a, "
+        "which says nothing of raw references; means over seeds."
     )
     return listing(
         caption, ["system, pair"], numbers, rows, f"{profile}: {len(rows)} systems and pairs"
+    )
+
+
+def _sizes(runs: Sequence[Record]) -> tuple[Value, ...]:
+    """Return the numbers of one row of `sizes_table`."""
+    first = runs[0].details
+    bleu = [c.value for r in runs for c in r.cells if c.column.endswith("/test/BLEU")]
+    return (
+        first["parameters"],
+        first["parameters of translation"],
+        measured(fmean(r.details["best_epoch"] + 1 for r in runs), 1),
+        measured(fmean(r.training_seconds / 60 for r in runs), 1),
+        measured(fmean(bleu)),
+        measured(fmean(_bleu(r, smoothed=False) for r in runs)),
+        measured(fmean(r.details["BLEU detokenised"]["test"] for r in runs)),
     )
 
 
@@ -294,9 +296,9 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     return listing(caption, ["compared"], numbers, rows, f"{profile}: {len(rows)} comparisons")
 
 
-def _bleu(record: Record) -> float:
+def _bleu(record: Record, smoothed: bool = True) -> float:
     """BLEU of all test sentences together, in percent."""
-    return float(bleu_of(_counts(record).sum(0)))
+    return float(bleu_of(_counts(record).sum(0), smoothed))
 
 
 def _counts(record: Record) -> np.ndarray:

@@ -93,18 +93,21 @@ def _matches(hypothesis: dict[tuple[str, ...], int], gold: dict[tuple[str, ...],
     return sum(min(count, gold.get(gram, 0)) for gram, count in hypothesis.items())
 
 
-def bleu_of(statistics: np.ndarray) -> np.ndarray:
-    """Return corpus BLEU, percent, of summed counts ``(..., 10)``, smoothed as sacrebleu does it.
+def bleu_of(statistics: np.ndarray, smoothed: bool = True) -> np.ndarray:
+    """Return corpus BLEU, percent, of summed counts ``(..., 10)``.
 
-    Where no n-gram of a size matches, its count is a half, for the next such size a quarter, and so
-    on; ``multi-bleu.perl`` has 0 there.
+    Args:
+        statistics: counts as `sentence_statistics` gives them, summed over sentences.
+        smoothed: as sacrebleu does it: where no n-gram of a size matches, its count is a half, for
+            the next such size a quarter, and so on. Else BLEU is 0 there, as ``multi-bleu.perl``
+            has it.
     """
     sums = np.asarray(statistics, dtype=float)
     matches, totals = sums[..., 2:6], sums[..., 6:10]
     none = matches == 0
-    smoothed = np.where(none, 0.5 ** np.cumsum(none, -1), matches)
+    counted = np.where(none, 0.5 ** np.cumsum(none, -1), matches) if smoothed else matches
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.exp(np.log(smoothed / totals).mean(-1))
+        precision = np.exp(np.log(counted / totals).mean(-1))
         brevity = np.exp(np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0]))
         bleu = 100 * precision * brevity
     # no n-gram of some size at all, or not one word right: 0
