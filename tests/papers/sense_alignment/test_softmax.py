@@ -98,18 +98,6 @@ def test_sampled_and_full_gradients_of_sense_vectors_agree_where_all_is_sampled(
     torch.testing.assert_close(*gradients, rtol=0, atol=1e-14)
 
 
-def test_one_target_of_two_halves_is_the_mean_of_two_losses():
-    """The code's form of Eq. 7: cross-entropy with 0.5 on each of two senses."""
-    torch.manual_seed(0)
-    logits = torch.randn(5, 8, dtype=torch.double)
-    mixed = torch.nn.functional.one_hot(torch.tensor([1, 2, 3, 4, 5]), 8) / 2.0
-    mixed += torch.nn.functional.one_hot(torch.tensor([0, 7, 1, 2, 6]), 8) / 2.0
-    one = torch.nn.functional.cross_entropy(logits, torch.tensor([1, 2, 3, 4, 5]))
-    two = torch.nn.functional.cross_entropy(logits, torch.tensor([0, 7, 1, 2, 6]))
-    both = torch.nn.functional.cross_entropy(logits, mixed)
-    assert float(both) == pytest.approx(float(one + two) / 2, abs=1e-12)
-
-
 def test_a_sense_stands_in_a_sum_once():
     gold = Gold(torch.tensor([3, 4]), torch.tensor([3, 5]), torch.tensor([[3, 7], [5, 4]]))
     assert columns(gold).tolist() == [[3, -1, -1, 7], [4, 5, -1, -1]]

@@ -151,6 +151,16 @@ def _model_of(profile: str, english: str, name: str, changed: Changes) -> Langua
     return language_model(english, name, SOURCE, changed)
 
 
+def growing_model(profile: str, name: str, changed: Changes | None = None) -> LanguageModelSettings:
+    """Return the settings of a language model of Tables 6 to 8.
+
+    Raises:
+        SettingsError: for an unknown name, or an unknown or impossible setting.
+    """
+    english = _preset(profile, "tables6_8").get("models", profile)
+    return _model_of(profile, english, name, changed or changes({}))
+
+
 def _hashes(settings: LanguageModelSettings) -> dict[str, str]:
     return {"text/" + "-".join(settings.languages): text.text_hash(settings)}
 
@@ -163,8 +173,7 @@ def _tables6_8(identifier: str, profile: str, overrides: Overrides) -> Iterator[
         settings = GrowthSettings(arithmetic=ARITHMETIC[name])
         yield run((growth.STEPS, growth.EPOCHS), settings, {}, seeds=(0,))
     else:
-        models = _preset(profile, "tables6_8").get("models", profile)
-        model = _model_of(profile, models, name, changes(overrides))
+        model = growing_model(profile, name, changes(overrides))
         yield run((*growth.BANDS, growth.TOP), GrowthSettings(model=model), _hashes(model))
 
 

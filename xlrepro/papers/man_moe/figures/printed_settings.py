@@ -1,8 +1,9 @@
 """Table 6: the settings that the paper prints for each task, beside those of our presets."""
 
-from xlrepro.evidence.reported import ReportedCell, load_reported
+from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.tables.printed import own_entry, printed_entry
 from xlrepro.evidence.tables.table import Entry, Table, headings
-from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
+from xlrepro.papers.man_moe.settings import presets, transfer_settings
 
 EXPERIMENT = "man_moe/table6"
 # Printed name of a task -> the presets that stand for it.
@@ -26,11 +27,16 @@ def hyperparameters_table() -> Table:
     for task, preset in TASKS.items():
         ours = {p: transfer_settings(preset, p, {}, {}) for p in presets(preset)}
         for name, setting in SETTINGS.items():
-            theirs = printed.get((task, name))
-            paper = Entry("–", title="in the paper's text, not in its table")
-            if theirs:
-                paper = Entry(theirs.printed, sort=theirs.value, title=theirs.source)
-            entries = (_own(ours.get(p), setting, theirs) for p in profiles)
+            theirs = [printed[task, name]] if (task, name) in printed else []
+            paper = printed_entry(theirs, "in the paper's text, not in its table")
+            entries = (
+                own_entry(
+                    getattr(ours.get(p), setting, None),
+                    theirs,
+                    "this task does not run at this profile",
+                )
+                for p in profiles
+            )
             rows.append((Entry(task), Entry(name), paper, *entries))
     names = headings("task", "setting", "paper", *profiles, numeric=("paper", *profiles))
     caption = (
@@ -38,12 +44,3 @@ def hyperparameters_table() -> Table:
         "The paper gives batch size and learning rate in its text, not in that table."
     )
     return Table(caption, names, tuple(rows), interactive=False)
-
-
-def _own(ours: TransferSettings | None, setting: str, theirs: ReportedCell | None) -> Entry:
-    """Return a setting of ours, and say so where it is not the printed one."""
-    if ours is None:
-        return Entry("–", title="this task does not run at this profile")
-    value = float(getattr(ours, setting))
-    differs = theirs is not None and value != theirs.value
-    return Entry(f"{value:g}", "not as printed" if differs else "", sort=value)
