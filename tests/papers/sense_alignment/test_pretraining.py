@@ -17,7 +17,9 @@ KINDS = {
     "biLM": ({**PRUNED}, {**BILM, "dropout": 0.1}),
     "sampled": ({"softmax": {"kind": "sampled", "negatives": 9, "bias": True}}, BILM),
     "code's centres": ({"centres": "decayed", "warmup": "copied"}, BILM),
+    "from states": ({"begin": "states", "warmup": "copied", "warmup_steps": 5}, BILM),
     "BERT": ({"warmup": "tied", "fresh_batch": True}, BERT),
+    "BERT from states": ({"begin": "states", "warmup": "tied", "warmup_steps": 5}, BERT),
 }
 
 

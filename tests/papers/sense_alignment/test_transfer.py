@@ -16,8 +16,13 @@ from xlrepro.papers.sense_alignment import (
     transfer_data,
 )
 from xlrepro.papers.sense_alignment.segmentation import words_of_characters
-from xlrepro.papers.sense_alignment.settings import TaggerSettings
-from xlrepro.papers.sense_alignment.systems import TRANSFER, changes, language_model
+from xlrepro.papers.sense_alignment.settings import DisambiguationSettings, TaggerSettings
+from xlrepro.papers.sense_alignment.systems import (
+    FROM_STATES,
+    TRANSFER,
+    changes,
+    language_model,
+)
 from xlrepro.trials.trial import TrialContext
 
 
@@ -165,15 +170,33 @@ def test_no_target_text_is_read_before_the_head_is_trained(monkeypatch):
     assert seen == ["en/train", "en/dev", "train", "de/test"] * 3
 
 
-def test_every_system_has_the_language_model_that_its_name_says():
-    table = experiments.experiment("sense_alignment/table3")
-    for trial in table.trials("open", seeds=[0]):
-        names = {TRANSFER[system.split(":", 1)[1]][0] for system in trial.systems}
-        (name,) = names
+@pytest.mark.parametrize("name", ["table3", "table4", "table5"])
+def test_every_system_has_the_language_model_that_its_name_says(name):
+    table = experiments.experiment(f"sense_alignment/{name}")
+    rows = [system.identifier for system in table.systems]
+    trials = table.trials("open", rows, seeds=[0])
+    assert {system for trial in trials for system in trial.systems} == set(rows)
+    for trial in trials:
+        (model,) = {TRANSFER[system.split(":", 1)[1]][0] for system in trial.systems}
         settings = transfer.validated(trial.settings, "test", transfer.TransferSettings)
-        assert (settings.target_model is not None) == (name == "ELMo")
-        assert settings.source_model.dictionary == (name == "Bi-SaELMo")
-        assert settings.source_model.senses.senses == (3 if name == "Bi-SaELMo" else 1)
+        read = settings.source_model
+        assert (settings.target_model is not None) == (model == "ELMo")
+        assert read.dictionary == model.startswith("Bi-SaELMo")
+        assert read.senses.senses == (3 if model.startswith("Bi-SaELMo") else 1)
+        assert (read.senses.begin == "states") == model.endswith(FROM_STATES)
+
+
+def test_rows_of_table_2_have_the_language_model_that_their_name_says():
+    table = experiments.experiment("sense_alignment/table2")
+    rows = [s.identifier for s in table.systems if not s.identifier.startswith("baseline:")]
+    trials = table.trials("open", rows, seeds=[0])
+    assert {system for trial in trials for system in trial.systems} == set(rows)
+    for trial in trials:
+        (name,) = {system.split(":", 1)[1] for system in trial.systems}
+        model = DisambiguationSettings.model_validate(trial.settings).model
+        assert model.network.family == ("bert" if "BERT" in name else "bilm")
+        assert model.senses.senses == (5 if name.startswith("Sa") else 1)
+        assert (model.senses.begin == "states") == name.endswith(FROM_STATES)
 
 
 def test_a_trial_fills_the_rows_with_and_without_w():
