@@ -1,5 +1,6 @@
 """Trees and graphs written as tokens and read back: only what is dropped by design is lost."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.artificial import Family
 from xlrepro.corpora.artificial.semantics import graph
-from xlrepro.corpora.readers.penman import Graph, parse_graph
+from xlrepro.corpora.readers.penman import Graph, GraphNode, parse_graph
 from xlrepro.corpora.readers.penn_trees import read_trees
 from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt.linearisers import graphs, trees
@@ -24,7 +25,14 @@ def test_a_tree_is_written_as_vinyals_et_al_print_it():
         " ".join(trees.linearised_tree(trees.cleaned(tree)))
         == "(S (NP XX )NP (VP XX (NP XX XX )NP )VP XX )S"
     )
-    assert trees.dropped_from_tree(tree) == {"words": 5, "traces": 1, "function tags": 1}
+    assert trees.dropped_from_tree(tree) == {
+        "words": 5,
+        "parts of speech": 5,
+        "traces": 1,
+        "phrases of traces": 1,
+        "function tags": 1,
+        "outer brackets": 1,
+    }
 
 
 def test_a_graph_is_written_without_variables_and_links():
@@ -33,7 +41,12 @@ def test_a_graph_is_written_without_variables_and_links():
         "( want-01 :ARG0 boy :ARG1 ( go-02 :ARG0 boy :polarity - ) :op1 ( name :op1 New_York ) )"
     )
     dropped = graphs.dropped_from_graph(Graph("", "", parse_graph(GRAPH)))
-    assert dropped == {"variables": 4, "re-entrancies": 1, "wiki links": 1}
+    assert dropped == {
+        "variables": 4,
+        "re-entrancies": 1,
+        "wiki links": 1,
+        "quotation marks": 1,
+    }
 
 
 @pytest.mark.parametrize("tokens", ["(S XX", "(S XX )NP", "XX XX", ")S", "(S XX )S XX", "word"])
@@ -62,15 +75,44 @@ def test_artificial_trees_and_graphs_come_back():
         assert len(graphs.linearised_graph(part)) >= edges + 1
 
 
+def labels_above_words(tree):
+    """The labels of an original tree's phrases that hold a word, from the top, left to right."""
+    if tree.word is not None or all(leaf.label == "-NONE-" for leaf in tree.leaves()):
+        return []
+    below = [label for child in tree.children for label in labels_above_words(child)]
+    return [*([re.split("[-=]", tree.label)[0]] if tree.label else []), *below]
+
+
+def roles_of(node):
+    """The roles of an original graph, in the order in which it names them."""
+    return [
+        name
+        for role, target in node.edges
+        for name in (role, *(roles_of(target) if isinstance(target, GraphNode) else ()))
+    ]
+
+
 @pytest.mark.mirror
 def test_every_tree_of_the_sample_comes_back_but_for_what_is_dropped():
     lost: Counter[str] = Counter()
     for found in loading.load_trees("ptb-nltk-sample", "en/all").values():
         for tree in found:
             kept = trees.cleaned(tree)
-            assert trees.parsed_tree(trees.linearised_tree(kept)) == trees.skeleton(kept)
+            written = trees.linearised_tree(kept)
+            assert trees.parsed_tree(written) == trees.skeleton(kept)
+            # held against the original, not against what is kept of it
+            assert written.count("XX") == sum(leaf.label != "-NONE-" for leaf in tree.leaves())
+            opened = [token[1:] for token in written if token.startswith("(")]
+            assert opened == labels_above_words(tree)
             lost += trees.dropped_from_tree(tree)
-    assert lost == {"words": 94_084, "traces": 6_592, "function tags": 20_662}
+    assert lost == {
+        "words": 94_084,
+        "parts of speech": 94_084,
+        "traces": 6_592,
+        "phrases of traces": 5_223,
+        "function tags": 20_662,
+        "outer brackets": 3_914,
+    }
 
 
 @pytest.mark.mirror
@@ -79,6 +121,15 @@ def test_every_graph_of_the_little_prince_comes_back_but_for_what_is_dropped():
     for file in registry.dataset("amr-little-prince").files:
         for each in loading.load_graphs("amr-little-prince", file):
             kept = graphs.skeleton(each)
-            assert graphs.parsed_graph(graphs.linearised_graph(kept)) == kept
+            written = graphs.linearised_graph(kept)
+            assert graphs.parsed_graph(written) == kept
+            # held against the original, not against what is kept of it
+            roles = [role for role in roles_of(each.root) if role != ":wiki"]
+            assert [token for token in written if token.startswith(":")] == roles
             lost += graphs.dropped_from_graph(each)
-    assert lost == {"variables": 10_528, "re-entrancies": 1_279, "wiki links": 64}
+    assert lost == {
+        "variables": 10_528,
+        "re-entrancies": 1_279,
+        "wiki links": 64,
+        "quotation marks": 98,
+    }

@@ -88,7 +88,10 @@ def _parsed(tokens: Sequence[str], start: int) -> tuple[Part, int]:
 
 
 def dropped_from_graph(graph: Graph) -> Counter[str]:
-    """Return how many variables, re-entrancies and wiki links of a graph its sequence lacks."""
+    """Return how much of a graph its sequence lacks, by kind.
+
+    Variables, re-entrancies, links to Wikipedia, and the quotation marks around other constants.
+    """
     concepts, lost = graph.concepts(), Counter({"variables": 0})
     waiting: list[GraphNode] = [graph.root]
     while waiting:
@@ -101,4 +104,6 @@ def dropped_from_graph(graph: Graph) -> Counter[str]:
                 waiting.append(target)
             elif target in concepts:
                 lost["re-entrancies"] += 1
+            elif target.startswith('"'):
+                lost["quotation marks"] += 1
     return lost

@@ -85,14 +85,24 @@ def skeleton(tree: Tree) -> Tree:
 
 
 def dropped_from_tree(tree: Tree) -> Counter[str]:
-    """Return how many words, traces and function tags of an original tree its sequence lacks."""
+    """Return how much of an original tree its sequence lacks, by kind.
+
+    Words, the parts of speech above them, traces, phrases of traces alone, function tags, and the
+    bracket without a label around a whole sentence.
+    """
     lost: Counter[str] = Counter()
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         waiting += node.children
         if node.word is not None:
-            lost["traces" if node.label == TRACE else "words"] += 1
-        elif base_label(node.label) != node.label:
-            lost["function tags"] += 1
-    return lost
+            lost.update(["traces"] if node.label == TRACE else ["words", "parts of speech"])
+            continue
+        lost["function tags"] += base_label(node.label) != node.label
+        lost["phrases of traces"] += not _has_word(node)
+        lost["outer brackets"] += not node.label and sum(map(_has_word, node.children)) == 1
+    return +lost
+
+
+def _has_word(tree: Tree) -> bool:
+    return any(leaf.label != TRACE for leaf in tree.leaves())
