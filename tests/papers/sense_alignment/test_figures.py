@@ -81,8 +81,25 @@ def test_a_sense_has_the_colour_of_what_is_near_it():
     given = [record("vectors:SaELMo", neighbours={"bank": senses, "us": senses[:1]})]
     drawn = near_the_senses(given, "open")
     several, alone = drawn.drawing.axes
-    assert several.get_title() == "bank, 2 senses"
-    assert alone.get_title() == "us, 1 sense"
+    assert several.get_title() == "SaELMo\nbank, 2 senses"
+    assert alone.get_title() == "SaELMo\nus, 1 sense"
     dots = [dot.get_facecolor()[0].tolist() for dot in several.collections]
     assert dots[0] == dots[1] != dots[2] == dots[3]
-    assert "bank, sense 2: w2" in drawn.alt
+    assert "SaELMo's bank, sense 2: w2" in drawn.alt
+
+
+def test_the_model_of_two_languages_is_drawn_below_that_of_one():
+    def sense(*near):
+        return {"sense": 0, "place": [0.0, 0.0], "nearest": [[w, 0, 0.9, 1.0, 1.0] for w in near]}
+
+    given = [
+        record("vectors:Bi-SaELMo", seed, neighbours={"may": [sense("may", f"mai{seed}", "mai")]})
+        for seed in (1, 0)
+    ]
+    given.append(record("vectors:SaELMo", neighbours={"us": [sense("me", "me", "him")]}))
+    drawn = near_the_senses(given, "open")
+    titles = [axes.get_title() for axes in drawn.drawing.axes]
+    assert titles == ["SaELMo\nus, 1 sense", "", "", "Bi-SaELMo\nmay, 1 sense"]
+    assert drawn.alt.endswith(
+        "near SaELMo's us, sense 0: me, him; Bi-SaELMo's may, sense 0: mai0, mai."
+    )

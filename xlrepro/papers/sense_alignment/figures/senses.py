@@ -1,5 +1,6 @@
 """Senses drawn: how many are left along the training, and what is near those of chosen words."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from statistics import fmean
@@ -18,8 +19,9 @@ from xlrepro.evidence.tables.table import number
 from xlrepro.papers.sense_alignment.growth import BANDS
 from xlrepro.trials.record import Record
 
-NAMED = 2  # of what is near a sense, so many are written out
-MOST_WORDS = 4  # panels
+NAMED = 2  # of the other words near a sense, so many are written out
+MOST_WORDS = 4  # panels of a model
+DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
 
 
 @styled
@@ -73,43 +75,56 @@ def alive_along_the_training(records: Sequence[Record], profile: str) -> Figure:
 
 @styled
 def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
-    """Draw the senses of chosen words and what is nearest to them, a plane per word.
+    """Draw the senses of chosen words and what is nearest to them, a plane per model and word.
 
     Args:
-        records: of Figures 4 to 7; the first one of SaELMo with neighbours is drawn.
+        records: of Figures 4 to 7; of each of ``DRAWN`` the first one with neighbours is drawn.
         profile: theirs.
     """
-    title = f"Sense vectors of SaELMo and their nearest ({profile})"
     ordered = sorted(records, key=lambda r: r.seed)
-    drawn = next((r for r in ordered if r.systems == ("vectors:SaELMo",)), None)
-    words = drawn.details.get("neighbours", {}) if drawn else {}
-    if not words:
+    looked_at: dict[str, dict[str, Any]] = {}
+    for name, record in product(DRAWN, ordered):
+        if record.systems == (f"vectors:{name}",) and record.details.get("neighbours"):
+            looked_at.setdefault(name, record.details["neighbours"])
+    title = f"Sense vectors and their nearest ({profile})"
+    if not looked_at:
         return nothing_to_draw(title, "no language model was looked at")
-    several = sorted(words, key=lambda word: -len(words[word]))[:MOST_WORDS]
-    drawing, grid = new_panels(1, len(several), 2.6 * len(several), 2.8)
-    for axes, word in zip(grid[0], several, strict=True):
-        _plane(axes, word, words[word])
+    senses_of = Counter[str]()
+    for words in looked_at.values():
+        senses_of.update({word: len(senses) for word, senses in words.items()})
+    several = sorted(senses_of, key=lambda word: -senses_of[word])[:MOST_WORDS]
+    rows, columns = len(looked_at), len(several)
+    drawing, grid = new_panels(rows, columns, 2.6 * columns, 0.4 + 2.4 * rows)
+    near: list[str] = []
+    for row, (name, words) in zip(grid, looked_at.items(), strict=True):
+        for axes, word in zip(row, several, strict=True):
+            if word not in words:
+                axes.set_axis_off()
+                continue
+            near += _plane(axes, name, word, words[word])
     drawing.suptitle(title)
-    nearest = "; ".join(
-        f"{word}, sense {sense['sense']}: {', '.join(near[0] for near in sense['nearest'][:NAMED])}"
-        for word in several
-        for sense in words[word]
-    )
-    return Figure(
-        f"Scatter plots of sense vectors, a panel per word. Nearest to {nearest}.", drawing
-    )
+    alt = "Scatter plots of sense vectors, a panel per model and word. Other words near "
+    return Figure(f"{alt}{'; '.join(near)}.", drawing)
 
 
-def _plane(axes: Any, word: str, senses: Sequence[dict[str, Any]]) -> None:
-    """Draw a word's senses as large dots and what is near each in the same colour."""
-    names, colours = [], []
+def _plane(axes: Any, model: str, word: str, senses: Sequence[dict[str, Any]]) -> list[str]:
+    """Draw a word's senses as large dots and what is near each in the same colour.
+
+    Returns:
+        Per sense the words that are written out.
+    """
+    names, colours, said = [], [], []
     for sense, colour in zip(senses, PALETTE, strict=False):
         near = sense["nearest"]
+        others = {n[0]: n for n in reversed(near) if n[0] != word}
+        named = sorted(others.values(), key=near.index)[:NAMED]
         axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
         axes.scatter(*sense["place"], s=48, color=colour, marker="D")
-        names += [(name, x, y) for name, _, _, x, y in near[:NAMED]]
-        colours += [colour] * len(near[:NAMED])
-    axes.set(title=f"{word}, {len(senses)} senses" if len(senses) > 1 else f"{word}, 1 sense")
+        names += [(name, x, y) for name, _, _, x, y in named]
+        colours += [colour] * len(named)
+        said.append(f"{model}'s {word}, sense {sense['sense']}: {', '.join(n[0] for n in named)}")
+    axes.set_title(f"{model}\n{word}, {len(senses)} sense{'s' * (len(senses) > 1)}")
     axes.set_xticks([])
     axes.set_yticks([])
     name_points(axes, names, colours)
+    return said
