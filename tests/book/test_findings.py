@@ -199,6 +199,31 @@ def test_a_page_is_not_refused_whichever_of_its_numbers_was_not_run(paper, gap, 
         written(Without(paper, gap, value, place))
 
 
+class ByColumn(Without):
+    """The same, with differences of their own in the columns whose name begins with ``near``."""
+
+    def __init__(self, paper, near, here, elsewhere):
+        super().__init__(paper, elsewhere, 50.0)
+        self.near, self.here = near, {"mean": here, "low": here - 0.5, "high": here + 0.5}
+
+    def gap(self, table, first, second, column, **kwargs):
+        found = super().gap(table, first, second, column, **kwargs)
+        return replace(found, **self.here) if column.startswith(self.near) else found
+
+
+@pytest.mark.parametrize(
+    ("near", "here", "elsewhere", "said"),
+    [
+        ("-", 1.0, 1.0, ("**Slot filling did come back.**", "**Sentiment did come back.**")),
+        ("es/", 1.0, 0.0, ("**Slot filling came back in part**", "beats BWE in no language")),
+        ("fr/", 1.0, -1.0, ("is shown ahead of neither", "**Sentiment came back in part.**")),
+    ],
+)
+def test_what_does_come_back_is_not_told_as_what_did_not(near, here, elsewhere, said):
+    text = written(ByColumn("man_moe", near, here, elsewhere))
+    assert [words in text for words in said] == [True, True]
+
+
 @pytest.mark.parametrize("paper", WRITTEN)
 def test_no_measured_number_of_a_findings_page_is_typed(paper):
     text = (page.project_root() / "book" / paper / page.NAME).read_text(encoding="utf-8")
