@@ -45,4 +45,4 @@ def test_table_4_states_the_iterations_of_its_preset():
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     text = "".join("".join(cell["source"]) for cell in cells)
     assert f"a model has {iterations} iterations" in text
-    assert f"{values['epochs']} epochs, so {values['epochs']} checkpoints" in text
+    assert f"{values['epochs']} epochs, so {values['epochs']} looks at dev" in text
