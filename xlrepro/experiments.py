@@ -109,7 +109,12 @@ def _by_preset(
 
 
 def records_left_out(profile: str, store: RecordStore | None = None) -> dict[str, int]:
-    """Count, by experiment, the records that no experiment's preset asks for today.
+    """Count, by experiment, the records that no experiment's preset asks for today."""
+    return dict(Counter(keys_left_out(profile, store).values()))
+
+
+def keys_left_out(profile: str, store: RecordStore | None = None) -> dict[str, str]:
+    """Return the keys of records that no experiment's preset asks for today, with their experiment.
 
     They were made with ``--set`` or before a preset changed, and no page shows them.
     """
@@ -119,7 +124,7 @@ def records_left_out(profile: str, store: RecordStore | None = None) -> dict[str
             wanted, left = _by_preset(each, profile, store)
             asked |= {r.key for r in wanted}
             others |= {r.key: r.experiment for r in left}
-    return dict(Counter(of for key, of in others.items() if key not in asked))
+    return {key: of for key, of in others.items() if key not in asked}
 
 
 def all_own_records() -> list[Record]:

@@ -137,6 +137,7 @@ def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(call, scheduler)
         (["publish", "--profile", ""], "--profile '' names nothing"),
         (["publish", "word_order/fak"], "there are: word_order/fake"),
         (["publish", "--profile", "smoke"], "only open and paper"),
+        (["publish", "--all", "--withdraw"], "name one of the two"),
         (["witness", "--profile", "x"], "only open and paper"),
         (["witness", "--device", "tpu", "--dry-run"], "no device 'tpu'"),
     ],
@@ -205,3 +206,17 @@ def test_publish_all_takes_every_record(call, home, scheduler):
     call("publish", "--all")
     lines = (home / "data/results/word_order/fake.open.jsonl").read_text().splitlines()
     assert [json.loads(line)["settings"] for line in lines] == [{"sleep": 0.01}]
+
+
+def test_publish_withdraws_what_no_preset_asks_for_any_more(call, home, scheduler):
+    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
+    call(*run, "--seeds=0")
+    call(*run, "--seeds=0", "--set=sleep=0.01")
+    call("publish", "--all")
+    path = home / "data/results/word_order/fake.open.jsonl"
+    assert len(path.read_text().splitlines()) == 2
+    result = call("publish", "--withdraw")
+    assert "1 taken out" in result.stderr
+    (line,) = path.read_text().splitlines()
+    assert json.loads(line)["settings"] == {}
+    assert "taken out" not in call("publish", "--withdraw").stderr

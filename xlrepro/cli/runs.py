@@ -15,6 +15,7 @@ from xlrepro.cli.arguments import (
     parse_seeds,
     trials_of,
 )
+from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
     from xlrepro.evidence.catalog import CatalogEntry
@@ -233,13 +234,23 @@ def publish(
     everything: Annotated[
         bool, typer.Option("--all", help="Also records whose settings are not the profile's own.")
     ] = False,
+    withdraw: Annotated[
+        bool,
+        typer.Option(
+            "--withdraw", help="Take published records out that no preset asks for any more."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Gather finished records into data/results, for git; what is published already stays."""
     from xlrepro.trials.store import RecordStore
 
+    if everything and withdraw:
+        raise SettingsError("--all publishes what --withdraw takes out: name one of the two")
     chosen, profiles = chosen_experiments(experiments), parse_published(profile)
     store = RecordStore()
+    if withdraw:
+        _withdraw(chosen, profiles, store)
     keys = None if everything else _preset_keys(chosen, profiles, store)
     sources = {name for each in chosen for name in each.trained_in}
     files = store.publish(sources, profiles, keys)
@@ -266,6 +277,21 @@ def _preset_keys(
                     err=True,
                 )
     return keys
+
+
+def _withdraw(
+    experiments: "list[Experiment]", profiles: tuple[str, ...], store: "RecordStore"
+) -> None:
+    """Take out published records that no experiment's preset asks for, and say how many."""
+    from xlrepro.experiments import keys_left_out
+
+    for profile in profiles:
+        left_out = keys_left_out(profile, store)
+        for each in experiments:
+            keys = [key for key, of in left_out.items() if of == each.key]
+            if keys and (count := store.withdraw(each.key, profile, keys)):
+                path = store.published_path(each.key, profile)
+                typer.echo(f"{path}: {count} taken out, which no preset asks for", err=True)
 
 
 def _print_published(files: "list[PublishedFile]", as_json: bool) -> None:

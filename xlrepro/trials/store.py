@@ -151,6 +151,23 @@ class RecordStore:
             for address, records in sorted(groups.items())
         ]
 
+    def withdraw(self, experiment: str, profile: str, keys: Collection[str]) -> int:
+        """Take the records of trials out of a published file; git keeps them.
+
+        Returns:
+            How many were in it.
+
+        Raises:
+            StoreError: if the file is broken (nothing of it is changed) or cannot be written.
+        """
+        path = self.published_path(experiment, profile)
+        with FileLock(self._lock_path(f"publish.{path.name}")):
+            known = _read_whole(path) if path.exists() else {}
+            kept = [record for key, record in known.items() if key not in keys]
+            if len(kept) < len(known):
+                write_atomically(path, "".join(record.to_json() + "\n" for record in kept))
+        return len(known) - len(kept)
+
     def published_path(self, experiment: str, profile: str) -> Path:
         """Return ``<published>/<paper>/<experiment>.<profile>.jsonl``."""
         return self.published / f"{experiment}.{profile}.jsonl"
