@@ -186,20 +186,22 @@ def name_points(
 ) -> None:
     """Write names beside points, given as (name, x, y): the first ones first; in black, or colours.
 
-    A name stands at the first corner of its point where it falls on no other; one that finds none
-    is left out. All else must be drawn, and the limits of the axes settled.
+    A name stands at the first corner of its point where it lies in the panel and on no other name;
+    one that finds none is left out. All else must be drawn, and the limits of the axes settled.
     """
     # the layout: from now on names have a place
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
-    taken: list[Any] = []
+    panel, taken = axes.get_window_extent(), list[Any]()
     for (name, x, y), colour in zip(points, chain(colours, repeat("black"))):
         for right, up in product((1, -1), repeat=2):
             text = axes.annotate(
                 name, (x, y), (4 * right, 2 * up), textcoords="offset points", fontsize=8,
                 color=colour, ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top",
             )  # fmt: skip
+            text.set_in_layout(False)  # a name makes no panel smaller: all others would move
             box = text.get_window_extent().padded(1)
-            if not any(box.overlaps(other) for other in taken):
+            inside = panel.x0 <= box.x0 and box.x1 <= panel.x1
+            if inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 break
             text.remove()

@@ -21,6 +21,7 @@ from xlrepro.trials.record import Record
 
 NAMED = 2  # of the other words near a sense, so many are written out
 MOST_WORDS = 4  # panels of a model
+Named = tuple[str, float, float, str]  # name, x, y, colour
 DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
 
 
@@ -95,36 +96,51 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
     several = sorted(senses_of, key=lambda word: -senses_of[word])[:MOST_WORDS]
     rows, columns = len(looked_at), len(several)
     drawing, grid = new_panels(rows, columns, 2.6 * columns, 0.4 + 2.4 * rows)
+    planes: dict[Any, list[Named]] = {}
     near: list[str] = []
     for row, (name, words) in zip(grid, looked_at.items(), strict=True):
         for axes, word in zip(row, several, strict=True):
             if word not in words:
                 axes.set_axis_off()
                 continue
-            near += _plane(axes, name, word, words[word])
+            planes[axes] = _plane(axes, f"{name}\n{word}", word, words[word])
+            near += _said(name, word, words[word])
     drawing.suptitle(title)
+    for axes, named in planes.items():  # after all titles: they move the panels
+        name_points(axes, [n[:3] for n in named], [n[3] for n in named])
     alt = "Scatter plots of sense vectors, a panel per model and word. Other words near "
     return Figure(f"{alt}{'; '.join(near)}.", drawing)
 
 
-def _plane(axes: Any, model: str, word: str, senses: Sequence[dict[str, Any]]) -> list[str]:
+def _plane(axes: Any, title: str, word: str, senses: Sequence[dict[str, Any]]) -> list[Named]:
     """Draw a word's senses as large dots and what is near each in the same colour.
 
     Returns:
-        Per sense the words that are written out.
+        What is to be written beside the points.
     """
-    names, colours, said = [], [], []
+    named: list[Named] = []
     for sense, colour in zip(senses, PALETTE, strict=False):
         near = sense["nearest"]
-        others = {n[0]: n for n in reversed(near) if n[0] != word}
-        named = sorted(others.values(), key=near.index)[:NAMED]
         axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
         axes.scatter(*sense["place"], s=48, color=colour, marker="D")
-        names += [(name, x, y) for name, _, _, x, y in named]
-        colours += [colour] * len(named)
-        said.append(f"{model}'s {word}, sense {sense['sense']}: {', '.join(n[0] for n in named)}")
-    axes.set_title(f"{model}\n{word}, {len(senses)} sense{'s' * (len(senses) > 1)}")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    name_points(axes, names, colours)
-    return said
+        named += [(name, x, y, colour) for name, _, _, x, y in _others(word, sense)]
+    axes.set_title(f"{title}, {len(senses)} sense{'s' * (len(senses) > 1)}")
+    axes.set(xticks=[], yticks=[])
+    axes.margins(0.3, 0.1)  # room for names
+    return named
+
+
+def _others(word: str, sense: dict[str, Any]) -> list[Any]:
+    """Return the other words nearest to a sense of a word, each once, as records have them."""
+    near = sense["nearest"]
+    others = {n[0]: n for n in reversed(near) if n[0] != word}
+    return sorted(others.values(), key=near.index)[:NAMED]
+
+
+def _said(model: str, word: str, senses: Sequence[dict[str, Any]]) -> list[str]:
+    """Return, per sense that is drawn, the words that are written out."""
+    drawn = senses[: len(PALETTE)]
+    return [
+        f"{model}'s {word}, sense {sense['sense']}: {', '.join(n[0] for n in _others(word, sense))}"
+        for sense in drawn
+    ]
