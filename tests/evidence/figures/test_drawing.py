@@ -97,6 +97,20 @@ def test_names_of_points_stand_apart_and_those_without_a_place_are_left_out():
     assert not any(a.overlaps(b) for i, a in enumerate(found) for b in found[:i])
 
 
+def test_names_of_points_stay_between_the_sides_of_their_panel():
+    drawing, grid = new_panels(1, 2, 5, 2)
+    for axes in grid[0]:
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+    for axes in grid[0]:
+        name_points(axes, [("left of it", 0.99, 0.5), ("right of it", 0.01, 0.5)])
+    drawing.draw_without_rendering()
+    for axes in grid[0]:
+        panel = axes.get_window_extent()
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert len(boxes) == 2
+        assert all(panel.x0 <= box.x0 and box.x1 <= panel.x1 for box in boxes)
+
+
 def test_a_page_with_a_main_difference_draws_the_gain_of_its_block_alone(numbers):
     cells = {
         (f"{block}:{name}", code): {0: 50.0, 1: 51.0}

@@ -186,8 +186,9 @@ def name_points(
 ) -> None:
     """Write names beside points, given as (name, x, y): the first ones first; in black, or colours.
 
-    A name stands at the first corner of its point where it lies in the panel and on no other name;
-    one that finds none is left out. All else must be drawn, and the limits of the axes settled.
+    A name stands at the first corner of its point where it lies between the sides of the panel and
+    on no other name; one that finds none is left out. All else must be drawn, and the limits of
+    the axes settled.
     """
     # the layout: from now on names have a place
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
