@@ -9,6 +9,7 @@ from xlrepro.corpora.registry import dataset
 from xlrepro.errors import DataError, SettingsError
 
 WORD = "1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+ROWS = {"format": "rows", "columns": ["source", "target"]}
 
 
 def test_treebank_is_read_as_conllu(toy):
@@ -43,16 +44,18 @@ def test_columns_are_read_as_the_registry_says(toy):
 
 def test_rows_and_lines_are_counted_too(toy):
     content = b"a\tb\nc\td\n"
-    rows = {"format": "rows", "columns": ["source", "target"]}
-    toy.register("a", content, counts={"rows": 3}, reader=rows)
+    toy.register("a", content, counts={"rows": 3}, reader=ROWS)
     toy.put("toy/a.conllu.xz", content)
     with pytest.raises(DataError, match="has 2 rows"):
         load_rows("toy", "a", progress=False)
 
 
-def test_sentences_of_a_table_are_an_error_that_names_the_right_function():
+def test_sentences_of_a_table_are_an_error_that_names_the_right_function(toy):
+    content = b"a\tb\n"
+    toy.register("a", content, reader=ROWS)
+    toy.put("toy/a.conllu.xz", content)
     with pytest.raises(SettingsError, match=r"load_rows\(\)"):
-        load("muse-full", "en-de")
+        load("toy", "a")
 
 
 @pytest.fixture(scope="module")
