@@ -30,7 +30,7 @@ def view(experiment, cells):
 def record(system, seed, wrong):
     """A record whose test translations have so many wrong words at their ends."""
     guess = [s[: len(s) - wrong] + ["x"] * wrong for s in GOLD]
-    scores = scored(guess, GOLD)
+    scores = scored(guess, GOLD, [" ".join(s) for s in GOLD])
     usage = {task: [0.4, 0.35, 0.25] for task in FIGURE_TASKS}
     counts = {"found": 9, "train": 7, "dev": 2, "test": 2}
     return Record.model_construct(

@@ -9,7 +9,7 @@ from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt.text.normalise import detokenised, tokens
 from xlrepro.papers.routing_nmt.text.overlap import without_overlap
 from xlrepro.papers.routing_nmt.text.pieces import Pieces
-from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap, scored
+from xlrepro.papers.routing_nmt.text.scores import AS_WRITTEN, bleu_of, paired_bootstrap, scored
 
 # raw text, and the same as Moses tokenises and escapes it
 RAW_AND_ESCAPED = [
@@ -85,10 +85,18 @@ def sentences(seed, number=40):
     return [[draw.choice("abcdefg") for _ in range(draw.randint(4, 9))] for _ in range(number)]
 
 
+def lines_of(gold):
+    return [" ".join(words) for words in gold]
+
+
+def ter_of(guess, gold):
+    return scored([guess.split()], [gold.split()], [gold]).ter
+
+
 def test_bleu_of_summed_counts_is_sacrebleus():
     gold = sentences(1)
     guess = [[*s[:-1], "z"] for s in gold]
-    scores = scored(guess, gold)
+    scores = scored(guess, gold, lines_of(gold))
     lines = [" ".join(s) for s in guess], [[" ".join(s) for s in gold]]
     oracle = sacrebleu.corpus_bleu(*lines, tokenize="none", force=True)
     assert bleu_of(scores.statistics.sum(0)) == pytest.approx(oracle.score)
@@ -101,7 +109,7 @@ def test_bleu_of_summed_counts_is_sacrebleus():
 def test_bleu_is_smoothed_as_sacrebleu_where_long_n_grams_never_match(kept):
     gold = sentences(4, 6)
     guess = [[*s[:kept], *"zzzz"] for s in gold]
-    scores = scored(guess, gold)
+    scores = scored(guess, gold, lines_of(gold))
     assert bleu_of(scores.statistics.sum(0)) == pytest.approx(scores.bleu)
 
 
@@ -111,32 +119,44 @@ def test_bleu_is_left_unsmoothed_as_multi_bleu_has_it(kept):
     guess = [[*s[:kept], *"zzzz"] for s in gold]
     lines = [" ".join(s) for s in guess], [[" ".join(s) for s in gold]]
     oracle = sacrebleu.corpus_bleu(*lines, smooth_method="none", tokenize="none", force=True)
-    found = bleu_of(scored(guess, gold).statistics.sum(0), smoothed=False)
+    found = bleu_of(scored(guess, gold, lines_of(gold)).statistics.sum(0), smoothed=False)
     assert found == pytest.approx(oracle.score)
     assert (found == 0) == (kept < 4)
 
 
 def test_perfect_translations_have_bleu_100_and_ter_0():
     gold = sentences(2)
-    scores = scored(gold, gold)
+    scores = scored(gold, gold, lines_of(gold))
     assert (scores.bleu, scores.ter) == (pytest.approx(100), 0)
 
 
 def test_ter_is_edits_per_word_of_the_reference():
     # by hand: two of four words are missing; then one phrase is moved, which is one edit of four
-    assert scored([["a", "b"]], [["a", "b", "c", "d"]]).ter == pytest.approx(50)
-    assert scored([["c", "d", "a", "b"]], [["a", "b", "c", "d"]]).ter == pytest.approx(25)
+    assert ter_of("a b", "a b c d") == pytest.approx(50)
+    assert ter_of("c d a b", "a b c d") == pytest.approx(25)
+
+
+def test_detokenised_bleu_is_that_of_readable_lines_against_references_as_written():
+    written = ["Er sagte: „Ich gehe, jetzt.“", "Ein Mann (alt) sitzt auf der Bank."]
+    gold = [tokens(line) for line in written]
+    scores = scored(gold, gold, written)
+    plain = [line.translate(str.maketrans("„“", '""')) for line in written]
+    oracle = sacrebleu.corpus_bleu(plain, [written])
+    assert scores.bleu == pytest.approx(100)
+    assert scores.bleu_detokenised == pytest.approx(oracle.score)
+    assert scores.bleu_detokenised < 99
+    assert scores.signatures["BLEU detokenised"].endswith(AS_WRITTEN)
 
 
 def test_nothing_to_score_is_an_error():
     with pytest.raises(DataError, match="0 translations against 0"):
-        scored([], [])
+        scored([], [], [])
 
 
 def test_the_bootstrap_tells_a_better_system_from_an_equal_one():
     gold = sentences(3, 80)
     worse = [[*s[:-2], "z", "z"] for s in gold]
-    better, bad = (scored(s, gold).statistics for s in (gold, worse))
+    better, bad = (scored(s, gold, lines_of(gold)).statistics for s in (gold, worse))
     low, high, share = paired_bootstrap(better, bad, samples=200)
     assert 0 < low < high
     assert share == 1.0

@@ -125,7 +125,7 @@ def evaluate(
     """Translate a split and score it against its references."""
     task = data.tasks[TRANSLATION]
     outputs = translations(model, data, getattr(task, split), settings, device)
-    return scored(outputs, task.references[split])
+    return scored(outputs, task.references[split], task.lines[split])
 
 
 def translations(

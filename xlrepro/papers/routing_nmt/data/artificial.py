@@ -10,6 +10,7 @@ from xlrepro.papers.routing_nmt.data.examples import Pair, Splits
 from xlrepro.papers.routing_nmt.linearisers.artificial import constituents, meaning_graph
 from xlrepro.papers.routing_nmt.linearisers.graphs import linearised_graph
 from xlrepro.papers.routing_nmt.linearisers.trees import linearised_tree
+from xlrepro.papers.routing_nmt.text.normalise import detokenised
 from xlrepro.papers.routing_nmt.text.overlap import without_overlap
 
 FAMILY_SEED = 7
@@ -45,7 +46,8 @@ def translation(pair: str) -> Splits:
     held_out = drawn["dev"] + drawn["test"]
     train, overlapping, repeated = without_overlap(drawn["train"], held_out)
     counts = {"overlapping": overlapping, "repeated": repeated}
-    return Splits(train, drawn["dev"], drawn["test"], counts)
+    lines = {split: [detokenised(list(b)) for _, b in drawn[split]] for split in ("dev", "test")}
+    return Splits(train, drawn["dev"], drawn["test"], counts, lines)
 
 
 @cache

@@ -5,7 +5,7 @@ brackets and concepts of the auxiliary tasks are tokens of their own.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -60,6 +60,7 @@ class TaskData:
         train, dev, test: examples in the corpus's order.
         target: the target vocabulary.
         references: target tokens before BPE of ``dev`` and ``test``.
+        lines: of translation, the same as one reads them.
     """
 
     train: list[Example]
@@ -67,6 +68,7 @@ class TaskData:
     test: list[Example]
     target: Vocabulary
     references: dict[str, list[tuple[str, ...]]]
+    lines: Mapping[str, Sequence[str]]
 
 
 class Encoded:
@@ -136,7 +138,7 @@ class Encoded:
             "target tokens": sum(len(e.target) - 1 for e in encoded["train"]),
         }
         references = {name: [pair[1] for pair in getattr(splits, name)] for name in ("dev", "test")}
-        return TaskData(encoded["train"], encoded["dev"], encoded["test"], vocabulary, references)
+        return TaskData(**encoded, target=vocabulary, references=references, lines=splits.lines)
 
     def _target_tokens(self, task: str, train: Sequence[Pair]) -> Iterable[str]:
         if task == TRANSLATION:
@@ -163,6 +165,7 @@ def _cut_translation(splits: Splits, settings: TranslationSettings) -> Splits:
         splits.dev[:held_out],
         splits.test[:held_out],
         splits.counts | {"long": len(splits.train) - len(fitting)},
+        {split: lines[:held_out] for split, lines in splits.lines.items()},
     )
 
 

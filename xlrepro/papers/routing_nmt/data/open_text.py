@@ -1,12 +1,13 @@
 """The open stand-ins: parallel text, WikiANN, the treebank sample, The Little Prince."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from xlrepro.corpora import loading, registry
 from xlrepro.corpora.readers.penn_trees import Tree
 from xlrepro.errors import SettingsError
-from xlrepro.papers.routing_nmt.data.examples import Pair, Splits
+from xlrepro.papers.routing_nmt.data.examples import Pair, Splits, splits_of
 from xlrepro.papers.routing_nmt.linearisers import graphs, trees
 from xlrepro.papers.routing_nmt.text.normalise import tokens
 from xlrepro.papers.routing_nmt.text.overlap import without_overlap
@@ -75,18 +76,11 @@ def translation(pair: str) -> Splits:
     """Return the pairs of a language, training pairs without overlap and cut to the pair's size."""
     language, size = language_of(pair), PAIRS[pair][1]
     raw = {"vi": _vietnamese, "fa": _persian, "de": _german}[language]()
-    drawn = {split: _tokenised(lines) for split, lines in raw.items()}
-    train, overlapping, repeated = without_overlap(drawn["train"], drawn["dev"] + drawn["test"])
-    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
-    return Splits(train[:size], drawn["dev"], drawn["test"], counts)
+    splits = splits_of(raw, escaped=language == "vi")
+    return replace(splits, train=splits.train[:size])
 
 
 Lines = Iterable[tuple[str, str]]
-
-
-def _tokenised(lines: Lines) -> list[Pair]:
-    pairs = [(tuple(tokens(source)), tuple(tokens(target))) for source, target in lines]
-    return [pair for pair in pairs if pair[0] and pair[1]]
 
 
 def _aligned(name: str, source: str, target: str) -> Lines:

@@ -19,11 +19,10 @@ from xlrepro.corpora.readers.penman import read_graphs
 from xlrepro.corpora.readers.penn_trees import read_trees
 from xlrepro.corpora.readers.text_files import read_text_lines
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.routing_nmt.data.examples import Pair, Splits
+from xlrepro.papers.routing_nmt.data.examples import Pair, Splits, splits_of
 from xlrepro.papers.routing_nmt.data.open_text import tokens_as_they_are, tree_pair
 from xlrepro.papers.routing_nmt.linearisers import graphs
 from xlrepro.papers.routing_nmt.text.normalise import tokens
-from xlrepro.papers.routing_nmt.text.overlap import without_overlap
 from xlrepro.paths import supplied_dir
 
 NAME = "routing-nmt"
@@ -74,7 +73,7 @@ def data_hashes(pair: str, auxiliary_tasks: Iterable[str]) -> dict[str, str]:
 def translation(pair: str) -> Splits:
     """Return the pairs of two languages, training pairs without overlap; errors as `files`."""
     paths, (source, target) = files(pair, ()), pair.split("-")
-    drawn: dict[str, list[Pair]] = {}
+    raw: dict[str, Iterable[tuple[str, str]]] = {}
     for split in SPLITS:
         lines = [read_text_lines(paths[f"{pair}/{split}.{code}"]) for code in (source, target)]
         if len(lines[0]) != len(lines[1]):
@@ -82,11 +81,8 @@ def translation(pair: str) -> Splits:
                 f"{pair}/{split} has {len(lines[0])} lines of {source} and {len(lines[1])} of "
                 f"{target}: the two files must match line by line"
             )
-        pairs = [(tuple(tokens(a)), tuple(tokens(b))) for a, b in zip(*lines)]
-        drawn[split] = [each for each in pairs if each[0] and each[1]]
-    train, overlapping, repeated = without_overlap(drawn["train"], drawn["dev"] + drawn["test"])
-    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
-    return Splits(train, drawn["dev"], drawn["test"], counts)
+        raw[split] = zip(*lines)
+    return splits_of(raw, escaped=target == "vi")
 
 
 @cache

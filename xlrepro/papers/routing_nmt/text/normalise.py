@@ -23,7 +23,7 @@ _SPLIT = regex.compile(
     r"|\.{2,}|-{2,}"
     r"|\S"
 )
-_NO_SPACE_BEFORE = frozenset(".,;:!?)]}%") | {"..", "..."}
+_NO_SPACE_BEFORE = frozenset(".,;:!?)]}%،؛؟") | {"..", "..."}
 _NO_SPACE_AFTER = frozenset("([{")
 
 

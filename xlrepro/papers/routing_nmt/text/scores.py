@@ -11,6 +11,7 @@ from xlrepro.papers.routing_nmt.text.normalise import detokenised
 
 Sentences = Sequence[Sequence[str]]
 BOOTSTRAP_SAMPLES = 1000
+AS_WRITTEN = "|against:lines as written"  # ends the signature of detokenised BLEU
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Scores:
     Attributes:
         bleu: of the tokens as they are, as ``multi-bleu.perl`` computes it, but smoothed where no
             n-gram of a size matches (`bleu_of`); percent.
-        bleu_detokenised: of readable lines, tokenised by sacrebleu's ``13a``; percent.
+        bleu_detokenised: of readable lines against the references as written, both tokenised
+            by sacrebleu's ``13a``; percent.
         ter: of the tokens as they are; percent.
         signatures: metric name to sacrebleu's signature.
         statistics: BLEU's counts of each sentence, ``(sentences, 10)``: hypothesis and reference
@@ -34,33 +36,39 @@ class Scores:
     statistics: np.ndarray
 
 
-def scored(hypotheses: Sentences, references: Sentences) -> Scores:
-    """Score translations, each against one reference, all as tokens.
+def scored(hypotheses: Sentences, references: Sentences, lines: Sequence[str]) -> Scores:
+    """Score translations, each against one reference.
+
+    Args:
+        hypotheses: tokens of translations.
+        references: tokens of references.
+        lines: the references as they are written.
 
     Raises:
         DataError: where there is nothing to score, or the numbers of sentences differ.
     """
     from sacrebleu.metrics import BLEU, TER
 
-    if not references or len(hypotheses) != len(references):
+    if not references or not len(hypotheses) == len(references) == len(lines):
         raise DataError(f"{len(hypotheses)} translations against {len(references)} references")
     tokenised, readable = BLEU(tokenize="none", force=True), BLEU(tokenize="13a")
     ter = TER(case_sensitive=True)
-    lines = [" ".join(words) for words in hypotheses]
-    gold = [" ".join(words) for words in references]
-    plain_lines = [detokenised(list(words)) for words in hypotheses]
-    plain_gold = [detokenised(list(words)) for words in references]
+    words = [" ".join(each) for each in hypotheses]
+    gold = [" ".join(each) for each in references]
+    written = [detokenised(list(each)) for each in hypotheses]
     values = {
-        "BLEU": tokenised.corpus_score(lines, [gold]).score,
-        "BLEU detokenised": readable.corpus_score(plain_lines, [plain_gold]).score,
-        "TER": ter.corpus_score(lines, [gold]).score,
+        "BLEU": tokenised.corpus_score(words, [gold]).score,
+        "BLEU detokenised": readable.corpus_score(written, [list(lines)]).score,
+        "TER": ter.corpus_score(words, [gold]).score,
     }
     metrics: dict[str, Any] = {"BLEU": tokenised, "BLEU detokenised": readable, "TER": ter}
+    signatures = {name: str(metric.get_signature()) for name, metric in metrics.items()}
+    signatures["BLEU detokenised"] += AS_WRITTEN
     return Scores(
         bleu=values["BLEU"],
         bleu_detokenised=values["BLEU detokenised"],
         ter=values["TER"],
-        signatures={name: str(metric.get_signature()) for name, metric in metrics.items()},
+        signatures=signatures,
         statistics=sentence_statistics(hypotheses, references),
     )
 
