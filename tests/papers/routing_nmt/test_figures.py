@@ -37,6 +37,7 @@ def record(system, seed, wrong):
         systems=(f"translation:{system}",),
         seed=seed,
         training_seconds=120.0,
+        signatures=scores.signatures,
         cells=(
             Cell(f"translation:{system}", "en-vi/test/PPL", 10.0 * wrong, "PPL"),
             Cell(f"translation:{system}", "en-vi/test/BLEU", scores.bleu, "BLEU"),

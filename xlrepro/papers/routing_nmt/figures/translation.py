@@ -21,7 +21,7 @@ from xlrepro.evidence.reproduced import t_interval
 from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
-from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
+from xlrepro.papers.routing_nmt.text.scores import AS_WRITTEN, bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
 if TYPE_CHECKING:
@@ -204,8 +204,9 @@ def sizes_table(records: Sequence[Record], profile: str) -> Table:
         f"The systems side by side, {profile}: parameters in all and of those that translation "
         "uses, the epoch whose weights were kept, minutes of training, and BLEU on test: of the "
         "normalised tokens, of the same without smoothing, as multi-bleu.perl counts (0 where no "
-        "run of four tokens matches), and of the same joined to lines and split again by 13a, "
-        "which says nothing of raw references; means over seeds."
+        "run of four tokens matches), and of translations joined to lines, against references as "
+        "they are written, both split by 13a (empty for older records, whose references were "
+        "normalised); means over seeds."
     )
     return listing(
         caption, ["system, pair"], numbers, rows, f"{profile}: {len(rows)} systems and pairs"
@@ -223,8 +224,15 @@ def _sizes(runs: Sequence[Record]) -> tuple[Value, ...]:
         measured(fmean(r.training_seconds / 60 for r in runs), 1),
         measured(fmean(bleu)),
         measured(fmean(_bleu(r, smoothed=False) for r in runs)),
-        measured(fmean(r.details["BLEU detokenised"]["test"] for r in runs)),
+        measured(_of_lines(runs)),
     )
+
+
+def _of_lines(runs: Sequence[Record]) -> float | None:
+    """Return mean BLEU of lines against references as written, if it was counted so."""
+    if not all(r.signatures["BLEU detokenised"].endswith(AS_WRITTEN) for r in runs):
+        return None
+    return fmean(r.details["BLEU detokenised"]["test"] for r in runs)
 
 
 def samples_table(records: Sequence[Record], profile: str) -> Table:
