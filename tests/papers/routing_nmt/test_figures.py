@@ -156,6 +156,14 @@ def test_bleu_without_smoothing_stands_beside_the_smoothed_one(records):
     assert [row[6].text for row in translation.sizes_table(records, "open").rows] == ["0.00"] * 3
 
 
+def test_bleu_of_lines_is_empty_where_references_were_normalised(records):
+    with_lines = [row[7].text for row in translation.sizes_table(records, "open").rows]
+    records[0].signatures["BLEU detokenised"] = records[0].signatures["BLEU"]
+    without = [row[7].text for row in translation.sizes_table(records, "open").rows]
+    assert "" not in with_lines
+    assert without == [*with_lines[:-1], ""]
+
+
 def test_each_task_of_a_pair_is_counted_once(records):
     table = translation.left_out_table(records, "open")
     assert [row[0].text for row in table.rows] == ["translation, en-vi"]

@@ -6,6 +6,7 @@ import pytest
 import sacrebleu
 
 from xlrepro.errors import DataError
+from xlrepro.papers.routing_nmt.data.examples import splits_of
 from xlrepro.papers.routing_nmt.text.normalise import detokenised, tokens
 from xlrepro.papers.routing_nmt.text.overlap import without_overlap
 from xlrepro.papers.routing_nmt.text.pieces import Pieces
@@ -78,6 +79,21 @@ def test_pairs_that_share_a_side_with_held_out_ones_are_left_out_and_counted():
     kept, overlapping, repeated = without_overlap(train, held_out)
     assert (kept, overlapping, repeated) == ([train[2], train[4]], 2, 1)
     assert without_overlap(train, held_out, targets=False)[1] == 1
+
+
+HELD_OUT = [("One .", "Ein &quot; Tag &quot; ."), (" ", "Leer."), ("Two .", "Zwei „Tage“.")]
+
+
+@pytest.mark.parametrize(
+    ("escaped", "lines"),
+    [(False, [HELD_OUT[0][1], HELD_OUT[2][1]]), (True, ['Ein "Tag".', 'Zwei "Tage".'])],
+)
+def test_references_as_written_stay_beside_their_tokens(escaped, lines):
+    raw = {"train": [("two", "zwei"), ("six", "sechs")], "dev": HELD_OUT, "test": HELD_OUT[2:]}
+    splits = splits_of(raw, escaped)
+    assert [target for _, target in splits.dev] == [tuple(tokens(line)) for line in lines]
+    assert splits.lines == {"dev": lines, "test": lines[1:]}
+    assert splits.counts == {"found": 2, "overlapping": 1, "repeated": 0}
 
 
 def sentences(seed, number=40):
