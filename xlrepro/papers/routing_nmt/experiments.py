@@ -21,7 +21,7 @@ SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", ROUTING)
 # ours, judged on development scores: dropout of every system, and the baseline's merges
 TUNING = "tuning"
 TUNED = (
-    *(f"{name}, dropout 1/8" for name in SYSTEMS),
+    *("NMT, dropout 1/8", *(f"{name}, dropout 0" for name in SYSTEMS[1:])),
     *("NMT, dropout 1/4", "NMT, 1,000 merges", "NMT, 4,000 merges"),
 )
 # the paper's pairs, then ours: other sizes and languages
@@ -45,24 +45,24 @@ def settings_of(profile: str, system: str, pair: str, overrides: Overrides) -> T
     """
     if "pair" in overrides:
         raise SettingsError(f"{TABLE1}: choose pairs by pairs=[{pair}], not by pair")
-    values, row = dict(presets()[profile]), _row(system)
-    values.pop("tuned_on", None)
-    for_pair = dict(values.pop("pairs")[pair])
     inside = {name: v for name, v in overrides.items() if name in ModelSettings.model_fields}
     others = {name: v for name, v in overrides.items() if name not in inside}
-    model = {**values.pop("model"), **for_pair.pop("model", {}), **row.pop("model"), **inside}
-    merged = {**values, **for_pair, **row, "pair": pair, "model": model, **others}
+    values, tuned = dict(presets()[profile]), dict(presets()[TUNING].get(system, {}))
+    values.pop("tuned_on", None)
+    for_pair = dict(values.pop("pairs")[pair])
+    plain = tuned.pop("system", "NMT") if tuned else system
+    row = dict(presets()["systems"][plain])
+    layers = (
+        values.pop("model"),
+        values.pop("models", {}).get(plain, {}),
+        for_pair.pop("model", {}),
+        row.pop("model"),
+        tuned.pop("model", {}),
+        inside,
+    )
+    model = {name: value for layer in layers for name, value in layer.items()}
+    merged = {**values, **for_pair, **row, **tuned, "pair": pair, "model": model, **others}
     return validated(merged, f"{TABLE1} {profile} {system}")
-
-
-def _row(system: str) -> dict[str, Any]:
-    """Return what makes a system, by its printed name; those tuned are others but for a setting."""
-    rows, tuned = presets()["systems"], presets()[TUNING]
-    if system in rows:
-        return dict(rows[system])
-    changed = dict(tuned[system])
-    plain = rows[changed.pop("system", "NMT")]
-    return {**plain, **changed, "model": {**plain["model"], **changed.get("model", {})}}
 
 
 def _data_hashes(settings: TranslationSettings) -> dict[str, str]:
