@@ -26,7 +26,7 @@ def test_tuned_rows_are_systems_but_for_one_setting():
     made = TABLE1.trials("open", [*SYSTEMS, "tuning:*"], (0,), {"pairs": ["en-de-10k"]})
     plain, tuned = made[: len(SYSTEMS)], made[len(SYSTEMS) :]
     dropouts = [_changes(b.settings, a.settings) for b, a in zip(plain, tuned, strict=False)]
-    assert dropouts == [{"dropout": 0.125}, *[{"dropout": 0.0}] * 3]
+    assert dropouts == [{"dropout": other} for other in (0.125, 0.125, 0.0, 0.0)]
     assert [_changes(plain[0].settings, other.settings) for other in tuned[len(SYSTEMS) :]] == [
         {"dropout": 0.25},
         {"bpe_operations": 1000},
