@@ -113,8 +113,7 @@ def test_bleu_of_summed_counts_is_sacrebleus():
     gold = sentences(1)
     guess = [[*s[:-1], "z"] for s in gold]
     scores = scored(guess, gold, lines_of(gold))
-    lines = [" ".join(s) for s in guess], [[" ".join(s) for s in gold]]
-    oracle = sacrebleu.corpus_bleu(*lines, tokenize="none", force=True)
+    oracle = sacrebleu.corpus_bleu(lines_of(guess), [lines_of(gold)], tokenize="none", force=True)
     assert bleu_of(scores.statistics.sum(0)) == pytest.approx(oracle.score)
     assert scores.bleu == pytest.approx(oracle.score)
     assert "tok:none" in scores.signatures["BLEU"]
@@ -133,7 +132,7 @@ def test_bleu_is_smoothed_as_sacrebleu_where_long_n_grams_never_match(kept):
 def test_bleu_is_left_unsmoothed_as_multi_bleu_has_it(kept):
     gold = sentences(4, 6)
     guess = [[*s[:kept], *"zzzz"] for s in gold]
-    lines = [" ".join(s) for s in guess], [[" ".join(s) for s in gold]]
+    lines = lines_of(guess), [lines_of(gold)]
     oracle = sacrebleu.corpus_bleu(*lines, smooth_method="none", tokenize="none", force=True)
     found = bleu_of(scored(guess, gold, lines_of(gold)).statistics.sum(0), smoothed=False)
     assert found == pytest.approx(oracle.score)
