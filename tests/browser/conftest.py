@@ -106,6 +106,8 @@ RUN_AXE = """async (colours) => {
 }"""
 # A colour on its way from one theme to the other is nobody's: a button takes 150 ms.
 AT_REST = "*, ::before, ::after { transition: none !important; animation: none !important; }"
+# The page hears of another size of its window with the next frame, and draws by it in that one.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 SET_THEME = """(theme) => {
     document.documentElement.dataset.theme = theme;
     document.documentElement.style.colorScheme = theme;
@@ -223,6 +225,7 @@ def look(page: Page, url: str, visit: Visit) -> None:
     )
     visit.sorted_columns = page.evaluate(SORT_ALL)
     page.set_viewport_size(PHONE)
+    page.evaluate(DRAWN)
     visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
     if of_experiment:
         visit.looks[PHONE["width"]] = page.evaluate(LOOK)
