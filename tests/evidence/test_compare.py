@@ -284,6 +284,17 @@ def test_without_printed_numbers_the_experiment_orders_rows_and_columns(numbers)
     assert list(dict.fromkeys(frame["column"])) == [*RATES, "more"]
 
 
+def test_rows_and_columns_of_ours_follow_the_printed_ones_in_the_experiment_s_order(numbers):
+    new = [(system, column) for system in ("ours:A", "ours:B") for column in ("second", "first")]
+    experiment = announcing(new, [("word:ORT", "es")], key="word_order/table2")
+    found = numbers({cell: {0: 1.0} for cell in reversed(new)})
+    printed = compare(View("word_order/table2", "open", NOTHING))
+    frame = compare(View("word_order/table2", "open", found), experiment=experiment)
+    assert list(zip(frame["system"], frame["column"])) == [
+        *zip(printed["system"], printed["column"]), *new,
+    ]  # fmt: skip
+
+
 def test_a_printed_table_keeps_its_own_rows_and_columns(numbers):
     experiment = announcing([("word:NEW", "de")], key="word_order/table2")
     without = compare(View("word_order/table2", "open", NOTHING))

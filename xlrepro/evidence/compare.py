@@ -171,17 +171,18 @@ def _not_run(experiment: "Experiment", view: View) -> set[tuple[str, str]]:
 def _sides(view: View, entry: CatalogEntry, experiment: "Experiment | None") -> Iterator[_Sides]:
     """Yield the cells to show; a gap of the paper's table that nobody ran is none.
 
-    The paper's rows and columns stand first, then ours; where it prints none, the experiment's.
+    The paper's rows and columns stand first, then the experiment's in its order.
     """
     reported = load_reported()
     systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
     missing: set[tuple[str, str]] = set()
-    if experiment is not None and not columns:
-        missing = _not_run(experiment, view)
+    if experiment is not None:
+        if not columns:
+            missing = _not_run(experiment, view)
         rows = {system for system, _ in missing}.union(view.systems)
         across = {column for _, column in missing}.union(view.columns)
-        systems = [s.identifier for s in experiment.systems if s.identifier in rows]
-        columns = [c for c in experiment.columns if c in across]
+        systems += [s.identifier for s in experiment.systems if s.identifier in rows]
+        columns += [c for c in experiment.columns if c in across]
     for system in dict.fromkeys([*systems, *view.systems]):
         for column in dict.fromkeys([*columns, *view.columns]):
             theirs = reported.get(view.experiment, entry.reference(system), column)
@@ -199,8 +200,8 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
 
     Args:
         view: the reproduced cells of an experiment at a profile.
-        experiment: as it is built. Where the paper prints no number of it, its rows and columns
-            give the order, and cells of trials that nobody ran are there as "not run".
+        experiment: as it is built; its rows and columns give ours their order. Where the paper
+            prints no number of it, cells of trials that nobody ran are there as "not run".
 
     Returns:
         A row per (system, column), all reported, then all that were run, with the names of
