@@ -1,6 +1,6 @@
 """What decides a trial of the routing paper, typed; and the presets of its profiles.
 
-Each point that the paper leaves open is a setting with the default we chose; sources of the values
+Most points that the paper leaves open are settings with the default we chose; sources of the values
 stand in the presets' comments, reasons in ``data/deviations/routing_nmt.yaml``.
 """
 
@@ -72,7 +72,8 @@ class TranslationSettings(BaseModel):
         joint_bpe: one set of merges for source and target.
         min_count: auxiliary target tokens seen fewer times are unknown.
         longest_words: training pairs with more tokens before BPE on a side are left out.
-        longest_pieces: training pairs with more pieces on a side are left out.
+        longest_pieces: training pairs of any task with more pieces on a side are left out, of what
+            is left after the cut to number.
         longest_auxiliary: auxiliary targets with more tokens are left out.
         learning_rate: Adam's at the start.
         halve: whether a task's rate is halved when its development loss rises.

@@ -25,6 +25,8 @@ from xlrepro.training.checkpoints import Checkpoints
 from xlrepro.training.loop import Fit, fit
 from xlrepro.training.precision import computing
 from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.trials.fingerprint import SourceTree
+from xlrepro.trials.tasks import function_name
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 DECODING_BATCH = 64
@@ -77,9 +79,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 
 def checkpoint_of(trial: Trial) -> Path:
     """Return where a trial's checkpoint lies: another trial or other code never goes on from it."""
-    digest = hashlib.sha256(trial.key.encode())
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+    code = SourceTree().fingerprint(function_name(trial.task)).digest
+    digest = hashlib.sha256(f"{trial.key} {code}".encode())
     return build_dir() / "checkpoints" / f"{digest.hexdigest()[:32]}.pt"
 
 

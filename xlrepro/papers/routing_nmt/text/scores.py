@@ -50,7 +50,10 @@ def scored(hypotheses: Sentences, references: Sentences, lines: Sequence[str]) -
     from sacrebleu.metrics import BLEU, TER
 
     if not references or not len(hypotheses) == len(references) == len(lines):
-        raise DataError(f"{len(hypotheses)} translations against {len(references)} references")
+        raise DataError(
+            f"{len(hypotheses)} translations against {len(references)} references, "
+            f"{len(lines)} as they are written"
+        )
     tokenised, readable = BLEU(tokenize="none", force=True), BLEU(tokenize="13a")
     ter = TER(case_sensitive=True)
     words = [" ".join(each) for each in hypotheses]
