@@ -32,12 +32,14 @@ def made_up(seed, order, shift=0.0):
         task: [shares[block] + shift * (place == 0) for place, block in enumerate(order)]
         for task, shares in PREFERS.items()
     }
+    # own sentences: those of translation are used as those of NER, and the other way round
+    own = usage | {"translation": usage["ner"], "ner": usage["translation"]}
     return Record.model_construct(
         key=f"{seed}",
         seed=seed,
         systems=(ROUTING,),
         cells=(),
-        details={"settings": {"pair": "en-vi"}, "usage": {"same": usage, "own": usage}},
+        details={"settings": {"pair": "en-vi"}, "usage": {"same": usage, "own": own}},
     )
 
 
@@ -49,6 +51,7 @@ def test_blocks_of_all_seeds_are_put_in_one_order():
         found = {cell.column: cell.value for cell in record.cells}
         assert found["en-vi/same/translation/1"] == pytest.approx(50, abs=1.01)
         assert found["en-vi/same/ner/3"] == pytest.approx(50, abs=1.01)
+        assert found["en-vi/own/ner/1"] == pytest.approx(50, abs=1.01)
         assert len(found) == len(PLACES)
 
 

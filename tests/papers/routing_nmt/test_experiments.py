@@ -34,6 +34,18 @@ def test_tuned_rows_are_systems_but_for_one_setting():
     ]
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_pairs_own_width_and_dropout_win_over_the_systems(system):
+    for pair in presets()["open"]["pairs"]:
+        model = settings_of("open", system, pair, {}).model
+        sizes = {model.hidden, model.embedding, model.attention, model.router}
+        if pair == "en-fa-small":
+            assert (sizes, model.dropout) == ({64}, 0.125)
+        else:
+            plain = system in ("NMT", "MTL (Full)")
+            assert (sizes, model.dropout) == ({128}, 0.0 if plain else 0.125)
+
+
 def _changes(before, after):
     flat = [{**settings, **settings["model"], "model": None} for settings in (before, after)]
     names = flat[0].keys() | flat[1].keys()

@@ -180,6 +180,24 @@ def test_the_figure_names_the_heaviest_user_of_each_block():
     assert "block 1 by translation, block 2 by syntactic parsing, block 3 by named" in figure.alt
 
 
+@pytest.mark.parametrize("source", ["same", "own"])
+def test_bars_of_the_figure_have_ts_interval_over_seeds(source):
+    means = {place: 5.0 + number for number, place in enumerate(PLACES)}
+    cells = [
+        ("translation:MTL (Routing)", f"en-vi/{place}", (0.9 * mean, mean, 1.1 * mean))
+        for place, mean in means.items()
+    ]
+    figure = block_usage.block_usage(view("routing_nmt/figure2", cells), source)
+    bars = [c for c in figure.drawing.axes[0].containers if hasattr(c, "patches")]
+    for task, drawn in zip(FIGURE_TASKS, bars, strict=True):
+        segments = drawn.errorbar.lines[2][0].get_segments()
+        for block, (bar, segment) in enumerate(zip(drawn.patches, segments, strict=True), 1):
+            mean = means[f"{source}/{task}/{block}"]
+            half = 4.3027 * 0.1 * mean / 3**0.5  # t's quantile with two degrees of freedom
+            assert bar.get_height() == pytest.approx(mean)
+            assert segment[:, 1] == pytest.approx([mean - half, mean + half], rel=1e-4)
+
+
 def test_claims_of_the_figure_stand_beside_chance_pair_by_pair(records):
     routed = [r for r in records if "Routing" in r.systems[0]]
     (alone,) = (r.model_copy(deep=True) for r in routed if r.seed == 0)

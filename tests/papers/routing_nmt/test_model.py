@@ -28,16 +28,31 @@ def step_by_step(model, source, lengths, target):
     return total
 
 
+def one_by_one(model, *batch):
+    """The sum of each sentence's loss, read alone."""
+    return sum(
+        step_by_step(model, *(tensor[row : row + 1] for tensor in batch))
+        for row in range(len(batch[0]))
+    )
+
+
 @pytest.mark.parametrize("choices", CHOICES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_teacher_forced_loss_is_that_of_the_step_by_step_decoder(system, choices):
-    model, (source, lengths, target) = small_model(system, **choices), small_batch()
-    whole = model.loss("translation", source, lengths, target)
-    total = sum(
-        step_by_step(model, source[row : row + 1], lengths[row : row + 1], target[row : row + 1])
-        for row in range(len(source))
+    model, batch = small_model(system, **choices), small_batch()
+    whole = model.loss("translation", *batch)
+    assert torch.allclose(whole, one_by_one(model, *batch), rtol=1e-10, atol=0)
+
+
+def test_so_it_is_at_the_papers_width():
+    model = small_model(hidden=400, embedding=400, attention=400, router=400)
+    batch = (
+        torch.tensor([[5, 6, 7], [8, 9, 0]]),
+        torch.tensor([3, 2]),
+        torch.tensor([[1, 4, 5, 6, 2], [1, 7, 8, 2, 0]]),
     )
-    assert torch.allclose(whole, total, rtol=1e-10)
+    whole = model.loss("translation", *batch)
+    assert torch.allclose(whole, one_by_one(model, *batch), rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("choices", CHOICES)

@@ -34,7 +34,9 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, undisturbed):
             assert run.stdout.readline() == "now\n"
         finally:
             run.send_signal(signal.SIGKILL)
-    assert len(torch.load(checkpoint, weights_only=True)["fit"]["dev_scores"]) == 1
+    kept = torch.load(checkpoint, weights_only=True)
+    assert len(kept["fit"]["dev_scores"]) == 2
+    assert set(kept["learner"]["course"]["rates"].values()) == {0.2, 0.4}
     (resumed, fit), (whole, wanted) = trained(checkpoint), undisturbed
     assert vars(resumed.course) == vars(whole.course)
     assert (fit.best_epoch, fit.tokens) == (wanted.best_epoch, wanted.tokens)
@@ -45,6 +47,13 @@ def test_every_update_takes_one_translation_batch_and_one_auxiliary_batch(undist
     learner, fit = undisturbed
     assert fit.iterations == 3 * 3  # 12 pairs in batches of 4, three epochs
     assert learner.course.updates == sum(learner.course.drawn.values()) == fit.iterations
+
+
+def test_tasks_are_drawn_at_random_and_not_in_turn(undisturbed):
+    drawn = undisturbed[0].course.drawn
+    assert set(drawn) == {"ner", "syntax", "semantics"}
+    assert min(drawn.values()) > 0
+    assert len(set(drawn.values())) > 1
 
 
 def test_an_update_adds_up_the_gradients_of_both_batches_each_at_its_own_rate():
@@ -70,9 +79,12 @@ def test_an_update_adds_up_the_gradients_of_both_batches_each_at_its_own_rate():
 
 
 def test_the_kept_weights_are_those_of_the_best_dev_perplexity(undisturbed):
-    learner, _ = undisturbed
+    learner, fit = undisturbed
+    perplexities = learner.course.perplexities()
+    assert perplexities[fit.best_epoch] < perplexities[-1]
+    assert min(learner.course.rates.values()) < learner._settings.learning_rate
     nats = loss_per_token(learner.model, "translation", learner._data.tasks["translation"].dev)
-    assert perplexity(nats) == pytest.approx(min(learner.course.perplexities()), rel=1e-5)
+    assert perplexity(nats) == pytest.approx(min(perplexities), rel=1e-5)
 
 
 def test_a_rate_is_halved_when_its_own_tasks_dev_loss_rises():

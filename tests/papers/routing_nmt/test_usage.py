@@ -6,6 +6,7 @@ import torch
 from tests.papers.routing_nmt.small_models import small_model
 from tests.papers.routing_nmt.small_trials import learner
 from xlrepro.papers.routing_nmt.data.encoding import Example
+from xlrepro.papers.routing_nmt.translation import usage
 from xlrepro.papers.routing_nmt.usage import block_usage
 
 SENTENCES = [Example([5, 6, 7], [1, 4, 2]), Example([8, 9], [1, 4, 2])]
@@ -34,3 +35,15 @@ def test_a_sentence_is_given_another_tasks_tag_and_nothing_else():
     assert {data.source.tokens[example.source[0]] for example in tagged} == {"<ner>"}
     assert [e.source[1:] for e in tagged] == [e.source[1:] for e in sources]
     assert [e.target for e in tagged] == [e.target for e in sources]
+
+
+def test_the_same_sentences_are_translations_and_a_tasks_own_are_its_own():
+    one = learner()
+    model, data = one.model, one._data
+    found = usage(model, data, "cpu")
+    for task, each in data.tasks.items():
+        tag = data.source.tokens.index(f"<{task}>")
+        english = [Example([tag, *e.source[1:]], e.target) for e in data.tasks["translation"].test]
+        assert found["same"][task] == block_usage(model, task, english)
+        assert found["own"][task] == block_usage(model, task, each.test)
+        assert (found["same"][task] == found["own"][task]) == (task == "translation")
