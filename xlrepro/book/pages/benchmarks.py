@@ -23,9 +23,9 @@ GROUP_TITLES = {
 }
 GPU = "cuda"  # name of the file of a GPU
 NO_GPU = "No number on this page was measured on a GPU."
-NUMERIC = ("threads", "ours", "peer", "ratio", "tokens/s", "repetitions")
-COLUMNS = ("benchmark", "case", "threads", "ours", "peer", "ratio", "tokens/s", "target",
-           "repetitions")  # fmt: skip
+NUMERIC = ("threads", "ours", "peer's", "ratio", "tokens/s", "runs")
+COLUMNS = ("benchmark", "case", "peer", "threads", "ours", "peer's", "ratio", "tokens/s",
+           "target", "runs")  # fmt: skip
 
 
 def benchmark_tables() -> str:
@@ -80,9 +80,10 @@ def _row(result: Mapping[str, Any]) -> tuple[Entry, ...]:
     return (
         Entry(result["benchmark"]),
         Entry(result["case"]),
+        Entry(result["peer"] or ""),
         Entry(str(result["threads"]), sort=result["threads"]),
         _quantity(result["value"], unit),
-        _quantity(result["peer_value"], unit, result["peer"] or ""),
+        _quantity(result["peer_value"], unit),
         Entry(number(result["ratio"]), sort=result["ratio"]),
         Entry(f"{rate:,.0f}" if rate else "", sort=rate),
         Entry(result["target"] or "", met),
@@ -90,8 +91,8 @@ def _row(result: Mapping[str, Any]) -> tuple[Entry, ...]:
     )
 
 
-def _quantity(value: float | None, unit: str, detail: str = "") -> Entry:
+def _quantity(value: float | None, unit: str) -> Entry:
     if value is None:
         return Entry("")
     decimals = 2 if value >= 0.1 else 4
-    return Entry(f"{number(value, decimals)} {unit}", detail, sort=value)
+    return Entry(f"{number(value, decimals)} {unit}", sort=value)
