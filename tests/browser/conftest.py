@@ -63,6 +63,9 @@ SORT_ALL = """() =>
 COUNT_HEADINGS = """() =>
     Array.from(document.querySelectorAll("h1")).filter((h) => h.offsetParent !== null).length"""
 
+COUNT_BEHIND_BARS = """() => Array.from(document.querySelectorAll(".xl-scroll"))
+    .filter((box) => box.scrollWidth > box.clientWidth + 1).length"""
+
 
 # axe-core 4.12.1 (MPL-2.0): the bytes of axe.min.js in the npm registry, and an end of line.
 AXE = Script(
@@ -127,6 +130,7 @@ class Visit:
     headings: int = 0
     images_without_alt: list[str] = field(default_factory=list)
     phone_width: int = 0
+    behind_bars: int = 0  # tables wider than their box, at a desk
     barriers: dict[str, list[str]] = field(default_factory=dict)
     looks: dict[int, dict[str, Any]] = field(default_factory=dict)  # by width, of experiments
 
@@ -218,6 +222,7 @@ def look(page: Page, url: str, visit: Visit) -> None:
     of_experiment = page.evaluate("!!document.querySelector('.xl-top')")
     if of_experiment:
         visit.looks[DESK["width"]] = page.evaluate(LOOK)
+    visit.behind_bars = page.evaluate(COUNT_BEHIND_BARS)
     visit.math = page.evaluate(FIND_MATH)
     visit.headings = page.evaluate(COUNT_HEADINGS)
     visit.images_without_alt = page.evaluate(

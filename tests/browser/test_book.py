@@ -89,6 +89,10 @@ def test_nothing_is_wider_than_a_phone(visits: Visits):
     assert wide == {}
 
 
+def test_no_table_hides_columns_behind_a_bar_at_a_desk(visits: Visits):
+    assert {name: v.behind_bars for name, v in visits.items() if v.behind_bars} == {}
+
+
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_text_stands_out_from_its_ground(visits: Visits, theme: str):
     assert {n: v.faint[theme] for n, v in visits.items() if v.faint[theme]} == {}
