@@ -197,6 +197,37 @@ def test_a_script_is_fetched_once(monkeypatch, tmp_path):
     assert vendored.locate(script) == first
 
 
+@pytest.mark.parametrize("changed", ["/* new */", None])
+def test_a_stylesheet_alone_reaches_pages_that_are_rendered_already(tmp_path, changed):
+    from sphinx.application import Sphinx
+
+    settings = """
+import xlrepro.book.sphinx_extension as ours
+extensions, html_theme = [], "basic"
+html_static_path, html_css_files = ["_static"], ["page.css"]
+setup = ours.watch_static_files
+"""
+    source, made = tmp_path / "src", tmp_path / "html"
+    (source / "_static").mkdir(parents=True)
+    (source / "conf.py").write_text(settings, encoding="utf-8")
+    (source / "index.rst").write_text("Book\n====\n", encoding="utf-8")
+    sheet = source / "_static" / "page.css"
+    sheet.write_text("/* old */", encoding="utf-8")
+
+    def pages_written():
+        app = Sphinx(source, source, made, tmp_path / "trees", "html", status=None, warning=None)
+        written = []
+        app.connect("html-page-context", lambda _app, page, *rest: written.append(page))
+        app.build()
+        return written
+
+    assert "index" in pages_written()
+    if changed:
+        sheet.write_text(changed, encoding="utf-8")
+    assert ("index" in pages_written()) == bool(changed)
+    assert (made / "_static" / "page.css").read_text(encoding="utf-8") == (changed or "/* old */")
+
+
 def test_each_process_reads_a_like_share_of_the_reference():
     pages = [f"api/{i:02}" for i in range(18)] + [f"word_order/{i:02}" for i in range(58)]
     dealt = list(pages)

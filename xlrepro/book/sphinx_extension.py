@@ -3,6 +3,7 @@
 import pkgutil
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -10,6 +11,7 @@ from sphinx import addnodes
 from sphinx.util.parallel import make_chunks
 
 import xlrepro
+from xlrepro.book.notebooks.digest import files_digest
 
 _LITERAL = re.compile(r"(``.+?``)")
 # Runs code on a server: there is none here, and its address lies in the network.
@@ -154,8 +156,20 @@ def _let_processes_read(app: Any, config: Any) -> None:
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
+def watch_static_files(app: Any) -> None:
+    """Have all pages written again when a stylesheet or a script has changed.
+
+    Sphinx would find no page out of date where nothing else has, and copy nothing.
+    """
+    source = Path(app.srcdir)
+    static = [path for path in (source / "_static").rglob("*") if path.is_file()]
+    # Of the kind "html": pages written with another value are out of date
+    app.add_config_value("static_digest", files_digest(static, source), "html")
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
+    watch_static_files(app)
     # Before autodoc, which imports under TYPE_CHECKING: pydantic's classes cannot be made then.
     for module in pkgutil.walk_packages(xlrepro.__path__, "xlrepro."):
         if not module.name.endswith("__main__"):
