@@ -238,3 +238,14 @@ def test_dropout_falls_on_the_input_after_its_positions(positions):
     torch.manual_seed(3)
     states = encoder(*random_batch(8))
     assert 0.3 < float((states[0] == 0).float().mean()) < 0.7
+
+
+@pytest.mark.parametrize("positions", ["relative", "none"])
+def test_dropout_leaves_the_weights_of_attention_alone(positions):
+    """Each part's output is dropped, in RPT too, and nothing within attention (W92)."""
+    encoder = build(positions, dropout=0.5).train()
+    x, mask = random_batch(8)
+    for layer in encoder.layers:
+        once, again = layer.attention(x, mask)[mask], layer.attention(x, mask)[mask]
+        assert torch.equal(once, again)
+        assert not torch.equal(layer(x, mask), layer(x, mask))

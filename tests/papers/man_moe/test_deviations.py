@@ -4,7 +4,10 @@ import pytest
 
 from xlrepro.corpora.loading import load
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
+from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings, presets
+from xlrepro.paths import data_dir
+from xlrepro.tasks.tagging import labels
+from xlrepro.trials.store import RecordStore
 
 # Topic -> (the deviation, words of its own that say what was chosen). The topics are the rows of
 # the comparison of text and code that this paper was built from, in their order.
@@ -91,3 +94,45 @@ def test_wikianns_repeated_sentences_are_counted_in_the_deviations():
     assert [share.replace("%", " %") in told for share in shares] == [True] * 3
     english = f"{_share_seen('en', 10_000, 10_000):.1%}".replace("%", " %")
     assert english in " ".join(KNOWN["W20"].effect.split())
+
+
+REDIRECTS = {"es": "REDIRECCIÓN", "de": "WEITERLEITUNG", "nl": "DOORVERWIJZING"}
+
+
+def _begin_with(language, split, count, word):
+    first = list(load("panx-wikiann", f"{language}/{split}"))[:count]
+    return first, [sentence for sentence in first if sentence.tokens[0] == word]
+
+
+def _entities(sentences):
+    return sum(tag.startswith("B-") for s in sentences for tag in labels(s, "NER"))
+
+
+@pytest.mark.mirror
+def test_wikianns_redirects_are_counted_in_the_deviation():
+    told = " ".join(KNOWN["MM03"].here.split())
+    found = {c: _begin_with(c, "test", 1_000, word) for c, word in REDIRECTS.items()}
+    whole, redirects = found["es"]
+    small = [s for s in whole if s.tokens[0] == REDIRECTS["es"].lower()]
+    _, trained_on = _begin_with("es", "train", 5_000, REDIRECTS["es"])
+    for said in (
+        f"{len(redirects)} of the first 1,000 Spanish test sentences begin with {REDIRECTS['es']}",
+        f"{_entities(redirects)} of their {_entities(whole):,} entities",
+        f"German WEITERLEITUNG {len(found['de'][1])}, Dutch DOORVERWIJZING {len(found['nl'][1])}",
+        f"{len(small)} more begin with the word in small letters",
+        f"Of the first 5,000 Spanish training sentences {len(trained_on):,} begin with it",
+    ):
+        assert said in told
+    long = presets("ner")["open"]["blocks"]["long"]
+    assert (long["left_out"], long["train_sentences"]) == ([REDIRECTS["es"]], 5_000)
+
+
+def test_the_iterations_at_the_higher_rate_are_those_of_the_records():
+    store, counts = RecordStore(root=data_dir() / "no-local-records"), set()
+    for table in ("table2", "table3", "table4", "table5", "table6"):
+        for record in store.records(f"man_moe/{table}", "open"):
+            if record.settings.get("learning_rate") == 0.004:
+                models = record.details.get("experiments", {}).values()
+                counts |= {model["iterations"] for model in models}
+    told = f"Adam at 0.004, for {min(counts):,} to {max(counts):,} iterations"
+    assert told in " ".join(KNOWN["MM38"].here.split())
