@@ -36,9 +36,6 @@ def test_a_magnitude_is_not_judged_at_open_even_where_nothing_stands_in(numbers)
     assert "about the size of an effect" in size.note
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a clear link of a chain counts against it where another link is not so"
-)
 def test_a_chain_is_not_refuted_by_the_link_that_supports_it(numbers):
     # ORT > RPT by far; RPT is below TRS, t = 3.5: a share of 0.04, but the interval includes 0
     step = math.sqrt(3) / 3.5

@@ -19,8 +19,8 @@ class Comparison:
     Attributes:
         text: its values, ``"67.91 > 67.75"``; empty where they are draws.
         true: whether it is so; an array of truth values where they are draws.
-        gaps: by how much neighbouring sides differ, where values that are measured are ordered;
-            ``(draws,)`` each where they are draws.
+        gaps: by how much neighbouring sides differ, where values that are measured are ordered,
+            above 0 if they differ as the claim has it; ``(draws,)`` each where they are draws.
     """
 
     text: str

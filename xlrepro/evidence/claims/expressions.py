@@ -166,9 +166,12 @@ def _refusal(node: ast.AST) -> str:
 
 
 def _gaps(ops: Sequence[ast.cmpop], terms: Sequence[Any]) -> tuple[Any, ...]:
-    """Return by how much neighbours differ where measured values (not counts) are ordered."""
+    """Return by how much neighbours differ where measured values (not counts) are ordered.
+
+    Above 0 where they differ as the comparison says.
+    """
     return tuple(
-        b - a
+        (b - a) * (1 if isinstance(op, ast.Lt | ast.LtE) else -1)
         for op, (a, b) in zip(ops, pairwise(terms))
         if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE)
         and not isinstance(a, str | list)
@@ -233,7 +236,8 @@ class _Run:
         if not isinstance(node.op, ast.Not):
             return -operand
         self.made[before:] = [
-            Comparison(f"not {c.text}", negated(c.true), c.gaps) for c in self.made[before:]
+            Comparison(f"not {c.text}", negated(c.true), tuple(-g for g in c.gaps))
+            for c in self.made[before:]
         ]
         return negated(operand)
 
