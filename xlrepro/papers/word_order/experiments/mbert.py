@@ -96,7 +96,7 @@ PRETRAINING_EXPERIMENT = Experiment(
     profiles=("smoke", "open"),
     cost={
         "smoke": "seconds",
-        "open": "once about 20 minutes of a CPU core (small), an hour of a GPU (large)",
+        "open": "once 6 to 20 minutes of a CPU core (small), an hour of a GPU (large)",
     },
     default_seeds={},
 )
