@@ -11,8 +11,10 @@ from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.papers.sense_alignment import transfer_data
+from xlrepro.papers.sense_alignment.experiments import transfer_settings
 from xlrepro.papers.sense_alignment.pretraining import text
-from xlrepro.papers.sense_alignment.systems import FROM_STATES, language_model
+from xlrepro.papers.sense_alignment.systems import FROM_STATES, changes, language_model
 
 PAPER = "sense_alignment"
 # Table -> (row whose variant from states is compared with it, columns, unit).
@@ -111,6 +113,22 @@ def test_most_heads_of_entities_were_best_after_its_last_epoch():
     assert sum(ends) > 0.75 * len(ends) > 0
 
 
+def test_as_many_senses_are_drawn_a_step_as_sa04_says():
+    shares = {}
+    for table, name in (("table2", "language_model"), ("table3", "source model")):
+        for r in records(table):
+            model = r.settings.get("model") or r.settings.get("source_model")
+            if model and model["network"]["family"] == "bilm":
+                senses = r.details[name]["vocabulary"] * model["senses"].get("senses", 1)
+                one_in = senses / model["senses"]["softmax"]["negatives"]
+                system = f"{table} {r.systems[0].partition(':')[2]}"
+                shares.setdefault(system, []).append(one_in)
+    assert {round(x) for x in shares["table2 SaELMo"]} == {12}
+    assert {round(x) for x in shares["table3 Bi-SaELMo"]} == {6}
+    assert {round(x) for x in shares["table3 Joint-ELMo"]} == {2}
+    assert max(shares["table3 ELMo"]) < 1
+
+
 def test_purity_from_states_is_as_sa43_says():
     purity = {
         (system, r.seed): cell.value
@@ -144,3 +162,31 @@ def test_no_other_word_near_a_sense_translates_its_word():
     }
     assert near
     assert {pair for pair in near & pairs if pair[0] != pair[1]} == set()
+
+
+def test_all_senses_that_a_word_has_left_are_nearest_to_each_other_in_every_record():
+    """The findings say so in words, and that no larger share of own senses is possible."""
+    shown = [
+        (sense["own"], min(1.0, (len(senses) - 1) / len(sense["nearest"])))
+        for r in records("figures4_7")
+        if r.systems[0].startswith("vectors:")
+        for senses in r.details["neighbours"].values()
+        for sense in senses
+    ]
+    assert shown
+    assert all(own == most for own, most in shown)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize(
+    ("code", "cut", "entities", "lost"),
+    [("de", 0, 2734, 0), ("es", 0, 2436, 0), ("zh", 176, 2410, 83)],
+)
+def test_sentences_of_entities_are_cut_as_sa31_says(code, cut, entities, lost):
+    settings = transfer_settings("table3", "open", "Joint-ELMo", code, changes({}))
+    tags = [e.labels for e in transfer_data.examples("ner", settings, code, "test")]
+    begun = [[i for i, tag in enumerate(each) if tag.startswith("B-")] for each in tags]
+    assert len(tags) == 2000
+    assert sum(len(each) > settings.longest for each in tags) == cut
+    assert sum(map(len, begun)) == entities
+    assert sum(i >= settings.longest for each in begun for i in each) == lost

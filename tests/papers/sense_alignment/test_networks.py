@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from tests.papers.sense_alignment.small_models import corpus, settings
+from tests.papers.sense_alignment.small_models import BILM, corpus, settings
+from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.language_model.projected_lstm import ProjectedLSTM
 from xlrepro.papers.sense_alignment.language_model.rows import RowTable
 from xlrepro.papers.sense_alignment.language_model.settings import BiLMSizes
@@ -57,6 +58,53 @@ def test_a_word_does_not_depend_on_the_words_beside_it():
     alone = encoder(character_ids(["ab"], 50))
     beside = encoder(character_ids(["ab", "a-long-word"], 50))
     torch.testing.assert_close(beside[:1], alone, rtol=0, atol=1e-14)
+
+
+def test_a_words_vector_is_that_of_torchs_convolutions_maximum_and_highways():
+    torch.manual_seed(0)
+    sizes = BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), highways=2, dim=6, character_dim=3)
+    encoder = WordEncoder(sizes).double()
+    words = ["a", "abcd", "ab"]
+    ids = character_ids(words, 50)
+    # shape: (words, character_dim, width + 2); the widest filter may reach two places beyond
+    padded = encoder.embedding(nn.functional.pad(ids, (0, 2), value=260)).transpose(1, 2)
+    for row, word in enumerate(words):
+        begins = len(word) + 2  # windows begin at the word's characters and at its two ends
+        features = torch.cat(
+            [c(padded[row : row + 1])[0, :, :begins].amax(1) for c in encoder.convolutions]
+        ).relu()
+        for layer in encoder.highways:
+            gate, new = layer(features).chunk(2)
+            features = gate.sigmoid() * features + (1 - gate.sigmoid()) * new.relu()
+        expected = encoder.output(features)
+        torch.testing.assert_close(encoder(ids)[row], expected, rtol=0, atol=1e-14)
+
+
+def test_from_the_second_layer_on_the_input_is_added_to_the_output():
+    torch.manual_seed(0)
+    sizes = BiLMSizes.model_validate({**BILM, "layers": 3})
+    network, x = BiLM(sizes).double(), torch.randn(2, 2, 5, sizes.dim, dtype=torch.double)
+    found, _ = network(x)
+    first = network.layers[0](x)[0]
+    second = network.layers[1](first)[0] + first
+    third = network.layers[2](second)[0] + second
+    for layer, expected in zip(found, (first, second, third), strict=True):
+        torch.testing.assert_close(layer, expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_dropout_hits_what_predicts_and_what_chooses_where_the_code_does_so(monkeypatch, after):
+    chosen = settings({"choose_after_dropout": after}, {**BILM, "dropout": 0.5})
+    run, given = Run(chosen, corpus(), "cpu"), []
+    for part in run.model.parts():
+        loss = part.loss
+        monkeypatch.setattr(part, "loss", lambda *a, loss=loss: (given.append(a[:2]), loss(*a))[1])
+    run.update(0)
+    for predicting, choosing in given:
+        assert 0.3 < float((predicting == 0).double().mean()) < 0.7
+        # The last word of a window chooses by the state of one more step, which none hits.
+        hit = (choosing.view(3, 4, -1)[:, :-1] == 0).double().mean()
+        assert 0.3 < float(hit) < 0.7 if after else float(hit) == 0
 
 
 def test_characters_are_bytes_between_begin_and_end():

@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from tests.papers.sense_alignment.small_models import BERT, BILM, corpus, same_bits, settings
+from tests.papers.sense_alignment.small_models import ADAM, BERT, BILM, corpus, same_bits, settings
 from xlrepro.papers.sense_alignment.language_model.bilm import Window
-from xlrepro.papers.sense_alignment.pretraining import text
+from xlrepro.papers.sense_alignment.pretraining import artefacts, text
 from xlrepro.papers.sense_alignment.pretraining.batches import Batches
-from xlrepro.papers.sense_alignment.pretraining.text import Corpus
+from xlrepro.papers.sense_alignment.pretraining.text import Corpus, TextSettings
 from xlrepro.papers.sense_alignment.pretraining.training import Run, pretrain
 from xlrepro.papers.sense_alignment.systems import language_model
 
-PRUNED = {"pruning": {"rule": "code", "every": 2, "after": 2, "window": 3, "frequency": 0.4}}
+# One failure is enough, so that senses are given up before the second checkpoint.
+FAILING = {"rule": "code", "every": 2, "after": 2, "window": 3, "frequency": 0.4, "floor": 0.6}
+PRUNED = {"pruning": FAILING}
 KINDS = {
     "biLM": ({**PRUNED}, {**BILM, "dropout": 0.1}),
     "sampled": ({"softmax": {"kind": "sampled", "negatives": 9, "bias": True}}, BILM),
@@ -33,6 +35,8 @@ def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path, sens
     assert progress.losses == undisturbed.losses
     assert resumed.alive == whole.alive
     assert same_bits(whole.model, resumed.model)
+    if senses == PRUNED:
+        assert not bool(whole.model.parts()[0].on[:, 1:].all())
 
 
 def test_the_loss_falls():
@@ -99,6 +103,9 @@ def test_berts_warm_up_is_tied_and_then_all_senses_begin_as_its_word_vectors():
     for vectors in run.model.output.vectors.values.view(run.known, 3, -1).unbind(1):
         assert torch.equal(vectors, embedding)
     assert run._optimizer.state == {}
+    # Linear from the first step on, of eight steps at first, then of the five that are left.
+    shares = [run._rate(number) / ADAM["learning_rate"] for number in range(8)]
+    assert shares == pytest.approx([1, 1, 6 / 7, 1, 1, 3 / 4, 2 / 4, 1 / 4])
 
 
 @pytest.mark.parametrize("stateful", [True, False])
@@ -118,3 +125,71 @@ def test_open_models_are_trained_on_text_that_begins_as_it_is_read_later(name):
     assert not [
         p for p in ("open", "english", "known") if language_model(p, name).training.stateful
     ]
+
+
+def test_the_gradient_is_that_of_the_mean_loss_times_the_unrolled_steps(monkeypatch):
+    gradients = []
+    for times in (False, True):
+        run = Run(settings(training={"times_unroll": times}), corpus(), "cpu")
+        monkeypatch.setattr(run, "_clip", lambda: None)
+        run._optimizer.step = lambda run=run: gradients.append(run.tables()[0].gradient.clone())
+        run.update(0)
+    unroll = run.settings.training.unroll
+    torch.testing.assert_close(gradients[1], unroll * gradients[0], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_centres_of_bert_follow_the_batch_or_in_the_code_another_one(monkeypatch, fresh):
+    chosen = settings({"warmup": "tied", "warmup_steps": 0, "fresh_batch": fresh}, BERT)
+    run, seen = Run(chosen, corpus(), "cpu"), []
+    monkeypatch.setattr(run.model.output, "observe", lambda words, *_: seen.append(words))
+    run.update(0)
+    (words,) = seen
+    trained = run.batches.masked(0, run.known).gold
+    assert torch.equal(words, run.batches.masked(0, run.known, again=int(fresh)).gold)
+    assert torch.equal(words, trained) is not fresh
+
+
+def test_held_out_sentences_are_not_trained_on(monkeypatch):
+    sentences = [[f"{i}", "of", "them"] for i in range(9)]
+    monkeypatch.setattr(text, "_artificial", lambda *_: iter([["short"], *sentences]))
+    asked = TextSettings(source="artificial", words={"en": 12}, held_out=2, vocabulary=10)
+    assert text.split("en", asked) == (sentences[2:6], sentences[:2])
+
+
+def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind():
+    """Each word from a text that ends before it: an explicit loop, in either direction."""
+    run = Run(settings(), corpus(known=5, unknown=3), "cpu")
+    for step in range(4):  # senses are several by then
+        run.step(step)
+    model, sentence = run.model.eval(), [5, 11, 7, 4]  # 11 is predicted as unknown
+    losses = []
+    for d, line in enumerate(([0, *sentence, 1], [1, *sentence[::-1], 0])):
+        part = model.parts()[d]
+        vectors = part.vectors.values.view(part.words, part.slots, -1)
+        for k in range(1, len(line)):
+            read = torch.tensor(line[:k]).expand(2, 1, -1)
+            state = model.encoder(model.encoder.vectors(read, model.characters))[0][-1][d, 0, -1]
+            scores = (vectors @ state).exp() * part.on
+            word = line[k] if line[k] < run.known else 2
+            losses.append(-(scores[word].sum() / scores.sum()).log())
+    text_alone = Corpus([], run.known, {}, {}, None)
+    total, words = artefacts._held_out(model, text_alone, [np.array(sentence)])
+    assert words == 5
+    assert total == pytest.approx(float(torch.stack(losses).sum().detach()) / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_kept_model_chooses_senses_as_in_its_training(centred):
+    run = Run(settings({"centred": centred, "centres": "decayed"}), corpus(), "cpu")
+    for step in range(6):
+        run.step(step)
+    part = run.model.parts()[0]
+    words = torch.arange(part.words).repeat(20)
+    states = torch.randn(len(words), 6, dtype=torch.double)
+    everything = part.choose(words, states)
+    part.on[::2, 1] = False
+    kept = artefacts.Senses(**artefacts._senses(part))
+    found = kept.choose(words, states)
+    assert torch.equal(found, part.choose(words, states))
+    assert not torch.equal(found, everything)

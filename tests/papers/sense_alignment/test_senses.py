@@ -335,3 +335,28 @@ def test_a_share_of_the_batch_moves_centres(share):
     made.loss(states(4), states(4), torch.arange(4), [0])
     moved = (made.centres.centres() != before).any(-1).any(-1)
     assert int(moved.sum()) == round(4 * share)
+
+
+@pytest.mark.parametrize(("kind", "changes"), [("queue", [3, 6]), ("fixed", [])])
+def test_the_projection_changes_every_m_steps_or_never(kind, changes):
+    made, changed = layer(projection=kind, projection_every=3, projection_dim=2), []
+    for step in range(7):
+        before = made.projection.matrix.clone()
+        made.loss(states(9, step), states(9, step), torch.arange(9) % 5, [step], step)
+        made.end(step + 1)
+        if not torch.equal(made.projection.matrix, before):
+            changed.append(step + 1)
+    assert changed == changes
+
+
+def test_senses_that_training_gives_up_leave_the_sum_and_the_draws():
+    rule = {"rule": "text", "every": 2, "after": 0, "threshold": 0.5}
+    made = layer(senses=3, pruning=rule, softmax={"kind": "sampled", "negatives": 99}).train()
+    words = torch.arange(5).repeat(4)
+    for step in range(2):
+        made.loss(states(20, step), states(20, step), words, [step], step)
+        made.end(step + 1)
+    left = made.on.flatten().nonzero().flatten()
+    assert len(left) < 15
+    drawn, _ = made.sampler().draw([0])
+    assert torch.equal(drawn.sort().values, left)

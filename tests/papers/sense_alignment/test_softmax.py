@@ -123,3 +123,13 @@ def test_a_corrected_sample_estimates_the_full_sum(sampler):
         numbers, correction = made.draw([draw])
         sums.append(float((weights[numbers] * torch.exp(-correction)).sum()))
     assert sum(sums) / len(sums) == pytest.approx(float(weights.sum()), rel=0.03)
+
+
+@pytest.mark.parametrize("sampler", ["uniform", "log-uniform"])
+def test_the_corrected_loss_has_the_full_sum_below_it_on_average(sampler):
+    """One token: e to the loss is the sum over the likelihood of its sense."""
+    sampled = layer("sampled", negatives=4, sampler=sampler, corrected=True)
+    states, own, words, _ = batch(1)
+    full = float(layer().loss(states, own, words, [0]).detach().exp())
+    losses = [sampled.loss(states, own, words, [draw]).detach() for draw in range(1500)]
+    assert float(torch.stack(losses).exp().mean()) == pytest.approx(full, rel=0.05)

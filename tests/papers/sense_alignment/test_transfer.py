@@ -1,5 +1,9 @@
 """Vectors of words, the projection between languages, and the data of the heads."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import torch
 
@@ -9,11 +13,13 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.sense_alignment import (
     anchors,
     features,
+    frozen_centres,
     growth,
     purity,
     tagger,
     transfer,
     transfer_data,
+    wsd,
 )
 from xlrepro.papers.sense_alignment.segmentation import words_of_characters
 from xlrepro.papers.sense_alignment.settings import DisambiguationSettings, TaggerSettings
@@ -149,25 +155,40 @@ def test_artificial_pairs_have_every_label_as_often():
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_no_target_text_is_read_before_the_head_is_trained(monkeypatch):
-    trial = experiments.experiment("sense_alignment/table4").trials(
-        "smoke", ["sentiment:Joint-ELMo"], overrides={"steps": 3, "epochs": 1}
+@pytest.mark.parametrize(
+    ("table", "system", "task", "room"),
+    [
+        ("table3", "main:ELMo+Proj (Schuster et al., 2019)", "entities", tagger),
+        ("table4", "sentiment:Joint-ELMo", "sentiment", transfer.classification),
+        ("table5", "xnli:Bi-SaELMo+Proj", "inference", transfer.classification),
+    ],
+)
+def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english(
+    monkeypatch, table, system, task, room
+):
+    trial = experiments.experiment(f"sense_alignment/{table}").trials(
+        "smoke", [system], overrides={"steps": 3, "epochs": 1, "targets": "de"}
     )[0]
-    seen = []
-    examples, train = transfer_data.examples, transfer.classification.train
+    seen, sizes = [], {}
+    examples, train = transfer_data.examples, room.train
 
-    def watched(task, settings, language, split, domain=""):
+    def watched(kind, settings, language, split, domain=""):
         seen.append(f"{language}/{split}")
-        return examples(task, settings, language, split, domain)
+        found = examples(kind, settings, language, split, domain)
+        sizes[seen[-1]] = len(found)
+        return found
 
-    def trained(*arguments):
+    def trained(train_set, dev_set, *arguments):
         seen.append("train")
-        return train(*arguments)
+        assert (len(train_set), len(dev_set)) == (sizes["en/train"], sizes["en/dev"])
+        assert len(train_set) != len(dev_set)
+        return train(train_set, dev_set, *arguments)
 
     monkeypatch.setattr(transfer_data, "examples", watched)
-    monkeypatch.setattr(transfer.classification, "train", trained)
-    transfer.sentiment(trial, TrialContext())
-    assert seen == ["en/train", "en/dev", "train", "de/test"] * 3
+    monkeypatch.setattr(room, "train", trained)
+    getattr(transfer, task)(trial, TrialContext())
+    # A table of reviews has a head per domain.
+    assert seen == ["en/train", "en/dev", "train", "de/test"] * len(trial.columns)
 
 
 @pytest.mark.parametrize("name", ["table3", "table4", "table5"])
@@ -258,3 +279,112 @@ def test_purity_of_a_hand_made_example():
     assert found["purity"] == pytest.approx(100 * (1 + 2 + 1 + 1) / 6)
     assert found["majority sense"] == pytest.approx(100 * (3 + 1) / 6)
     assert found["purity of senses dealt out"] <= 100
+
+
+def test_systems_with_projection_alone_have_w_which_leads_into_english(monkeypatch):
+    asked = []
+    monkeypatch.setattr(anchors, "projection", lambda *a: asked.append(a) or torch.eye(2))
+    for trial in experiments.experiment("sense_alignment/table3").trials("smoke", seeds=[0]):
+        chosen = transfer.validated(trial.settings, "test", transfer.TransferSettings)
+        for system in trial.systems:
+            found = transfer._maps(chosen, system, TrialContext())
+            assert (found is not None) == ("+Proj" in system)
+        source, target, languages = asked.pop()[:3]
+        assert not asked
+        assert languages == ("en", chosen.target)
+        assert "en" in source.languages
+        assert chosen.target in target.languages
+
+
+def test_w_is_the_least_squares_map_of_the_target_languages_anchors():
+    both = small("Bi-SaELMo", "de")
+    found = anchors.projection(both, both, ("en", "de"), 40)
+    model = features.artefacts.load(both)
+    english, german = (
+        anchors.anchors(model, features.artefacts.text.split(code, both.text)[0][:40])
+        for code in ("en", "de")
+    )
+    pairs = dict.fromkeys(features.artefacts.text.pairs(both))
+    pairs |= dict.fromkeys((word, word) for word in english)
+    known = [(a, b) for a, b in pairs if a in english and b in german]
+    for layer in range(len(found)):
+        wanted, given = (
+            torch.stack([anchor[word][layer] for word in words]).numpy()
+            for anchor, words in zip((english, german), zip(*known, strict=True), strict=True)
+        )
+        expected = np.linalg.lstsq(given, wanted, rcond=None)[0].T
+        assert np.abs(given @ (found[layer].numpy() - expected).T).max() < 1e-8
+
+
+@pytest.mark.parametrize("module", [wsd, growth, purity, frozen_centres])
+def test_a_seed_of_tables_2_and_6_to_8_and_of_the_figures_is_the_language_models(
+    monkeypatch, module
+):
+    class Found(Exception):
+        pass
+
+    def load(settings, *_):
+        raise Found(settings.seed)
+
+    rows = {
+        wsd: ("table2", "wsd:ELMo"),
+        growth: ("tables6_8", "alive:SaELMo"),
+        purity: ("figures4_7", "purity:SaELMo"),
+        frozen_centres: ("figures4_7", "purity:ELMo (centres afterwards)"),
+    }
+    table, row = rows[module]
+    monkeypatch.setattr(features.artefacts, "load", load)
+    trials = experiments.experiment(f"sense_alignment/{table}").trials("smoke", [row], seeds=[5])
+    with pytest.raises(Found, match="5"):
+        module.run(trials[0], TrialContext())
+
+
+def test_vectors_of_all_languages_are_standardised_by_those_of_english_training_texts(
+    monkeypatch,
+):
+    trial = experiments.experiment("sense_alignment/table4").trials(
+        "smoke", ["sentiment:Joint-ELMo"], overrides={"steps": 3, "epochs": 1, "targets": "de"}
+    )[0]
+    raw, scaled = [], []
+    read, scale = transfer._examples, transfer._scaled_examples
+    monkeypatch.setattr(transfer, "_examples", lambda *a: (raw.append(read(*a)), raw[-1])[1])
+    monkeypatch.setattr(
+        transfer, "_scaled_examples", lambda *a: (scaled.append(scale(*a)), scaled[-1])[1]
+    )
+    transfer.sentiment(trial, TrialContext())
+    english = torch.stack(list(raw[0].parts[0]))
+    for given, found in zip(raw[:3], scaled[:3], strict=True):
+        expected = (torch.stack(list(given.parts[0])) - english.mean(0)) / english.std(0)
+        torch.testing.assert_close(torch.stack(list(found.parts[0])), expected)
+
+
+def test_a_berts_senses_are_chosen_where_the_word_itself_is_hidden():
+    model = features.artefacts.load(small("SaBERT-Tiny"))
+    before, word, behind, *others = model.vocabulary[4:9]
+    (hidden,) = purity.choosing_states(model, [[before, word, behind]])
+    (same,) = purity.choosing_states(model, [[before, others[0], behind]])
+    (other,) = purity.choosing_states(model, [[others[0], word, behind]])
+    assert torch.equal(hidden([1]), same([1]))
+    assert not torch.equal(hidden([1]), other([1]))
+    assert not torch.equal(hidden([0]), same([0]))
+    torch.testing.assert_close(hidden([2, 1])[1], hidden([1])[0], rtol=0, atol=1e-13)
+
+
+def test_senses_of_each_direction_are_chosen_by_its_own_half_of_the_states(monkeypatch):
+    """The sense is what a state says: 0 forward, 1 backward."""
+    model = features.artefacts.load(small("SaELMo"))
+    halves = torch.cat((torch.zeros(1, 4), torch.ones(1, 4)), -1)
+    part = SimpleNamespace(choose=lambda words, top: top[:, 0].long())
+    monkeypatch.setattr(
+        purity,
+        "choosing_states",
+        lambda _, words: [lambda at: halves.repeat(len(at), 1)] * len(words),
+    )
+    directions = purity.occurrences(replace(model, parts=[part, part]), 200)
+    family = purity.text.family(model.settings.text.ambiguous)
+    known = {key for pair in family.pairs for key in pair}
+    for sense, uses in enumerate(directions):
+        assert uses
+        for given, truths in (zip(*each, strict=True) for each in uses.values()):
+            assert set(given) == {sense}
+            assert 1 < len(set(truths)) == len(set(truths) & known)
