@@ -1,5 +1,6 @@
 """Tables 6 to 8 beside the presets: at paper scale as printed, or a deviation says why."""
 
+import pytest
 import torch
 
 from xlrepro.evidence.deviations import load_deviations
@@ -15,6 +16,7 @@ from xlrepro.papers.sense_alignment.figures.printed_settings import (
     settings_table,
 )
 from xlrepro.papers.sense_alignment.language_model.word_encoder import CHARACTERS
+from xlrepro.papers.sense_alignment.systems import language_model
 
 PRINTED = load_reported().cells(EXPERIMENT, context=True)
 ROWS = {(r[0].text, r[1].text): r[2:] for r in settings_table().rows}
@@ -65,3 +67,15 @@ def test_what_is_built_in_is_so():
     torch.manual_seed(0)
     made = MaskedLanguageModel(BertSizes(500, dim=64, layers=1, heads=2, ff_dim=64, positions=9))
     assert abs(float(made.bert.pieces.weight.detach().std()) - BUILT_IN["initializer_range"]) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [("ELMo", "en"), ("ELMo", "de"), ("Joint-ELMo", "de"), ("Bi-SaELMo", "zh")],
+)
+def test_at_paper_scale_all_language_models_of_the_tasks_have_as_many_steps_and_words(
+    name, language
+):
+    model = language_model("paper", name, language)
+    assert model.training.steps == 600_000  # §D.2, of all of them
+    assert (model.training.unroll, model.text.words["others"]) == (12, 500_000_000)
