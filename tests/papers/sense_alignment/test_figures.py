@@ -45,6 +45,16 @@ def test_a_language_model_that_two_records_used_is_listed_once():
     assert language_models(berts, "open").rows[0][4].text == "–"
 
 
+def test_a_model_of_equal_time_is_told_from_that_of_equal_steps():
+    log = {"tokens": 100, "vocabulary": 20, "seconds": 3.0, "held_out": {"en": [30.0, 10]}}
+    given = [
+        record(name, language_model={**log, "loss_curve": [[1, loss]]})
+        for name, loss in (("wsd:SaELMo", 2.0), ("wsd-time:SaELMo", 2.1))
+    ]
+    names = {row[0].text for row in language_models(given, "open").rows}
+    assert names == {"SaELMo, seed 0", "SaELMo at equal time, seed 0"}
+
+
 def test_the_curve_of_senses_is_the_mean_of_the_seeds():
     runs = [[[10, 1, 1, 1], [20, 4, 5, 5]], [[10, 1, 1, 1], [20, 2, 5, 5]]]
     given = [record("alive:SaELMo", seed, alive=run) for seed, run in enumerate(runs)]

@@ -23,7 +23,8 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
         logs.append(record.details if "loss_curve" in record.details else None)
         for log in logs:
             if isinstance(log, dict) and "loss_curve" in log:
-                system = record.systems[0].partition(":")[2]
+                block, _, system = record.systems[0].partition(":")
+                system += " at equal time" * block.endswith("-time")
                 models.setdefault(str(log["loss_curve"]), (f"{system}, seed {record.seed}", log))
     rows = [_row(name, log) for name, log in models.values()]
     numbers = ("words", "vocabulary", "seconds", "held-out loss", "of an even guess")
