@@ -1,22 +1,28 @@
 """Word vectors from a released encoder: checked on a tiny one of random weights."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
 from tests.pretraining import quantised_files
 from xlrepro.pretraining import released, word_states
+from xlrepro.pretraining.occurrences import _chosen
 from xlrepro.pretraining.pieces import unigram
 from xlrepro.pretraining.quantised import QuantisedFile
 from xlrepro.tasks.source import Source
 
 FREQUENT = {"en": ["un", "do", "undo"], "zh": ["我", "们", "我们"]}
+TEXT = {"en": [["do", "un", "do"], ["Do", "undo"]], "zh": []}
 
 
 @pytest.fixture
 def vectors(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
     monkeypatch.setattr(word_states, "frequent_words", FREQUENT.__getitem__)
+    monkeypatch.setattr(word_states, "open_lines", lines_of)
+    monkeypatch.setattr(word_states, "word_states_recipe", lambda code: {"text": TEXT[code]})
     file = QuantisedFile(quantised_files.write(tmp_path / "small.bin"))
     network = released.quantised_network(file)
     tokenizer = unigram(file.pieces, 3, file.normaliser)
@@ -24,24 +30,66 @@ def vectors(tmp_path, monkeypatch):
     return word_states.WordStates(encoder, "tiny", 1)
 
 
-def by_hand(vectors, word):
-    """The mean state of a word's pieces but a bare marker, from one pass for one word."""
+def lines_of(language, seed):
+    return (partial(list, line) for line in TEXT[language])
+
+
+def by_hand(vectors, *line):
+    """The mean state of each word's pieces but a bare marker, from one pass for one line."""
     encoder = vectors._encoder
-    numbers = encoder.tokenizer.numbers(word)
-    ids = torch.tensor([[0, *numbers, 2]])
+    numbers = [encoder.tokenizer.numbers(word) for word in line]
+    ids = torch.tensor([[0, *(number for word in numbers for number in word), 2]])
     with torch.no_grad():
-        states = encoder.network.hidden_states(ids, layers=1)[-1][0, 1:-1].numpy()
-    pieces = [encoder.tokenizer.piece(number) for number in numbers]
-    return states[[piece != "▁" for piece in pieces]].mean(0)
+        states = list(encoder.network.hidden_states(ids, layers=1)[-1][0, 1:-1].numpy())
+    means = []
+    for word in numbers:
+        own = [states.pop(0) for _ in word]
+        pieces = [encoder.tokenizer.piece(number) for number in word]
+        means.append(np.mean([s for s, p in zip(own, pieces, strict=True) if p != "▁"], 0))
+    return means
 
 
-def test_a_vector_is_the_centred_mean_of_its_pieces(vectors):
-    means = {code: np.mean([by_hand(vectors, w) for w in FREQUENT[code]], 0) for code in FREQUENT}
-    spread = np.std([by_hand(vectors, w) for w in FREQUENT["en"]], 0)
-    found, kinds = vectors.lookup("zh", ["我们", "undo", "我们"])
-    expected = [(by_hand(vectors, w) - means["zh"]) / spread for w in ("我们", "undo", "我们")]
-    np.testing.assert_allclose(found, expected, rtol=0.01, atol=0.05)  # kept as halves
-    assert kinds.tolist() == [1, 1, 1]
+def in_text(vectors):
+    """What each English word should have: written in three lines, one of them with a capital."""
+    do, un, again = by_hand(vectors, *TEXT["en"][0])
+    capital, undo = by_hand(vectors, *TEXT["en"][1])
+    return {
+        "un": un,
+        "do": (do + again) / 2,
+        "undo": undo,
+        "Do": capital,
+        "DO": do + again + capital,
+    }
+
+
+def test_a_vector_is_the_centred_mean_over_its_occurrences(vectors, monkeypatch):
+    monkeypatch.setattr(vectors, "_says_something", lambda word: True)  # it knows no capitals
+    states = in_text(vectors)
+    mean = np.mean([states[word] for word in FREQUENT["en"]], 0)
+    spread = np.std([states[word] for word in FREQUENT["en"]], 0)
+    found, kinds = vectors.lookup("en", ["undo", "do", "Do", "DO", "un"])
+    expected = [(states[w] - mean) / spread for w in ("undo", "do", "Do", "DO", "un")]
+    np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.1)  # kept as halves
+    assert kinds.tolist() == [1] * 5
+
+
+def test_a_word_that_does_not_occur_stands_alone_and_is_centred_on_words_that_do(vectors):
+    states = in_text(vectors)
+    spread = np.std([states[word] for word in FREQUENT["en"]], 0)
+    for code, word in (("zh", "我们"), ("zh", "undo"), ("en", "doun")):
+        apart = np.mean([by_hand(vectors, each)[0] for each in FREQUENT[code]], 0)
+        found, kinds = vectors.lookup(code, [word])
+        expected = (by_hand(vectors, word)[0] - apart) / spread
+        np.testing.assert_allclose(found[0], expected, rtol=0.02, atol=0.1)
+        assert kinds.tolist() == [1]
+
+
+def test_a_line_of_words_read_often_enough_is_left_out():
+    text = [["a", "b"], ["a"], ["b", "a"], ["a", "c"], ["d"], ["e"]]
+    lines = list(_chosen(iter(partial(list, line) for line in text), words=7, most=2))
+    assert lines == [["a", "b"], ["a"], ["b", "a"], ["a", "c"]]
+    lines = list(_chosen(iter(partial(list, line) for line in text), words=99, most=1))
+    assert lines == [["a", "b"], ["a", "c"], ["d"], ["e"]]
 
 
 def test_the_vocabulary_is_centred(vectors):

@@ -10,7 +10,7 @@ from xlrepro.embeddings.open.registered import file_hash
 from xlrepro.embeddings.open.settings import open_settings
 from xlrepro.errors import SettingsError
 from xlrepro.pretraining.settings import LANGUAGES, preset
-from xlrepro.pretraining.text import text_recipe
+from xlrepro.pretraining.text import files_of, text_recipe
 
 NAMES = ("multilingual-e5-small", "all-minilm-l6-v2")  # of the released encoders
 # What decides the word vectors called "encoder", see word_states.py.
@@ -18,7 +18,9 @@ WORD_STATES = "encoder"
 WORD_STATES_OF = "multilingual-e5-small"
 WORD_STATES_LAYER = 5  # that of word_order's M-BERT rows, chosen on English dev
 CENTRED_ON = 2000  # the most frequent words of a language, whose mean is subtracted
-WORD_STATES_VERSION = 1  # raised when the code changes the vectors
+OCCURRENCES_IN = {"en": 400_000, "others": 100_000}  # words of open text that are read for them
+MOST_OCCURRENCES = 20  # of a word form, after which a line is read for its other words alone
+WORD_STATES_VERSION = 2  # raised when the code changes the vectors
 
 
 @cache
@@ -67,16 +69,26 @@ def weights_hash(name: str) -> str:
     return registry.content_hash(name, "weights")
 
 
+def word_states_recipe(language: str) -> dict[str, Any]:
+    """Return what decides the states of a language's words where they occur."""
+    return {
+        "version": WORD_STATES_VERSION,
+        "weights": weights_hash(WORD_STATES_OF),
+        "layer": WORD_STATES_LAYER,
+        "text": files_of(language),
+        "words": OCCURRENCES_IN["en" if language == open_settings().source else "others"],
+        "most": MOST_OCCURRENCES,
+    }
+
+
 @cache
 def word_states_hash() -> str:
     """Return the hash of what decides an encoder's word vectors; builds and downloads nothing."""
-    lists = {code: file_hash(frequency_path(code)) for code in open_settings().languages}
+    languages = open_settings().languages
     return hash_of(
         {
-            "version": WORD_STATES_VERSION,
-            "weights": weights_hash(WORD_STATES_OF),
-            "layer": WORD_STATES_LAYER,
             "centred on": CENTRED_ON,
-            "frequent words": lists,
+            "frequent words": {code: file_hash(frequency_path(code)) for code in languages},
+            "states": {code: word_states_recipe(code) for code in languages},
         }
     )

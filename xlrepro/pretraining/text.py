@@ -34,9 +34,12 @@ def text_recipe(settings: PretrainingSettings) -> dict[str, Any]:
     """Return what decides the text: path and content hash of every file, per language."""
     if settings.text == "artificial":
         return {"artificial": f"family {FAMILY_SEED}"}
-    return {
-        code: [[file.path, file_hash(file.path)] for file in _files(code)] for code in LANGUAGES
-    }
+    return {code: files_of(code) for code in LANGUAGES}
+
+
+def files_of(language: str) -> list[list[str]]:
+    """Return path and content hash of every file of a language's open text."""
+    return [[file.path, file_hash(file.path)] for file in _files(language)]
 
 
 def _files(language: str) -> list[TextFile]:
@@ -56,7 +59,7 @@ def lines(language: str, settings: PretrainingSettings) -> tuple[list[list[str]]
     cut = (
         _artificial(language, limit)
         if settings.text == "artificial"
-        else _open(language, settings.seed)
+        else open_lines(language, settings.seed)
     )
     held_out: list[list[str]] = []
     training: list[list[str]] = []
@@ -82,8 +85,11 @@ def _artificial(language: str, limit: int) -> Iterator[Callable[[], list[str]]]:
         yield partial(list, tokens)
 
 
-def _open(language: str, seed: int) -> Iterator[Callable[[], list[str]]]:
-    """Yield all lines in random order, each as a call that tokenises it: few of them are used."""
+def open_lines(language: str, seed: int) -> Iterator[Callable[[], list[str]]]:
+    """Yield all lines of a language's open text in random order, no line twice.
+
+    Each is a call that returns its words, since few of them are used.
+    """
     raw: dict[str, None] = {}
     for file in _files(language):
         for line in _raw_lines(file):
