@@ -30,6 +30,12 @@ FILES = {
 RUNNER = "sample_paper.training:run"
 
 
+@pytest.fixture(autouse=True)
+def nothing_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record names what its process has used, which here is other tests' too."""
+    monkeypatch.setattr(artefacts, "_used", {})
+
+
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a small package that is on the path."""

@@ -10,7 +10,13 @@ from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.word_order.mbert import encoders
 from xlrepro.papers.word_order.settings import presets
 from xlrepro.paths import data_dir
-from xlrepro.pretraining.recipes import WORD_STATES_LAYER, WORD_STATES_OF
+from xlrepro.pretraining.recipes import (
+    CENTRED_ON,
+    MOST_OCCURRENCES,
+    OCCURRENCES_IN,
+    WORD_STATES_LAYER,
+    WORD_STATES_OF,
+)
 from xlrepro.trials.store import RecordStore
 
 KNOWN = {d.id: d for d in load_deviations()}
@@ -78,3 +84,11 @@ def test_an_encoders_vectors_align_more_words_than_a_dictionary_as_the_deviation
         assert by_set["vectors:encoder"] > dictionary > mapped
         assert mapped < 10
     assert "More translations are nearest neighbours in them" in " ".join(KNOWN["W91"].why.split())
+
+
+def test_the_text_that_states_are_read_from_is_as_long_as_the_deviation_says():
+    said = told("W91")
+    others, english = OCCURRENCES_IN["others"], OCCURRENCES_IN["en"]
+    assert f"in {others:,} words of open text (English: {english:,})" in said
+    assert f"met {MOST_OCCURRENCES} times" in said
+    assert f"{CENTRED_ON:,} most frequent words" in said

@@ -180,16 +180,16 @@ class Table:
 
 
 def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:
-    """Return a number with a true minus sign; empty for ``None`` and NaN.
+    """Return a number with a true minus sign and commas; empty for ``None`` and NaN.
 
     Example:
-        >>> number(-1.005, 1)
-        '−1.0'
+        >>> number(-1.005, 1), number(4142, 0)
+        ('−1.0', '4,142')
     """
     if value is None or value != value:
         return ""
-    text = f"{value:+.{decimals}f}" if signed else f"{value:.{decimals}f}"
-    if float(text) == 0:
+    text = f"{value:+,.{decimals}f}" if signed else f"{value:,.{decimals}f}"
+    if not text.strip("+-0."):
         text = text.lstrip("+-")
     return text.replace("-", "−")
 

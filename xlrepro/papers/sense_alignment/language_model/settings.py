@@ -69,8 +69,9 @@ class SoftmaxSettings(_Settings):
         negatives: senses drawn a step and shared by its tokens.
         sampler: ``"uniform"`` over the enabled senses without repetition (code), or
             ``"log-uniform"`` over the ranks of the words with repetition (ELMo's own).
-        corrected: subtract the logarithm of each negative's expected count (ELMo's own; the code
-            does not), so that the sampled sum estimates the full one.
+        corrected: subtract the logarithm of each negative's expected count, so that the sampled sum
+            estimates the full one. The code does not; ELMo's own does, from the true word's logit
+            too.
         own_senses: whether the other senses of the true word are in the sum (text, Eq. 3) or
             only where they are drawn (code).
         all_translations: whether all senses of all translations are in the sampled sum (code), or
