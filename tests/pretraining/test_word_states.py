@@ -1,5 +1,6 @@
 """Word vectors from a released encoder: checked on a tiny one of random weights."""
 
+import os
 from functools import partial
 
 import numpy as np
@@ -7,10 +8,13 @@ import pytest
 import torch
 
 from tests.pretraining import quantised_files
+from xlrepro.corpora import registry
+from xlrepro.corpora.readers.conllu import read_conllu
 from xlrepro.pretraining import released, word_states
 from xlrepro.pretraining.occurrences import _chosen
 from xlrepro.pretraining.pieces import unigram
 from xlrepro.pretraining.quantised import QuantisedFile
+from xlrepro.pretraining.text import open_lines, plain_word
 from xlrepro.tasks.source import Source
 
 FREQUENT = {"en": ["un", "do", "undo"], "zh": ["我", "们", "我们"]}
@@ -105,3 +109,15 @@ def test_a_source_names_them_by_their_recipe():
     other = Source("ud-r2.2", "POS", ("en", "de"), "dictionary")
     (key,) = set(source.hashes([("en", "dev")])) - set(other.hashes([("en", "dev")]))
     assert key == "vectors/encoder"
+
+
+@pytest.mark.skipif(
+    not os.environ.get("XLREPRO_MIRROR"), reason="needs the data mirror named by XLREPRO_MIRROR"
+)
+@pytest.mark.parametrize("language", ["ar", "hi"])
+def test_no_sentence_that_tags_are_tested_on_is_a_line_of_the_text(language):
+    lines = {"".join(read()) for read in open_lines(language, 0)}
+    tested = read_conllu(registry.fetch("ud-r2.2", f"{language}/test", progress=False))
+    sentences = {"".join(plain_word(t, language) for t in each.tokens) for each in tested}
+    assert len(sentences) > 900
+    assert not sentences & lines
