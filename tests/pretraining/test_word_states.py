@@ -14,7 +14,7 @@ from xlrepro.pretraining import released, word_states
 from xlrepro.pretraining.occurrences import _chosen
 from xlrepro.pretraining.pieces import unigram
 from xlrepro.pretraining.quantised import QuantisedFile
-from xlrepro.pretraining.text import open_lines, plain_word
+from xlrepro.pretraining.text import open_lines
 from xlrepro.tasks.source import Source
 
 FREQUENT = {"en": ["un", "do", "undo"], "zh": ["我", "们", "我们"]}
@@ -111,13 +111,18 @@ def test_a_source_names_them_by_their_recipe():
     assert key == "vectors/encoder"
 
 
+def letters(words):
+    """A sentence without case, spaces and punctuation."""
+    return "".join(sign for word in words for sign in word.lower() if sign.isalnum())
+
+
 @pytest.mark.skipif(
     not os.environ.get("XLREPRO_MIRROR"), reason="needs the data mirror named by XLREPRO_MIRROR"
 )
 @pytest.mark.parametrize("language", ["ar", "hi"])
 def test_no_sentence_that_tags_are_tested_on_is_a_line_of_the_text(language):
-    lines = {"".join(read()) for read in open_lines(language, 0)}
+    lines = {letters(read()) for read in open_lines(language, 0)}
     tested = read_conllu(registry.fetch("ud-r2.2", f"{language}/test", progress=False))
-    sentences = {"".join(plain_word(t, language) for t in each.tokens) for each in tested}
+    sentences = {letters(sentence.tokens) for sentence in tested}
     assert len(sentences) > 900
     assert not sentences & lines
