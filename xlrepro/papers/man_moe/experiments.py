@@ -68,15 +68,14 @@ def _run(
 
 
 def _row(
-    table: str, identifier: str, profile: str, overrides: Overrides, short: bool = False
+    table: str, identifier: str, profile: str, overrides: Overrides, trained_as: str = ""
 ) -> Iterator[Run]:
     """Yield the run of a row, or one per target.
 
-    ``short``: without what the preset has for the row's block alone, a training until dev stops;
-    the ablation and the sweep compare it with trials that are as short.
+    ``trained_as``: the block whose training the preset has, where that is not the row's own.
     """
     block, _, row = identifier.partition(":")
-    trained_as = "" if short else block
+    trained_as = trained_as or block
     if profile not in ONLY_AT.get(block, (profile,)):
         return
     preset, changes = PRESET[table], ROWS[table][block][row]
@@ -115,7 +114,7 @@ def _statistics(identifier: str, profile: str) -> Iterator[Run]:
 def _table3(identifier: str, profile: str, overrides: Overrides) -> Iterable[Run]:
     same = ABLATION_IN_TABLE2.get(identifier)
     table, row = ("table2", same) if same else ("table3", identifier)
-    return _row(table, row, profile, overrides, short=True)
+    return _row(table, row, profile, overrides)
 
 
 def _table3_place(_: Record | Trial, system: str, column: str) -> Address:
@@ -127,15 +126,16 @@ def _table3_place(_: Record | Trial, system: str, column: str) -> Address:
 @per_row
 def _table6(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
     overrides = {**overrides, "targets": (sweep.TARGET,)}
-    base = transfer_settings("slots", profile, {}, overrides)
+    base = transfer_settings("slots", profile, {}, overrides, "sweep")
     setting, values = sweep.SWEEP[identifier.partition(":")[2]]
     if setting in overrides:
         raise SettingsError(f"man_moe/table6 sets {setting} itself: do not override it")
     for value in values:
         if value == getattr(base, setting):
-            yield from _row("table2", "without:MAN-MoE", profile, overrides, short=True)
+            yield from _row("table2", "without:MAN-MoE", profile, overrides, trained_as="sweep")
         else:
-            settings = transfer_settings("slots", profile, {setting: value}, overrides)
+            changes = {setting: value}
+            settings = transfer_settings("slots", profile, changes, overrides, "sweep")
             yield _run("table6", identifier, [sweep.column(value)], settings, "man_moe/sweep")
 
 
