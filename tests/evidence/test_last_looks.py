@@ -28,7 +28,6 @@ ROWS = {  # deviation -> the words around a count, and the rows of published tri
         "{last} of the {of} models": [
             "man_moe/table4 without:",
             "man_moe/table4 choice:",
-            "man_moe/table4 more-text:",
         ]
     },
 }

@@ -30,7 +30,9 @@ def make_settings(model=None, **changes):
         "vectors": "dictionary",
         "languages": ("en", "es", "nl", "de"),
         "targets": ("de",),
-        "model": ModelSettings(**{"characters": True, **SIZES, **(model or {})}),
+        "model": ModelSettings(
+            **{"characters": True, "dropout_at": "code", **SIZES, **(model or {})}
+        ),
         "lambda1": 0.3,
         "lambda2": 0.2,
         "discriminator_steps": 2,

@@ -35,7 +35,7 @@ TOPICS = {
     "dev set of the reviews": ("MM31", "own validation set"),
     "vector files": ("MM32", "All words"),
     "C's gate for classification": ("MM33", "One per text"),
-    "dropout": ("MM34", "neither side's"),
+    "dropout": ("MM34", "As in the code"),
     "masking in D": ("MM35", "A window begins at each token"),
     "attention": ("MM36", "over the tokens"),
     "further experts and gates": ("MM37", "Not there"),
@@ -51,7 +51,6 @@ DEFAULTS = {
     "MM27": ("train_character_vectors", False),
     "MM28": ("lowercase_characters", "german_target"),
     "MM29": ("unknown", "random"),
-    "MM34": ("dropout_at", "perceptrons"),
     "MM35": ("discriminator_windows", "tokens"),
     "MM41": ("character_windows", "characters"),
     "MM42": ("word_vectors", "standardised"),
@@ -75,6 +74,16 @@ def test_the_default_of_a_setting_is_the_choice_described(identifier):
     fields = {**TransferSettings.model_fields, **ModelSettings.model_fields}
     assert fields[name].default == value
     assert f"({name}" in KNOWN[identifier].here or f"{name})" in KNOWN[identifier].here
+
+
+@pytest.mark.parametrize("preset", ["ner", "slots", "reviews"])
+def test_every_preset_has_the_dropout_that_the_deviation_names(preset):
+    assert "(dropout_at: code)" in KNOWN["MM34"].here
+    assert {p: values["model"]["dropout_at"] for p, values in presets(preset).items()} == (
+        dict.fromkeys(presets(preset), "code")
+    )
+    blocks = [b for values in presets(preset).values() for b in values.get("blocks", {}).values()]
+    assert not [block for block in blocks if "dropout_at" in block]
 
 
 def _share_seen(language, trained, tested):

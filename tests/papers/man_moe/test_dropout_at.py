@@ -40,21 +40,20 @@ def flat(dim):
     return torch.randn(sum(LENGTHS), dim), Packing(torch.tensor(LENGTHS))
 
 
-@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+@pytest.mark.parametrize("place", ["code", "text"])
 def test_dropout_in_the_discriminator_stands_where_each_side_has_it(place):
     # The code (models.py, CNNSequencePooling and LanguageDiscriminator): pooled, dropout, linear,
     # ReLU, dropout, linear, ReLU, linear.
     d = model_at(place).discriminator
     x, packing = flat(8)
     first, hidden, last = (d.classify[i] for i in (0, 3, 6))
-    pooled = d.pool(x, packing)
-    pooled = pooled if place == "perceptrons" else marked(pooled)
+    pooled = marked(d.pool(x, packing))
     vector = functional.relu(hidden(marked(functional.relu(first(pooled)))))
     vector = vector if place == "code" else marked(vector)
     torch.testing.assert_close(d(x, packing), last(vector).log_softmax(-1))
 
 
-@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+@pytest.mark.parametrize("place", ["code", "text"])
 @pytest.mark.parametrize("experts", [True, False])
 def test_dropout_in_the_predictor_stands_where_each_side_has_it(place, experts):
     # The code (MlpTagger, SpMlpTagger with one layer): dropout, linear, ReLU, linear.
@@ -73,7 +72,7 @@ def test_dropout_in_the_predictor_stands_where_each_side_has_it(place, experts):
     torch.testing.assert_close(c(x, packing)[0], mixed)
 
 
-@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+@pytest.mark.parametrize("place", ["code", "text"])
 def test_dropout_in_the_private_experts_stands_where_the_code_has_it(place):
     # The code (Mlp with two layers): dropout, linear, ReLU, dropout, linear, tanh; everywhere.
     p = model_at(place).private
@@ -87,12 +86,11 @@ def test_dropout_in_the_private_experts_stands_where_the_code_has_it(place):
     torch.testing.assert_close(p(x, packing)[0], mixed)
 
 
-@pytest.mark.parametrize("place", ["code", "text", "perceptrons"])
+@pytest.mark.parametrize("place", ["code", "text"])
 def test_dropout_on_the_characters_stands_where_each_side_has_it(texts, place):
     # The code (CNNSequencePooling): pooled, dropout, linear, ReLU.
     words = model_at(place).words
     cnn, rows = words.char_cnn, torch.tensor([3, 5, 3])
-    pooled = cnn._pooled(texts.table.characters[rows], None)
-    pooled = pooled if place == "perceptrons" else marked(pooled)
+    pooled = marked(cnn._pooled(texts.table.characters[rows], None))
     expected = functional.relu(cnn.output(pooled))
     torch.testing.assert_close(words(rows, texts.table)[:, 7:], expected)

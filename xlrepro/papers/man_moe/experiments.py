@@ -13,7 +13,6 @@ from xlrepro.papers.man_moe.systems import (
     ABLATION_ROWS,
     CHOICE_ROWS,
     LONG_ROWS,
-    MORE_TEXT_ROWS,
     NER_ROWS,
     REVIEW_ROWS,
     SLOT_ROWS,
@@ -37,7 +36,6 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "choice": CHOICE_ROWS,
         "without-mapped": MAPPED_ROWS,
         "without-muse": UNSUPERVISED_ROWS,
-        "more-text": MORE_TEXT_ROWS,
     },
     "table5": {"without": REVIEW_ROWS},
 }
@@ -45,7 +43,6 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
 ONLY_AT = {
     "without-mapped": ("smoke", "open"),
     "without-muse": ("smoke", "open"),
-    "more-text": ("open",),
     "long": ("open",),
 }
 # Trained so long that each target has a trial of its own; no trial knows their mean.
@@ -203,7 +200,6 @@ EXPERIMENTS = (
                 "long",
                 "without-mapped",
                 "without-muse",
-                "more-text",
                 default=False,
                 ours=True,
             ),

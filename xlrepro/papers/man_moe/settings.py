@@ -23,7 +23,6 @@ Task = Literal["NER", "SF", "reviews"]
 DROPOUT_AT: dict[str, tuple[str, ...]] = {
     "code": ("characters", "pooled"),
     "text": ("characters", "pooled", "last layers"),
-    "perceptrons": ("last layers",),
 }
 
 
@@ -51,9 +50,8 @@ class ModelSettings(Checked):
         kernel_sizes: widths of both convolutions.
         dropout: probability, the same wherever there is dropout.
         dropout_at: the ``code`` has it on what the filters of CharCNN and of D found, and not
-            before the last layers of D and C; the ``text`` in all components, so in these too;
-            ``perceptrons``, which the first records here were made with, in the last layers and
-            not on what filters found.
+            before the last layers of D and C; the ``text`` in all components, so in these too. It
+            has no default: every preset names its choice.
         mixture: of the predictor's experts: weighted mean of log-probabilities (the code) or of
             probabilities (the text).
         gate_bias: gates have a bias (the code); the text has a matrix alone.
@@ -83,7 +81,7 @@ class ModelSettings(Checked):
     discriminator_dim: int = 128
     kernel_sizes: tuple[int, ...] = (3, 4, 5)
     dropout: float = 0.5
-    dropout_at: Literal["code", "text", "perceptrons"] = "perceptrons"
+    dropout_at: Literal["code", "text"]
     mixture: Literal["log", "prob"] = "log"
     gate_bias: bool = True
     detach_gate: bool = True
@@ -155,7 +153,7 @@ class TransferSettings(Checked):
     domains: tuple[str, ...] = ()
     single_source: bool = False
     single_sources: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
-    model: ModelSettings = ModelSettings()
+    model: ModelSettings
     lambda1: float
     lambda2: float
     discriminator_steps: int

@@ -43,12 +43,6 @@ CHOICE_ROWS: dict[str, dict[str, Any]] = {
     "mixture of probabilities": {**_CHARACTERS, "mixture": "prob"},
     "gate not detached": {**_CHARACTERS, "detach_gate": False},
 }
-# Five times the text of the open preset, and so five times the iterations: do the orderings of a
-# short training last?
-_MORE_TEXT: dict[str, Any] = {"train_sentences": 10_000}
-MORE_TEXT_ROWS: dict[str, dict[str, Any]] = {
-    row: {**NER_ROWS[row], **_MORE_TEXT} for row in ("BWE+CharCNN (3-to-1)", "MAN-MOE+CharCNN")
-}
 # Trained until five looks at the sources' dev sets bring nothing, at most the preset's iterations.
 LONG_ROWS: dict[str, dict[str, Any]] = {
     row: NER_ROWS[row]

@@ -91,7 +91,7 @@ def test_every_row_of_the_paper_runs_and_the_blocks_of_other_profiles_do_not(sup
         "without:MAN-MOE+CharCNN+UMWE",
         *(f"choice:{c}" for c in ("mixture of probabilities", "gate not detached")),
     ]
-    for block in ("without-mapped", "without-muse", "more-text"):
+    for block in ("without-mapped", "without-muse", "long"):
         with pytest.raises(SettingsError, match=rf"does not run {block}:\* at paper"):
             experiment("man_moe/table4").trials("paper", [f"{block}:*"])
 
