@@ -121,6 +121,7 @@ class CatalogEntry(Checked):
         average_columns: columns that are means of other columns.
         tolerance: replaces the metric's tolerance.
         ours: whether the experiment is ours and not in the paper.
+        sweep: whether columns are values of a setting, so that the best of a row matters.
         deterministic: whether a seed changes nothing, so that one run is exact.
         stand_ins: profile -> what stands in there for the paper's data.
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
@@ -142,6 +143,7 @@ class CatalogEntry(Checked):
     average_columns: tuple[str, ...] = ()
     tolerance: float | None = Field(default=None, ge=0)
     ours: bool = False
+    sweep: bool = False
     deterministic: bool = False
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)

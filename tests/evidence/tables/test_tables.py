@@ -285,6 +285,21 @@ def test_the_best_of_a_block_is_bold_where_there_is_more_than_one(frame):
     assert comparison_table(frame).html.count("<b>") == 1
 
 
+def test_the_best_value_of_a_sweep_is_bold_whichever_system_is_ahead(numbers):
+    rows = {"word:ORT": (50.0, 70.0, 60.0), "word:TRS": (90.0, 80.0, 85.0)}
+    found = numbers(
+        {
+            (name, column): {0: score}
+            for name, scores in rows.items()
+            for column, score in zip(("5.0e-04", "1.0e-03", "2.0e-03"), scores, strict=True)
+        },
+        "word_order/learning_rates",
+    )
+    frame = compare(View("word_order/learning_rates", "open", found))
+    assert best_cells(frame) == {("word:ORT", "1.0e-03"), ("word:TRS", "5.0e-04")}
+    assert "Bold: the best of its row." in legend(frame)
+
+
 def test_a_number_leads_to_its_records(frame):
     links = re.findall(r'href="#(r-[^"]+)"', comparison_table(frame).html)
     keys = [keys[0] for keys in frame[frame["n"] > 0]["keys"]]

@@ -92,15 +92,20 @@ class CellsFile:
 def best_cells(frame: "pd.DataFrame") -> set[tuple[str, str]]:
     """Return (system, column) of the best means of ours, column by column, block by block.
 
-    A block with one system that was run has no best, nor has a metric without a direction.
+    Of a sweep, row by row: its columns are values of a setting. What was run alone is not the
+    best of anything, and a metric may have no direction.
     """
+    catalog = load_catalog()
+    sweep = catalog.experiment(str(frame["experiment"].iloc[0])).sweep
     cells: set[tuple[str, str]] = set()
     ran = frame[frame["n"] > 0].reset_index(drop=True)
-    for (_, column, metric), part in ran.groupby(["block", "column", "metric"], sort=False):
-        higher = load_catalog().higher_is_better(str(metric))
+    alike = ["block", "system" if sweep else "column", "metric"]
+    for (_, _, metric), part in ran.groupby(alike, sort=False):
+        higher = catalog.higher_is_better(str(metric))
         if higher is not None and len(part) > 1:
             best = part["reproduced"].max() if higher else part["reproduced"].min()
-            cells |= {(s, str(column)) for s in part[part["reproduced"] == best]["system"]}
+            bold = part[part["reproduced"] == best]
+            cells |= set(zip(bold["system"], bold["column"], strict=True))
     return cells
 
 
@@ -212,7 +217,8 @@ def legend(frame: "pd.DataFrame") -> str:
         seeds += " unless n is given" * bool((ran["n"] != usual).any())
         parts.append(f"Large: ours at {profile}, {seeds}; a click leads to the records.")
         parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
-        parts += ["Bold: the best of its block."] * bool(best_cells(frame))
+        of = "row" if entry.sweep else "block"
+        parts += [f"Bold: the best of its {of}."] * bool(best_cells(frame))
     if any(frame["printed"]):
         parts.append("Small: the paper's number, then ours minus it.")
         parts += ["= within, ▲ above, ▼ below the paper."] * entry.is_judged(profile)
