@@ -166,14 +166,32 @@ def test_an_answer_links_to_the_one_or_two_deviations_that_weigh_most(numbers, r
     assert f'href="#deviation-{told.why[0].id}"' in told._repr_html_()
 
 
-MAINS = {k: e.answer for k, e in load_catalog().experiments.items() if e.answer}
+MAINS = {k: (e.answer, *e.contrasts) for k, e in load_catalog().experiments.items() if e.answer}
 
 
 @pytest.mark.parametrize("key", MAINS)
-def test_the_main_difference_is_one_that_the_experiment_fills(key):
-    own, main = all_experiments()[key], MAINS[key]
-    assert {main.first, main.second} <= {system.identifier for system in own.systems}
-    assert main.column in own.columns
+def test_the_main_differences_are_some_that_the_experiment_fills(key):
+    own = all_experiments()[key]
+    for main in MAINS[key]:
+        assert {main.first, main.second} <= {system.identifier for system in own.systems}
+        assert main.column in own.columns
+
+
+@pytest.mark.parametrize(
+    ("noisy", "headline"),
+    [
+        (-2.0, "It depends: the differences below have different signs"),
+        (2.0, "ORT scores higher"),
+    ],
+)
+def test_a_headline_says_whether_the_signs_of_several_differences_agree(numbers, noisy, headline):
+    key = "word_order/alignment_quality"
+    ahead = {"POS/dictionary/avg": 2.0, "POS/noise 2/avg": noisy}
+    cells = {("word:ORT", c): {0: 50 + gain, 1: 50.1 + gain} for c, gain in ahead.items()}
+    cells |= {("word:TRS", column): {0: 50.0, 1: 50.0} for column in ahead}
+    told = answer(View(key, "open", numbers(cells, key)), [], [])
+    assert told.headline == headline
+    assert told.sentences[1].startswith("ORT − TRS (POS/noise 2/avg): ")
 
 
 @pytest.mark.parametrize("key", [k for k, e in load_catalog().experiments.items() if e.main_claim])

@@ -87,7 +87,7 @@ def answer(
         return Answer(title, NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
     headline = headline_of(view, main, judged)
     if main:
-        lines = [difference_sentence(view, main)]
+        lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
     else:
         lines = cells_sentence(verdict_counts(row["verdict"] for row in compared_rows(view)))
         if lines and not entry.main_claim:  # printed numbers that can be judged are the question
@@ -118,12 +118,21 @@ def headline_of(
     if pair.interval is None:
         return "One seed: a direction, without an interval"
     sign, (theirs, _) = pair.interval.sign, _printed(view, main)
+    if {sign} != {sign, *_signs(view)}:
+        return "It depends: the differences below have different signs"
     if sign == "0":
         return "No difference is shown: the interval includes 0"
     if theirs is None:
         return f"{main.first.partition(':')[2]} scores {'higher' if sign == '+' else 'lower'}"
     same = (theirs > 0) == (sign == "+")
     return "The same direction as in the paper" if same else "The other way round than in the paper"
+
+
+def _signs(view: View) -> list[str]:
+    """Return the signs of what is contrasted with the main difference, where it has an interval."""
+    contrasts = load_catalog().experiment(view.experiment).contrasts
+    pairs = [view.difference(c.first, c.second, c.column) for c in contrasts]
+    return [pair.interval.sign for pair in pairs if pair and pair.interval]
 
 
 def cells_sentence(counts: Mapping[str, int]) -> list[str]:

@@ -127,6 +127,8 @@ class CatalogEntry(Checked):
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
         answer: the difference that the page's answer names first; none where no pair says it.
+        contrasts: further differences, of the same two systems or others, beside the answer's; the
+            headline says whether their signs agree with it.
         main_claim: id of the claim whose verdict heads the answer where no difference does.
         differences: printed row -> the two rows that it is the difference of, the first less the
             second.
@@ -149,6 +151,7 @@ class CatalogEntry(Checked):
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)
     not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
     answer: Difference | None = None
+    contrasts: tuple[Difference, ...] = ()
     main_claim: str = ""
     differences: dict[str, tuple[str, str]] = Field(default_factory=dict)
     seeds_of: str = ""

@@ -256,8 +256,7 @@ def test_a_block_that_answers_at_a_profile_is_judged_there_by_the_mean_of_its_ta
 def test_a_block_of_one_table_does_not_touch_claims_on_another_with_rows_of_that_name():
     """man_moe's tables 2 and 4 both have rows ``without:``; ``long`` is table 4's."""
     found = {
-        i: Judge().judge(by_id(i), Condition("open", {"without": "long"}))
-        for i in ("M01", "M17o")
+        i: Judge().judge(by_id(i), Condition("open", {"without": "long"})) for i in ("M01", "M17o")
     }
     assert found["M01"] is None
     assert found["M17o"].status == "not run"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.tables.table import number
 
+MOST = 4  # decimals of a difference
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -162,8 +163,12 @@ class Gap:
 
     @property
     def _decimals(self) -> int:
-        shown = [v for v in (self.mean, self.low, self.high) if not math.isnan(v)]
-        return 1 if all(abs(v) >= 0.05 for v in shown) else 2
+        """As many as no number but 0 itself needs more of to tell it from 0, at most ``MOST``."""
+        least = 3 if self.unit == "fraction" else 1
+        shown = [abs(v) for v in (self.mean, self.low, self.high) if v and not math.isnan(v)]
+        return next(
+            (d for d in range(least, MOST) if all(v >= 0.5 * 10**-d for v in shown)), MOST
+        )
 
     def _check(self) -> None:
         self.sentences.need(self.what)
