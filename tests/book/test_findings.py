@@ -10,7 +10,7 @@ import pytest
 from xlrepro.book import assemble
 from xlrepro.book.findings import page
 from xlrepro.book.findings.names import Findings
-from xlrepro.book.findings.numbers import Number, in_words
+from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
 from xlrepro.book.templating import render
 from xlrepro.book.verdicts import Evidence
 from xlrepro.errors import DataError, SettingsError
@@ -55,12 +55,27 @@ CHOICE = (
     [
         (AHEAD, "ahead: +4.0 points (+4.0 to +4.0, n = 3)"),
         (BEHIND, "behind: −4.0 points (−4.0 to −4.0, n = 3)"),
-        (MIXED, "open: 0.00"),
+        (MIXED, "open: 0.0"),
         (((5,), (1,)), "open: +4.0"),
     ],
 )
 def test_the_wording_that_is_true_is_shown(fill, cells, shown):
     assert fill(CHOICE, *cells) == shown
+
+
+@pytest.mark.parametrize(
+    ("unit", "ends", "shown"),
+    [
+        ("points", (-0.9, 0.003), "−0.449 points (−0.900 to +0.003, n = 3)"),
+        ("fraction", (-0.0370, -0.0019), "−0.019 fraction (−0.037 to −0.002, n = 3)"),
+        ("points", (-0.5, 0.00001), "−0.2500 points (−0.5000 to 0.0000, n = 3)"),
+    ],
+)
+def test_a_bound_that_is_not_zero_does_not_read_as_zero(unit, ends, shown):
+    sentences = Sentences("findings.md", depth=1)
+    found = Gap(sentences, "ORT − TRS", unit, sum(ends) / 2, *ends, n=3)
+    assert not found.missing
+    assert str(found) == shown
 
 
 def test_a_page_with_a_sentence_that_is_not_true_is_refused_with_its_line(fill):
@@ -215,7 +230,12 @@ class ByColumn(Without):
     ("near", "here", "elsewhere", "said"),
     [
         ("-", 1.0, 1.0, ("**Slot filling did come back.**", "**Sentiment did come back.**")),
-        ("es/", 1.0, 0.0, ("**Slot filling came back in part**", "beats BWE in no language")),
+        (
+            "es/",
+            1.0,
+            0.0,
+            ("**Slot filling came back in part**", "is shown to beat BWE in no language"),
+        ),
         ("fr/", 1.0, -1.0, ("is shown ahead of neither", "**Sentiment came back in part.**")),
     ],
 )

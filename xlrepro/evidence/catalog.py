@@ -22,6 +22,8 @@ class Paper(Checked):
         menu: its name in the book's menu, on the dashboard and in the API's pages.
         short: how a source names it, ``"Liu et al. (2021)"``.
         citation: key in ``book/references.bib``.
+        url: where it can be read.
+        code: where the authors' code is; empty where none was found.
         colours: parts of systems' names, each with a colour of its own on every page.
     """
 
@@ -33,8 +35,16 @@ class Paper(Checked):
     version: str
     menu: str
     short: str
-    arxiv: str | None = None
+    url: str
+    code: str = ""
     colours: tuple[str, ...] = ()
+
+    @property
+    def links(self) -> str:
+        """Where it and the authors' code are found, in Markdown."""
+        if not self.code:
+            return f"[the paper]({self.url}), no code of the authors was found"
+        return f"[the paper]({self.url}), [the authors' code]({self.code})"
 
 
 class Metric(Checked):

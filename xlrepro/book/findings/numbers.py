@@ -166,9 +166,7 @@ class Gap:
         """As many as no number but 0 itself needs more of to tell it from 0, at most ``MOST``."""
         least = 3 if self.unit == "fraction" else 1
         shown = [abs(v) for v in (self.mean, self.low, self.high) if v and not math.isnan(v)]
-        return next(
-            (d for d in range(least, MOST) if all(v >= 0.5 * 10**-d for v in shown)), MOST
-        )
+        return next((d for d in range(least, MOST) if all(v >= 0.5 * 10**-d for v in shown)), MOST)
 
     def _check(self) -> None:
         self.sentences.need(self.what)
