@@ -28,7 +28,8 @@ Point = tuple[float, float, bool]
 def score_against_seconds(view: View) -> Figure:
     """Draw means over seeds of ``language/P@1`` against ``language/seconds``.
 
-    A point is hollow where at least half of the runs collapsed (``language/collapsed``).
+    A point is hollow and has no name where at least half of the runs collapsed
+    (``language/collapsed``): such points lie on each other.
 
     Args:
         view: reproduced cells; a column is ``"language/measure"``.
@@ -45,7 +46,12 @@ def score_against_seconds(view: View) -> Figure:
     highest = max(y for of_system in points.values() for _, y, _ in of_system.values())
     axes.set_ylim(0, 1.08 * max(highest, 1.0))
     legend_below(drawing, axes)
-    named = [(c, max(x, LEAST), y) for of in points.values() for c, (x, y, _) in of.items()]
+    named = [
+        (code, max(seconds, LEAST), score)
+        for of_system in points.values()
+        for code, (seconds, score, collapsed) in of_system.items()
+        if not collapsed
+    ]
     name_points(axes, named)
     return Figure(f"Scatter plot. {_sentence(points)}", drawing)
 

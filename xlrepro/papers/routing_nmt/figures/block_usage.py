@@ -65,9 +65,10 @@ def block_usage(view: View, source: str = "same") -> Figure:
         axis.axhline(100 / BLOCKS, color="#777777", linewidth=0.8, linestyle="--")
         axis.set_xticks(range(BLOCKS), [str(b + 1) for b in range(BLOCKS)])
         axis.set(title=f"{pair} ({view.profile})", xlabel="block")
-    grid[0][0].set_ylabel("use of a block, %")
+    grid[0][0].set(ylabel="use of a block, %", ylim=(0, 100))  # an interval may pass the ends
     legend_below(drawing, grid[0][0], len(LABELS))
-    return Figure(f"{title}, seeds' blocks in one order. {'. '.join(sentences)}.", drawing)
+    drawn = "seeds' blocks in one order, intervals cut at 0 and 100 %"
+    return Figure(f"{title}, {drawn}. {'. '.join(sentences)}.", drawing)
 
 
 def chance_table(records: Sequence[Record], profile: str) -> Table:
