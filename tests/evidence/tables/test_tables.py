@@ -306,6 +306,18 @@ def test_a_number_leads_to_its_records(frame):
     assert sorted(links) == sorted(map(record_anchor, keys))
 
 
+@pytest.mark.parametrize(("noise", "parts"), [("noise 0.1/P@1", 2), ("de/P@1", 1)])
+def test_blocks_that_have_hardly_a_row_in_common_stand_apart(numbers, noise, parts):
+    key = "man_moe/mappings"
+    found = numbers(
+        {("mapping:RCSLS", "de/P@1"): {0: 5.0}, ("control:MUSE", noise): {0: 90.0}}, key
+    )
+    frame = compare(View(key, "open", found))
+    tables = comparison_tables(frame[frame["n"] > 0])
+    assert len(tables) == parts
+    assert "–" not in "".join(str(table.rows) for table in tables)
+
+
 def test_a_table_wider_than_a_page_is_cut_between_blocks(numbers):
     names = ("word:ORT", "word:TRS", "mbert:ORT", "finetune:M-BERT")
     found = numbers({(name, "de"): {0: 50.0} for name in names})

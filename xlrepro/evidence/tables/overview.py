@@ -1,6 +1,6 @@
 """The overview of a page: reported beside reproduced, as tables that fit its width."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -151,8 +151,19 @@ class _Axis:
         """What ends the first part of a name."""
         return ":" if self.kind == "system" else "/"
 
-    def groups(self) -> list[list[str]]:
-        """Return the names in parts that a page is wide enough for, kept together by first part."""
+    def groups(self, filled: Collection[tuple[str, str]]) -> list[list[str]]:
+        """Return the names in parts that a page is wide enough for, kept together by first part.
+
+        First parts that have less than half of their rows in common stand apart: most cells of a
+        table of both would be empty.
+
+        Args:
+            filled: (name of the other axis, name of this one) of each cell.
+        """
+
+        def rows(names: Sequence[str]) -> set[str]:
+            return {row for row, name in filled if name in names}
+
         parts: dict[str, list[str]] = {}
         for name in self.names:
             first = name.partition(self.mark)[0] if self.mark in name else ""
@@ -163,7 +174,9 @@ class _Axis:
             size = -(-len(part) // pieces)
             for start in range(0, len(part), size):
                 piece = part[start : start + size]
-                if groups[-1] and (len(groups[-1]) + len(piece) > MOST_COLUMNS or pieces > 1):
+                full = len(groups[-1]) + len(piece) > MOST_COLUMNS or pieces > 1
+                old, new = rows(groups[-1]), rows(piece)
+                if groups[-1] and (full or len(old & new) < len(old | new) / 2):
                     groups.append([])
                 groups[-1] += piece
         return groups
@@ -260,7 +273,7 @@ def comparison_tables(frame: "pd.DataFrame", deviations: Sequence[Deviation] = (
     if not {c.column for c in context} & {*down.names}:
         context = []
     title = f"{load_catalog().experiment(experiment).title} ({profile})"
-    tables = [_part(down, across, group, cells, context, title) for group in across.groups()]
+    tables = [_part(down, across, group, cells, context, title) for group in across.groups(cells)]
     return [replace(tables[0], summary=run_summary(frame)), *tables[1:]]
 
 
