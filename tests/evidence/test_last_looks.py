@@ -18,14 +18,14 @@ ROWS = {  # deviation -> the words around a count, and the rows of published tri
         ],
     },
     "W53": {
-        "{last} of the {of} models with TRS or ORT": ["word_order/table4 ner:"],
-        "{last} of the {of} with BiLSTM": ["man_moe/table4 without:MAN-MOE+CharCNN"],
+        "all {of} models with TRS or ORT": ["word_order/table4 ner:"],
+        "all {of} with BiLSTM": ["man_moe/table4 without:MAN-MOE+CharCNN"],
     },
     "W63": {
         "all {of} fine-tunings": ["word_order/table1 finetune:", "word_order/table2 finetune:"]
     },
     "MM24": {
-        "{last} of the {of} models": [
+        "all {of} models": [
             "man_moe/table4 without:",
             "man_moe/table4 choice:",
         ]
