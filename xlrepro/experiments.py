@@ -108,6 +108,12 @@ def _by_preset(
     return asked, [r for r in records if r.key not in wanted]
 
 
+def asked_for(each: Experiment, profile: str, store: RecordStore) -> set[str]:
+    """Return the keys of the records that an experiment's preset asks for today."""
+    asked, _ = _by_preset(each, profile, store)
+    return {record.key for record in asked}
+
+
 def records_left_out(profile: str, store: RecordStore | None = None) -> dict[str, int]:
     """Count, by experiment, the records that no experiment's preset asks for today."""
     return dict(Counter(keys_left_out(profile, store).values()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import XlreproError
+from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import MEANING, answer
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.judging import Condition, Judge
@@ -26,7 +26,7 @@ from xlrepro.evidence.tables.overview import CellsFile, Legend, comparison_table
 from xlrepro.evidence.view import AVERAGE, View
 from xlrepro.experiments import check_deviations, own_numbers, own_records
 from xlrepro.experiments import experiment as find_experiment
-from xlrepro.trials.engine.running import run_trials
+from xlrepro.trials.engine.running import check_call, run_trials
 from xlrepro.trials.experiment import Experiment
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
@@ -342,9 +342,15 @@ def open_page(
     """Return the page of ``experiment``, checked: a wrong parameter fails here, before any run.
 
     Raises:
-        SettingsError: for an unknown experiment, profile, system or seed.
+        SettingsError: for an unknown experiment, profile, system, seed or device, a number of jobs
+            below 1, or something that is no list.
+        DeviceError: if CUDA is asked for on this machine and there is none.
         DataError: if the profile needs files that are not there.
     """
     load_catalog().experiment(experiment)
+    for name, value in (("seeds", seeds), ("systems", systems)):
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise SettingsError(f"{name} must be a list, not {value!r}")
+    check_call(device, jobs, scheduler, 1)
     where = {"device": device, "scheduler": scheduler, "jobs": jobs}
     return Page(find_experiment(experiment), profile, seeds, systems, **where)

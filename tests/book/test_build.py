@@ -2,7 +2,8 @@
 
 import pytest
 
-from xlrepro.book.build import current_page, everything, html_dir, mark_current
+from xlrepro.book import assemble, build
+from xlrepro.book.build import BookError, current_page, everything, html_dir, mark_current
 from xlrepro.cli.book import _render
 from xlrepro.errors import SettingsError
 
@@ -43,6 +44,17 @@ def test_whatever_it_is_made_from_makes_it_out_of_date(rendered, changed):
 def test_another_profile_or_a_page_that_is_gone_is_not_current(rendered):
     assert current_page(everything("open")) is None
     (html_dir() / "index.html").unlink()
+    assert current_page(everything("smoke")) is None
+
+
+def test_a_book_rendered_over_it_or_half_of_one_is_not_current(rendered, monkeypatch):
+    def broken(source):
+        raise BookError("half of it is written")
+
+    monkeypatch.setattr(assemble, "assemble", lambda profile: rendered)
+    monkeypatch.setattr(build, "render", broken)
+    with pytest.raises(BookError):
+        _render("smoke", complete=True)
     assert current_page(everything("smoke")) is None
 
 

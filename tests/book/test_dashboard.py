@@ -27,6 +27,7 @@ def counted(key, **counts):
     [
         ("word_order/table6", "1 = 2 ▲ 3 ▼"),
         ("man_moe/table4", "4 on other data"),
+        ("sense_alignment/table2", "1 = 2 ▲ 3 ▼ 4 on other data"),
         ("word_order/table1", "1 = 2 ▲ 3 ▼ 4 on other data"),
     ],
 )
@@ -85,8 +86,10 @@ def test_a_cell_far_off_is_counted_and_whether_its_page_names_what_weighs_most()
 
 
 def test_the_line_of_records_counts_those_on_real_data_by_their_standing(monkeypatch):
-    records = [SimpleNamespace(profile=p) for p in ("open", "open", "paper", "smoke", "open")]
+    profiles = ("open", "open", "paper", "smoke", "open")
+    records = [SimpleNamespace(profile=p, key=str(i)) for i, p in enumerate(profiles)]
     found = dict(zip(map(id, records), ("fresh", "stale", "witnessed", "fresh", "fresh")))
+    records.append(records[0])  # as an experiment that shares it has it, too
     monkeypatch.setattr(summary, "load_evidence", lambda: SimpleNamespace(records=records))
     monkeypatch.setattr(summary, "standing_check", lambda: lambda record: found[id(record)])
     assert "<b>2</b> fresh, <b>1</b> witnessed, <b>1</b> stale" in summary.standing()

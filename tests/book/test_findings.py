@@ -10,13 +10,14 @@ import pytest
 from xlrepro.book import assemble
 from xlrepro.book.findings import page
 from xlrepro.book.findings.names import Findings
-from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
+from xlrepro.book.findings.numbers import Gap, Number, Sentences
 from xlrepro.book.templating import render
 from xlrepro.book.verdicts import Evidence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.evidence.tables.table import in_words
 
 GAP = '<% set ort = gap("table2", "word:ORT", "word:TRS", "avg") %>'
 WRITTEN = [paper for paper in load_catalog().papers if page.exists(paper)]

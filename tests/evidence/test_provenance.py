@@ -11,6 +11,9 @@ from xlrepro.evidence.provenance import (
     record_anchor,
     total_cost,
 )
+from xlrepro.experiments import experiment, own_records
+from xlrepro.paths import data_dir
+from xlrepro.trials.store import RecordStore
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,12 @@ def test_the_total_cost_is_the_sum(record):
     cost = total_cost(records)
     assert (cost.trials, cost.wall_seconds, cost.training_tokens) == (4, 120.0, 2_000_000)
     assert str(cost) == "4 trials, 2 min, 2.0 million training tokens, on a CPU"
+
+
+def test_a_record_that_several_experiments_share_costs_once(record):
+    shared = record(wall_seconds=30.0)
+    seen = shared.model_copy(update={"experiment": "word_order/table6"})
+    assert total_cost([shared, seen, record(seed=1, wall_seconds=5.0)]).wall_seconds == 35.0
 
 
 def test_nothing_run_costs_nothing():
@@ -59,6 +68,18 @@ def test_the_command_of_a_record_is_one_that_the_program_takes(record):
     parts = shlex.split(command_of([record()]))
     outcome = CliRunner().invoke(build_app(), [*parts[1:], "--help"])
     assert (parts[0], outcome.exit_code) == ("xlrepro", 0)
+
+
+@pytest.mark.parametrize("key", ["ramen/table3", "man_moe/figure4", "word_order/table5"])
+def test_the_command_of_a_shared_record_names_the_experiment_that_trains_it(key):
+    shown = own_records(key, "open", RecordStore(root=data_dir() / "no-local-records"))
+    shared = [record for record in shown if record.trained_in]
+    assert shared
+    assert not any("trained_in" in record.to_json() for record in shared)
+    for record in shared:
+        _, _, experiment_key, *_, systems, _, seeds, _ = shlex.split(command_of([record]))
+        trials = experiment(experiment_key).trials("open", systems.split(","), [int(seeds)])
+        assert record.key in {trial.key for trial in trials}
 
 
 def test_the_caption_states_the_cost(record):

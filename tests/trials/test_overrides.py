@@ -174,3 +174,23 @@ def test_an_error_of_our_own_is_not_blamed_on_the_user():
 def test_a_seed_that_torch_does_not_take_is_refused(seed):
     with pytest.raises(SettingsError, match="whole numbers from 0 to 18446744073709551615"):
         FAKE.trials("open", seeds=[seed])
+
+
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("word_order/table2", {"encoder": "garbage"}),
+        ("man_moe/table3", {"model": {"characters": True}}),
+        ("man_moe/table6", {"targets": ["de"]}),
+    ],
+)
+def test_what_the_rows_decide_themselves_is_refused_not_ignored(key, changes):
+    (name,) = changes
+    with pytest.raises(SettingsError, match=f"{key} sets {name} itself in these rows"):
+        all_experiments()[key].trials("smoke", overrides=changes)
+
+
+def test_a_preset_s_own_value_may_be_given():
+    own = all_experiments()["word_order/table2"].trials("smoke", ["ORT"])
+    same = {"epochs": own[0].settings["epochs"]}
+    assert all_experiments()["word_order/table2"].trials("smoke", ["ORT"], overrides=same) == own

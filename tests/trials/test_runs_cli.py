@@ -197,7 +197,9 @@ def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, 
     result = call("publish")
     lines = (home / "data/results/word_order/fake.open.jsonl").read_text().splitlines()
     assert [json.loads(line)["seed"] for line in lines] == [0, 5]
-    assert "1 records have other settings" in result.stderr
+    assert "1 record has other settings" in result.stderr
+    call("publish", "--all")
+    assert "other settings" not in call("publish").stderr  # what is published is not left out
 
 
 def test_publish_all_takes_every_record(call, home, scheduler):

@@ -61,6 +61,11 @@ def mark_current(digest: str) -> None:
     (book_dir() / CURRENT).write_text(digest, encoding="utf-8")
 
 
+def unmark() -> None:
+    """Take that note away: what is rendered next may be another book, or half of one."""
+    (book_dir() / CURRENT).unlink(missing_ok=True)
+
+
 def everything(profile: str) -> str:
     """Return a digest of all that a book of ``profile``'s notebooks is made from."""
     root, build = project_root(), build_dir()

@@ -129,11 +129,12 @@ def _run_notebooks(planned: "list[Job]", jobs: int, force: bool = False) -> dict
 def _render(profile: str, complete: bool) -> Path:
     """Render the book and return the page to open; a complete one need not be made again."""
     from xlrepro.book.assemble import assemble
-    from xlrepro.book.build import book_dir, everything, mark_current, render
+    from xlrepro.book.build import book_dir, everything, mark_current, render, unmark
     from xlrepro.book.lock import only_one
 
     with only_one(book_dir(), "renders the book", _line):
         digest = everything(profile)
+        unmark()
         page = render(assemble(profile))
         if complete:
             mark_current(digest)

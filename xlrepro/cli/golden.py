@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xlrepro.cli.arguments import chosen_experiments
 from xlrepro.cli.runs import tell_failures
 
 if TYPE_CHECKING:
@@ -45,11 +46,9 @@ def golden(
     if update and not experiments and not everything:
         raise typer.BadParameter("--update runs trials: name experiments, or give --all")
     from xlrepro.evidence import golden as files
-    from xlrepro.experiments import all_experiments, experiment
     from xlrepro.trials.store import RecordStore
 
-    named = experiments or list(all_experiments())
-    chosen = [each for each in map(experiment, named) if "smoke" in each.profiles]
+    chosen = [each for each in chosen_experiments(experiments) if "smoke" in each.profiles]
     if turned_down:
         _check_turned_down(chosen, as_json, whole=not experiments)
         return

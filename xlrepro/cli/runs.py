@@ -261,19 +261,22 @@ def _preset_keys(
     experiments: "list[Experiment]", profiles: tuple[str, ...], store: "RecordStore"
 ) -> set[str]:
     """Return the keys of records that the experiments' own presets ask for; report the others."""
-    from xlrepro.experiments import records_left_out
-    from xlrepro.trials.presets import preset_keys
+    from xlrepro.experiments import asked_for, keys_left_out
 
     keys: set[str] = set()
     for profile in profiles:
-        left_out = records_left_out(profile, store)
+        left_out = keys_left_out(profile, store)
         for each in (e for e in experiments if profile in e.profiles):
-            records = [r for name in each.trained_in for r in store.records(name, profile)]
-            keys |= preset_keys(each, profile, [record.seed for record in records])
-            if count := left_out.get(each.key):
+            keys |= asked_for(each, profile, store)
+            others = {key for key, of in left_out.items() if of == each.key}
+            others -= store.published_keys(each.key, profile)
+            if others:
+                records, have, are = (
+                    ("record", "has", "is") if len(others) == 1 else ("records", "have", "are")
+                )
                 typer.echo(
-                    f"{each.key} {profile}: {count} records have other settings or data than "
-                    "the profile today and are left out (--all publishes them, too)",
+                    f"{each.key} {profile}: {len(others)} {records} {have} other settings or data "
+                    f"than the profile today and {are} left out (--all publishes what is left out)",
                     err=True,
                 )
     return keys

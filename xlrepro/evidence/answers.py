@@ -18,7 +18,7 @@ from xlrepro.evidence.compare import (
 from xlrepro.evidence.deviations import Deviation, deviation_anchor, weighing_most
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.tables.table import number
+from xlrepro.evidence.tables.table import in_words, number
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
 
@@ -28,7 +28,6 @@ MEANING = {
     "paper": "paper scale: evidence for values",
 }
 NO_RECORDS = "Nothing has been run on real data yet: what follows is the paper's own"
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 DECIMALS = {"points": 1, "perplexity": 1}  # of a difference; 3 for fractions and the like
 VERBS = {  # of one claim, of several
     HOLDS: ("holds", "hold"),
@@ -243,13 +242,3 @@ def _ours(
     size, *ends = (number(value, decimals, True) for value in (mean, low, high))
     seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(pair.n))
     return f"{f'{size} {unit}'.rstrip()}, {' to '.join(ends)}, {seeds}", (low, high)
-
-
-def in_words(count: int) -> str:
-    """Return a small number as a word.
-
-    Example:
-        >>> in_words(5), in_words(30)
-        ('five', '30')
-    """
-    return WORDS[count] if count < len(WORDS) else str(count)

@@ -28,9 +28,6 @@ class Paper(Checked):
     """
 
     title: str
-    authors: tuple[str, ...]
-    venue: str
-    year: int
     citation: str
     version: str
     menu: str

@@ -208,8 +208,8 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
         ``COLUMNS``; a number that is not there is ``None``. ``reproduced``, ``low`` and ``high``
         are in the paper's unit; ``difference`` is reproduced minus reported; ``allowed`` is
         rounding plus tolerance. At a profile with a stand-in for the paper's data or pre-trained
-        weights ``verdict`` is ``"other data"`` where both numbers are there, and ``"not in this
-        corpus"`` for a column that the stand-in lacks. ``"quoted"`` is what the paper itself
+        weights ``verdict`` is ``"other data"`` where both numbers are there, and ``"not here"``
+        for a column that the stand-in lacks. ``"quoted"`` is what the paper itself
         quotes from elsewhere.
 
     Raises:

@@ -56,7 +56,8 @@ def duration(seconds: float) -> str:
 
 
 def total_cost(records: Sequence[Record]) -> Cost:
-    """Return what the records cost together."""
+    """Return what the records cost together; one that several experiments share counts once."""
+    records = list({r.key: r for r in records}.values())
     return Cost(
         trials=len(records),
         wall_seconds=sum(r.wall_seconds for r in records),
@@ -122,12 +123,12 @@ class Keys(Entry):
 
 
 def command_of(records: Sequence[Record]) -> str:
-    """Return the command that makes records of the same systems again."""
+    """Return the command that makes records of the same systems again, where they are trained."""
     first = records[0]
     systems = ",".join(first.systems)
     seeds = ",".join(str(seed) for seed in sorted({r.seed for r in records}))
     return (
-        f"xlrepro run {first.experiment} --profile {first.profile} "
+        f"xlrepro run {first.trained_in or first.experiment} --profile {first.profile} "
         f"--systems {shlex.quote(systems)} --seeds {seeds} --again"
     )
 

@@ -110,7 +110,8 @@ def parse_extra(text: str, where: str) -> dict[str, str]:
     return fields
 
 
-def _table_name(table: str) -> str:
+def table_name(table: str) -> str:
+    """Return ``"Table 2"`` for ``"2"``, ``"Figure 2"`` for ``"figure2"``."""
     return f"Table {table}" if table.isdigit() else table.capitalize().replace("Figure", "Figure ")
 
 
@@ -134,7 +135,7 @@ def _cell(
         raise DataError(f"{where}: the row has no {'column' if name else 'system'}")
     value, rounding = parse_number(row["value"])
     entry, source = catalog.experiment(experiment), catalog.paper(paper)
-    place = f"{_table_name(row['table'])}, row {name} ({row['row_group']}), column {column}"
+    place = f"{table_name(row['table'])}, row {name} ({row['row_group']}), column {column}"
     return ReportedCell(
         paper=paper,
         experiment=experiment,
@@ -222,7 +223,7 @@ def _merge_repeats(cells: list[ReportedCell], again: list[ReportedCell]) -> list
         elif merged[index].printed != cell.printed:
             raise DataError(f"{cell.source}: {cell.printed}, but {merged[index].source} differs")
         else:
-            both = f"{merged[index].source}; again in {_table_name(cell.table)}"
+            both = f"{merged[index].source}; again in {table_name(cell.table)}"
             merged[index] = replace(merged[index], source=both)
     return merged
 

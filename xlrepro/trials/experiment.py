@@ -98,7 +98,8 @@ class Experiment:
             raise SettingsError(
                 f"{self.key} does not say how to read records of {record.experiment}"
             )
-        read = {"experiment": self.key, "cells": tuple(self.cells(record))}
+        cells = tuple(self.cells(record))
+        read = {"experiment": self.key, "cells": cells, "trained_in": record.experiment}
         return record.model_copy(update=read)
 
     def announced(self, profile: str) -> list[list[Address]]:
@@ -186,7 +187,20 @@ class Experiment:
         for name in self._whole(systems or ()):
             if not self._changed(profile, self.select([name], profile), wanted[:1], changes):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
-        return self._changed(profile, self.select(systems, profile), wanted, changes)
+        chosen = self.select(systems, profile)
+        made = self._changed(profile, chosen, wanted, changes)
+        for name, value in changes.items():
+            others = {n: v for n, v in changes.items() if n != name}
+            settings = [trial.settings[name] for trial in made if name in trial.settings]
+            if (
+                settings
+                and value not in settings
+                and made == self._changed(profile, chosen, wanted, others)
+            ):
+                raise SettingsError(
+                    f"{self.key} sets {name} itself in these rows: do not override it"
+                )
+        return made
 
     def _changed(
         self, profile: str, systems: Sequence[str], seeds: Sequence[int], changes: Mapping[str, Any]

@@ -57,6 +57,7 @@ class Record(Checked):
         peak_memory_bytes: highest resident memory of the process during the trial.
         peak_gpu_memory_bytes: highest memory torch held on the GPU; ``None`` on a CPU.
         started: UTC, ISO 8601.
+        trained_in: the experiment whose trial it is where another one reads it; not in its JSON.
 
     Its JSON ends in a checksum over all of it, so that a number moved by hand is refused.
     """
@@ -91,6 +92,7 @@ class Record(Checked):
     peak_gpu_memory_bytes: int | None = Field(default=None, ge=0)
     started: str
     signatures: dict[str, str]
+    trained_in: str = Field(default="", exclude=True)
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Record":

@@ -168,6 +168,11 @@ class RecordStore:
                 write_atomically(path, "".join(record.to_json() + "\n" for record in kept))
         return len(known) - len(kept)
 
+    def published_keys(self, experiment: str, profile: str) -> set[str]:
+        """Return the keys of an experiment's published records."""
+        files = self._published_lines(f"{experiment}.{profile}.jsonl")
+        return {record.key for lines in files for record in lines.records(self._report)}
+
     def published_path(self, experiment: str, profile: str) -> Path:
         """Return ``<published>/<paper>/<experiment>.<profile>.jsonl``."""
         return self.published / f"{experiment}.{profile}.jsonl"

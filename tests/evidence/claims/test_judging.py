@@ -280,6 +280,18 @@ def test_a_distance_comes_from_the_profile_where_it_was_computed(numbers):
     assert statuses == {"reported": "fails", "smoke": "holds"}
 
 
+def test_a_comparison_that_no_seed_changes_stands_beside_one_that_seeds_do(numbers):
+    both = claim(
+        'distance("no") < distance("ja") and '
+        'value("table2", "word:ORT", "de") > value("table2", "word:TRS", "de")'
+    )
+    found = numbers(
+        {("word:ORT", "de"): {0: 5.0, 1: 6.0}, ("word:TRS", "de"): {0: 1.0, 1: 1.5}}
+        | {("word:TRS", "no"): {0: 1.0, 1: 2.0}}
+    )
+    assert Judge(found).judge(both, OPEN).status in {"holds", "undecided"}
+
+
 def test_stale_records_are_mentioned(numbers):
     cells = {("word:ORT", "avg"): {0: 2.0, 1: 2.0}, ("word:TRS", "avg"): {0: 1.0, 1: 1.0}}
     verdict = Judge(numbers(cells, stale=True)).judge(ABOVE, OPEN)

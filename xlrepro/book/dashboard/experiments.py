@@ -42,7 +42,7 @@ def _cells(evidence: Evidence, key: str, profile: str) -> Entry:
     entry = evidence.catalog.experiment(key)
     judged = entry.is_judged(profile)
     parts = [f"{counts[v]} {sign}" for v, sign in signs if judged and counts[v]]
-    if profile in entry.stand_ins and counts[OTHER_DATA]:
+    if profile in {*entry.stand_ins, *entry.weights} and counts[OTHER_DATA]:
         parts.append(f"{counts[OTHER_DATA]} on {OTHER_DATA}")
     text = " ".join(parts) or "–"
     detail = ", ".join(f"{counts[v]} {v}" for v in (NOT_RUN, NOT_HERE, QUOTED) if counts[v])

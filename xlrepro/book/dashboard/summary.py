@@ -22,7 +22,7 @@ def scope() -> str:
 
 def standing() -> str:
     """Return how many of the records today's code stands behind, as a line of HTML."""
-    records = [r for r in load_evidence().records if r.profile in EVIDENT]
+    records = list({r.key: r for r in load_evidence().records if r.profile in EVIDENT}.values())
     if not records:
         return "<p>No record on real data is part of this copy yet.</p>"
     counts = Counter(map(standing_check(), records))

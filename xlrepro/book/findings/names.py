@@ -8,7 +8,7 @@ from html import escape
 from statistics import fmean
 from typing import Any
 
-from xlrepro.book.findings.numbers import Gap, Number, Sentences, in_words
+from xlrepro.book.findings.numbers import Gap, Number, Sentences
 from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.claims.files import Claim
@@ -17,7 +17,7 @@ from xlrepro.evidence.claims.table import SIGNS
 from xlrepro.evidence.compare import unit_factor
 from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.provenance import duration, total_cost
-from xlrepro.evidence.tables.table import number
+from xlrepro.evidence.tables.table import in_words, number
 from xlrepro.evidence.view import View
 
 FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "told", "verdict", "judged", "tally",

@@ -4,20 +4,9 @@ import math
 from dataclasses import dataclass, field
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.tables.table import number
+from xlrepro.evidence.tables.table import in_words, number
 
 MOST = 4  # decimals of a difference
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def in_words(count: int) -> str:
-    """Return a count as prose has it.
-
-    Example:
-        >>> in_words(5), in_words(31)
-        ('five', '31')
-    """
-    return WORDS[count] if count < len(WORDS) else str(count)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xlrepro.evidence.reported import ReportedCell, ReportedNumbers
+from xlrepro.evidence.reported import ReportedCell, ReportedNumbers, table_name
 from xlrepro.evidence.tables.table import Entry, Heading, Table
 
 # The marks that the papers print, in words; the word is in the cell's title, the sign beside it.
@@ -56,13 +56,6 @@ def _entry(cell: ReportedCell | None) -> Entry:
     signs = "".join(MARKS[m][0] for m in cell.marks if m in MARKS)
     titles = [cell.source, *(MARKS[m][1] for m in cell.marks if m in MARKS)]
     return Entry(cell.printed + signs, sort=cell.value, title="; ".join(titles))
-
-
-def table_name(table_id: str) -> str:
-    """Return ``"Table 2"`` for ``"2"``, ``"Figure 2"`` for ``"figure2"``."""
-    if table_id.isdigit():
-        return f"Table {table_id}"
-    return table_id.capitalize().replace("Figure", "Figure ")
 
 
 def _metrics(cells: Sequence[ReportedCell]) -> str:

@@ -179,6 +179,19 @@ class Table:
         return "\n".join([self.caption, "", *lines])
 
 
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def in_words(count: int) -> str:
+    """Return a count as prose has it.
+
+    Example:
+        >>> in_words(5), in_words(31)
+        ('five', '31')
+    """
+    return WORDS[count] if count < len(WORDS) else str(count)
+
+
 def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:
     """Return a number with a true minus sign and commas; empty for ``None`` and NaN.
 
