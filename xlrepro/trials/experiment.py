@@ -1,11 +1,12 @@
 """An experiment: one table or figure of a paper, as a list of systems, columns and trials."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.trials.overrides import check_overrides, kinds_of
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import PROFILES, Cell, Trial
@@ -190,17 +191,28 @@ class Experiment:
         chosen = self.select(systems, profile)
         made = self._changed(profile, chosen, wanted, changes)
         for name, value in changes.items():
-            others = {n: v for n, v in changes.items() if n != name}
             settings = [trial.settings[name] for trial in made if name in trial.settings]
-            if (
-                settings
-                and value not in settings
-                and made == self._changed(profile, chosen, wanted, others)
-            ):
-                raise SettingsError(
-                    f"{self.key} sets {name} itself in these rows: do not override it"
-                )
+            if settings and json.loads(json.dumps(value)) not in settings:
+                others = {n: v for n, v in changes.items() if n != name}
+                self._check_that_it_matters(name, made, profile, chosen, wanted, others)
         return made
+
+    def _check_that_it_matters(
+        self,
+        name: str,
+        made: Sequence[Trial],
+        profile: str,
+        systems: Sequence[str],
+        seeds: Sequence[int],
+        others: Mapping[str, Any],
+    ) -> None:
+        """Refuse an override without which the same trials are made."""
+        try:
+            without = self._changed(profile, systems, seeds, others)
+        except XlreproError:  # the others do not fit alone, or need files that are not here
+            return
+        if list(made) == without:
+            raise SettingsError(f"{self.key} sets {name} itself in these rows: do not override it")
 
     def _changed(
         self, profile: str, systems: Sequence[str], seeds: Sequence[int], changes: Mapping[str, Any]

@@ -84,7 +84,7 @@ def test_every_difference_is_shown_in_its_table_and_language(told):
     shown = told(dict.fromkeys(PLACES, AHEAD))
     one = "+4.0 points (+1.5 to +6.5, n = 3)"
     three = f"German {one}, Spanish {one}, Chinese {one}."
-    assert "in F1, which is 1 at most): +0.04 (+0.02 to +0.06, n = 3). Entities" in shown
+    assert "in F1, which is 1 at most): +0.040 (+0.015 to +0.065, n = 3). Entities" in shown
     assert f"`Table 3 </sense_alignment/table3>`, Bi-SaELMo): {three} Sentiment" in shown
     assert f"tweets): German {one}, Spanish {one}. Inference" in shown
     assert f"`Table 5 </sense_alignment/table5>`): {three} Each is judged alone" in shown
