@@ -193,11 +193,8 @@ def printed_sentence(view: View, main: Difference) -> str:
 
 def _what(view: View, main: Difference, ours: str) -> str:
     column = ours if ours == main.column else f"{ours} for {main.column}"
-    entry, block = load_catalog().experiment(view.experiment), main.first.partition(":")[0]
-    answering = entry.answer.first.partition(":")[0] if entry.answer else block
-    elsewhere = main in entry.contrasts and block != answering
-    if entry.reference(main.first) != main.first or elsewhere:
-        column += f", block {block}"
+    if load_catalog().experiment(view.experiment).reference(main.first) != main.first:
+        column += f", block {main.first.partition(':')[0]}"
     return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({column})"
 
 
