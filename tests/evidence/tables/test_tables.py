@@ -285,49 +285,10 @@ def test_the_best_of_a_block_is_bold_where_there_is_more_than_one(frame):
     assert comparison_table(frame).html.count("<b>") == 1
 
 
-def test_the_best_value_of_a_sweep_is_bold_whichever_system_is_ahead(numbers):
-    rows = {"word:ORT": (50.0, 70.0, 60.0), "word:TRS": (90.0, 80.0, 85.0)}
-    found = numbers(
-        {
-            (name, column): {0: score}
-            for name, scores in rows.items()
-            for column, score in zip(("5.0e-04", "1.0e-03", "2.0e-03"), scores, strict=True)
-        },
-        "word_order/learning_rates",
-    )
-    frame = compare(View("word_order/learning_rates", "open", found))
-    assert best_cells(frame) == {("word:ORT", "1.0e-03"), ("word:TRS", "5.0e-04")}
-    assert "Bold: the best of its row." in legend(frame)
-
-
 def test_a_number_leads_to_its_records(frame):
     links = re.findall(r'href="#(r-[^"]+)"', comparison_table(frame).html)
     keys = [keys[0] for keys in frame[frame["n"] > 0]["keys"]]
     assert sorted(links) == sorted(map(record_anchor, keys))
-
-
-@pytest.mark.parametrize(("noise", "parts"), [("noise 0.1/P@1", 2), ("de/P@1", 1)])
-def test_blocks_that_have_hardly_a_row_in_common_stand_apart(numbers, noise, parts):
-    key = "man_moe/mappings"
-    found = numbers(
-        {("mapping:RCSLS", "de/P@1"): {0: 5.0}, ("control:MUSE", noise): {0: 90.0}}, key
-    )
-    frame = compare(View(key, "open", found))
-    tables = comparison_tables(frame[frame["n"] > 0])
-    assert len(tables) == parts
-    assert "–" not in "".join(str(table.rows) for table in tables)
-
-
-def test_a_table_wider_than_a_page_is_cut_between_blocks(numbers):
-    names = ("word:ORT", "word:TRS", "mbert:ORT", "finetune:M-BERT")
-    found = numbers({(name, "de"): {0: 50.0} for name in names})
-    tables = comparison_tables(compare(View("word_order/table2", "open", found)))
-    heads = [[h.text for h in table.headings] for table in tables]
-    assert max(map(len, heads)) <= 9
-    assert [head[0] for head in heads] == ["column"] * len(heads)
-    shown = [name for head in heads for name in head[2:]]
-    assert len(shown) == 12
-    assert tables[0].caption.endswith("(open): word")
 
 
 def test_forty_rows_stand_in_the_page_and_more_in_a_box():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.tables.table import in_words, number
 
-MOST = 4  # decimals of a difference
+MOST_DECIMALS = 4  # of a difference
 
 
 @dataclass
@@ -152,10 +152,13 @@ class Gap:
 
     @property
     def _decimals(self) -> int:
-        """As many as no number but 0 itself needs more of to tell it from 0, at most ``MOST``."""
+        """The fewest at which no number but 0 itself reads as 0, at most ``MOST_DECIMALS``."""
         least = 3 if self.unit == "fraction" else 1
         shown = [abs(v) for v in (self.mean, self.low, self.high) if v and not math.isnan(v)]
-        return next((d for d in range(least, MOST) if all(v >= 0.5 * 10**-d for v in shown)), MOST)
+        return next(
+            (d for d in range(least, MOST_DECIMALS) if all(v >= 0.5 * 10**-d for v in shown)),
+            MOST_DECIMALS,
+        )
 
     def _check(self) -> None:
         self.sentences.need(self.what)

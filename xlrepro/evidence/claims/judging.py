@@ -335,7 +335,7 @@ def _intervals(
     of_seeds: list[Any] = [g for c in single for g in c.gaps] or [None] * len(of_means)
     intervals = []
     for mean, by_seed, draws in zip(of_means, of_seeds, of_draws, strict=True):
-        if np.ndim(by_seed) == 0 and by_seed is not None:  # no seed changes either side
+        if by_seed is not None and np.ndim(by_seed) == 0:  # no seed changes either side
             intervals.append(Interval(mean, mean))
         elif by_seed is not None and math.isclose(mean, np.mean(by_seed), abs_tol=1e-9):
             exact = t_interval(list(by_seed))
