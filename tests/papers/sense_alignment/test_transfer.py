@@ -123,8 +123,9 @@ def test_a_tagger_learns_what_a_vector_says():
     vectors = [torch.randn(5, 3, dtype=torch.double) for _ in range(60)]
     tags = [["B-X" if x > 0 else "O" for x in v[:, 0].tolist()] for v in vectors]
     settings = TaggerSettings(hidden_dim=8, dropout=0.0, learning_rate=0.03, epochs=6)
-    both = tagger.Tagged(vectors, tags)
-    model, fit = tagger.train(both, both, settings, seed=0)
+    known = tagger.tag_set(tags)
+    both = tagger.tagged(vectors, tags, known)
+    model, fit = tagger.train(both, both, known, settings, seed=0)
     assert tagger.f1(model, both, "cpu") > 90
     assert fit.best_epoch == fit.dev_scores.index(max(fit.dev_scores))
 
@@ -180,8 +181,9 @@ def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english
 
     def trained(train_set, dev_set, *arguments):
         seen.append("train")
-        assert (len(train_set), len(dev_set)) == (sizes["en/train"], sizes["en/dev"])
-        assert len(train_set) != len(dev_set)
+        counts = [len(getattr(s, "encoded", s)) for s in (train_set, dev_set)]
+        assert counts == [sizes["en/train"], sizes["en/dev"]]
+        assert counts[0] != counts[1]
         return train(train_set, dev_set, *arguments)
 
     monkeypatch.setattr(transfer_data, "examples", watched)
@@ -236,6 +238,48 @@ def test_one_target_alone_has_the_trials_that_it_has_among_all():
     assert {t.key for t in german} == {t.key for t in every if t.columns == ("de",)}
     with pytest.raises(SettingsError, match="are de, es, zh"):
         table.trials("open", overrides={"targets": "xx"})
+
+
+def test_the_dictionary_of_w_is_among_the_data_whatever_the_language_model():
+    for name in ("table3", "table4", "table5"):
+        table = experiments.experiment(f"sense_alignment/{name}")
+        for trial in table.trials("open", seeds=[0]):
+            target = trial.settings["target"]
+            assert f"muse-full/en-{target}" in dict(trial.data)
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "files"),
+    [
+        ("table3", "de", ["conll-ner/en/train", "conll-ner/en/dev", "conll-ner/de/test"]),
+        ("table4", "jp", [f"cls-acl10/{part}.tsv" for part in ("en/music/dev", "ja/dvd/test")]),
+        ("table5", "zh", ["multinli/train.tsv", "multinli/dev.tsv"]),
+    ],
+)
+def test_supplied_corpora_are_asked_for_by_name_and_then_name_the_trial(
+    monkeypatch, tmp_path, table, target, files
+):
+    monkeypatch.setattr(transfer_data, "supplied_dir", lambda: tmp_path)
+    monkeypatch.setattr(transfer_data.conll_ner, "supplied_dir", lambda: tmp_path)
+
+    def trials():
+        return experiments.experiment(f"sense_alignment/{table}").trials(
+            "paper", seeds=[0], overrides={"targets": target}
+        )
+
+    with pytest.raises(DataError) as error:
+        trials()
+    for file in files:
+        assert file.removeprefix("conll-ner/") in str(error.value)
+    for code, split in [("en", "train"), ("en", "dev"), ("de", "test"), ("ja", "test")]:
+        names = [f"conll-ner/{code}/{split}", f"multinli/{split}.tsv"]
+        names += [f"cls-acl10/{code}/{d}/{split}.tsv" for d in ("books", "music", "dvd")]
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("x")
+    before = trials()[0]
+    (tmp_path / files[0]).write_text("xx")
+    assert trials()[0].key != before.key
 
 
 def test_changed_settings_reach_the_language_model_and_the_head():

@@ -1,41 +1,20 @@
 """BiLSTM-CRF on frozen contextual vectors (Table 3), chosen on English dev."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from xlrepro import metrics
+from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit, TagSet
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment.settings import TaggerSettings
-from xlrepro.training.batches import ordered, shuffled
-from xlrepro.training.learner import BatchLearner
-from xlrepro.training.loop import Fit, Progress, Step, fit
-from xlrepro.training.optimiser import ScheduledAdam
-from xlrepro.training.prediction import EVALUATION_TOKENS, in_order
+from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
+from xlrepro.training.loop import Fit, Progress, fit
+from xlrepro.training.prediction import predicted_tags
 from xlrepro.training.repeatable import compute_repeatably
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """Sentences as features and tags.
-
-    Attributes:
-        vectors: per sentence ``(length, dim)``.
-        tags: per sentence the names of its words' tags.
-    """
-
-    vectors: Sequence[Tensor]
-    tags: Sequence[Sequence[str]]
-
-    def __len__(self) -> int:
-        """Return the number of sentences."""
-        return len(self.vectors)
+from xlrepro.training.settings import FitSettings
 
 
 class FeatureTagger(nn.Module):
@@ -43,38 +22,70 @@ class FeatureTagger(nn.Module):
 
     Args:
         dim: width of the features.
-        names: of the tags.
+        tags: names of the tags.
         settings: sizes and dropout.
     """
 
-    def __init__(self, dim: int, names: Sequence[str], settings: TaggerSettings) -> None:
+    def __init__(self, dim: int, tags: TagSet, settings: TaggerSettings) -> None:
         super().__init__()
-        self.names = tuple(names)
+        self.tags = tags
         self.before = nn.Dropout(settings.dropout)
         self.encoder = BiLSTM(dim, settings.hidden_dim, layers=1, dropout=settings.dropout)
-        self.linear = nn.Linear(self.encoder.output_dim, len(self.names))
-        self.crf = LinearChainCRF(len(self.names))
+        self.linear = nn.Linear(self.encoder.output_dim, len(tags))
+        self.crf = LinearChainCRF(len(tags))
 
-    def emissions(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return ``(batch, length, tags)`` for ``(batch, length, dim)``."""
-        emissions: Tensor = self.linear(self.encoder(self.before(x), mask))
+    def emissions(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return ``(batch, length, tags)``.
+
+        Args:
+            batch: places of the features in the table.
+            table: features of all words of all sentences. ``(words + 1, dim)``
+        """
+        # shape: (batch, length, dim)
+        x = functional.embedding(batch.rows, table)
+        emissions: Tensor = self.linear(self.encoder(self.before(x), batch.mask))
         return emissions
 
+    def loss(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the mean negative log-likelihood of the sentences' tags."""
+        loss: Tensor = self.crf(self.emissions(batch, table), batch.tags, batch.mask)
+        return loss
 
-def tag_names(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return ``O`` and each kind's ``B-`` and ``I-``, sorted.
+    def predict(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the best tag numbers, ``(batch, length)``."""
+        return self.crf.decode(self.emissions(batch, table), batch.mask)
+
+
+def tag_set(gold: Sequence[Sequence[str]]) -> TagSet:
+    """Return ``O`` and each kind's ``B-`` and ``I-``.
 
     Example:
-        >>> tag_names([["O", "I-PER"]])
+        >>> tag_set([["O", "I-PER"]]).names
         ('B-PER', 'I-PER', 'O')
     """
-    kinds = {tag[2:] for sentence in tags for tag in sentence if tag != "O"}
-    return tuple(sorted({"O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")}))
+    kinds = {tag[2:] for tags in gold for tag in tags if tag != "O"}
+    return TagSet(["O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")])
+
+
+def tagged(vectors: Sequence[Tensor], gold: Sequence[Sequence[str]], tags: TagSet) -> TaggedSplit:
+    """Return sentences as a table with a row per word, and their tags.
+
+    Args:
+        vectors: per sentence ``(length, dim)``.
+        gold: per sentence the names of its words' tags.
+        tags: those that a tagger knows.
+    """
+    # shape: (words + 1, dim); row 0 is padding
+    table = torch.cat([vectors[0].new_zeros(1, vectors[0].shape[1]), *vectors])
+    rows = torch.arange(1, len(table)).split([len(x) for x in vectors])
+    numbers = [torch.tensor([tags.number(name) for name in names]) for names in gold]
+    return TaggedSplit(EncodedSplit("", table, list(rows), numbers), [tuple(t) for t in gold])
 
 
 def train(
-    train_set: Tagged,
-    dev_set: Tagged,
+    train_set: TaggedSplit,
+    dev_set: TaggedSplit,
+    tags: TagSet,
     settings: TaggerSettings,
     seed: int,
     device: str = "cpu",
@@ -85,6 +96,7 @@ def train(
     Args:
         train_set: English sentences.
         dev_set: English sentences that the epoch is chosen on.
+        tags: those of the training sentences.
         settings: sizes and training.
         seed: of weights, dropout and batches.
         device: where to train.
@@ -92,68 +104,19 @@ def train(
     """
     torch.manual_seed(seed)
     compute_repeatably(device)
-    first = train_set.vectors[0]
-    tagger = FeatureTagger(first.shape[1], tag_names(train_set.tags), settings)
-    tagger = tagger.to(first.dtype).to(device)
-    adam = ScheduledAdam(tagger, settings.learning_rate, clip_norm=settings.clip_norm)
-    generator = np.random.default_rng(seed)
-    number = {name: i for i, name in enumerate(tagger.names)}
-    gold = [torch.tensor([number[tag] for tag in tags]) for tags in train_set.tags]
+    table = train_set.encoded.table
+    tagger = FeatureTagger(table.shape[1], tags, settings).to(table.dtype).to(device)
+    values = settings.model_dump(exclude={"hidden_dim", "dropout"})
+    fitting = FitSettings(**values, schedule="constant", warmup_steps=0)
 
-    def step(batch: list[int]) -> Step:
-        x, mask = _padded([train_set.vectors[row] for row in batch], device)
-        # shape: (batch, length)
-        tags = nn.utils.rnn.pad_sequence([gold[row] for row in batch], batch_first=True)
-        emissions = tagger.emissions(x, mask)
-        loss = tagger.crf(emissions, tags.to(device), mask, reduction="mean")
-        return Step(adam.step(loss), tokens=int(mask.sum()))
+    def dev_score() -> float:
+        return f1(tagger, dev_set, device)
 
-    learner = BatchLearner(
-        tagger,
-        adam,
-        lambda round_: shuffled(_lengths(train_set.vectors), settings.batch_size, generator),
-        step,
-        partial(f1, tagger, dev_set, device),
-        generator,
-    )
+    learner = tagger_learner(tagger, train_set.encoded, dev_score, fitting, seed, device)
     return tagger, fit(learner, settings.epochs, settings.patience, progress)
 
 
-class _Batch(NamedTuple):
-    """Numbers of some sentences, their features ``(batch, length, dim)``, and where words are."""
-
-    indices: list[int]
-    x: Tensor
-    mask: Tensor
-
-
-def predict(tagger: FeatureTagger, vectors: Sequence[Tensor], device: str) -> list[list[str]]:
-    """Return the best tags of each sentence."""
-    batches = (
-        _Batch(rows, *_padded([vectors[row] for row in rows], device))
-        for rows in ordered(_lengths(vectors), EVALUATION_TOKENS)
-    )
-
-    def names(batch: _Batch) -> list[list[str]]:
-        tags = tagger.crf.decode(tagger.emissions(batch.x, batch.mask), batch.mask).tolist()
-        return [
-            [tagger.names[n] for n in numbers[: len(vectors[row])]]
-            for row, numbers in zip(batch.indices, tags, strict=True)
-        ]
-
-    return in_order(tagger, batches, names)
-
-
-def f1(tagger: FeatureTagger, examples: Tagged, device: str) -> float:
+def f1(tagger: FeatureTagger, split: TaggedSplit, device: str) -> float:
     """Return the F1 of spans, percent."""
-    return metrics.span_f1(examples.tags, predict(tagger, examples.vectors, device))
-
-
-def _padded(vectors: Sequence[Tensor], device: str) -> tuple[Tensor, Tensor]:
-    lengths = torch.tensor(_lengths(vectors))
-    x = nn.utils.rnn.pad_sequence(list(vectors), batch_first=True)
-    return x.to(device), (torch.arange(x.shape[1]) < lengths[:, None]).to(device)
-
-
-def _lengths(vectors: Sequence[Tensor]) -> list[int]:
-    return [len(x) for x in vectors]
+    predicted = predicted_tags(tagger, split.encoded, device)
+    return score("NER", split.gold, predicted, tagger.tags)

@@ -32,18 +32,24 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill the F1 of the target language, percent (Table 3)."""
     settings = validated(trial.settings, trial.label, TransferSettings)
     assert settings.tagger is not None
-    sets = [_tagged(settings, settings.source, split, None, context) for split in ("train", "dev")]
-    spread = _spread(sets[0].vectors)
-    train, dev = (tagger.Tagged(_scaled(s.vectors, spread), s.tags) for s in sets)
+    read = partial(_labelled, settings, context)
+    (train, gold), (dev, dev_gold) = (read(settings.source, s, None) for s in ("train", "dev"))
+    spread, tags = _spread(train), tagger.tag_set(gold)
     model, fit = tagger.train(
-        train, dev, settings.tagger, trial.seed, context.device, context.progress
+        tagger.tagged(_scaled(train, spread), gold, tags),
+        tagger.tagged(_scaled(dev, spread), dev_gold, tags),
+        tags,
+        settings.tagger,
+        trial.seed,
+        context.device,
+        context.progress,
     )
     (column,) = trial.columns
     cells = []
     for system in trial.systems:
         maps = _maps(settings, system, context)
-        test = _tagged(settings, settings.target, "test", maps, context)
-        test = tagger.Tagged(_scaled(test.vectors, spread), test.tags)
+        vectors, test_gold = read(settings.target, "test", maps)
+        test = tagger.tagged(_scaled(vectors, spread), test_gold, tags)
         cells.append(Cell(system, column, tagger.f1(model, test, context.device), "F1"))
     signatures = {"F1": metrics.span_f1_signature()}
     return _result(settings, cells, signatures, [fit], fit.tokens, context)
@@ -127,16 +133,17 @@ def _scaled(vectors: Sequence[Tensor], spread: tuple[Tensor, Tensor]) -> list[Te
     return [(v - mean) / deviation for v in vectors]
 
 
-def _tagged(
+def _labelled(
     settings: TransferSettings,
+    context: TrialContext,
     language: str,
     split: str,
     maps: Tensor | None,
-    context: TrialContext,
-) -> tagger.Tagged:
+) -> tuple[list[Tensor], list[tuple[str, ...]]]:
+    """Return the vectors of each sentence's tokens, ``(length, dim)``, and the tokens' tags."""
     examples = transfer_data.examples("ner", settings, language, split)
     vectors = _vectors(settings, language, examples, 0, maps, context)
-    return tagger.Tagged(vectors, [e.labels[: settings.longest] for e in examples])
+    return vectors, [e.labels[: settings.longest] for e in examples]
 
 
 def _vectors(

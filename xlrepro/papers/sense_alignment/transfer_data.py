@@ -20,6 +20,8 @@ from xlrepro.corpora.artificial.semantics import contradicted, sentiment, weaken
 from xlrepro.corpora.artificial.tree import Realisation
 from xlrepro.corpora.readers import conll_ner
 from xlrepro.corpora.readers.tsv import read_rows
+from xlrepro.corpora.sentences import Sentence
+from xlrepro.corpora.supplied import size
 from xlrepro.embeddings.open.tokenise import tokenise
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.pretraining import text
@@ -136,7 +138,7 @@ def ner_file(corpus: str, language: str, split: str) -> str:
 def _entities(corpus: str, language: str, split: str) -> list[Example]:
     if corpus == conll_ner.NAME:
         (file,) = conll_ner.files([(language, split)])
-        sentences = list(conll_ner.read(file))
+        sentences: Sequence[Sentence] = conll_ner.read(file)
     else:
         sentences = loading.load(corpus, ner_file(corpus, language, split))
     return [Example((s.tokens,), s.entities or ()) for s in sentences]
@@ -148,8 +150,8 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
         rows = loading.load_rows(corpus, f"{language}/{split}")
         kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
     else:
-        path = supplied_dir() / corpus / language / domain / f"{split}.tsv"
-        kept = [(label, line) for label, line in _supplied(path, 2)]
+        (path,) = _supplied([f"{corpus}/{language}/{domain}/{split}.tsv"], 2)
+        kept = [(label, line) for label, line in read_rows(path, 2)]
     said = [(label, tuple(tokenise(line, language))) for label, line in kept]
     return [Example((words,), (label,)) for label, words in said if words]
 
@@ -162,7 +164,8 @@ def _inference(corpus: str, language: str, split: str) -> list[Example]:
     elif corpus == "xnli+sick":
         rows = _xnli_and_sick(split)
     else:
-        rows = _supplied(supplied_dir() / corpus / f"{split}.tsv", 3)
+        (path,) = _supplied([f"{corpus}/{split}.tsv"], 3)
+        rows = read_rows(path, 3)
     return [
         Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
         for p, h, label in rows
@@ -189,33 +192,68 @@ def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
     return pairs
 
 
-def _supplied(path: Path, columns: int) -> Sequence[tuple[str, ...]]:
-    if not path.is_file():
-        raise DataError(f"{path} is missing: put the corpus there, {columns} columns, tabs between")
-    return read_rows(path, columns)
+def _supplied(names: Sequence[str], columns: int) -> list[Path]:
+    """Return supplied files by their names below the folder of supplied files.
+
+    Raises:
+        DataError: naming all that are not there.
+    """
+    paths = [supplied_dir() / name for name in names]
+    missing = [name for name, path in zip(names, paths, strict=True) if not path.is_file()]
+    if missing:
+        raise DataError(
+            f"no {', '.join(missing)} below {supplied_dir()}: put the corpus there, {columns} "
+            "columns, tabs between, or set XLREPRO_SUPPLIED to the folder above it"
+        )
+    return paths
 
 
 def data_hashes(task: str, settings: TransferSettings) -> dict[str, str]:
-    """Return the content hash of every file that a trial reads, and of its models' text."""
+    """Return what identifies all that a trial reads: corpora, seed dictionary, its models' text.
+
+    Raises:
+        DataError: naming supplied files of the corpus that are missing.
+    """
     hashes = {}
     for model in (settings.source_model, settings.target_reader):
         hashes["text/" + "-".join(model.languages)] = text.text_hash(model)
     if settings.corpus == "artificial":
         return hashes | {"artificial": f"family {text.FAMILY_SEED}"}
-    files = _files(task, settings)
-    return hashes | {f"{name}/{file}": registry.content_hash(name, file) for name, file in files}
+    pairs = ("muse-full", f"{settings.source}-{settings.target}")  # W's, with any model
+    for name, file in (pairs, *_files(task, settings)):
+        hashes[f"{name}/{file}"] = registry.content_hash(name, file)
+    for path in _supplied_files(settings):
+        hashes[f"supplied/{path.relative_to(supplied_dir())}"] = size(path)
+    return hashes
+
+
+def _splits(settings: TransferSettings) -> list[tuple[str, str]]:
+    return [(settings.source, "train"), (settings.source, "dev"), (settings.target, "test")]
 
 
 def _files(task: str, settings: TransferSettings) -> list[tuple[str, str]]:
-    corpus, source, target = settings.corpus, settings.source, settings.target
-    splits = [(source, "train"), (source, "dev"), (target, "test")]
+    """Return the registered files that a trial reads, each by its corpus and name."""
+    corpus, splits = settings.corpus, _splits(settings)
     if corpus == "panx-wikiann":
         return [(corpus, ner_file(corpus, code, split)) for code, split in splits]
     if corpus == "sentiment-umsab":
         return [(corpus, f"{code}/{split}") for code, split in splits]
     if task == "inference":
-        files = [("xnli", f"{target}/test")]
+        files = [("xnli", f"{settings.target}/test")]
         if corpus == "xnli+sick":
             files += [("xnli", "en/dev"), *(("sick", p) for p in ("train", "trial", "test"))]
         return files
-    return []  # supplied by the user
+    return []
+
+
+def _supplied_files(settings: TransferSettings) -> list[Path]:
+    """Return the supplied files that a trial reads besides its models' text."""
+    corpus = settings.corpus
+    if corpus == conll_ner.NAME:
+        return conll_ner.files(_splits(settings))
+    if corpus == "cls-acl10":
+        parts = itertools.product(settings.domains, _splits(settings))
+        return _supplied([f"{corpus}/{code}/{d}/{split}.tsv" for d, (code, split) in parts], 2)
+    if corpus == "multinli":
+        return _supplied([f"{corpus}/{split}.tsv" for split in ("train", "dev")], 3)
+    return []
