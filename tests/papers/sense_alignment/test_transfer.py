@@ -193,6 +193,15 @@ def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english
     assert seen == ["en/train", "en/dev", "train", "de/test"] * len(trial.columns)
 
 
+def test_the_width_of_vectors_is_one_where_they_are_scaled_by_their_own():
+    torch.manual_seed(0)
+    vectors = list(torch.randn(30, 5, 4, dtype=torch.double) * torch.tensor([1, 3, 5, 7]) + 2)
+    spread = transfer._spread(vectors)
+    assert transfer._width(transfer._scaled(vectors, spread)) == pytest.approx(1, abs=1e-4)
+    drawn_together = [spread[0] + (v - spread[0]) * 0.4 for v in vectors]
+    assert transfer._width(transfer._scaled(drawn_together, spread)) == pytest.approx(0.4, abs=1e-4)
+
+
 @pytest.mark.parametrize("name", ["table3", "table4", "table5"])
 def test_every_system_has_the_language_model_that_its_name_says(name):
     table = experiments.experiment(f"sense_alignment/{name}")

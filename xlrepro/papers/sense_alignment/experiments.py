@@ -231,7 +231,7 @@ def _with_begun(block: str, names: Sequence[str], **more: Any) -> tuple[System, 
     )
 
 
-_OPEN_COST = "one language model each (two to five minutes of a core), then a minute a head"
+_OPEN_COST = "five to fifteen minutes of a core for a language model, a minute for a head"
 _PAPER_COST = "GPUs for days per language model, and corpora that the user supplies"
 _COST = {"smoke": "seconds", "open": _OPEN_COST, "paper": _PAPER_COST}
 _experiment = partial(Experiment, cost=_COST, default_seeds=SEEDS)
