@@ -1,5 +1,6 @@
 """The command line as a user meets it: in a process of its own."""
 
+import errno
 import json
 import os
 import signal
@@ -63,6 +64,22 @@ def call(monkeypatch, capsys):
         return end.value.code or 0, *capsys.readouterr()
 
     return call
+
+
+def test_status_of_a_paper_is_that_of_all_its_experiments(call):
+    status, shown, _ = call("status", "ramen", "--json")
+    papers = {key.partition("/")[0] for key in json.loads(shown)}
+    assert (status, papers) == (0, {"ramen"})
+    assert len(json.loads(shown)) > 1
+
+
+def test_a_file_that_may_not_be_touched_is_named_in_one_line(call, monkeypatch):
+    def refused():
+        raise PermissionError(errno.EACCES, "Permission denied", "/mine/x.verified")
+
+    monkeypatch.setattr("xlrepro.corpora.registry.list_datasets", refused)
+    told = (2, "", "xlrepro: /mine/x.verified cannot be used (Permission denied)\n")
+    assert call("data", "verify") == told
 
 
 @pytest.mark.parametrize(
@@ -148,9 +165,11 @@ def test_a_place_that_cannot_be_written_or_stood_in_is_one_line(tmp_path, line, 
 
 
 def test_what_the_terminal_has_no_letters_for_is_replaced():
-    done = shell("xlrepro data list", PYTHONIOENCODING="ascii")
+    done, whole = (
+        shell("xlrepro status ramen", PYTHONIOENCODING=code) for code in ("ascii", "utf-8")
+    )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "?" in done.stdout
+    assert (done.stdout.isascii(), whole.stdout.isascii()) == (True, False)
 
 
 @pytest.mark.parametrize("columns", ["0", "-5", "1", "wide", "9" * 5000])

@@ -6,12 +6,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from xlrepro.errors import StoreError
 from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore, write_atomically
+from xlrepro.trials.store import RecordStore, locked, write_atomically
 
 ENDLESS_PUTS = """
 import sys
@@ -220,6 +221,20 @@ def test_publishing_keeps_what_is_published(store, tmp_path, record_of):
     other_machine.put(record_of(1))
     [file] = other_machine.publish()
     assert (file.added, file.total) == (1, 2)
+
+
+def test_two_builds_do_not_publish_into_one_file_at_once(store, tmp_path, record_of):
+    store.put(record_of(0))
+    [file] = store.publish()
+    other_build = RecordStore(tmp_path / "other", store.published)
+    other_build.put(record_of(1))
+    publishing = Thread(target=other_build.publish)
+    with locked(file.path):
+        publishing.start()
+        publishing.join(0.3)
+        assert publishing.is_alive()
+    publishing.join(10)
+    assert len(store.published_keys("word_order/fake", "open")) == 2
 
 
 def test_publishing_again_changes_nothing(store, record_of):

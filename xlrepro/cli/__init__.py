@@ -41,6 +41,7 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
 }
 # What a write to a full disk or a closed terminal says.
 NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 
 
 def _print_version(wanted: bool) -> None:
@@ -188,6 +189,9 @@ def main() -> None:
         _drop_output()
         sys.exit(1)
     except OSError as error:
+        if error.filename is not None and error.errno in NOT_ALLOWED:
+            print(f"xlrepro: {error.filename} cannot be used ({error.strerror})", file=sys.stderr)
+            sys.exit(2)
         if error.errno not in NOT_WRITTEN or error.filename is not None:
             raise
         print(f"xlrepro: the output cannot be written ({error.strerror})", file=sys.stderr)

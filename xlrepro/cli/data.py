@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xlrepro.cli.printing import print_table
+
 if TYPE_CHECKING:
     from xlrepro.corpora.registry import Dataset
 
@@ -118,7 +120,6 @@ def _summary(entry: "Dataset") -> dict[str, Any]:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -138,7 +139,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             f"{row['cached']}/{row['files']}",
             f"{row['bytes'] / 1e6:.1f}",
         )
-    Console().print(table)
+    print_table(table)
 
 
 def _progress(file_ids: list[str], name: str, shown: bool) -> Any:

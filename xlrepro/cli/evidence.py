@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from xlrepro.cli.printing import print_table
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
@@ -24,7 +26,10 @@ Keys = Annotated[list[str] | None, typer.Argument(metavar="[EXPERIMENT...]")]
 
 
 def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson = False) -> None:
-    """Show reported beside reproduced: every experiment on a line, or named ones cell by cell."""
+    """Show reported beside reproduced: every experiment on a line, or named ones cell by cell.
+
+    A paper's name stands for all of its experiments.
+    """
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare, compared_rows
     from xlrepro.evidence.reproduced import gather
@@ -33,7 +38,9 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     from xlrepro.trials.fingerprint import STALE, standing_check
 
     catalog = load_catalog()
-    keys = list(experiments or catalog.experiments)
+    known = catalog.experiments
+    papers = {name: [k for k in known if k.startswith(f"{name}/")] for name in experiments or ()}
+    keys = list(dict.fromkeys(k for name, own in papers.items() for k in own or [name])) or [*known]
     for key in keys:
         catalog.experiment(key)
     built, standing = all_experiments(), standing_check()
@@ -42,28 +49,19 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     views = {key: View(key, profile, numbers[key]) for key in keys}
     if experiments and not as_json:
         for key, view in views.items():
-            _print(_cells_table(compare(view, experiment=built.get(key))))
+            print_table(_cells_table(compare(view, experiment=built.get(key))))
         return
     cells = {key: compared_rows(view, experiment=built.get(key)) for key, view in views.items()}
     if as_json:
         typer.echo(json.dumps(cells, ensure_ascii=False, indent=1))
     else:
         standings = {k: Counter(map(standing, of)) for k, of in records.items()}
-        _print(_overview(cells, standings, profile))
+        print_table(_overview(cells, standings, profile))
         for key, count in records_left_out(profile).items():
             typer.echo(
                 f"{key}: {count} record{'s' * (count > 1)} with other settings or data than "
                 f"{profile} has today {'are' if count > 1 else 'is'} not shown."
             )
-
-
-def _print(table: "RichTable") -> None:
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:  # a file or a pipe has no width of its own
-        console = Console(width=200)
-    console.print(table)
 
 
 def _table(title: str) -> "RichTable":
@@ -137,7 +135,7 @@ def claims(
     if as_json:
         typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
     else:
-        _print(_claims_table(content))
+        print_table(_claims_table(content))
 
 
 def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,7 +161,7 @@ class RecordStore:
             StoreError: if the file is broken (nothing of it is changed) or cannot be written.
         """
         path = self.published_path(experiment, profile)
-        with FileLock(self._lock_path(f"publish.{path.name}")):
+        with locked(path):
             known = _read_whole(path) if path.exists() else {}
             kept = [record for key, record in known.items() if key not in keys]
             if len(kept) < len(known):
@@ -197,7 +197,7 @@ class RecordStore:
         return folder / f"{name}.lock"
 
     def _publish_one(self, path: Path, records: Iterable[Record]) -> PublishedFile:
-        with FileLock(self._lock_path(f"publish.{path.name}")):
+        with locked(path):
             known = _read_whole(path) if path.exists() else {}
             added = replaced = 0
             for record in records:
@@ -271,6 +271,27 @@ class RecordStore:
                     path.unlink(missing_ok=True)
             except (OSError, ValueError, OverflowError):
                 continue  # renamed meanwhile, in a folder to read only, or not one of ours
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file that several processes change.
+
+    It lies beside the file, so that it is one lock whatever build folder each process has.
+
+    Raises:
+        StoreError: if it cannot be written there.
+    """
+    _make_folder(path.parent)
+    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    try:
+        lock.acquire()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_atomically(path: Path, text: str) -> None:

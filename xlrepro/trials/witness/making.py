@@ -11,15 +11,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from xlrepro.errors import SettingsError
-from xlrepro.paths import build_dir
 from xlrepro.trials import machine
 from xlrepro.trials.fingerprint import Fingerprint, SourceTree
 from xlrepro.trials.record import Record
 from xlrepro.trials.sources import OWN
-from xlrepro.trials.store import write_atomically
+from xlrepro.trials.store import locked, write_atomically
 from xlrepro.trials.tasks import function_name
 from xlrepro.trials.trial import Trial
 from xlrepro.trials.witness import sides
@@ -213,9 +210,8 @@ def keep(witness: Witness) -> None:
     Raises:
         StoreError: if it cannot be written.
     """
-    path, locks = witness_file(), build_dir() / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    with FileLock(locks / f"{path.name}.lock"):
+    path = witness_file()
+    with locked(path):
         same = witness.address, witness.trials
         others = [w for w in load_witnesses() if (w.address, w.trials) != same]
         lines = sorted([*others, witness], key=lambda w: (w.task, w.profile, w.commit, w.trials))
