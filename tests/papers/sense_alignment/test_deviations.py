@@ -5,13 +5,13 @@ import pytest
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment.experiments import EXPERIMENTS
-from xlrepro.papers.sense_alignment.systems import AFTERWARDS, VARIANTS
+from xlrepro.papers.sense_alignment.systems import AFTERWARDS, ORTHOGONAL, VARIANTS
 
 
 def variants(key):
     """Return (row, the row that it is a variant of) of an experiment."""
     names = [system.identifier for system in experiment(key).systems]
-    pairs = [(n, n.removesuffix(v)) for n in names for v in (*VARIANTS, AFTERWARDS)]
+    pairs = [(n, n.removesuffix(v)) for n in names for v in (*VARIANTS, AFTERWARDS, ORTHOGONAL)]
     return [(row, model) for row, model in pairs if row != model and model in names]
 
 

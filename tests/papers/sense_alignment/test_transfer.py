@@ -25,6 +25,7 @@ from xlrepro.papers.sense_alignment.segmentation import words_of_characters
 from xlrepro.papers.sense_alignment.settings import DisambiguationSettings, TaggerSettings
 from xlrepro.papers.sense_alignment.systems import (
     FROM_STATES,
+    ORTHOGONAL,
     TRANSFER,
     changes,
     language_model,
@@ -212,7 +213,8 @@ def test_every_system_has_the_language_model_that_its_name_says(name):
         (model,) = {TRANSFER[system.split(":", 1)[1]][0] for system in trial.systems}
         settings = transfer.validated(trial.settings, "test", transfer.TransferSettings)
         read = settings.source_model
-        assert (settings.target_model is not None) == (model == "ELMo")
+        assert (settings.target_model is not None) == (model.removesuffix(ORTHOGONAL) == "ELMo")
+        assert (settings.map == "orthogonal") == model.endswith(ORTHOGONAL)
         assert read.dictionary == model.startswith("Bi-SaELMo")
         assert read.senses.senses == (3 if model.startswith("Bi-SaELMo") else 1)
         assert (read.senses.begin == "states") == model.endswith(FROM_STATES)

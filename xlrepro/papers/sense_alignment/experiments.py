@@ -26,6 +26,7 @@ from xlrepro.papers.sense_alignment.systems import (
     FROM_STATES,
     LABELLED,
     MAJORITY,
+    ORTHOGONAL,
     OWN,
     PURITY,
     TRANSFER,
@@ -104,12 +105,15 @@ def transfer_settings(
             head_changes = {k: changed.others[k] for k in fields & changed.others.keys()}
             values[head] = {**values[head], **head_changes}
             values |= {k: v for k, v in changed.others.items() if k not in head_changes}
-    two = name != "ELMo"
-    source = language_model(profile, name, target if two else SOURCE, changed)
+    model = name.removesuffix(ORTHOGONAL)
+    if model != name:
+        values["map"] = "orthogonal"
+    two = model != "ELMo"
+    source = language_model(profile, model, target if two else SOURCE, changed)
     values |= {
         "target": target,
         "source_model": source,
-        "target_model": None if two else language_model(profile, name, target, changed),
+        "target_model": None if two else language_model(profile, model, target, changed),
     }
     return validated(values, f"{table} {profile} {name} {target}", TransferSettings)
 
@@ -221,11 +225,11 @@ def _systems(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...
     return tuple(System(block, name, **more) for name in names)
 
 
-def _with_begun(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...]:
-    """Return a block's rows; those whose centres begin at states are ours and run by name."""
+def _with_variants(block: str, names: Sequence[str], **more: Any) -> tuple[System, ...]:
+    """Return a block's rows; variants are ours and run by name."""
     return tuple(
         System(block, name, default=False, ours=True)
-        if name.endswith(FROM_STATES)
+        if name.endswith((FROM_STATES, ORTHOGONAL))
         else System(block, name, **more)
         for name in names
     )
@@ -241,8 +245,8 @@ EXPERIMENTS = (
     _experiment(
         key=f"{PAPER}/table2",
         systems=(
-            *_with_begun("wsd", MONOLINGUAL),
-            *_with_begun("lemma", MONOLINGUAL, ours=True),
+            *_with_variants("wsd", MONOLINGUAL),
+            *_with_variants("lemma", MONOLINGUAL, ours=True),
             *_systems(f"wsd{EQUAL_TIME}", TIMED, ours=True),
             *_systems(f"lemma{EQUAL_TIME}", TIMED, ours=True),
             *_systems("baseline", BASELINES, ours=True),
@@ -252,21 +256,21 @@ EXPERIMENTS = (
     ),
     _experiment(
         key=f"{PAPER}/table3",
-        systems=_with_begun("main", tuple(TRANSFER)),
+        systems=_with_variants("main", tuple(TRANSFER)),
         columns=("de", "es", "zh"),
         make_trials=_transfer("table3", "entities"),
         default_seeds=HEAD_SEEDS,
     ),
     _experiment(
         key=f"{PAPER}/table4",
-        systems=_with_begun("sentiment", tuple(TRANSFER)),
+        systems=_with_variants("sentiment", tuple(TRANSFER)),
         columns=(*_DOMAINS, "de/tweets", "es/tweets"),
         make_trials=_transfer("table4", "sentiment"),
         default_seeds=HEAD_SEEDS,
     ),
     _experiment(
         key=f"{PAPER}/table5",
-        systems=_with_begun("xnli", tuple(TRANSFER)),
+        systems=_with_variants("xnli", tuple(TRANSFER)),
         columns=("de", "es", "zh"),
         make_trials=_transfer("table5", "inference"),
         default_seeds=HEAD_SEEDS,

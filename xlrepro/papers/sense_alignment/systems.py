@@ -19,6 +19,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     CENTRED: {"centred": True},
     FROM_STATES: {"begin": "states"},
 }
+ORTHOGONAL = " (orthogonal W)"  # likewise, of Tables 3 to 5: W may turn vectors, not shrink them
 # System of Tables 3 to 5 -> language model, and whether W is applied.
 TRANSFER = {
     "ELMo": ("ELMo", False),
@@ -29,6 +30,9 @@ TRANSFER = {
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
     f"Bi-SaELMo{FROM_STATES}": (f"Bi-SaELMo{FROM_STATES}", False),
     f"Bi-SaELMo+Proj{FROM_STATES}": (f"Bi-SaELMo{FROM_STATES}", True),
+    f"ELMo+Proj{ORTHOGONAL}": (f"ELMo{ORTHOGONAL}", True),
+    f"Joint-ELMo+Proj{ORTHOGONAL}": (f"Joint-ELMo{ORTHOGONAL}", True),
+    f"Bi-SaELMo+Proj{ORTHOGONAL}": (f"Bi-SaELMo{ORTHOGONAL}", True),
 }
 AFTERWARDS = " (centres afterwards)"  # likewise: they follow a finished model
 # Language model -> (network, senses of the preset, whether it reads two languages).
