@@ -170,9 +170,9 @@ def test_an_error_of_our_own_is_not_blamed_on_the_user():
         changed.trials("open")
 
 
-@pytest.mark.parametrize("seed", [2**64, -1, True, 1.5])
+@pytest.mark.parametrize("seed", [2**32, -1, True, 1.5])
 def test_a_seed_that_torch_does_not_take_is_refused(seed):
-    with pytest.raises(SettingsError, match="whole numbers from 0 to 18446744073709551615"):
+    with pytest.raises(SettingsError, match="whole numbers from 0 to 4294967295"):
         FAKE.trials("open", seeds=[seed])
 
 

@@ -38,7 +38,7 @@ class System:
 
 MakeTrials = Callable[[str, Sequence[str], Sequence[int], Mapping[str, Any]], list[Trial]]
 ReadCells = Callable[[Record], list[Cell]]
-LARGEST_SEED = 2**64 - 1  # the largest that torch.manual_seed takes
+LARGEST_SEED = 2**32 - 1  # with which every generator can begin, multiplied by a million too
 Address = tuple[str, str]  # the system and the column of a cell
 ReadTogether = Callable[[Sequence[Record]], list[Record]]
 NameCells = Callable[[Trial], list[Address]]

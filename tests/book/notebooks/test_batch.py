@@ -83,7 +83,7 @@ def test_a_device_that_is_not_here_stops_the_batch_before_anything_runs(
     assert plan(None, "smoke", {"device": "cuda", "scheduler": "tcp://far:8786"})
 
 
-def test_a_system_that_the_experiment_lacks_stops_the_batch_before_anything_runs(
+def test_systems_and_seeds_that_cannot_be_had_stop_the_batch_before_anything_runs(
     project, write_notebook, monkeypatch
 ):
     own = Experiment("fake/one", (System("word", "ORT"),), ("de",), lambda *_: [])
@@ -91,6 +91,9 @@ def test_a_system_that_the_experiment_lacks_stops_the_batch_before_anything_runs
     write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nsystems = []")
     with pytest.raises(SettingsError, match="no system 'nope'; it has: word:ORT"):
         plan(None, "smoke", {"systems": ["nope"]})
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nseeds = [0]")
+    with pytest.raises(SettingsError, match="seeds must be whole numbers from 0"):
+        plan(None, "smoke", {"seeds": [2**32]})
 
 
 @pytest.mark.parametrize("name", ["seeds", "systems", "device", "scheduler"])
@@ -112,7 +115,7 @@ def experiments(monkeypatch):
     def name(profiles, draws_on=None):
         drawn = draws_on or {}
         known = {
-            key: SimpleNamespace(profiles=of_key, draws_on=drawn.get(key, ()))
+            key: SimpleNamespace(profiles=of_key, draws_on=drawn.get(key, ()), trials=lambda *_: [])
             for key, of_key in profiles.items()
         }
         monkeypatch.setattr(batch, "all_experiments", lambda: known)

@@ -164,12 +164,12 @@ def plan(
 
 
 def _check_run(experiment: str, profile: str, values: Mapping[str, Any]) -> None:
-    """Refuse a device that is not here and a system that the experiment lacks, before any run."""
+    """Refuse a device, systems or seeds that cannot be had, before any run."""
     if values.get("device") == "cuda" and not (values.get("scheduler") or visible_gpus()):
         resolve("cuda")
     built = all_experiments().get(experiment)
-    if built is not None and values.get("systems"):
-        built.trials(profile, values["systems"], values.get("seeds"))
+    if built is not None and (values.get("systems") or values.get("seeds")):
+        built.trials(profile, values.get("systems"), values.get("seeds"))
 
 
 def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
