@@ -103,14 +103,15 @@ def records(table):
     return [r for r in load_evidence().records if (r.experiment, r.profile) == (key, "open")]
 
 
-def test_most_heads_of_entities_were_best_after_its_last_epoch():
-    """SA44 and the findings say so in words; the page counts them."""
+@pytest.mark.parametrize("table", ["table3", "table4", "table5"])
+def test_few_heads_were_best_after_their_last_epoch(table):
+    """SA36 calls what stopping them changes small; the pages count them."""
     ends = [
         best + 1 == r.details["most_epochs"]
-        for r in records("table3")
+        for r in records(table)
         for best in r.details["best_epoch"]
     ]
-    assert sum(ends) > 0.75 * len(ends) > 0
+    assert sum(ends) < 0.1 * len(ends)
 
 
 def test_as_many_senses_are_drawn_a_step_as_sa04_says():
