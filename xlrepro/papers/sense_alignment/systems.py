@@ -85,8 +85,7 @@ def language_model(
     network, kind, joint = MODELS[plain]
     values = presets("language_models")[profile]
     changed = changed or Changes({}, {}, {})
-    own = "joint" if joint else "alone" if language != SOURCE else ""
-    training = {**values["training"][network], **values.get(own, {})}
+    training = values["training"][network]
     senses = {**values["senses_of_all"], **values["senses"][kind]}
     if kind == "plain":  # nothing but the softmax matters with one sense
         senses = {"senses": 1, "softmax": senses["softmax"]}
