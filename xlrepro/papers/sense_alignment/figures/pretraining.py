@@ -7,7 +7,8 @@ from typing import Any
 from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured
 from xlrepro.trials.record import Record
 
-MODELS = ("language_model", "source model", "target model")  # where details have a model's log
+TRANSFERRED = ("source model", "target model")  # where details of Tables 3 to 5 have a model's log
+MODELS = ("language_model", *TRANSFERRED)
 
 
 def language_models(records: Sequence[Record], profile: str) -> Table:
@@ -19,13 +20,15 @@ def language_models(records: Sequence[Record], profile: str) -> Table:
     """
     models: dict[str, tuple[str, dict[str, Any]]] = {}
     for record in sorted(records, key=lambda r: (r.systems, r.seed)):
-        logs = [record.details.get(name) for name in MODELS]
-        logs.append(record.details if "loss_curve" in record.details else None)
-        for log in logs:
+        logs = {name: record.details.get(name) for name in MODELS}
+        logs["own"] = record.details if "loss_curve" in record.details else None
+        for name, log in logs.items():
             if isinstance(log, dict) and "loss_curve" in log:
                 block, _, system = record.systems[0].partition(":")
                 system += " at equal time" * block.endswith("-time")
-                models.setdefault(str(log["loss_curve"]), (f"{system}, seed {record.seed}", log))
+                read = " and ".join(log["held_out"])  # seeds of transfer are those of the heads
+                which = f"of {read}" if name in TRANSFERRED else f"seed {record.seed}"
+                models.setdefault(str(log["loss_curve"]), (f"{system}, {which}", log))
     rows = [_row(name, log) for name, log in models.values()]
     numbers = ("words", "vocabulary", "seconds", "held-out loss", "of an even guess")
     caption = (
