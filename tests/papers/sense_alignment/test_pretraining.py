@@ -39,6 +39,25 @@ def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path, sens
         assert not bool(whole.model.parts()[0].on[:, 1:].all())
 
 
+def test_so_does_that_of_two_languages_as_at_open(tmp_path):
+    """Translations, a text by tosses of a coin, empty states, sampling, the text's pruning."""
+    senses = {
+        "warmup": "copied",
+        "softmax": {"kind": "sampled", "negatives": 9},
+        "pruning": {"rule": "text", "every": 3, "after": 3, "frequency": 0.4},
+    }
+    training = {"mixing": "coin", "stateful": False, "steps": 14}
+    chosen = settings(senses, training=training, languages=("en", "de"), dictionary=True)
+    read = text.read(chosen)
+    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt")
+    for steps in (4, 7, 10):
+        pretrain(chosen, read, tmp_path / "broken.pt", stop_after=steps)
+    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt")
+    assert progress.losses == undisturbed.losses
+    assert same_bits(whole.model, resumed.model)
+    assert not bool(whole.model.parts()[0].on.all())
+
+
 def test_the_loss_falls():
     run = Run(settings(training={"steps": 60}), corpus(sentences=8), "cpu")
     losses = [run.step(number) for number in range(60)]

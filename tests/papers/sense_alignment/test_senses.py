@@ -55,6 +55,18 @@ def test_no_gradient_reaches_centres_or_projection():
     assert choosing.grad is made.centres.values.grad is made.projection.matrix.grad is None
 
 
+def test_centres_and_projection_that_follow_states_keep_no_gradient_of_them():
+    made = layer(projection_every=1).train()
+    choosing = states(30, 2).requires_grad_()
+    before = made.centres.values.clone(), made.projection.matrix.clone()
+    for step in range(2):
+        made.loss(choosing, choosing, torch.arange(30) % 5, [0], step)
+        made.end(step + 1)
+    after = made.centres.values, made.projection.matrix
+    assert not any(torch.equal(old, new) for old, new in zip(before, after, strict=True))
+    assert not any(new.requires_grad for new in (*after, made.projection.origin))
+
+
 def test_neither_centres_nor_projection_are_parameters():
     names = dict(layer().named_parameters())
     assert not any("centres" in name or "projection" in name for name in names)
@@ -170,6 +182,22 @@ def test_a_sense_that_is_given_up_is_never_chosen_nor_predicted():
     made.vectors.values.view(5, 3, DIM)[1, 2] += 100
     made.vectors.values.view(5, 3, DIM)[3, 0] += 100
     assert float(made.loss(states(5), states(5), torch.arange(5), [0])) == float(before)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_a_sense_that_is_given_up_is_no_words_translation(left):
+    """The nearest of all senses of both translations is the third one of word 4, if it is left."""
+    made = layer(senses=3)
+    own = states(1)
+    made.centres.values.copy_(-own.expand_as(made.centres.values))
+    made.centres.values[4, 2] = made.centres.values[1, 0] = own
+    made.centres.values[1, 0, 0] += 0.1
+    made.on[4, 2] = left
+    made.refresh()
+    found = made.centres.choose_translation(
+        torch.tensor([[4, 1]]), own, made.projection.project, made.on
+    )
+    assert int(found) == (4 * 3 + 2 if left else 1 * 3 + 0)
 
 
 def test_the_warm_up_has_one_sense_which_is_then_switched_off():
