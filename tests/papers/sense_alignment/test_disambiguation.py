@@ -6,9 +6,11 @@ import torch
 from xlrepro.corpora import registry
 from xlrepro.corpora.readers.senses import SenseSentence, read_senses
 from xlrepro.errors import DataError
-from xlrepro.papers.sense_alignment import disambiguation, sense_data, wsd
+from xlrepro.papers.sense_alignment import disambiguation, features, sense_data, wsd
 from xlrepro.papers.sense_alignment.disambiguation import Instances, NearestCentroid
-from xlrepro.papers.sense_alignment.settings import DisambiguationSettings
+from xlrepro.papers.sense_alignment.pretraining import text
+from xlrepro.papers.sense_alignment.settings import DisambiguationSettings, presets
+from xlrepro.papers.sense_alignment.systems import language_model
 
 INVENTORY = {
     "bank": ["bank%1:17:01::", "bank%1:14:00::", "bank%2:40:00::"],
@@ -102,6 +104,11 @@ def test_artificial_text_has_ambiguous_lemmas_with_their_true_senses():
     assert len({lemma for lemma, _ in keys}) < len(keys)
 
 
+def placed_sets():
+    settings = DisambiguationSettings(corpus="wordnet")
+    return [(name, sense_data.test_set(settings, 0, name)[0]) for name in sense_data.TEST_SETS]
+
+
 def official(answers, gold, total):
     """Return F1 as the unified framework's scorer counts: answers among any of the keys."""
     answered = [(a, keys) for a, keys in zip(answers, gold, strict=True) if a is not None]
@@ -151,6 +158,33 @@ def test_all_official_instances_count_and_74_of_them_have_no_place():
         sentences, total = sense_data.test_set(settings, 0, name)
         missing[name] = total - sum(bool(keys) for s in sentences for keys in s.senses)
     assert missing == {"SE2": 42, "SE3": 17, "SE07": 0, "SE13": 7, "SE15": 8}
+
+
+@pytest.mark.mirror
+def test_so_many_gold_senses_are_not_in_the_inventory_as_sa30_says():
+    listed = {key for keys in sense_data.inventory("wordnet", 0).values() for key in keys}
+    unlisted = {
+        name: sum(bool(keys) and not listed & {*keys} for s in sentences for keys in s.senses)
+        for name, sentences in placed_sets()
+    }
+    assert (sum(unlisted.values()), unlisted["SE13"]) == (161, 101)
+    assert 100 * unlisted["SE13"] / sense_data.TEST_SETS["SE13"].total < 6.2
+
+
+@pytest.mark.mirror
+def test_so_many_words_of_disambiguation_are_unknown_to_bert_as_sa50_says():
+    chosen = language_model(presets("tables")["open"]["table2"]["models"], "BERT-Tiny")
+    read = text.read(chosen)
+    known, shares = {*read.words[: read.known]}, []
+    for _, sentences in placed_sets():
+        unknown = []
+        for s in sentences:
+            words, places = disambiguation.words_of(s)
+            as_read = features.as_read(words, "en")
+            parts = [as_read[place] for place, keys in zip(places, s.senses) if keys]
+            unknown += [not known & {*own} for own in parts]
+        shares.append(round(100 * sum(unknown) / len(unknown)))
+    assert (min(shares), max(shares)) == (31, 46)
 
 
 @pytest.mark.mirror

@@ -27,7 +27,7 @@ from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 SIGNATURES = {
     PURITY: "purity|words:known pairs|direction:mean of both|v:1",
-    OWN: "share|nearest:cosine of sense vectors|v:1",
+    OWN: "share|of a word's other senses|nearest:cosine of sense vectors|v:2",
 }
 # Per word: (sense that the model gives, true sense) of each of its occurrences.
 States = Callable[[list[int]], torch.Tensor]
@@ -36,6 +36,9 @@ Occurrences = Mapping[str, Sequence[tuple[int, str]]]
 
 def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill purities (percent) where text with known senses is named, else the share of own senses.
+
+    That share is of a word's other senses, those among the nearest to each: all where they lie
+    together. Words with one sense left have no other.
 
     Details: per chosen word and sense the nearest sense vectors and their places in two dimensions,
     a plane per word.
@@ -57,7 +60,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     else:
         shown = {word: neighbours(model, word, settings.neighbours) for word in settings.words}
         details["neighbours"] = {word: senses for word, senses in shown.items() if senses}
-        shares = [sense["own"] for senses in shown.values() for sense in senses]
+        shares = [s["own"] for senses in shown.values() for s in senses if s["own"] is not None]
         if shares:
             cells.append(Cell(system, OWN, 100 * sum(shares) / len(shares), OWN))
     return TrialResult(
@@ -161,9 +164,10 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
     """Return the nearest sense vectors of each living sense of a word, of the forward direction.
 
     Returns:
-        Per sense: its number, ``own``, the share of the nearest that are senses of the same word,
-        and the nearest as (word, sense, cosine, x, y) with two principal components of all senses
-        of the word and what is near them. Nothing for a word outside the vocabulary.
+        Per sense: its number, ``own``, the share of the word's other senses that are among the
+        nearest (None where it has no other), and the nearest as (word, sense, cosine, x, y) with
+        two principal components of all senses of the word and what is near them. Nothing for a word
+        outside the vocabulary.
     """
     if word not in model.vocabulary or not model.parts:
         return []
@@ -188,7 +192,8 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
             [model.vocabulary[n // slots], n % slots, round(cosine, 4), *next(plane)]
             for n, cosine in zip(neighbours, alike, strict=True)
         ]
-        share = sum(n // slots == row for n in neighbours) / len(neighbours)
+        found, most = sum(n // slots == row for n in neighbours), min(count, len(senses) - 1)
+        share = found / most if most else None
         neighbourhoods.append({"sense": sense, "place": place, "own": share, "nearest": nearest})
     return neighbourhoods
 
