@@ -14,20 +14,22 @@ from torch import nn
 from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
 from xlrepro.papers.sense_alignment.language_model.projected_lstm import ProjectedLSTM
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, Corpus
+from xlrepro.papers.sense_alignment.pretraining.text import SOURCE, SPECIAL, Corpus
 from xlrepro.papers.sense_alignment.pretraining.training import Run
 from xlrepro.papers.sense_alignment.systems import language_model
 
-SENSES = 5
-PLAIN = {"SaELMo": "ELMo", "SaBERT-Tiny": "BERT-Tiny"}
+PLAIN = {"SaELMo": "ELMo", "SaBERT-Tiny": "BERT-Tiny", "Bi-SaELMo": "Joint-ELMo"}
 # model, words of the vocabulary, negatives (None: the full softmax), largest cost of its step
 CASES = (
-    ("SaELMo", 2_000, 2048, 1.15),  # as at open
+    ("SaELMo", 10_000, 2048, 1.15),  # as at open
     ("SaELMo", 30_000, 8192, 1.15),
     ("SaELMo", 4_000, None, None),
+    ("Bi-SaELMo", 20_000, 2048, 1.15),  # as at open; three words of four have translations
     # The plain BERT's word vectors are its output, of which none is left out.
-    ("SaBERT-Tiny", 2_000, 2048, None),
+    ("SaBERT-Tiny", 10_000, 2048, None),
 )
+TRANSLATIONS = 4  # of a word there are fewer
+TWO = ("Bi-SaELMo", "Joint-ELMo")  # read two languages
 REPETITIONS = {"cpu": 7, "cuda": 20}
 TARGET = "at most {} times the plain model's step"
 
@@ -42,9 +44,9 @@ def measure(device: str, threads: int) -> list[Result]:
 def _step(
     device: str, threads: int, name: str, words: int, negatives: int | None, limit: float | None
 ) -> Result:
-    text, plain = _corpus(words), PLAIN[name]
+    plain = PLAIN[name]
     softmax = {"kind": "full"} if negatives is None else {"kind": "sampled", "negatives": negatives}
-    runs = {each: _stepper(_settings(each, softmax), text, device) for each in (plain, name)}
+    runs = {each: _stepper(_settings(each, softmax), words, device) for each in (plain, name)}
     repetitions = REPETITIONS[device] if negatives else 3
     medians = interleaved_medians(runs, repetitions, device, warmup=2)
     cost = medians[name] / medians[plain]
@@ -54,7 +56,7 @@ def _step(
     drawn = "full softmax" if negatives is None else f"{negatives:,} negatives"
     return Result(
         benchmark=f"sense-aware training step, {name}",
-        case=f"{words:,} words, {SENSES} senses, {drawn}",
+        case=f"{words:,} words, {settings.senses.senses} senses, {drawn}",
         device=device,
         threads=threads,
         value=1e3 * medians[name],
@@ -71,23 +73,30 @@ def _step(
 
 def _settings(name: str, softmax: dict[str, object]) -> LanguageModelSettings:
     """Return the open preset without its warm-up, so that senses are chosen from the first step."""
-    values = language_model("open", name).model_dump()
+    values = language_model("open", name, "de" if name in TWO else SOURCE).model_dump()
     values["senses"] |= {"warmup_steps": 0, "warmup": "copied", "softmax": softmax}
     return LanguageModelSettings.model_validate(values)
 
 
-def _corpus(words: int) -> Corpus:
-    """Return random sentences of Zipfian words."""
+def _corpus(words: int, settings: LanguageModelSettings) -> Corpus:
+    """Return random sentences of Zipfian words, of two languages and with a dictionary if asked."""
     random = np.random.default_rng(0)
     names = [*SPECIAL, *(f"word{i}" for i in range(words))]
     chances = 1 / (np.arange(words) + 2.7)
     drawn = random.choice(words, 60_000, p=chances / chances.sum()) + len(SPECIAL)
     sentences = list(drawn.astype(np.int32).reshape(-1, 20))
-    return Corpus(names, len(names), {"en": sentences}, {"en": []}, None)
+    share = len(sentences) // len(settings.languages)
+    of = {code: sentences[i * share :][:share] for i, code in enumerate(settings.languages)}
+    if not settings.dictionary:
+        return Corpus(names, len(names), of, {}, None)
+    # shape: (words and special ones, TRANSLATIONS), -1 behind a word's own
+    table = random.integers(len(SPECIAL), len(names), (len(names), TRANSLATIONS))
+    table[np.arange(TRANSLATIONS) >= random.integers(TRANSLATIONS, size=(len(names), 1))] = -1
+    return Corpus(names, len(names), of, {}, torch.from_numpy(table))
 
 
-def _stepper(settings: LanguageModelSettings, text: Corpus, device: str) -> Callable[[], object]:
-    run, numbers = Run(settings, text, device), count()
+def _stepper(settings: LanguageModelSettings, words: int, device: str) -> Callable[[], object]:
+    run, numbers = Run(settings, _corpus(words, settings), device), count()
     return lambda: run.step(next(numbers))
 
 
