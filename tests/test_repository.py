@@ -14,6 +14,7 @@ LARGEST = 1_000_000  # bytes
 LARGER_ON_PURPOSE: dict[str, str] = {  # path: why
     "data/results/word_order/table2.open.jsonl": "records of 31 languages on four kinds of vectors",
     "data/results/routing_nmt/table1.open.jsonl": "counts of each test sentence, for the bootstrap",
+    "data/results/sense_alignment/table3.open.jsonl": "a hundred heads, and their models' curves",
 }
 
 CORPUS_SUFFIXES = {
