@@ -41,6 +41,7 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
 }
 # What a write to a full disk or a closed terminal says.
 NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
+# What a file says that may not be read, written or grow.
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 
 
