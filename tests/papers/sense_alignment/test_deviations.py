@@ -1,11 +1,20 @@
-"""A deviation of a model is one of its variants too: rows of ours whose centres begin otherwise."""
+"""A deviation of a model is one of its variants too; what SA38 says follows from the benchmark."""
+
+import json
 
 import pytest
 
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.experiments import experiment
-from xlrepro.papers.sense_alignment.experiments import EXPERIMENTS
-from xlrepro.papers.sense_alignment.systems import AFTERWARDS, ORTHOGONAL, VARIANTS
+from xlrepro.papers.sense_alignment.experiments import EXPERIMENTS, PAPER
+from xlrepro.papers.sense_alignment.settings import presets
+from xlrepro.papers.sense_alignment.systems import (
+    AFTERWARDS,
+    ORTHOGONAL,
+    VARIANTS,
+    language_model,
+)
+from xlrepro.paths import data_dir
 
 
 def variants(key):
@@ -26,3 +35,18 @@ def test_what_touches_a_models_row_touches_its_variants(key):
     }
     assert variants(key)
     assert missed == set()
+
+
+def test_equal_time_follows_from_the_published_benchmark():
+    """SA38 gives the cost of a step; the preset has the steps that it leaves."""
+    path = data_dir() / "results" / "benchmarks" / "cpu.json"
+    (said,) = (d.here for d in load_deviations(f"{PAPER}/table2") if d.id == "SA38")
+    steps = language_model("open", "ELMo").training.steps
+    costs = {
+        r["benchmark"].rpartition(" ")[2]: r["value"] / r["peer_value"]
+        for r in json.loads(path.read_text("utf-8"))["groups"]["sense-alignment"]["results"]
+        if r["threads"] == 1 and r["case"].startswith("10,000 words")
+    }
+    for name, fewer in presets("tables")["open"]["table2"]["equal_time"].items():
+        assert fewer == pytest.approx(steps / costs[name], abs=5)
+        assert f"{costs[name]:.2f}" in said
