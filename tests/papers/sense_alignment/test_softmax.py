@@ -76,6 +76,21 @@ def test_the_full_softmax_is_the_explicit_sum():
     assert float(found) == pytest.approx(loop_loss(made, *given), abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["full", "sampled"])
+def test_with_one_sense_words_and_their_first_translation_are_predicted(kind):
+    settings = SenseSettings(senses=1, softmax=SoftmaxSettings(kind=kind, negatives=99))
+    made = SenseOutput(WORDS, DIM, settings).double().eval()
+    made.vectors.values.normal_(generator=torch.Generator().manual_seed(0))
+    states, own, words, translations = batch()
+    chances = (states @ made.vectors.values.T).log_softmax(-1)
+    explicit = []
+    for chance, word, first in zip(chances, words, translations[:, 0], strict=True):
+        asked = [word] if first < 0 else [word, first]
+        explicit.append(-sum(float(chance[w]) for w in asked) / len(asked))
+    found = made.loss(states, own, words, [0], translations=translations)
+    assert float(found) == pytest.approx(sum(explicit) / len(explicit), abs=1e-12)
+
+
 @pytest.mark.parametrize("own_senses", ["sum", "dropped"])
 @pytest.mark.parametrize("all_translations", [True, False])
 def test_a_sample_of_everything_gives_the_full_softmax(own_senses, all_translations):

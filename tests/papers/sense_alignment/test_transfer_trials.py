@@ -6,7 +6,13 @@ from xlrepro import experiments
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.sense_alignment import transfer, transfer_data
 from xlrepro.papers.sense_alignment.settings import DisambiguationSettings
-from xlrepro.papers.sense_alignment.systems import FROM_STATES, ORTHOGONAL, TRANSFER
+from xlrepro.papers.sense_alignment.systems import (
+    FROM_STATES,
+    ONE_SENSE,
+    ORTHOGONAL,
+    TRANSFER,
+    language_model,
+)
 
 
 @pytest.mark.parametrize("name", ["table3", "table4", "table5"])
@@ -22,7 +28,8 @@ def test_every_system_has_the_language_model_that_its_name_says(name):
         assert (settings.target_model is not None) == (model.removesuffix(ORTHOGONAL) == "ELMo")
         assert (settings.map == "orthogonal") == model.endswith(ORTHOGONAL)
         assert read.dictionary == model.startswith("Bi-SaELMo")
-        assert read.senses.senses == (3 if model.startswith("Bi-SaELMo") else 1)
+        several = model.startswith("Bi-SaELMo") and not model.endswith(ONE_SENSE)
+        assert read.senses.senses == (3 if several else 1)
         assert (read.senses.begin == "states") == model.endswith(FROM_STATES)
 
 
@@ -108,3 +115,11 @@ def test_changed_settings_reach_the_language_model_and_the_head():
     assert settings.longest == 9
     with pytest.raises(SettingsError, match="nonsense"):
         table.trials("smoke", overrides={"nonsense": 1})
+
+
+def test_with_one_sense_nothing_but_the_dictionary_tells_bi_saelmo_from_joint_elmo():
+    one, joint = (
+        language_model("open", name, "de") for name in ("Bi-SaELMo (one sense)", "Joint-ELMo")
+    )
+    assert one.dictionary
+    assert one.model_copy(update={"dictionary": False}) == joint

@@ -26,6 +26,7 @@ from xlrepro.papers.sense_alignment.systems import (
     FROM_STATES,
     LABELLED,
     MAJORITY,
+    ONE_SENSE,
     ORTHOGONAL,
     OWN,
     PURITY,
@@ -229,7 +230,7 @@ def _with_variants(block: str, names: Sequence[str], **more: Any) -> tuple[Syste
     """Return a block's rows; variants are ours and run by name."""
     return tuple(
         System(block, name, default=False, ours=True)
-        if name.endswith((FROM_STATES, ORTHOGONAL))
+        if name.endswith((FROM_STATES, ONE_SENSE, ORTHOGONAL))
         else System(block, name, **more)
         for name in names
     )

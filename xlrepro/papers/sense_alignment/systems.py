@@ -13,11 +13,13 @@ from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
 from xlrepro.papers.sense_alignment.settings import presets, validated
 
 SCHUSTER, WANG = " (Schuster et al., 2019)", " (Wang et al., 2020)"
-# Additions of ours: senses are chosen in centred components; centres begin at states of their word.
-CENTRED, FROM_STATES = " (centred)", " (from states)"
+# Additions of ours: senses are chosen in centred components; centres begin at states of their word;
+# one sense of each word, whose translations are predicted all the same.
+CENTRED, FROM_STATES, ONE_SENSE = " (centred)", " (from states)", " (one sense)"
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     CENTRED: {"centred": True},
     FROM_STATES: {"begin": "states"},
+    ONE_SENSE: {"senses": 1},
 }
 ORTHOGONAL = " (orthogonal W)"  # likewise, of Tables 3 to 5: W may turn vectors, not shrink them
 # System of Tables 3 to 5 -> language model, and whether W is applied.
@@ -30,6 +32,8 @@ TRANSFER = {
     "Bi-SaELMo+Proj": ("Bi-SaELMo", True),
     f"Bi-SaELMo{FROM_STATES}": (f"Bi-SaELMo{FROM_STATES}", False),
     f"Bi-SaELMo+Proj{FROM_STATES}": (f"Bi-SaELMo{FROM_STATES}", True),
+    f"Bi-SaELMo{ONE_SENSE}": (f"Bi-SaELMo{ONE_SENSE}", False),
+    f"Bi-SaELMo+Proj{ONE_SENSE}": (f"Bi-SaELMo{ONE_SENSE}", True),
     f"ELMo+Proj{ORTHOGONAL}": (f"ELMo{ORTHOGONAL}", True),
     f"Joint-ELMo+Proj{ORTHOGONAL}": (f"Joint-ELMo{ORTHOGONAL}", True),
     f"Bi-SaELMo+Proj{ORTHOGONAL}": (f"Bi-SaELMo{ORTHOGONAL}", True),
@@ -86,11 +90,9 @@ def language_model(
     values = presets("language_models")[profile]
     changed = changed or Changes({}, {}, {})
     training = values["training"][network]
-    senses = {**values["senses_of_all"], **values["senses"][kind]}
-    if kind == "plain":  # nothing but the softmax matters with one sense
+    senses = {**values["senses_of_all"], **values["senses"][kind], **VARIANTS.get(variant, {})}
+    if one := senses["senses"] == 1:  # nothing but the softmax matters with one sense
         senses = {"senses": 1, "softmax": senses["softmax"]}
-    elif variant:
-        senses |= VARIANTS[variant]
     text = dict(values["text"])
     if joint and "en" in text["words"]:  # as many words of each language
         text["words"] = {"others": text["words"]["others"]}
@@ -99,7 +101,7 @@ def language_model(
             "languages": (SOURCE, language) if joint else (language,),
             "dictionary": plain == "Bi-SaELMo",
             "network": {"family": network, **values[network]},
-            "senses": {**senses, **(changed.senses if kind != "plain" else {})},
+            "senses": {**senses, **({} if one else changed.senses)},
             "training": {**training, **changed.training},
             "text": text,
             "precision": values["precision"],
