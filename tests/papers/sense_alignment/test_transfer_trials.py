@@ -11,6 +11,7 @@ from xlrepro.papers.sense_alignment.systems import (
     ONE_SENSE,
     ORTHOGONAL,
     TRANSFER,
+    changes,
     language_model,
 )
 
@@ -123,3 +124,23 @@ def test_with_one_sense_nothing_but_the_dictionary_tells_bi_saelmo_from_joint_el
     )
     assert one.dictionary
     assert one.model_copy(update={"dictionary": False}) == joint
+
+
+def test_the_softmax_is_one_setting_of_every_model():
+    changed = changes({"softmax": {"kind": "full"}})
+    for name in ("ELMo", "SaELMo", "Joint-ELMo", "Bi-SaELMo", "Bi-SaELMo (one sense)"):
+        assert language_model("open", name, "de", changed).senses.softmax.kind == "full"
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "overrides", "said"),
+    [
+        ("tables6_8", "alive:SaELMo", {"nonsense": 5}, "nonsense"),
+        ("tables6_8", "arithmetic:bilingual", {"nonsense": 5}, "nonsense"),
+        ("table2", "wsd-time:SaELMo", {"steps": 99}, "steps of their own"),
+    ],
+)
+def test_a_setting_that_a_row_does_not_have_is_refused(table, row, overrides, said):
+    experiment = experiments.experiment(f"sense_alignment/{table}")
+    with pytest.raises(SettingsError, match=said):
+        experiment.trials("open", [row], seeds=[0], overrides=overrides)

@@ -24,7 +24,6 @@ TASKS = {
     "purity": f"{HERE}.purity:run",
     "frozen_purity": f"{HERE}.frozen_centres:run",
 }
-_LANGUAGE_MODEL = {"training.steps": 4, "text.words.en": 20_000, "text.words.others": 20_000}
 # How a witness shrinks a task's trials: path of a setting to the most it may be. The warm-up ends
 # after one step, so that senses are chosen, moved and given up in the others: the code's rule gives
 # a sense up after four looks.
@@ -34,7 +33,8 @@ SHRINK = {
             f"{model}.{path}": most
             for model in models
             for path, most in {
-                **_LANGUAGE_MODEL,
+                "text.words.en": 20_000,
+                "text.words.others": 20_000,
                 "training.steps": 12,
                 "senses.warmup_steps": 1,
                 "senses.projection_every": 1,

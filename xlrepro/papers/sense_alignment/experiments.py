@@ -79,6 +79,8 @@ def _table2(systems: Sequence[str], profile: str, overrides: Overrides) -> Itera
     for (timed, name), same in rows.items():
         row_changes = changed
         if timed:
+            if "steps" in changed.training:
+                raise SettingsError("rows at equal time have steps of their own: leave steps out")
             row_changes = changed._replace(training={**changed.training, "steps": steps[name]})
         model = None if name in BASELINES else language_model(models, name, SOURCE, row_changes)
         values = {**preset, **changed.others, "model": model}
@@ -173,13 +175,19 @@ def _hashes(settings: LanguageModelSettings) -> dict[str, str]:
 @per_row
 def _tables6_8(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
     block, _, name = identifier.partition(":")
+    changed = changes(overrides)
     run = partial(Run, f"{PAPER}/tables6_8", (identifier,), task=f"{PAPER}/growth")
+
+    def settings(**values: Any) -> GrowthSettings:
+        label = f"tables6_8 {profile} {name}"
+        return validated({**values, **changed.others}, label, GrowthSettings)
+
     if block == "arithmetic":
-        settings = GrowthSettings(arithmetic=ARITHMETIC[name])
-        yield run((growth.STEPS, growth.EPOCHS), settings, {}, seeds=(0,))
+        columns = (growth.STEPS, growth.EPOCHS)
+        yield run(columns, settings(arithmetic=ARITHMETIC[name]), {}, seeds=(0,))
     else:
-        model = growing_model(profile, name, changes(overrides))
-        yield run((*growth.BANDS, growth.TOP), GrowthSettings(model=model), _hashes(model))
+        model = growing_model(profile, name, changed)
+        yield run((*growth.BANDS, growth.TOP), settings(model=model), _hashes(model))
 
 
 @per_row

@@ -91,8 +91,9 @@ def language_model(
     changed = changed or Changes({}, {}, {})
     training = values["training"][network]
     senses = {**values["senses_of_all"], **values["senses"][kind], **VARIANTS.get(variant, {})}
-    if one := senses["senses"] == 1:  # nothing but the softmax matters with one sense
-        senses = {"senses": 1, "softmax": senses["softmax"]}
+    known = set(SenseSettings.model_fields)
+    if senses["senses"] == 1:  # nothing but the softmax matters with one sense
+        senses, known = {"senses": 1, "softmax": senses["softmax"]}, {"softmax"}
     text = dict(values["text"])
     if joint and "en" in text["words"]:  # as many words of each language
         text["words"] = {"others": text["words"]["others"]}
@@ -101,7 +102,7 @@ def language_model(
             "languages": (SOURCE, language) if joint else (language,),
             "dictionary": plain == "Bi-SaELMo",
             "network": {"family": network, **values[network]},
-            "senses": {**senses, **({} if one else changed.senses)},
+            "senses": {**senses, **{k: v for k, v in changed.senses.items() if k in known}},
             "training": {**training, **changed.training},
             "text": text,
             "precision": values["precision"],

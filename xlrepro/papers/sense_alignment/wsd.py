@@ -56,7 +56,11 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
                 marks, [a is not None for a in answers], missing, settings.draws, trial.seed
             )
         context.progress((number + 1) / len(trial.columns), name)
-    details: dict[str, Any] = {"bootstrap": intervals, "senses": len(classifier.senses)}
+    details: dict[str, Any] = {
+        "settings": settings.model_dump(mode="json", exclude={"model"}),
+        "bootstrap": intervals,
+        "senses": len(classifier.senses),
+    }
     result = TrialResult(cells, details, {METRIC: SIGNATURE})
     if settings.model is not None:
         model = artefacts.load(seeded(settings, trial.seed), context.device)
