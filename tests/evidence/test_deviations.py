@@ -326,10 +326,6 @@ def test_every_claim_that_fails_on_printed_numbers_has_an_erratum():
     assert {e.claim for e in load_errata() if e.claim} == fail
 
 
-def test_errata_of_one_paper():
-    assert {e.paper for e in load_errata("ramen")} == {"ramen"}
-
-
 def test_a_malformed_erratum_is_an_error(tmp_path):
     path = tmp_path / "e.yaml"
     path.write_text("errata:\n  - {id: E1, paper: p, kind: rumour, where: w, what: x}\n")

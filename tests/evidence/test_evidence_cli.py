@@ -120,6 +120,8 @@ def test_status_for_people_names_the_verdict():
         ("status", "word_order/table9"),
         ("status", "--profile", "huge"),
         ("claims", "a_paper"),
+        ("claims", ""),
+        ("book", "--no-run", "--profile", "huge"),
         ("claims", "--profile", "huge"),
         ("golden", "word_order/table9"),
     ],

@@ -6,7 +6,6 @@ from typer.testing import CliRunner
 from xlrepro.cli import build_app
 from xlrepro.evidence.provenance import (
     command_of,
-    duration,
     provenance_table,
     record_anchor,
     total_cost,
@@ -14,14 +13,6 @@ from xlrepro.evidence.provenance import (
 from xlrepro.experiments import experiment, own_records
 from xlrepro.paths import data_dir
 from xlrepro.trials.store import RecordStore
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min"), (3599, "1 h 0 min"), (7380, "2 h 3 min")],
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_the_total_cost_is_the_sum(record):

@@ -134,7 +134,6 @@ def rebuild_on_change(
     report: Callable[[str], None],
     stop: threading.Event,
     folders: Iterable[Path] | None = None,
-    every: float = EVERY_SECONDS,
 ) -> None:
     """Call ``rebuild`` whenever a file has changed, until ``stop`` is set.
 
@@ -143,11 +142,10 @@ def rebuild_on_change(
         report: called with a line that names the first file that changed.
         stop: ends it.
         folders: to look at; those that the book is made from if not told.
-        every: seconds between two looks.
     """
     watched = list(folders or (project_root() / name for name in WATCHED))
     before = snapshot(watched)
-    while not stop.wait(every):
+    while not stop.wait(EVERY_SECONDS):
         now = snapshot(watched)
         changed = sorted(path for path, _ in now.items() ^ before.items())
         if changed:

@@ -15,14 +15,12 @@ from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, all_own_records
 from xlrepro.trials.record import Record
-from xlrepro.trials.trial import PROFILES
+from xlrepro.trials.trial import PUBLISHED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REPORTED = "reported"
-# The profiles whose numbers say something about a paper.
-EVIDENT = tuple(p for p in PROFILES if p != "smoke")
 
 Verdicts = dict[str, dict[str, ClaimVerdict | None]]
 
@@ -59,7 +57,7 @@ class Evidence:
     def profiles(self, paper: str) -> list[str]:
         """Return the profiles worth a column for ``paper``: open, and paper where it was run."""
         seen = {profile for key, profile in self.runs if key.split("/", 1)[0] == paper}
-        return [p for p in EVIDENT if p in seen or p == "open"]
+        return [p for p in PUBLISHED if p in seen or p == "open"]
 
     def claims(self, key: str) -> list[Claim]:
         """Return the claims of a paper, or those that an experiment bears on."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError
+from xlrepro.trials.trial import PUBLISHED
 
 if TYPE_CHECKING:
     from xlrepro.trials.experiment import Experiment
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
 MOST_SEEDS = 10_000
 MOST_DIGITS = 20  # of the largest seed
-PUBLISHED = ("open", "paper")
 NO_SETTING = "extra inputs are not permitted"  # what the settings of the papers say
 
 

@@ -85,8 +85,9 @@ def book(
 def _made(profile: str, jobs: int, run: bool) -> tuple[Path, dict[str, Path]]:
     """Return the page to open, made again if need be, and the notebooks that failed."""
     from xlrepro.book.build import current_page, everything
-    from xlrepro.book.notebooks.batch import plan
+    from xlrepro.book.notebooks.batch import check_profile, plan
 
+    check_profile(profile)
     page = current_page(everything(profile)) if run else None
     if page is not None:
         _line("nothing has changed since the book was rendered")

@@ -1,11 +1,10 @@
 """``xlrepro data``: list, fetch and verify the registered data sets."""
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xlrepro.cli.printing import print_table
+from xlrepro.cli.printing import AsJson, print_json, print_table
 
 if TYPE_CHECKING:
     from xlrepro.corpora.registry import Dataset
@@ -13,17 +12,16 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of a data set, as `data list` shows it.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]
 
 
 @app.command("list")
-def list_(as_json: JsonOption = False) -> None:
+def list_(as_json: AsJson = False) -> None:
     """List the registered data sets: title, licence, languages, how much of it is in the cache."""
     from xlrepro.corpora.registry import list_datasets
 
     rows = [_summary(entry) for entry in list_datasets()]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
     else:
         _print_table(rows)
 
@@ -62,7 +60,7 @@ def verify(
     names: Annotated[
         list[str] | None, typer.Argument(help="Data sets; without one, whatever is in the cache.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: AsJson = False,
 ) -> None:
     """Hash the cached files again and compare them with the registry.
 
@@ -81,7 +79,7 @@ def verify(
             files_by_status[status].append(f"{entry.name} {file_id}")
     problems = files_by_status["wrong"] + (files_by_status["missing"] if names else [])
     if as_json:
-        typer.echo(json.dumps(files_by_status, ensure_ascii=False, indent=2))
+        print_json(files_by_status)
     else:
         for problem in problems:
             status = "wrong" if problem in files_by_status["wrong"] else "missing"

@@ -1,12 +1,11 @@
 """``xlrepro status`` and ``claims``: what the records say."""
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xlrepro.cli.printing import print_table
+from xlrepro.cli.printing import AsJson, print_json, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +19,6 @@ STYLES = {
     "quoted": "dim",
 }  # fmt: skip
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 Profile = Annotated[str, typer.Option(help="smoke, open or paper.")]
 Keys = Annotated[list[str] | None, typer.Argument(metavar="[EXPERIMENT...]")]
 
@@ -53,7 +51,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
         return
     cells = {key: compared_rows(view, experiment=built.get(key)) for key, view in views.items()}
     if as_json:
-        typer.echo(json.dumps(cells, ensure_ascii=False, indent=1))
+        print_json(cells)
     else:
         standings = {k: Counter(map(standing, of)) for k, of in records.items()}
         print_table(_overview(cells, standings, profile))
@@ -123,7 +121,7 @@ def claims(
 
     catalog, store = load_catalog(), RecordStore()
     content = []
-    for key in [paper] if paper else catalog.papers:
+    for key in catalog.papers if paper is None else [paper]:
         claims_of_paper = load_claims(key)
         numbers = own_numbers(list(catalog.of_paper(key)), [profile], store)
         wanted = conditions_of(key, [profile], numbers)
@@ -133,7 +131,7 @@ def claims(
             about = {"paper": key, "id": claim.id, "kind": claim.kind, "claim": claim.text}
             content.append({**about, "verdicts": judged})
     if as_json:
-        typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
+        print_json(content)
     else:
         print_table(_claims_table(content))
 

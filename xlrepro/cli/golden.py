@@ -1,6 +1,5 @@
 """``xlrepro golden``: compare today's smoke numbers with those of the last accepted commit."""
 
-import json
 import os
 import tempfile
 from collections.abc import Collection, Sequence
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xlrepro.cli.arguments import chosen_experiments
+from xlrepro.cli.printing import AsJson, print_json
 from xlrepro.cli.runs import tell_failures
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def golden(
             help="Run one trial per task and encoder again without vector instructions.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
     if update and turned_down:
@@ -157,7 +157,7 @@ def _print_differences(
     if as_json:
         from dataclasses import asdict
 
-        typer.echo(json.dumps([asdict(d) for d in differences], ensure_ascii=False, indent=1))
+        print_json([asdict(d) for d in differences])
         return
     for difference in differences:
         typer.echo(str(difference))

@@ -1,15 +1,14 @@
 """``xlrepro env``: what this machine is, for a bug report or before a long run."""
 
-import json
 import os
 import platform
 import sys
 from importlib import metadata
-from typing import Annotated
 
 import typer
 
 from xlrepro import __version__
+from xlrepro.cli.printing import AsJson, print_json
 from xlrepro.paths import build_dir, cache_dir, project_root
 
 PACKAGES = ("torch", "numpy", "scipy", "pandas", "dask", "distributed", "gensim", "seqeval")
@@ -57,12 +56,12 @@ def describe_machine() -> dict[str, object]:
 
 
 def env(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what this machine is: versions, devices, where data is looked for and kept."""
     facts = describe_machine()
     if as_json:
-        typer.echo(json.dumps(facts, indent=2))
+        print_json(facts)
         return
     for name, value in facts.items():
         lines = value if isinstance(value, list) else [value]

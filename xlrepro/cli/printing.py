@@ -1,9 +1,14 @@
-"""Tables on a terminal, in a pipe and in a file."""
+"""What commands print: tables on a terminal, in a pipe and in a file; JSON for machines."""
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 
 
 def print_table(table: "Table") -> None:
@@ -12,3 +17,8 @@ def print_table(table: "Table") -> None:
 
     console = Console()
     (console if console.is_terminal else Console(width=200)).print(table)
+
+
+def print_json(content: Any) -> None:
+    """Print what a machine reads."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=1))

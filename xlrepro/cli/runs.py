@@ -1,6 +1,5 @@
 """``xlrepro list``, ``run`` and ``publish``: what can be run, running it, keeping the numbers."""
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +14,7 @@ from xlrepro.cli.arguments import (
     parse_seeds,
     trials_of,
 )
+from xlrepro.cli.printing import AsJson, print_json
 from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from xlrepro.trials.record import Record
     from xlrepro.trials.store import PublishedFile, RecordStore
     from xlrepro.trials.trial import Trial
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 
 
 def list_experiments(as_json: AsJson = False) -> None:
@@ -39,7 +37,7 @@ def list_experiments(as_json: AsJson = False) -> None:
     experiments = all_experiments().items()
     rows = [_listing(each, catalog.experiment(key), counts) for key, each in experiments]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows)
         return
     for row in rows:
         typer.secho(row["key"], bold=True, nl=False)
@@ -200,7 +198,7 @@ def _print_plan(plan: "Plan", as_json: bool) -> None:
         state = "has a stale record" if record.key in plan.stale else "has a record"
         rows.append(_trial_row(record.trial, state))
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows)
         return
     for row in rows:
         typer.echo(f"{row['key'][:12]}  {row['state']:18}  {row['label']}")
@@ -222,7 +220,7 @@ def _print_summary(summary: "RunSummary", as_json: bool) -> None:
             ],
             "seconds": round(summary.seconds, 3),
         }
-        typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
+        print_json(content)
         return
     tell_failures(summary)
     typer.echo(summary.line)
@@ -300,7 +298,7 @@ def _withdraw(
 def _print_published(files: "list[PublishedFile]", as_json: bool) -> None:
     rows = [{**asdict(each), "path": str(each.path)} for each in files]
     if as_json:
-        typer.echo(json.dumps(rows, indent=1))
+        print_json(rows)
         return
     for row in rows:
         typer.echo(

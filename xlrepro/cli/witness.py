@@ -1,10 +1,11 @@
 """``xlrepro witness``: show that changes of code since some records were made moved no number."""
 
-import json
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from xlrepro.cli.printing import AsJson, print_json
 
 if TYPE_CHECKING:
     from xlrepro.trials.record import Record
@@ -20,7 +21,7 @@ def witness(
     ] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "cpu",
     dry_run: Annotated[bool, typer.Option(help="Show what would run, and run nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run few small trials with the code of stale records and with today's, and compare.
 
@@ -45,7 +46,7 @@ def witness(
             _print_finding(finding)
         findings.append(finding)
     if as_json:
-        typer.echo(json.dumps([_as_row(each) for each in findings], ensure_ascii=False, indent=1))
+        print_json([_as_row(each) for each in findings])
     elif not groups:
         typer.echo("no stale records")
     raise typer.Exit(1 if any(each.problems for each in findings) else 0)
@@ -75,7 +76,7 @@ def _print_groups(groups: "list[Group]", as_json: bool) -> None:
             {"group": group.label, "trials": [record.key for record in group.chosen]}
             for group in groups
         ]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows)
         return
     for group in groups:
         typer.echo(f"{group.label}: {len(group.chosen)} trials")

@@ -166,14 +166,14 @@ def read_errata(path: Path) -> list[Erratum]:
     return content.errata
 
 
-def load_errata(paper: str | None = None) -> list[Erratum]:
-    """Return the errata of one paper, or of all.
+def load_errata() -> list[Erratum]:
+    """Return the errata of all papers.
 
     Raises:
         DataError: if one names a claim that its paper does not have.
     """
     path = data_dir() / "errata.yaml"
-    errata = [e for e in read_errata(path) if paper in (None, e.paper)]
+    errata = read_errata(path)
     known = {(c.paper, c.id) for key in {e.paper for e in errata} for c in load_claims(key)}
     for erratum in errata:
         if erratum.claim and (erratum.paper, erratum.claim) not in known:

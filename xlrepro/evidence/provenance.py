@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.trials.durations import duration
 from xlrepro.trials.fingerprint import standing_check
 from xlrepro.trials.record import Record
 
@@ -35,24 +36,14 @@ class Cost:
     devices: tuple[str, ...]
 
     def __str__(self) -> str:
-        hours = duration(self.wall_seconds)
         tokens = f", {self.training_tokens / 1e6:.1f} million training tokens"
         tokens *= self.training_tokens > 0
-        trials = f"{self.trials} trial{'s' * (self.trials != 1)}"
-        return f"{trials}, {hours}{tokens}, on {' and '.join(self.devices) or '–'}"
+        return f"{self.brief()}{tokens}, on {' and '.join(self.devices) or '–'}"
 
-
-def duration(seconds: float) -> str:
-    """Return a duration for people.
-
-    Example:
-        >>> duration(5025)
-        '1 h 24 min'
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    def brief(self, count: Callable[[int], str] = str) -> str:
+        """Return trials and time alone; ``count`` writes the number of trials."""
+        trials = f"{count(self.trials)} trial{'s' * (self.trials != 1)}"
+        return f"{trials}, {duration(self.wall_seconds)}"
 
 
 def total_cost(records: Sequence[Record]) -> Cost:
@@ -60,7 +51,7 @@ def total_cost(records: Sequence[Record]) -> Cost:
     records = list({r.key: r for r in records}.values())
     return Cost(
         trials=len(records),
-        wall_seconds=sum(r.wall_seconds for r in records),
+        wall_seconds=sum((r.wall_seconds for r in records), 0.0),
         training_tokens=sum(r.training_tokens for r in records),
         devices=tuple(sorted({r.device for r in records})),
     )

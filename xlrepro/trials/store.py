@@ -16,6 +16,7 @@ from xlrepro.errors import StoreError
 from xlrepro.paths import build_dir, check_folder, data_dir
 from xlrepro.trials.published import PublishedLines, lines_of
 from xlrepro.trials.record import Record
+from xlrepro.trials.trial import PUBLISHED
 
 logger = logging.getLogger("xlrepro")
 
@@ -122,7 +123,7 @@ class RecordStore:
     def publish(
         self,
         experiments: Collection[str] | None = None,
-        profiles: Collection[str] = ("open", "paper"),
+        profiles: Collection[str] = PUBLISHED,
         keys: Collection[str] | None = None,
     ) -> list[PublishedFile]:
         """Gather finished records into ``data/results/<paper>/<experiment>.<profile>.jsonl``.

@@ -1,10 +1,11 @@
 """Every experiment: what is built, how its cells compare, and the cost."""
 
 from xlrepro.book.pages.experiments import BUILT, state_of
-from xlrepro.book.verdicts import EVIDENT, Evidence, load_evidence
+from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
-from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.tables.table import Entry, Table, headings
+from xlrepro.trials.trial import PUBLISHED
 
 
 def experiments_table(profile: str) -> str:
@@ -19,11 +20,11 @@ def experiments_table(profile: str) -> str:
                 Entry("ours" if entry.ours else "paper"),
                 Entry(state, verdict="" if state == BUILT else NOT_RUN),
                 Entry(str(printed), sort=printed),
-                *(_cells(evidence, key, p) for p in EVIDENT),
+                *(_cells(evidence, key, p) for p in PUBLISHED),
                 _cost(evidence, key),
             )
             rows.append(row)
-    cells = [f"cells at {p}" for p in EVIDENT]
+    cells = [f"cells at {p}" for p in PUBLISHED]
     names = ("experiment", "from", "state", "printed numbers", *cells, "cost")
     caption = (
         "Every experiment. Cells: = within the interval, ▲ above, ▼ below the paper; where our "
@@ -50,9 +51,8 @@ def _cells(evidence: Evidence, key: str, profile: str) -> Entry:
 
 
 def _cost(evidence: Evidence, key: str) -> Entry:
-    records = [r for r in evidence.records if r.experiment == key and r.profile in EVIDENT]
+    records = [r for r in evidence.records if r.experiment == key and r.profile in PUBLISHED]
     if not records:
         return Entry("–")
     cost = total_cost(records)
-    trials = f"{cost.trials} trial{'s' if cost.trials != 1 else ''}, {duration(cost.wall_seconds)}"
-    return Entry(trials, ", ".join(cost.devices), sort=cost.wall_seconds)
+    return Entry(cost.brief(), ", ".join(cost.devices), sort=cost.wall_seconds)

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from xlrepro.book.verdicts import EVIDENT, Evidence, load_evidence
+from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.evidence.compare import OTHER_DATA
 from xlrepro.evidence.deviations import weighing_most
+from xlrepro.trials.trial import PUBLISHED
 
 SIDE, LEFT, TOP = 300, 40, 8  # of the square field, in the SVG's units; its margins
 STEPS = range(0, 101, 20)
@@ -36,7 +37,7 @@ def clouds(evidence: Evidence) -> list[Cloud]:
     """Return the points of all papers: scores from 0 to 100 of which more is better."""
     points = {paper: Cloud(paper) for paper in evidence.catalog.papers}
     for key in evidence.catalog.experiments:
-        for profile in (p for p in EVIDENT if evidence.runs[key, p]):
+        for profile in (p for p in PUBLISHED if evidence.runs[key, p]):
             frame, cloud = evidence.frame(key, profile), points[key.split("/", 1)[0]]
             weighty = bool(weighing_most(key, profile))
             columns = (frame[n] for n in ("reported", "reproduced", "unit", "metric", "verdict"))

@@ -3,7 +3,7 @@
 from collections import Counter
 from html import escape
 
-from xlrepro.book.verdicts import EVIDENT, REPORTED, Evidence, load_evidence
+from xlrepro.book.verdicts import REPORTED, Evidence, load_evidence
 from xlrepro.evidence.answers import VERBS
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import (
@@ -16,10 +16,11 @@ from xlrepro.evidence.claims.judging import (
 )
 from xlrepro.evidence.claims.table import touching
 from xlrepro.evidence.deviations import WEIGHTS, deviation_anchor, load_deviations
+from xlrepro.trials.trial import PUBLISHED
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_EVALUABLE: "–", NOT_RUN: ""}
 # What a claim is judged on, from top to bottom of its squares.
-LABELS = (REPORTED, *EVIDENT)
+LABELS = (REPORTED, *PUBLISHED)
 WORDS = {REPORTED: "printed"}
 EVERY = "deviations.html"  # the page of all deviations, as seen from the dashboard
 MOST_REASONS = 2  # of a paper
@@ -61,27 +62,25 @@ def _row(evidence: Evidence, paper: str) -> str:
     )
 
 
-def reasons(evidence: Evidence, paper: str, profile: str = "open", page: str = EVERY) -> str:
+def reasons(evidence: Evidence, paper: str) -> str:
     """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds.
 
     Args:
         evidence: the verdicts.
-        paper: whose claims.
-        profile: at which they are judged.
-        page: of all deviations, as seen from where this stands.
+        paper: whose claims, judged at open.
     """
     verdicts = evidence.verdicts(paper)
-    judged = {c.id: v for c in evidence.all_claims[paper] if (v := verdicts[c.id].get(profile))}
+    judged = {c.id: v for c in evidence.all_claims[paper] if (v := verdicts[c.id].get("open"))}
     failing = [
         c for c in evidence.all_claims[paper] if (v := judged.get(c.id)) and v.status == FAILS
     ]
     known = [d for d in load_deviations() if d.weight == WEIGHTS[0]]
     touched = Counter(
-        d.id for claim in failing for d in touching(claim, evidence.judge, [profile], known)
+        d.id for claim in failing for d in touching(claim, evidence.judge, ["open"], known)
     )
     by_id = {d.id: d for d in known}
     parts = [
-        f'<a href="{page}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
+        f'<a href="{EVERY}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
         for i, count in touched.most_common(MOST_REASONS)
     ]
     printed = sum(v is not None and v.status == FAILS for c in failing

@@ -3,10 +3,12 @@
 from collections import Counter
 
 from xlrepro.book.findings import page as findings_page
-from xlrepro.book.verdicts import EVIDENT, load_evidence
+from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.deviations import load_errata
-from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.evidence.provenance import total_cost
+from xlrepro.trials.durations import duration
 from xlrepro.trials.fingerprint import STANDINGS, standing_check
+from xlrepro.trials.trial import PUBLISHED
 
 
 def scope() -> str:
@@ -22,7 +24,7 @@ def scope() -> str:
 
 def standing() -> str:
     """Return how many of the records today's code stands behind, as a line of HTML."""
-    records = list({r.key: r for r in load_evidence().records if r.profile in EVIDENT}.values())
+    records = list({r.key: r for r in load_evidence().records if r.profile in PUBLISHED}.values())
     if not records:
         return "<p>No record on real data is part of this copy yet.</p>"
     counts = Counter(map(standing_check(), records))
@@ -32,7 +34,7 @@ def standing() -> str:
 
 def cost() -> str:
     """Return what the evidence cost, and what its records' standings mean; nothing without any."""
-    records = [r for r in load_evidence().records if r.profile in EVIDENT]
+    records = [r for r in load_evidence().records if r.profile in PUBLISHED]
     if not records:
         return ""
     total = total_cost(records)

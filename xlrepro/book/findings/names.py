@@ -16,12 +16,12 @@ from xlrepro.evidence.claims.judging import Address, Condition, status_counts
 from xlrepro.evidence.claims.table import SIGNS
 from xlrepro.evidence.compare import unit_factor
 from xlrepro.evidence.paired import paired_differences
-from xlrepro.evidence.provenance import duration, total_cost
+from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.tables.table import in_words, number
 from xlrepro.evidence.view import View
 
 FUNCTIONS = ("gap", "mean", "ends", "number", "printed", "told", "verdict", "judged", "tally",
-             "claim", "page", "cost", "ran", "all_claims")  # fmt: skip
+             "claim", "page", "cost", "all_claims")  # fmt: skip
 BRACKETS = (
     "In brackets behind a difference stands its 95 % interval over *n* seeds; behind a claim "
     "whether it ✓ holds, ✗ fails or ? is undecided at open."
@@ -207,19 +207,17 @@ class Findings:
             predicate=predicate, names=names,
         )  # fmt: skip
 
-    def tally(self, at: str = "open", kind: str = "") -> dict[str, int]:
+    def tally(self, at: str = "open") -> dict[str, int]:
         """Return how many claims have each verdict, and ``judged``: how many hold, fail or are
         undecided.
 
         Args:
             at: ``"reported"``, ``"open"`` or ``"paper"``.
-            kind: of the claims, ``"text"``; empty for all.
         """
         by_claim = self.evidence.verdicts(self.paper)
-        wanted = [c.id for c in self.claims.values() if kind in ("", c.kind)]
-        counts = status_counts([by_claim[name].get(at) for name in wanted])
+        counts = status_counts([by_claim[name].get(at) for name in self.claims])
         judged = sum(counts[s] for s in ("holds", "fails", "undecided"))
-        return {**counts, "judged": judged, "all": len(wanted)}
+        return {**counts, "judged": judged, "all": len(self.claims)}
 
     def claim(self, name: str, text: str = "") -> str:
         """Return a link to a claim, by its id or by ``text``, which tells the sentence.
@@ -242,15 +240,8 @@ class Findings:
         label = self.evidence.catalog.experiment(key).label
         return f"{{doc}}`{text or label} </{key}>`"
 
-    def ran(self, experiment: str, at: str = "open") -> bool:
-        """Tell whether an experiment has a record at a profile."""
-        return self.evidence.runs[f"{self.paper}/{experiment}", at] > 0
-
-    def cost(self, *experiments: str, at: str = "open") -> str:
-        """Return what the records of experiments, or of the whole paper, took."""
-        keys = [f"{self.paper}/{name}" for name in experiments]
-        keys = keys or list(self.evidence.catalog.of_paper(self.paper))
-        records = [r for r in self.evidence.records if r.experiment in keys and r.profile == at]
-        cost = total_cost(records)
-        trials = f"{in_words(cost.trials)} trial{'s' * (cost.trials != 1)}"
-        return f"{trials}, {duration(cost.wall_seconds)}"
+    def cost(self) -> str:
+        """Return what the paper's records at open took."""
+        keys = list(self.evidence.catalog.of_paper(self.paper))
+        records = [r for r in self.evidence.records if r.experiment in keys and r.profile == "open"]
+        return total_cost(records).brief(in_words)

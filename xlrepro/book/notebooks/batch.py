@@ -147,6 +147,7 @@ def plan(
             notebook can be run with, or if no experiment has the profile.
         DeviceError: if CUDA is asked for on this machine and there is none.
     """
+    check_profile(profile)
     given = _with_profile(profile, parameters or {})
     jobs = []
     for experiment, source in _at_profile(find_notebooks(names), profile).items():
@@ -172,9 +173,13 @@ def _check_run(experiment: str, profile: str, values: Mapping[str, Any]) -> None
         built.trials(profile, values.get("systems"), values.get("seeds"))
 
 
-def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def check_profile(profile: str) -> None:
+    """Raise a SettingsError for an unknown profile."""
     if profile not in PROFILES:
         raise SettingsError(f"there is no profile {profile!r}; there are: {', '.join(PROFILES)}")
+
+
+def _with_profile(profile: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     if "profile" in parameters:
         raise SettingsError(
             "the profile also names the folder of the notebooks: give --profile "

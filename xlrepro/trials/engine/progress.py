@@ -4,23 +4,9 @@ import sys
 import time
 from typing import Any
 
+from xlrepro.trials.durations import duration
+
 LINE_SECONDS = 60.0  # a plain line at least when a trial ends, and otherwise this often
-
-
-def duration(seconds: float) -> str:
-    """Return a time for people.
-
-    Example:
-        >>> duration(42), duration(3900)
-        ('42 s', '1 h 05 min')
-    """
-    whole = round(seconds)
-    if whole < 100:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{round(whole / 60)} min"
-    minutes = round(whole / 60)
-    return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 class TimeLeft:
@@ -34,7 +20,7 @@ class TimeLeft:
         elapsed = time.monotonic() - self._start
         if fraction <= 0 or fraction >= 1 or elapsed < 1:
             return ""
-        return f"{duration(elapsed / fraction - elapsed)} left"
+        return f"{duration(round(elapsed / fraction - elapsed))} left"
 
 
 class Progress:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 from filelock import BaseFileLock
 
 from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.trials.durations import duration
 from xlrepro.trials.engine.cluster import local_client, pins, remote_client
 from xlrepro.trials.engine.devices import DEVICES, resolve
 from xlrepro.trials.engine.plan import plan_trials
-from xlrepro.trials.engine.progress import Progress, duration, make_progress
+from xlrepro.trials.engine.progress import Progress, make_progress
 from xlrepro.trials.engine.worker import Outcome, run_trial
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore, write_atomically

@@ -9,8 +9,8 @@ from typing import Any
 
 from xlrepro.evidence.figures.drawing import Figure, new_drawing, nothing_to_draw, styled
 from xlrepro.evidence.figures.row_plot import PALETTE
-from xlrepro.evidence.provenance import duration
 from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.trials.durations import duration
 from xlrepro.trials.record import Record
 
 
