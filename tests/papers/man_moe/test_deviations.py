@@ -99,8 +99,9 @@ def _share_seen(language, trained, tested):
 @pytest.mark.mirror
 def test_wikianns_repeated_sentences_are_counted_in_the_deviations():
     shares = [f"{_share_seen(code, 2_000, 1_000):.1%} ({code})" for code in ("de", "es", "nl")]
+    shares += [f"{_share_seen(code, 5_000, 1_000):.1%} ({code})" for code in ("de", "es", "nl")]
     told = " ".join(KNOWN["MM44"].here.split())
-    assert [share.replace("%", " %") in told for share in shares] == [True] * 3
+    assert [share.replace("%", " %") in told for share in shares] == [True] * 6
     english = f"{_share_seen('en', 10_000, 10_000):.1%}".replace("%", " %")
     assert english in " ".join(KNOWN["W20"].effect.split())
 

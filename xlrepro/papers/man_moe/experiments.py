@@ -235,7 +235,7 @@ EXPERIMENTS = (
         key="man_moe/figure4",
         systems=(
             System("gates", "reviews"),
-            System("gates", "NER"),
+            System("gates", "NER", ours=True),
             System("gates", "NER, long training", default=False, ours=True),
         ),
         columns=_gate_columns(),
