@@ -62,12 +62,13 @@ def _row(evidence: Evidence, paper: str) -> str:
     )
 
 
-def reasons(evidence: Evidence, paper: str) -> str:
+def reasons(evidence: Evidence, paper: str, page: str = EVERY) -> str:
     """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds.
 
     Args:
         evidence: the verdicts.
         paper: whose claims, judged at open.
+        page: of all deviations, as seen from where this stands.
     """
     verdicts = evidence.verdicts(paper)
     judged = {c.id: v for c in evidence.all_claims[paper] if (v := verdicts[c.id].get("open"))}
@@ -80,7 +81,7 @@ def reasons(evidence: Evidence, paper: str) -> str:
     )
     by_id = {d.id: d for d in known}
     parts = [
-        f'<a href="{EVERY}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
+        f'<a href="{page}#{deviation_anchor(i)}">{escape(by_id[i].title)}</a> ({count})'
         for i, count in touched.most_common(MOST_REASONS)
     ]
     printed = sum(v is not None and v.status == FAILS for c in failing

@@ -7,7 +7,7 @@ from xlrepro.book.templating import render_file
 from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.claims.files import Claim
 from xlrepro.evidence.claims.judging import STATUSES, status_counts
-from xlrepro.evidence.claims.table import claims_table, says_something, touching
+from xlrepro.evidence.claims.table import EVERY, claims_table, says_something, touching
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.tables.table import Entry, Table, headings
 from xlrepro.paths import project_root
@@ -21,7 +21,7 @@ def claims_markdown(paper: str) -> str:
         "title": evidence.catalog.paper(paper).title,
         "ids": ", ".join(claim.id for claim in evidence.all_claims[paper]),
         "summary": summary_table(paper).html,
-        "reasons": reasons(evidence, paper),
+        "reasons": reasons(evidence, paper, page=EVERY),
         "table": verdicts_html(paper),
         "predicates": predicates_table(evidence.all_claims[paper]).html,
     }
