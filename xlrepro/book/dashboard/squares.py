@@ -22,7 +22,7 @@ SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_EVALUABLE: "–", NOT_R
 # What a claim is judged on, from top to bottom of its squares.
 LABELS = (REPORTED, *PUBLISHED)
 WORDS = {REPORTED: "printed"}
-EVERY = "deviations.html"  # the page of all deviations, as seen from the dashboard
+FROM_DASHBOARD = "deviations.html"  # the page of all deviations, as seen from the dashboard
 MOST_REASONS = 2  # of a paper
 
 
@@ -62,7 +62,7 @@ def _row(evidence: Evidence, paper: str) -> str:
     )
 
 
-def reasons(evidence: Evidence, paper: str, page: str = EVERY) -> str:
+def reasons(evidence: Evidence, paper: str, page: str = FROM_DASHBOARD) -> str:
     """Return why claims do not hold, as far as can be told: deviations, printed numbers, seeds.
 
     Args:
