@@ -243,7 +243,7 @@ def test_three_forced_batches_at_once_wait_for_each_other(project, write_noteboo
         for _ in range(3)
     ]
     told = [child.communicate(timeout=300)[1] for child in started]
-    assert [child.returncode for child in started] == [0, 0, 0]
+    assert [child.returncode for child in started] == [0, 0, 0], told
     assert sum("another process runs notebooks in" in text for text in told) == 2
     assert all("2 run, 0 up to date, 0 failed" in text for text in told)
     left = {p.name for p in (executed_dir("smoke") / "fake").iterdir()}

@@ -1,4 +1,7 @@
-"""A notebook whose kernel does not answer is started once more, and only then fails."""
+"""Running one notebook: its kernel's sockets, and what a run that fails leaves."""
+
+import tempfile
+from pathlib import Path
 
 import nbformat
 import papermill
@@ -6,40 +9,22 @@ import pytest
 
 from xlrepro.book.notebooks import execute
 
-
-@pytest.fixture
-def kernel(monkeypatch):
-    """Return what to do at each start: an error to raise, or None; and count the starts."""
-    plan, starts = [], []
-
-    def run(source, target, **_):
-        starts.append(source)
-        if problem := plan.pop(0):
-            raise problem
-        nbformat.write(nbformat.v4.new_notebook(), target)
-
-    monkeypatch.setattr(papermill, "execute_notebook", run)
-    return plan, starts
+SOCKETS = """
+from ipykernel.kernelapp import IPKernelApp
+kernel = IPKernelApp.instance()
+print(kernel.transport, kernel.ip)
+"""
 
 
-def test_a_kernel_that_does_not_answer_is_started_once_more(kernel, tmp_path):
-    plan, starts = kernel
-    plan += [RuntimeError("Kernel didn't respond in 60 seconds"), None]
-    execute.execute(tmp_path / "a.ipynb", tmp_path / "out.ipynb", {}, tmp_path)
-    assert len(starts) == 2
-    assert (tmp_path / "out.ipynb").is_file()
-
-
-@pytest.mark.parametrize(
-    ("message", "count"), [("Kernel didn't respond in 60 seconds", 2), ("out of memory", 1)]
-)
-def test_other_problems_and_a_second_silence_are_raised(kernel, tmp_path, message, count):
-    plan, starts = kernel
-    plan += [RuntimeError(message)] * 3
-    with pytest.raises(RuntimeError, match=message):
-        execute.execute(tmp_path / "a.ipynb", tmp_path / "out.ipynb", {}, tmp_path)
-    assert len(starts) == count
-    assert not (tmp_path / "out.ipynb").exists()
+def test_a_kernel_listens_on_no_port_that_another_could_take(tmp_path):
+    source, target = tmp_path / "a.ipynb", tmp_path / "out.ipynb"
+    cells = [nbformat.v4.new_code_cell(SOCKETS)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), source)
+    execute.execute(source, target, {}, tmp_path)
+    transport, ip = nbformat.read(target, as_version=4).cells[0].outputs[0].text.split()
+    assert transport == "ipc"
+    assert Path(ip).is_relative_to(tempfile.gettempdir())
+    assert not Path(ip).parent.exists()
 
 
 def test_a_kernel_that_dies_leaves_the_half_run_notebook_and_the_earlier_one(monkeypatch, tmp_path):

@@ -8,6 +8,7 @@ renamed at the end.
 import json
 import os
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -17,9 +18,8 @@ import psutil
 
 # Cell metadata that differs from run to run and says nothing about the result.
 VOLATILE = ("papermill", "execution")
-# Kernels that start at the same moment can pick the same port; then one never answers.
-NO_ANSWER = "Kernel didn't respond"
-STARTS = 2
+# Seconds a kernel may take to answer: more than papermill's own 60, as the machine may be busy.
+START_TIMEOUT = 300
 
 
 def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -> None:
@@ -30,25 +30,25 @@ def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -
     """
     import nbformat
     import papermill
+    from traitlets.config import Config
 
     partial = target.with_name(f".{target.stem}.{os.getpid()}.partial.ipynb")
     failed = failed_path(target)
     try:
-        for attempt in range(STARTS):
-            try:
-                papermill.execute_notebook(
-                    str(source),
-                    str(partial),
-                    parameters=parameters,
-                    cwd=str(cwd),
-                    kernel_name="python3",
-                    progress_bar=False,
-                    log_output=False,
-                )
-                break
-            except RuntimeError as error:
-                if NO_ANSWER not in str(error) or attempt + 1 == STARTS:
-                    raise
+        # Files in a folder of its own, not ports: a port is chosen before the kernel takes it, and
+        # one that starts at the same moment may have it by then.
+        with tempfile.TemporaryDirectory(prefix="xlrepro-") as sockets:
+            papermill.execute_notebook(
+                str(source),
+                str(partial),
+                parameters=parameters,
+                cwd=str(cwd),
+                kernel_name="python3",
+                progress_bar=False,
+                log_output=False,
+                start_timeout=START_TIMEOUT,
+                config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+            )
         notebook = nbformat.read(partial, as_version=4)
         strip_volatile(notebook)
         nbformat.write(notebook, partial)
