@@ -28,6 +28,21 @@ def test_a_record_that_several_experiments_share_costs_once(record):
     assert total_cost([shared, seen, record(seed=1, wall_seconds=5.0)]).wall_seconds == 35.0
 
 
+def test_a_language_model_costs_once_and_only_where_no_trial_trained_it(record):
+    def reading(seed, wall_seconds, *models):
+        logs = [{"loss_curve": [[1, float(m)]], "seconds": 60.0 * m} for m in models]
+        details = dict(zip(("language_model", "source model"), logs, strict=False))
+        made = record(seed=seed, wall_seconds=wall_seconds)
+        return made.model_copy(update={"details": details})
+
+    shared = [reading(0, 30.0, 2), reading(1, 30.0, 2, 3)]
+    assert total_cost(shared).pretraining_seconds == 300.0
+    assert str(total_cost(shared)).startswith("2 trials, 1 min, 5 min of pretraining before them")
+    trained = reading(2, 181.0, 3)
+    assert total_cost([*shared, trained]).pretraining_seconds == 120.0
+    assert "pretraining" not in str(total_cost([trained]))
+
+
 def test_nothing_run_costs_nothing():
     assert str(total_cost([])).startswith("0 trials, 0.0 s")
 

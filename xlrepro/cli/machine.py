@@ -3,26 +3,12 @@
 import os
 import platform
 import sys
-from importlib import metadata
 
 import typer
 
-from xlrepro import __version__
 from xlrepro.cli.printing import AsJson, print_json
 from xlrepro.paths import build_dir, cache_dir, project_root
-
-PACKAGES = ("torch", "numpy", "scipy", "pandas", "dask", "distributed", "gensim", "seqeval")
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions of the packages that can move a number; "missing" where one is absent."""
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = "missing"
-    return versions
+from xlrepro.trials.machine import PACKAGES, versions
 
 
 def _devices() -> list[str]:
@@ -42,11 +28,10 @@ def _devices() -> list[str]:
 def describe_machine() -> dict[str, object]:
     """Return the facts about this machine that a number or a failure may depend on."""
     return {
-        "xlrepro": __version__,
-        "python": platform.python_version(),
         "executable": sys.executable,
         "platform": platform.platform(),
-        **_versions(),
+        **dict.fromkeys(PACKAGES, "missing"),
+        **versions(),
         "devices": _devices(),
         "project": str(project_root()),
         "build": str(build_dir()),
@@ -63,7 +48,8 @@ def env(
     if as_json:
         print_json(facts)
         return
+    width = max(map(len, facts))
     for name, value in facts.items():
         lines = value if isinstance(value, list) else [value]
         for line in lines:
-            typer.echo(f"{name:12} {line}")
+            typer.echo(f"{name:{width}} {line}")

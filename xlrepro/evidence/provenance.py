@@ -26,12 +26,14 @@ class Cost:
     Attributes:
         trials: number of records.
         wall_seconds: sum over trials, as if run one after the other.
+        pretraining_seconds: of language models that were trained before a trial and kept.
         training_tokens: tokens seen in training, all trials.
         devices: names of the devices, sorted.
     """
 
     trials: int
     wall_seconds: float
+    pretraining_seconds: float
     training_tokens: int
     devices: tuple[str, ...]
 
@@ -43,7 +45,8 @@ class Cost:
     def brief(self, count: Callable[[int], str] = str) -> str:
         """Return trials and time alone; ``count`` writes the number of trials."""
         trials = f"{count(self.trials)} trial{'s' * (self.trials != 1)}"
-        return f"{trials}, {duration(self.wall_seconds)}"
+        before = f", {duration(self.pretraining_seconds)} of pretraining before them"
+        return f"{trials}, {duration(self.wall_seconds)}{before * (self.pretraining_seconds > 0)}"
 
 
 def total_cost(records: Sequence[Record]) -> Cost:
@@ -52,9 +55,32 @@ def total_cost(records: Sequence[Record]) -> Cost:
     return Cost(
         trials=len(records),
         wall_seconds=sum((r.wall_seconds for r in records), 0.0),
+        pretraining_seconds=_pretraining(records),
         training_tokens=sum(r.training_tokens for r in records),
         devices=tuple(sorted({r.device for r in records})),
     )
+
+
+def _pretraining(records: Sequence[Record]) -> float:
+    """Return the seconds of the language models behind records that no record's own time holds.
+
+    A model is known by its losses: several records tell of it, and one may have trained it.
+    """
+    models: dict[str, tuple[float, bool]] = {}
+    for record in records:
+        for log in _logs(record.details):
+            inside = models.get(key := str(log["loss_curve"]), (0.0, False))[1]
+            models[key] = (log["seconds"], inside or log["seconds"] <= record.wall_seconds)
+    return sum(seconds for seconds, inside in models.values() if not inside)
+
+
+def _logs(details: Any) -> Iterator[dict[str, Any]]:
+    """Yield the logs of language models among a record's details, however deep."""
+    if isinstance(details, dict):
+        if {"loss_curve", "seconds"} <= details.keys():
+            yield details
+        for part in details.values():
+            yield from _logs(part)
 
 
 def trainings_sentence(records: Sequence[Record]) -> str:

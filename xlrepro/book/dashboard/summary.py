@@ -40,6 +40,7 @@ def cost() -> str:
     total = total_cost(records)
     return (
         f"**Cost**: {total.trials:,} trials, {duration(total.wall_seconds)} one after the other, "
+        f"{duration(total.pretraining_seconds)} of pretraining before them, "
         f"{total.training_tokens / 1e6:,.0f} million training tokens, on "
         f"{' and '.join(total.devices)}. Of a trial's record, *fresh* means made by today's code, "
         "*witnessed* that a shortened run has shown that it gives the same; *stale* awaits either."
