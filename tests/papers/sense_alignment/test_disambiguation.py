@@ -95,6 +95,11 @@ def test_an_interval_over_instances_holds_the_score():
     assert high - low < 0.25
 
 
+def test_instances_without_a_place_count_in_an_interval_and_are_never_right():
+    low, high = wsd.bootstrap([True] * 100, [True] * 100, 100, 200, seed=0)
+    assert low < disambiguation.f1(100, 100, 200) < high < 0.8
+
+
 def test_artificial_text_has_ambiguous_lemmas_with_their_true_senses():
     settings = DisambiguationSettings(corpus="artificial", train_sentences=60, test_sentences=20)
     sentences = sense_data.training(settings, 40)
