@@ -46,11 +46,13 @@ def experiment(key: str) -> Experiment:
     """Return the experiment ``key``, such as ``"word_order/table2"``.
 
     Raises:
-        SettingsError: for an unknown key; the message names the known ones.
+        SettingsError: for an unknown key; the message names the known ones, of its paper if it is
+            one of ours.
     """
     known = all_experiments()
     if key not in known:
-        raise SettingsError(f"there is no experiment {key!r}; there are: {', '.join(known)}")
+        near = [k for k in known if k.partition("/")[0] == key.partition("/")[0]] or [*known]
+        raise SettingsError(f"there is no experiment {key!r}; there are: {', '.join(near)}")
     return known[key]
 
 

@@ -186,6 +186,7 @@ EXPERIMENTS = (
         key="man_moe/table3",
         systems=_systems("table3", "ablation"),
         columns=_columns("slots"),
+        cost={**COST, "open": "one to five minutes per trial and CPU core"},
         make_trials=_table3,
         draws_on=("man_moe/table2",),
         **shared_cells(_table3_place),
@@ -208,7 +209,7 @@ EXPERIMENTS = (
         profiles=("smoke", "open", "paper"),
         cost={
             **COST,
-            "open": "one to six minutes per trial and CPU core",
+            "open": "one to fifteen minutes per trial and CPU core",
             "paper": "one GPU; CoNLL 2002 and 2003, fastText's vectors of Wikipedia",
         },
         make_trials=per_row(partial(_row, "table4")),

@@ -244,7 +244,7 @@ def _with_variants(block: str, names: Sequence[str], **more: Any) -> tuple[Syste
     )
 
 
-_OPEN_COST = "ten to twenty minutes of a core for a language model, a minute for a head"
+_OPEN_COST = "nine to thirty minutes of a core for a language model, up to two for a head"
 _PAPER_COST = "GPUs for days per language model, and corpora that the user supplies"
 _COST = {"smoke": "seconds", "open": _OPEN_COST, "paper": _PAPER_COST}
 _experiment = partial(Experiment, cost=_COST, default_seeds=SEEDS)

@@ -89,7 +89,7 @@ TABLE2_EXPERIMENTS = (
         columns=tuple(rate_column(rate) for rate in LEARNING_RATES),
         make_trials=_learning_rates,
         profiles=("smoke", "open"),
-        cost={"smoke": "seconds", "open": "a minute per trial and CPU core"},
+        cost={"smoke": "seconds", "open": "minutes per trial and CPU core"},
         default_seeds={"open": (100,)},
     ),
 )
