@@ -1,6 +1,5 @@
 """Word vectors from a released encoder: checked on a tiny one of random weights."""
 
-import os
 from functools import partial
 
 import numpy as np
@@ -116,9 +115,7 @@ def letters(words):
     return "".join(sign for word in words for sign in word.lower() if sign.isalnum())
 
 
-@pytest.mark.skipif(
-    not os.environ.get("XLREPRO_MIRROR"), reason="needs the data mirror named by XLREPRO_MIRROR"
-)
+@pytest.mark.mirror
 @pytest.mark.parametrize("language", ["ar", "hi"])
 def test_no_sentence_that_tags_are_tested_on_is_a_line_of_the_text(language):
     lines = {letters(read()) for read in open_lines(language, 0)}
