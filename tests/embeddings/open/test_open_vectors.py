@@ -1,7 +1,5 @@
 """Recipes without data; with the mirror, the removal of tested words from the real dictionaries."""
 
-import os
-
 import pytest
 
 from xlrepro.embeddings.open import lexicon as open_lexicon
@@ -15,10 +13,6 @@ TARGETS = (
     *("ru", "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "ko", "hi"),
 )
 TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
-
-needs_mirror = pytest.mark.skipif(
-    not os.environ.get("XLREPRO_MIRROR"), reason="needs the data mirror named by XLREPRO_MIRROR"
-)
 
 
 def test_there_are_vectors_for_english_and_the_28_targets():
@@ -140,7 +134,7 @@ def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
 
 
 @pytest.mark.mirror
-@needs_mirror
+@pytest.mark.mirror
 @pytest.mark.parametrize("language", ["de", "hi"])
 def test_tested_words_are_in_no_dictionary_that_vectors_are_built_from(language):
     tested = open_lexicon.test_source_words(language)
