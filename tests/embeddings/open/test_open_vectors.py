@@ -134,7 +134,6 @@ def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
 
 
 @pytest.mark.mirror
-@pytest.mark.mirror
 @pytest.mark.parametrize("language", ["de", "hi"])
 def test_tested_words_are_in_no_dictionary_that_vectors_are_built_from(language):
     tested = open_lexicon.test_source_words(language)
