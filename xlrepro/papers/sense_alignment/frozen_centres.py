@@ -24,7 +24,7 @@ from xlrepro.papers.sense_alignment.systems import LABELLED, PURITY
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 FOLLOWED, CHOSEN_ON, JUDGED = "followed", "chosen on", "known senses"  # three texts
-AT_ONCE = 96  # uses of a word between two choices, as a step of the training has
+AT_ONCE = 96  # uses of ambiguous words between two choices, as a step of the training has
 
 
 class FrozenSettings(PuritySettings):

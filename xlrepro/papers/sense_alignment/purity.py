@@ -29,8 +29,8 @@ SIGNATURES = {
     PURITY: "purity|words:known pairs|direction:mean of both|v:1",
     OWN: "share|of a word's other senses|nearest:cosine of sense vectors|v:2",
 }
-# Per word: (sense that the model gives, true sense) of each of its occurrences.
 States = Callable[[list[int]], torch.Tensor]
+# Per word: (sense that the model gives, true sense) of each of its occurrences.
 Occurrences = Mapping[str, Sequence[tuple[int, str]]]
 
 

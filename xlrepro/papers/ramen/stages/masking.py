@@ -46,8 +46,8 @@ def _as_the_code(ids: np.ndarray, mask: int, draw: np.random.Generator) -> Maske
 def sequences(numbers: np.ndarray, begin: int, length: int) -> np.ndarray:
     """Return a stream of pieces as sequences: ``[CLS]`` and the next ``length - 1`` pieces.
 
-    Sentences run on from one sequence to the next, as in the authors' code; what is left at the
-    end and fills no sequence is dropped.
+    Sentences run on from one sequence to the next, as in the authors' code, which has ``[SEP]``
+    between them; what is left at the end and fills no sequence is dropped.
 
     Returns:
         ``(sequences, length)``

@@ -44,11 +44,12 @@ class BiLMSizes(_Settings):
 
 
 class BertTinySizes(_Settings):
-    """BERT-Tiny over whole words; the defaults are the printed ones (Table 7).
+    """BERT-Tiny over whole words; the defaults are the printed ones (Table 7), except positions.
 
     Attributes:
         dim, layers, heads, ff_dim: of the Transformer.
-        positions: words of a sequence, ``<S>`` and ``</S>`` too. The paper trains on 128 of 512.
+        positions: words of a sequence, ``<S>`` and ``</S>`` too. Table 7 prints 512; the authors'
+            script trains on 128.
         dropout: 0.1 as in the authors' file; the "50" of Table 7 is a misprint.
     """
 
