@@ -133,7 +133,10 @@ class Record(Checked):
             wrong = "it is nested too deeply"
         except ValueError as error:
             wrong = str(error)
-        raise StoreError(f"{where} is not a whole record ({wrong}): remove it and run again, or restore it from git")
+        raise StoreError(
+            f"{where} is not a whole record ({wrong}): remove it and run again, or restore it "
+            "from git"
+        )
 
 
 def _complaint(error: ValidationError) -> str:
