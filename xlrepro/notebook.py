@@ -157,7 +157,8 @@ class Page:
                 f"{len(summary.failed)} of {len(self._trials)} trials failed; first: "
                 f"{first.label}: {first.reason}; see {first.log}"
             )
-        print(f"{len(self._trials)} of {len(self._trials)} trials have a record")
+        count = len(self._trials)
+        print(f"{count} of {count} trials {'has' if count == 1 else 'have'} a record")
 
     def forget(self) -> None:
         """Read the records again when they are next needed."""
@@ -315,6 +316,8 @@ class Page:
     def claims(self) -> Shown:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
         profiles = [p for p in self.profiles if p != "smoke"] or self.profiles
+        if not claims_of(self.view.experiment, self._judge):
+            return Shown((Piece("", Legend("No claim of the paper rests on this page.")),))
         weighing = Legend("", tuple(weighing_most(self.view.experiment, profiles[0])))
         table = claims_table(self.view.experiment, profiles, self._judge)
         return Shown((Piece("", weighing), Piece("", table)))

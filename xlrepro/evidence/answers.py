@@ -18,7 +18,7 @@ from xlrepro.evidence.compare import (
 from xlrepro.evidence.deviations import Deviation, deviation_anchor, weighing_most
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.tables.table import in_words, number
+from xlrepro.evidence.tables.table import in_words, minus, number
 from xlrepro.evidence.view import View
 from xlrepro.trials.record import Record
 
@@ -94,7 +94,7 @@ def answer(
     counted = claims_sentence([verdict for _, verdict in judged])
     lines += [counted] if judged and headline != counted else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
-    why = tuple(weighing_most(view.experiment, view.profile)[:2])
+    why = () if entry.ours else tuple(weighing_most(view.experiment, view.profile)[:2])
     return Answer(title, headline, tuple(lines), why, cost)
 
 
@@ -195,7 +195,7 @@ def _what(view: View, main: Difference, ours: str) -> str:
     column = ours if ours == main.column else f"{ours} for {main.column}"
     if load_catalog().experiment(view.experiment).reference(main.first) != main.first:
         column += f", block {main.first.partition(':')[0]}"
-    return f"{main.first.partition(':')[2]} − {main.second.partition(':')[2]} ({column})"
+    return f"{minus(main.first.partition(':')[2], main.second.partition(':')[2])} ({column})"
 
 
 def _column(view: View, main: Difference) -> str:

@@ -188,7 +188,8 @@ def first_sentence(text: str) -> str:
         >>> first_sentence("As in Chen et al. (2019), Eq. 2. More follows.")
         'As in Chen et al. (2019), Eq. 2.'
     """
-    return re.split(r"(?<=[.;])\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
+    first = re.split(r"(?<=[.;])\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
+    return f"{first[:-1]}." if first.endswith(";") else first
 
 
 def deviation_anchor(identifier: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, enumerated, headings, number
 from xlrepro.trials.durations import duration
 from xlrepro.trials.fingerprint import standing_check
 from xlrepro.trials.record import Record
@@ -40,7 +40,7 @@ class Cost:
     def __str__(self) -> str:
         tokens = f", {self.training_tokens / 1e6:.1f} million training tokens"
         tokens *= self.training_tokens > 0
-        return f"{self.brief()}{tokens}, on {' and '.join(self.devices) or '–'}"
+        return f"{self.brief()}{tokens}, on {enumerated(self.devices) or '–'}"
 
     def brief(self, count: Callable[[int], str] = str) -> str:
         """Return trials and time alone; ``count`` writes the number of trials."""
@@ -169,7 +169,8 @@ def provenance_table(
     numeric = ("wall time", "tokens/s", "peak GiB")
     caption = f"Records behind this page. Total: {total_cost(records)}. "
     caption = (caption + trainings_sentence(records)).rstrip()
-    return Table(caption, headings(*names, numeric=numeric), tuple(rows), f"{len(records)} records")
+    head, summary = headings(*names, numeric=numeric), f"{len(records)} records"
+    return Table(caption, head, tuple(rows), summary).dense()
 
 
 def _group_row(records: Sequence[Record], standing: str) -> tuple[Entry, ...]:
@@ -190,7 +191,7 @@ def _group_row(records: Sequence[Record], standing: str) -> tuple[Entry, ...]:
             code=True,
         ),
         Entry(standing),
-        Entry(first.device, f"{first.threads} threads"),
+        Entry(first.device, f"{first.threads} thread{'s' * (first.threads != 1)}"),
         Entry(duration(wall), sort=wall),
         Entry(number(rate, 0), sort=rate),
         Entry(number(peak / 2**30), sort=peak),

@@ -75,8 +75,9 @@ def _far_off(drawn: Sequence[Cloud]) -> str:
     far, weighed = sum(cloud.far for cloud in drawn), sum(cloud.weighed for cloud in drawn)
     if not far:
         return ""
+    which = "all" if weighed == far else weighed
     return (
-        f"{far} lie more than {FAR} points off it, {weighed} of them on pages with a deviation "
+        f"{far} lie more than {FAR} points off it, {which} of them on pages with a deviation "
         "that weighs most: which, stands below each paper's claims."
     )
 

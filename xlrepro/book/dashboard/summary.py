@@ -6,6 +6,7 @@ from xlrepro.book.findings import page as findings_page
 from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.deviations import load_errata
 from xlrepro.evidence.provenance import total_cost
+from xlrepro.evidence.tables.table import enumerated
 from xlrepro.trials.durations import duration
 from xlrepro.trials.fingerprint import STANDINGS, standing_check
 from xlrepro.trials.trial import PUBLISHED
@@ -15,10 +16,11 @@ def scope() -> str:
     """Return a sentence on how much the papers print and claim."""
     evidence = load_evidence()
     printed = [k for k, e in evidence.catalog.experiments.items() if not e.ours]
+    numbers = sum(len(evidence.reported.cells(key)) for key in printed)
     claims = sum(len(c) for c in evidence.all_claims.values())
     return (
         f"{len(evidence.catalog.papers)} papers, {len(printed)} tables and figures with "
-        f"{len(evidence.reported)} printed numbers, {claims} claims"
+        f"{numbers:,} printed numbers, {claims} claims"
     )
 
 
@@ -42,7 +44,7 @@ def cost() -> str:
         f"**Cost**: {total.trials:,} trials, {duration(total.wall_seconds)} one after the other, "
         f"{duration(total.pretraining_seconds)} of pretraining before them, "
         f"{total.training_tokens / 1e6:,.0f} million training tokens, on "
-        f"{' and '.join(total.devices)}. Of a trial's record, *fresh* means made by today's code, "
+        f"{enumerated(total.devices)}. Of a trial's record, *fresh* means made by today's code, "
         "*witnessed* that a shortened run has shown that it gives the same; *stale* awaits either."
     )
 

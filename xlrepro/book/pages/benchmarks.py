@@ -65,11 +65,12 @@ def _group_section(name: str, group: Mapping[str, Any], device: str) -> str:
         f"{', memory allocator set as in trials' if group.get('allocator') else ''}). "
         f"Versions: {shown}."
     )
+    compared = any(result["ratio"] is not None for result in group["results"])
     table = Table(
-        f"{title}: medians; a ratio above 1 means that ours is faster.",
+        f"{title}: medians{'; a ratio above 1 means that ours is faster' * compared}.",
         headings(*COLUMNS, numeric=NUMERIC),
         tuple(_row(result) for result in group["results"]),
-    )
+    ).dense()
     return f"## {escape_markdown(title)}\n\n{escape_markdown(measured)}\n\n{table.html}"
 
 

@@ -62,8 +62,8 @@ def summary_table(paper: str) -> Table:
         rows.append((Entry(condition.label), *numbers))
     caption = (
         f"Verdicts on the {len(verdicts)} claims, by the numbers they are judged on. Ours hold or "
-        "fail where 95 % of the draws of the means over seeds agree, and the intervals of what a "
-        "claim compares with them."
+        "fail where 95 % of the draws of the means over seeds agree and no interval of what a "
+        "claim compares speaks against it."
     )
     head = headings("judged on", *STATUSES, numeric=STATUSES)
     return Table(caption, head, tuple(rows), interactive=False)

@@ -9,7 +9,7 @@ from xlrepro.evidence.figures.row_plot import Look, Mark, Row, RowPlot, looks
 from xlrepro.evidence.paired import Pair
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import Interval
-from xlrepro.evidence.tables.table import number
+from xlrepro.evidence.tables.table import minus, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,10 +106,12 @@ def reported_beside_reproduced(
         )
         said.append(f"{row['system']}: {' '.join(texts)}")
     unit = str(shown["unit"].iloc[0])
-    ours_key = [] if printed_alone else [("ours, with its 95 % interval", LINE)]
+    key = [] if printed_alone else [("ours, with its 95 % interval", LINE)]
+    key += [("the paper (in brackets)", PAPER)] * bool(shown["reported"].notna().any())
+    paper = ", in brackets the paper" * bool(shown["printed"].any())
     return RowPlot(
-        title, f"Dot plot of {column}, in brackets the paper. {'; '.join(said)}.", unit,
-        tuple(rows), (*ours_key, ("the paper (in brackets)", PAPER)), bounds=_bounds(unit),
+        title, f"Dot plot of {column}{paper}. {'; '.join(said)}.", unit,
+        tuple(rows), tuple(key), bounds=_bounds(unit),
     )  # fmt: skip
 
 
@@ -154,7 +156,8 @@ def scores(frame: "pd.DataFrame", *, columns: Sequence[str] | None = None) -> Ro
 def differences(frame: "pd.DataFrame") -> list[RowPlot]:
     """Draw reproduced minus reported: a plot per block, a line per column, a mark per system.
 
-    Columns stand in the order of the printed word-order distance, where there is one.
+    Where there are more systems than columns, the lines are the systems. Columns stand in the
+    order of the printed word-order distance, where there is one.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
@@ -167,25 +170,28 @@ def differences(frame: "pd.DataFrame") -> list[RowPlot]:
     columns = list(dict.fromkeys(shown["column"]))
     far, averages = printed_distances(key, columns), load_catalog().experiment(key).average_columns
     columns.sort(key=lambda c: (c in averages, far.get(c, 0.0)))
-    styles = looks_of(key, list(dict.fromkeys(frame["system"])))
+    styles = looks_of(key, list(dict.fromkeys(frame["system"]))) | looks(columns)
     plots = []
     for block, part in shown.groupby("block", sort=False):
-        systems = list(dict.fromkeys(part["system"]))
+        systems, across = list(dict.fromkeys(part["system"])), set(part["column"])
+        axes = {"column": [c for c in columns if c in across], "system": systems}
+        down, series = sorted(axes, key=lambda axis: len(axes[axis]), reverse=True)
+        names = short_names(systems) | {column: column for column in columns}
         rows = []
-        for column in [c for c in columns if c in set(part["column"])]:
-            lines = part[part["column"] == column].to_dict("records")
-            marks = tuple(Mark(r["difference"], NAN, NAN, styles[r["system"]]) for r in lines)
+        for name in axes[down]:
+            lines = part[part[down] == name].to_dict("records")
+            marks = tuple(Mark(r["difference"], NAN, NAN, styles[r[series]]) for r in lines)
             gaps = [r["difference"] for r in lines]
             ends = dict.fromkeys(number(gap, 1, True) for gap in (min(gaps), max(gaps)))
-            rows.append(Row(column, marks, " to ".join(ends), apart=False))
-        names = short_names(systems)
+            rows.append(Row(names[name], marks, " to ".join(ends), apart=False))
+        one_unit = part["unit"].nunique() == 1
         plots.append(
             RowPlot(
                 f"{title}: {block}",
                 _differences_text(part),
-                str(part["unit"].iloc[0]),
+                str(part["unit"].iloc[0]) if one_unit else "each mark in its unit",
                 tuple(rows),
-                tuple((names[s], styles[s]) for s in systems),
+                tuple((names[s], styles[s]) for s in axes[series]),
                 zero=True,
             )
         )
@@ -216,7 +222,7 @@ def forest_plot(pairs: Sequence[Pair]) -> RowPlot:
     several = len({gap.column for _, _, gap in pairs}) > 1
     rows, said = [], []
     for one, other, gap in pairs:
-        label = f"{names[one]} − {names[other]}" + f", {gap.column}" * several
+        label = minus(names[one], names[other]) + f", {gap.column}" * several
         ends = gap.interval or Interval(NAN, NAN)
         span = f"{number(ends.low, 1, True)} to {number(ends.high, 1, True)}"
         text = f"{number(gap.mean, 1, True)} ({span if gap.interval else 'n = 1'})"

@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 from xlrepro.evidence.catalog import CatalogEntry
 from xlrepro.evidence.compare import NOT_HERE, QUOTED
 from xlrepro.evidence.paired import Pair
-from xlrepro.evidence.tables.table import Entry, Table, headings, number
+from xlrepro.evidence.tables.table import Entry, Table, enumerated, headings, number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DECIMALS = {"fraction": 3, "count": 0}  # of a unit, where the paper printed nothing; else 2
+DECIMALS = {"fraction": 3}  # of a unit, where the paper printed nothing; else 2
+LARGE = 100  # a count whose decimals say nothing
 
 
-def decimals_of(printed: str, unit: str = "percent") -> int:
-    """Return how many decimals to show: those the paper printed, else what the unit is worth."""
+def decimals_of(printed: str, unit: str = "percent", value: float = 0.0) -> int:
+    """Return how many decimals to show: those the paper printed, else what the unit is worth.
+
+    A count has none if it is whole or large.
+    """
     if printed.strip():
         return len(printed.partition(".")[2])
+    if unit == "count" and (value >= LARGE or float(value).is_integer()):
+        return 0
     return DECIMALS.get(unit, 2)
 
 
@@ -42,7 +48,7 @@ def other_data(entry: CatalogEntry, profile: str) -> str:
         said = [f"Our data are not the paper's ({data}), so the difference has no verdict{where}."]
     if blocks:
         trained = "; ".join(
-            f"{what} for {' and '.join(b for b in blocks if blocks[b] == what)} at {profile}"
+            f"{what} for {enumerated([b for b in blocks if blocks[b] == what])} at {profile}"
             for what in dict.fromkeys(blocks.values())
         )
         said.append(
@@ -57,7 +63,7 @@ def cells_table(frame: "pd.DataFrame") -> Table:
              "verdict", "note")  # fmt: skip
     body = []
     for row in frame.to_dict("records"):
-        places = decimals_of(row["printed"], row["unit"])
+        places = decimals_of(row["printed"], row["unit"], row["reproduced"])
         span = f"{number(row['low'], places)} to {number(row['high'], places)}" * (row["n"] > 1)
         texts = (row["system"], row["column"], row["printed"], number(row["reproduced"], places),
                  span, str(row["n"]), number(row["difference"], places, True),
@@ -92,4 +98,5 @@ def pairs_table(pairs: Sequence[Pair]) -> Table:
         )
     names = ("difference", "column", "mean", "95 % interval", "n", "by seed", "note")
     numeric = ("mean", "95 % interval", "n")
-    return Table("Differences paired by seed.", headings(*names, numeric=numeric), tuple(body))
+    head = headings(*names, numeric=numeric)
+    return Table("Differences paired by seed.", head, tuple(body)).dense()

@@ -13,7 +13,7 @@ from xlrepro.evidence.deviations import WEIGHTS, Deviation, deviation_link, is_n
 from xlrepro.evidence.provenance import record_anchor
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.tables.cells import decimals_of, other_data, run_summary
-from xlrepro.evidence.tables.table import Entry, Heading, Link, Table, number
+from xlrepro.evidence.tables.table import Entry, Heading, Link, Table, enumerated, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,7 @@ IN_FILE = (
     "system", "column", "metric", "unit", "printed", "reproduced", "low", "high", "n", "difference",
     "verdict", "note",
 )  # fmt: skip
+TOLD = ("percent", "points", "fraction")  # units that a metric's name does not say
 MARKS = {WITHIN: "=", ABOVE: "▲", BELOW: "▼"}
 
 
@@ -92,8 +93,8 @@ class CellsFile:
 def best_cells(frame: "pd.DataFrame") -> set[tuple[str, str]]:
     """Return (system, column) of the best means of ours, column by column, block by block.
 
-    Of a sweep, row by row: its columns are values of a setting. What was run alone is not the
-    best of anything, and a metric may have no direction.
+    Of a sweep, row by row: its columns are values of a setting. What was run alone, or is equal
+    to all others, is not the best of anything, and a metric may have no direction.
     """
     catalog = load_catalog()
     sweep = catalog.experiment(str(frame["experiment"].iloc[0])).sweep
@@ -102,7 +103,7 @@ def best_cells(frame: "pd.DataFrame") -> set[tuple[str, str]]:
     alike = ["block", "system" if sweep else "column", "metric"]
     for (_, _, metric), part in ran.groupby(alike, sort=False):
         higher = catalog.higher_is_better(str(metric))
-        if higher is not None and len(part) > 1:
+        if higher is not None and part["reproduced"].nunique() > 1:
             best = part["reproduced"].max() if higher else part["reproduced"].min()
             bold = part[part["reproduced"] == best]
             cells |= set(zip(bold["system"], bold["column"], strict=True))
@@ -111,7 +112,7 @@ def best_cells(frame: "pd.DataFrame") -> set[tuple[str, str]]:
 
 def _overview_entry(row: Mapping[str, Any], usual: int, best: bool) -> Entry:
     """One cell of the overview: ours ± half an interval, and below it the paper's number."""
-    places = decimals_of(row["printed"], row["unit"])
+    places = decimals_of(row["printed"], row["unit"], row["reproduced"])
     theirs = row["printed"]
     if not row["n"]:
         return Entry(row["verdict"], theirs, None, row["verdict"], row["note"])
@@ -221,8 +222,8 @@ def legend(frame: "pd.DataFrame") -> str:
     entry = load_catalog().experiment(str(frame["experiment"].iloc[0]))
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
     pairs = dict.fromkeys(zip(frame["metric"], frame["unit"], strict=True))
-    units = [f"{metric} in {unit}" if unit else metric for metric, unit in pairs if metric]
-    parts = [", ".join(units) + "."] if units else []
+    units = [f"{metric} in {unit}" if unit in TOLD else metric for metric, unit in pairs if metric]
+    parts = [", ".join(dict.fromkeys(units)) + "."] if units else []
     if len(ran):
         usual = int(ran["n"].mode().max())
         over = f"mean over {entry.counted_seeds(usual)} ± half of its 95 % interval"
@@ -326,4 +327,4 @@ def _told(notes: Sequence[_Note]) -> tuple[tuple[str, tuple[Link, ...]], ...]:
     blocks: dict[tuple[Link, ...], list[str]] = {}
     for note in notes:
         blocks.setdefault(note.links, []).append(note.about)
-    return tuple((f"of {' and '.join(names)}", links) for links, names in blocks.items())
+    return tuple((f"of {enumerated(names)}", links) for links, names in blocks.items())

@@ -5,7 +5,7 @@ and headers; with it, a click on a header sorts and a text box filters.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import NamedTuple
 
@@ -164,6 +164,18 @@ class Table:
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div></div>"
         )
 
+    def dense(self) -> "Table":
+        """Return the table without the columns of which every cell is empty."""
+        kept = [
+            i
+            for i in range(len(self.headings))
+            if not self.rows or any(row[i].text or row[i].detail for row in self.rows)
+        ]
+        columns = tuple(self.headings[i] for i in kept)
+        return replace(
+            self, headings=columns, rows=tuple(tuple(row[i] for i in kept) for row in self.rows)
+        )
+
     def __str__(self) -> str:
         """Return the table as aligned plain text."""
         cells = [[h.text for h in self.headings]]
@@ -190,6 +202,27 @@ def in_words(count: int) -> str:
         ('five', '31')
     """
     return WORDS[count] if count < len(WORDS) else str(count)
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Return names as prose has them; none: nothing.
+
+    Example:
+        >>> enumerated(["word", "mbert", "finetune"])
+        'word, mbert and finetune'
+    """
+    *most, last = names or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def minus(first: str, second: str) -> str:
+    """Return the name of a difference; a name that begins with a hyphen stands in quotes.
+
+    Example:
+        >>> minus("ORT", "TRS"), minus("MAN-MoE", "- MoE")
+        ('ORT − TRS', 'MAN-MoE − “- MoE”')
+    """
+    return f"{first} − {f'“{second}”' if second.startswith('- ') else second}"
 
 
 def number(value: float | None, decimals: int = 2, signed: bool = False) -> str:

@@ -38,7 +38,7 @@ def hyperparameters_table() -> Table:
                 for p in profiles
             )
             rows.append((Entry(task), Entry(name), paper, *entries))
-    names = headings("task", "setting", "paper", *profiles, numeric=("paper", *profiles))
+    names = headings("task", "setting", "printed", *profiles, numeric=("printed", *profiles))
     caption = (
         "Settings of MAN-MoE as printed in Table 6, and those of our presets. "
         "The paper gives batch size and learning rate in its text, not in that table."
