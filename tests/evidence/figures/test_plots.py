@@ -80,6 +80,13 @@ def test_differences_have_a_plot_per_block_and_a_line_per_language_by_distance(f
     assert {len(row.marks) for row in plot.rows} == {2}
 
 
+def test_systems_are_the_lines_of_differences_where_they_outnumber_the_columns(frame):
+    (plot,) = differences(frame[frame["column"] == "avg"])
+    ran = frame[frame["difference"].notna() & (frame["column"] == "avg")]
+    assert [row.label for row in plot.rows] == [*ran["name"]]
+    assert [label for label, _ in plot.key] == ["avg"]
+
+
 def test_the_text_of_differences_names_the_extremes(frame):
     ran = frame[frame["difference"].notna()]
     high = ran.loc[ran["difference"].idxmax()]

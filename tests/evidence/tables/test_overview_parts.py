@@ -22,6 +22,13 @@ def test_the_best_value_of_a_sweep_is_bold_whichever_system_is_ahead(numbers):
     assert "Bold: the best of its row." in legend(frame)
 
 
+def test_nothing_is_best_where_all_are_equal(numbers):
+    found = numbers({("word:ORT", "avg"): {0: 50.0}, ("word:TRS", "avg"): {0: 50.0}})
+    frame = compare(View("word_order/table2", "open", found))
+    assert best_cells(frame) == set()
+    assert "Bold" not in legend(frame)
+
+
 @pytest.mark.parametrize(("noise", "parts"), [("noise 0.1/P@1", 2), ("de/P@1", 1)])
 def test_blocks_that_have_hardly_a_row_in_common_stand_apart(numbers, noise, parts):
     key = "man_moe/mappings"

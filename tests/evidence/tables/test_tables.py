@@ -209,6 +209,17 @@ def test_as_many_decimals_as_the_paper_printed(printed, places):
     assert decimals_of(printed) == places
 
 
+@pytest.mark.parametrize(("value", "places"), [(3.32, 2), (3.0, 0), (938_232.42, 0)])
+def test_a_count_has_decimals_where_they_say_something(value, places):
+    assert decimals_of("", "count", value) == places
+
+
+def test_columns_that_are_empty_go():
+    table = Table("t", headings("system", "n", "note"), ((Entry("a"), Entry("1"), Entry("")),))
+    assert [heading.text for heading in table.dense().headings] == ["system", "n"]
+    assert table.dense().rows == ((Entry("a"), Entry("1")),)
+
+
 def test_counts_are_whole_numbers(numbers):
     found = numbers(
         {("corpus:th", "alarm/train"): {0: 640.0}}, "man_moe/table2", metric="n", unit="count"
