@@ -5,7 +5,7 @@ import json
 import pytest
 
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.experiments import experiment
+from xlrepro.experiments import experiment, own_records
 from xlrepro.papers.sense_alignment.experiments import EXPERIMENTS, PAPER
 from xlrepro.papers.sense_alignment.settings import presets
 from xlrepro.papers.sense_alignment.systems import (
@@ -35,6 +35,22 @@ def test_what_touches_a_models_row_touches_its_variants(key):
     }
     assert variants(key)
     assert missed == set()
+
+
+def test_as_many_language_models_stand_behind_a_row_as_is_said():
+    """SA37 and the README: three of each kind in Table 2; seeds of Table 3 are those of heads."""
+
+    def models(table):
+        found = {}
+        for record in own_records(f"{PAPER}/{table}", "open"):
+            for log in (record.details.get(name) for name in ("language_model", "source model")):
+                if log:
+                    cell = record.systems[0], record.cells[0].column
+                    found.setdefault(cell, set()).add(str(log["loss_curve"]))
+        return {len(curves) for curves in found.values()}
+
+    assert models("table2") == {3}
+    assert models("table3") == {1}
 
 
 def test_equal_time_follows_from_the_published_benchmark():
