@@ -158,7 +158,7 @@ class Page:
                 f"{first.label}: {first.reason}; see {first.log}"
             )
         count = len(self._trials)
-        print(f"{count} of {count} trials {'has' if count == 1 else 'have'} a record")
+        print(f"{count} of {count} {'trial has' if count == 1 else 'trials have'} a record")
 
     def forget(self) -> None:
         """Read the records again when they are next needed."""
