@@ -73,7 +73,7 @@ def test_the_full_softmax_is_the_explicit_sum():
     made, given = layer(), batch()
     states, own, words, translations = given
     found = made.loss(states, own, words, [0], translations=translations)
-    assert float(found) == pytest.approx(loop_loss(made, *given), abs=1e-12)
+    assert found.item() == pytest.approx(loop_loss(made, *given), abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["full", "sampled"])
