@@ -7,6 +7,7 @@ renamed at the end.
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -22,11 +23,15 @@ VOLATILE = ("papermill", "execution")
 START_TIMEOUT = 300
 
 
-def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -> None:
+def execute(
+    source: Path, target: Path, parameters: dict[str, Any], cwd: Path, sockets: str
+) -> None:
     """Run ``source`` with ``parameters`` in ``cwd`` and put the executed notebook at ``target``.
 
     A run that fails leaves ``target`` as it was and the half-run notebook at
-    ``<target>.failed.ipynb``.
+    ``<target>.failed.ipynb``. The kernel listens on files in the folder ``sockets``, not on ports:
+    a port is chosen before the kernel takes it, and one that starts at the same moment may have it
+    by then.
     """
     import nbformat
     import papermill
@@ -35,20 +40,17 @@ def execute(source: Path, target: Path, parameters: dict[str, Any], cwd: Path) -
     partial = target.with_name(f".{target.stem}.{os.getpid()}.partial.ipynb")
     failed = failed_path(target)
     try:
-        # Files in a folder of its own, not ports: a port is chosen before the kernel takes it, and
-        # one that starts at the same moment may have it by then.
-        with tempfile.TemporaryDirectory(prefix="xlrepro-") as sockets:
-            papermill.execute_notebook(
-                str(source),
-                str(partial),
-                parameters=parameters,
-                cwd=str(cwd),
-                kernel_name="python3",
-                progress_bar=False,
-                log_output=False,
-                start_timeout=START_TIMEOUT,
-                config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
-            )
+        papermill.execute_notebook(
+            str(source),
+            str(partial),
+            parameters=parameters,
+            cwd=str(cwd),
+            kernel_name="python3",
+            progress_bar=False,
+            log_output=False,
+            start_timeout=START_TIMEOUT,
+            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+        )
         notebook = nbformat.read(partial, as_version=4)
         strip_volatile(notebook)
         nbformat.write(notebook, partial)
@@ -84,29 +86,29 @@ def strip_volatile(notebook: Any) -> None:
             cell.metadata.pop(key, None)
 
 
-def _end_with_parent(parent: int) -> None:
+def _end_with_parent(parent: int, sockets: str) -> None:
     """End this process when the batch that started it has died, even by ``kill -9``."""
     while os.getppid() == parent:
         time.sleep(1.0)
+    shutil.rmtree(sockets, ignore_errors=True)
     os._exit(1)
 
 
 def main() -> int:
     """Read the request named on the command line and run it."""
     request = json.loads(sys.argv[1])
-    # The parent names itself: asked here, getppid() may already name its successor.
-    threading.Thread(target=_end_with_parent, args=(request["parent"],), daemon=True).start()
-    try:
-        execute(
-            Path(request["source"]),
-            Path(request["target"]),
-            request["parameters"],
-            Path(request["cwd"]),
-        )
-    except Exception as error:
-        # The last line of the log is what the summary shows.
-        sys.stderr.write(f"\n{type(error).__name__}: {str(error).strip()}\n")
-        return 1
+    source, target, cwd = (Path(request[name]) for name in ("source", "target", "cwd"))
+    # The system's own folder for such files: the path of a socket may have a hundred characters.
+    with tempfile.TemporaryDirectory(prefix="xlrepro-") as sockets:
+        # The parent names itself: asked here, getppid() may already name its successor.
+        parent = (request["parent"], sockets)
+        threading.Thread(target=_end_with_parent, args=parent, daemon=True).start()
+        try:
+            execute(source, target, request["parameters"], cwd, sockets)
+        except Exception as error:
+            # The last line of the log is what the summary shows.
+            sys.stderr.write(f"\n{type(error).__name__}: {str(error).strip()}\n")
+            return 1
     return 0
 
 
