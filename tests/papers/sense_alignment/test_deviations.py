@@ -14,7 +14,7 @@ from xlrepro.papers.sense_alignment.systems import (
     VARIANTS,
     language_model,
 )
-from xlrepro.paths import data_dir
+from xlrepro.paths import data_dir, project_root
 
 
 def variants(key):
@@ -39,6 +39,9 @@ def test_what_touches_a_models_row_touches_its_variants(key):
 
 def test_as_many_language_models_stand_behind_a_row_as_is_said():
     """SA37 and the README: three of each kind in Table 2; seeds of Table 3 are those of heads."""
+    (said,) = (d.here for d in load_deviations(f"{PAPER}/table2") if d.id == "SA37")
+    assert said.startswith("Table 2 has three language models of each kind;")
+    assert "three models of each kind" in (project_root() / "README.md").read_text("utf-8")
 
     def models(table):
         found = {}

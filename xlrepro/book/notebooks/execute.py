@@ -29,9 +29,19 @@ def execute(
     """Run ``source`` with ``parameters`` in ``cwd`` and put the executed notebook at ``target``.
 
     A run that fails leaves ``target`` as it was and the half-run notebook at
-    ``<target>.failed.ipynb``. The kernel listens on files in the folder ``sockets``, not on ports:
-    a port is chosen before the kernel takes it, and one that starts at the same moment may have it
-    by then.
+    ``<target>.failed.ipynb``.
+
+    Args:
+        source: the notebook as committed.
+        target: where the executed one goes.
+        parameters: values for its ``parameters`` cell.
+        cwd: the folder that it runs in.
+        sockets: a folder with a short path, for the files that the kernel listens on. Not on
+            ports: one is chosen before the kernel takes it, and a kernel that starts at the same
+            moment may have it by then.
+
+    Raises:
+        Exception: what papermill raises where a cell fails or the kernel dies.
     """
     import nbformat
     import papermill
@@ -99,7 +109,7 @@ def main() -> int:
     request = json.loads(sys.argv[1])
     source, target, cwd = (Path(request[name]) for name in ("source", "target", "cwd"))
     # The system's own folder for such files: the path of a socket may have a hundred characters.
-    with tempfile.TemporaryDirectory(prefix="xlrepro-") as sockets:
+    with tempfile.TemporaryDirectory(prefix="xlrepro-", ignore_cleanup_errors=True) as sockets:
         # The parent names itself: asked here, getppid() may already name its successor.
         parent = (request["parent"], sockets)
         threading.Thread(target=_end_with_parent, args=parent, daemon=True).start()

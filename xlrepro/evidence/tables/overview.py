@@ -27,7 +27,7 @@ IN_FILE = (
     "system", "column", "metric", "unit", "printed", "reproduced", "low", "high", "n", "difference",
     "verdict", "note",
 )  # fmt: skip
-TOLD = ("percent", "points", "fraction")  # units that a metric's name does not say
+UNITS_TOLD = ("percent", "points", "fraction")  # units that a metric's name does not say
 MARKS = {WITHIN: "=", ABOVE: "▲", BELOW: "▼"}
 
 
@@ -222,7 +222,9 @@ def legend(frame: "pd.DataFrame") -> str:
     entry = load_catalog().experiment(str(frame["experiment"].iloc[0]))
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
     pairs = dict.fromkeys(zip(frame["metric"], frame["unit"], strict=True))
-    units = [f"{metric} in {unit}" if unit in TOLD else metric for metric, unit in pairs if metric]
+    units = [
+        f"{metric} in {unit}" if unit in UNITS_TOLD else metric for metric, unit in pairs if metric
+    ]
     parts = [", ".join(dict.fromkeys(units)) + "."] if units else []
     if len(ran):
         usual = int(ran["n"].mode().max())
