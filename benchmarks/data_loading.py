@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
-from xlrepro.corpora import loading, registry
-from xlrepro.embeddings.vectors.encoding import encode
+from xlrepro.data import loading, registry
 from xlrepro.tasks.tagging import UPOS
 from xlrepro.training.batches import shuffled_batches
+from xlrepro.vectors.encoding import encode
 
 DATASET, FILE_ID = "ud-r2.2", "en/train"
 BATCH_SIZE = 32

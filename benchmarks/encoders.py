@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
-from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import EncoderSettings
+from xlrepro.vectors.encoding import Batch
 
 KINDS = {
     "BiLSTM": EncoderSettings(kind="bilstm"),

@@ -77,7 +77,7 @@ def test_a_file_that_may_not_be_touched_is_named_in_one_line(call, monkeypatch):
     def refused():
         raise PermissionError(errno.EACCES, "Permission denied", "/mine/x.verified")
 
-    monkeypatch.setattr("xlrepro.corpora.registry.list_datasets", refused)
+    monkeypatch.setattr("xlrepro.data.registry.list_datasets", refused)
     told = (2, "", "xlrepro: /mine/x.verified cannot be used (Permission denied)\n")
     assert call("data", "verify") == told
 

@@ -10,8 +10,8 @@ import pytest
 
 from xlrepro import experiments
 from xlrepro.cli.arguments import parse_names
-from xlrepro.corpora import supplied
-from xlrepro.corpora.readers import conll_ner
+from xlrepro.data import supplied
+from xlrepro.data.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.ramen.data import supplied_data
 from xlrepro.paths import project_root

@@ -6,7 +6,7 @@ import random
 import pytest
 from pydantic import BaseModel
 
-from xlrepro.corpora.registry import Dataset
+from xlrepro.data.registry import Dataset
 from xlrepro.errors import DataError, XlreproError
 from xlrepro.evidence.catalog import load_catalog, read_catalog
 from xlrepro.evidence.claims.files import read_claims

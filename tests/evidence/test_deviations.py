@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from xlrepro import experiments
-from xlrepro.corpora.registry import dataset
+from xlrepro.data.registry import dataset
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims.files import load_claims

@@ -13,7 +13,7 @@ import torch
 from scipy.special import erf
 
 from tests.pretraining import quantised_files
-from xlrepro.corpora import registry
+from xlrepro.data import registry
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.pretraining import released
 from xlrepro.pretraining.pieces import unigram

@@ -24,8 +24,8 @@ import pytest
 import torch
 
 from tests.pretraining.test_released import TEN_SCRIPTS
-from xlrepro.corpora import registry
-from xlrepro.corpora.download import fetch_file
+from xlrepro.data import registry
+from xlrepro.data.download import fetch_file
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.pretraining import released
 

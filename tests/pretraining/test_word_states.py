@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from tests.pretraining import quantised_files
-from xlrepro.corpora import registry
-from xlrepro.corpora.readers.conllu import read_conllu
+from xlrepro.data import registry
+from xlrepro.data.readers.conllu import read_conllu
 from xlrepro.pretraining import released, word_states
 from xlrepro.pretraining.occurrences import _chosen
 from xlrepro.pretraining.pieces import unigram

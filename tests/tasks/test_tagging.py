@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.tasks.tagging import joined, labels, score, span_tags, tag_counts, tagger_learner
 from xlrepro.training.settings import FitSettings
+from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
 TAGS = TagSet(["A", "B", "C"])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.embeddings.vectors.encoding import EncodedSplit
 from xlrepro.training.batches import ordered, ordered_batches, shuffled, shuffled_batches
+from xlrepro.vectors.encoding import EncodedSplit
 
 LENGTHS = [2, 4, 1, 3]
 

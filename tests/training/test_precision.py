@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.corpora.artificial import family_of
-from xlrepro.embeddings.vectors import artificial
+from xlrepro.artificial import family_of
 from xlrepro.errors import SettingsError
 from xlrepro.precision import cached_per_precision, single, working_dtype
 from xlrepro.training.precision import computing, in_its_precision
+from xlrepro.vectors import artificial
 
 
 class Trial:

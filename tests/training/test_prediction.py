@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from xlrepro.embeddings.vectors.encoding import EncodedSplit
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import ENCODERS, EncoderSettings
 from xlrepro.training.prediction import predicted_tags
+from xlrepro.vectors.encoding import EncodedSplit
 
 LENGTHS = (3, 1, 7, 7, 2, 12, 5, 1)
 WORDS, TAGS, DIM = 40, 5, 8

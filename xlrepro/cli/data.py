@@ -7,7 +7,7 @@ import typer
 from xlrepro.cli.printing import AsJson, print_json, print_table
 
 if TYPE_CHECKING:
-    from xlrepro.corpora.registry import Dataset
+    from xlrepro.data.registry import Dataset
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -17,7 +17,7 @@ NameArgument = Annotated[str, typer.Argument(help="Name of a data set, as `data 
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the registered data sets: title, licence, languages, how much of it is in the cache."""
-    from xlrepro.corpora.registry import list_datasets
+    from xlrepro.data.registry import list_datasets
 
     rows = [_summary(entry) for entry in list_datasets()]
     if as_json:
@@ -40,7 +40,7 @@ def fetch(
 
     Stops at the first file that cannot be had; what was fetched before stays.
     """
-    from xlrepro.corpora import registry
+    from xlrepro.data import registry
     from xlrepro.errors import SettingsError
 
     if (name is None) != everything:
@@ -66,7 +66,7 @@ def verify(
 
     A wrong file is an error (exit status 1); so is a missing one of a data set that was named.
     """
-    from xlrepro.corpora import checksums, registry
+    from xlrepro.data import checksums, registry
 
     chosen = [registry.dataset(name) for name in names] if names else registry.list_datasets()
     files_by_status: dict[str, list[str]] = {"ok": [], "missing": [], "wrong": []}
@@ -94,13 +94,13 @@ def path(
     name: NameArgument, file_id: Annotated[str, typer.Argument(help="Such as en/train.")]
 ) -> None:
     """Print where a file lies in the cache; fetch it if it is not there."""
-    from xlrepro.corpora import registry
+    from xlrepro.data import registry
 
     typer.echo(registry.fetch(name, file_id))
 
 
 def _summary(entry: "Dataset") -> dict[str, Any]:
-    from xlrepro.corpora import registry
+    from xlrepro.data import registry
 
     cached = sum(registry.cached_path(entry.name, file_id).is_file() for file_id in entry.files)
     return {

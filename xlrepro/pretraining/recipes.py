@@ -4,13 +4,13 @@ from functools import cache
 from typing import Any
 
 from xlrepro.artefacts import hash_of
-from xlrepro.corpora import registry
-from xlrepro.embeddings.open.recipes import frequency_path
-from xlrepro.embeddings.open.registered import file_hash
-from xlrepro.embeddings.open.settings import open_settings
+from xlrepro.data import registry
 from xlrepro.errors import SettingsError
 from xlrepro.pretraining.settings import LANGUAGES, preset
 from xlrepro.pretraining.text import files_of, text_recipe
+from xlrepro.vectors.open.recipes import frequency_path
+from xlrepro.vectors.open.registered import file_hash
+from xlrepro.vectors.open.settings import open_settings
 
 NAMES = ("multilingual-e5-small", "all-minilm-l6-v2")  # of the released encoders
 # What decides the word vectors called "encoder", see word_states.py.

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from xlrepro.corpora import registry
+from xlrepro.data import registry
 from xlrepro.errors import DataError
 from xlrepro.nn.bert import Bert, BertSizes
 from xlrepro.pretraining.bert_weights import load_layers

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from xlrepro.embeddings.open.recipes import TextFile, text_files
-from xlrepro.embeddings.open.registered import file_hash, local_path, registered_paths
-from xlrepro.embeddings.open.settings import open_settings
-from xlrepro.embeddings.open.tokenise import tokenise
-from xlrepro.embeddings.vectors.normalise import normalise, simplified
 from xlrepro.pretraining.settings import LANGUAGES, SOURCE, PretrainingSettings
+from xlrepro.vectors.normalise import normalise, simplified
+from xlrepro.vectors.open.recipes import TextFile, text_files
+from xlrepro.vectors.open.registered import file_hash, local_path, registered_paths
+from xlrepro.vectors.open.settings import open_settings
+from xlrepro.vectors.open.tokenise import tokenise
 
 FAMILY_SEED = 0
 FEWEST_WORDS = 3  # shorter lines are headings and list marks
@@ -79,7 +79,7 @@ def lines(language: str, settings: PretrainingSettings) -> tuple[list[list[str]]
 
 
 def _artificial(language: str, limit: int) -> Iterator[Callable[[], list[str]]]:
-    from xlrepro.corpora.artificial import family_of
+    from xlrepro.artificial import family_of
 
     for tokens in family_of(FAMILY_SEED).text(language, limit // FEWEST_WORDS):
         yield partial(list, tokens)
@@ -107,7 +107,7 @@ def _words(line: str, language: str) -> list[str]:
 
 def _raw_lines(file: TextFile) -> Iterator[str]:
     if file.treebank:
-        from xlrepro.corpora.readers.conllu import read_conllu
+        from xlrepro.data.readers.conllu import read_conllu
 
         for sentence in read_conllu(local_path(file.path)):
             yield " ".join(sentence.tokens)

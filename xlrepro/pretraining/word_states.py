@@ -11,9 +11,6 @@ from functools import cache, partial
 
 import numpy as np
 
-from xlrepro.embeddings.open.lexicon import frequent_words
-from xlrepro.embeddings.open.settings import language_sources, open_settings
-from xlrepro.embeddings.vectors.tables import EXACT, UNKNOWN
 from xlrepro.precision import working_dtype
 from xlrepro.pretraining import released
 from xlrepro.pretraining.frozen_states import frozen_states
@@ -29,6 +26,9 @@ from xlrepro.pretraining.recipes import (
     word_states_recipe,
 )
 from xlrepro.pretraining.text import open_lines, plain_word
+from xlrepro.vectors.open.lexicon import frequent_words
+from xlrepro.vectors.open.settings import language_sources, open_settings
+from xlrepro.vectors.tables import EXACT, UNKNOWN
 
 VOCABULARY = 20_000  # words that a translation is sought among
 
@@ -36,7 +36,7 @@ VOCABULARY = 20_000  # words that a translation is sought among
 class WordStates:
     """Vectors of words, computed when they are first asked for and kept on the disk.
 
-    Like :class:`xlrepro.embeddings.vectors.tables.VectorSet`: standardised, so that each dimension
+    Like :class:`xlrepro.vectors.tables.VectorSet`: standardised, so that each dimension
     has variance 1 over the frequent English words.
 
     Args:

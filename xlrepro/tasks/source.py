@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlrepro.corpora import named, supplied
-from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED, Part
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.open import vectors as open_vectors
-from xlrepro.embeddings.vectors.encoding import WordVectors
+from xlrepro.data import named, supplied
+from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED, Part
+from xlrepro.data.sentences import Sentence
 from xlrepro.precision import cached_per_precision
 from xlrepro.pretraining import recipes
+from xlrepro.vectors.encoding import WordVectors
+from xlrepro.vectors.open import vectors as open_vectors
 
 
 @dataclass(frozen=True)
@@ -117,12 +117,12 @@ def vectors_hash(name: str) -> str:
 def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> WordVectors:
     """Return word vectors by name: of artificial languages, supplied, or open."""
     if artificial:
-        from xlrepro.corpora.artificial import family_of
-        from xlrepro.embeddings.vectors import artificial as artificial_vectors
+        from xlrepro.artificial import family_of
+        from xlrepro.vectors import artificial as artificial_vectors
 
         return artificial_vectors.load(family_of(FAMILY_SEED), languages, name=name)
     if name == supplied.ALIGNED:
-        from xlrepro.embeddings.vectors import vec_files
+        from xlrepro.vectors import vec_files
 
         return vec_files.load_vec(supplied.aligned_vectors(languages))
     if name == recipes.WORD_STATES:

@@ -14,14 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro import metrics
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import (
-    Batch,
-    EncodedSplit,
-    Lookup,
-    TagSet,
-    encode,
-)
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
@@ -30,6 +23,13 @@ from xlrepro.training.learner import BatchLearner
 from xlrepro.training.loop import Step
 from xlrepro.training.optimiser import ScheduledAdam, schedule
 from xlrepro.training.settings import FitSettings
+from xlrepro.vectors.encoding import (
+    Batch,
+    EncodedSplit,
+    Lookup,
+    TagSet,
+    encode,
+)
 
 NO_LABEL = -100  # in place of a tag number: neither trained nor counted
 # The 17 universal tags; X and SYM among them though some treebanks never use them.

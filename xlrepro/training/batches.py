@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit, collate
+from xlrepro.vectors.encoding import Batch, EncodedSplit, collate
 
 
 def shuffled(

@@ -6,8 +6,8 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit
 from xlrepro.training.batches import ordered_batches
+from xlrepro.vectors.encoding import Batch, EncodedSplit
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
 # Where the test sets of many languages are tagged: what an encoder computes of a smaller batch

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlrepro.corpora.loading import load
+from xlrepro.data.loading import load
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings, presets
 from xlrepro.paths import data_dir

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data.sentences import Sentence
 from xlrepro.papers.ramen.heads import ParsingHead
 from xlrepro.papers.ramen.reading import States
 from xlrepro.papers.ramen.settings import HeadSettings

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.corpora.loading import load_rows
+from xlrepro.data.loading import load_rows
 from xlrepro.errors import DataError, DeviceError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen.data import labelled, supplied_data, texts

@@ -9,15 +9,15 @@ from functools import cache
 
 import pytest
 
-from xlrepro.corpora import registry
-from xlrepro.corpora.loading import load, load_rows
-from xlrepro.embeddings.open.tokenise import tokenise
-from xlrepro.embeddings.vectors.normalise import simplified
+from xlrepro.data import registry
+from xlrepro.data.loading import load, load_rows
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.ramen import experiments, recipes
 from xlrepro.papers.ramen.data import texts
 from xlrepro.papers.ramen.rows import PARALLEL
 from xlrepro.pretraining.text import plain_word
+from xlrepro.vectors.normalise import simplified
+from xlrepro.vectors.open.tokenise import tokenise
 
 pytestmark = pytest.mark.mirror
 # Chinese is segmented, which takes a minute for all of it: a tenth of its text is looked at.

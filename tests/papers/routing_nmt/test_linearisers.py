@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial import Family
-from xlrepro.corpora.artificial.semantics import graph
-from xlrepro.corpora.readers.penman import Graph, GraphNode, parse_graph
-from xlrepro.corpora.readers.penn_trees import read_trees
+from xlrepro.artificial import Family
+from xlrepro.artificial.semantics import graph
+from xlrepro.data import loading, registry
+from xlrepro.data.readers.penman import Graph, GraphNode, parse_graph
+from xlrepro.data.readers.penn_trees import read_trees
 from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt.linearisers import graphs, trees
 from xlrepro.papers.routing_nmt.linearisers.artificial import constituents, meaning_graph

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from xlrepro.corpora import registry
-from xlrepro.corpora.readers.senses import SenseSentence, read_senses
+from xlrepro.data import registry
+from xlrepro.data.readers.senses import SenseSentence, read_senses
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import disambiguation, features, sense_data, wsd
 from xlrepro.papers.sense_alignment.disambiguation import Instances, NearestCentroid

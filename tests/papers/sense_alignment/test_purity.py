@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.papers.sense_alignment.small_models import settings
-from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily, lists
+from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
 from xlrepro.papers.sense_alignment import purity
 from xlrepro.papers.sense_alignment.language_model.senses import SenseOutput
 from xlrepro.papers.sense_alignment.language_model.settings import SenseSettings

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.papers.sense_alignment.small_models import settings
-from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily, lists
+from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
 from xlrepro.papers.sense_alignment.language_model.centres import SenseCentres
 from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, Corpus
 from xlrepro.papers.sense_alignment.pretraining.training import Run

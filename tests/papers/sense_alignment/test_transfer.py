@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from xlrepro import experiments
-from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily
+from xlrepro.artificial.ambiguity import AmbiguousFamily
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import (
     anchors,

@@ -11,7 +11,7 @@ from functools import lru_cache
 import torch
 
 from tests.papers.sense_alignment.small_models import settings
-from xlrepro.corpora.artificial.ambiguity import lists
+from xlrepro.artificial.ambiguity import lists
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.pretraining.training import Run
 

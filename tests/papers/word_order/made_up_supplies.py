@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from xlrepro.corpora import loading
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data import loading
+from xlrepro.data.sentences import Sentence
 
 # one file per language, in the layout and encoding of the official ones
 ENGLISH = (

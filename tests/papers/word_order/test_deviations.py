@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from xlrepro.corpora import registry
+from xlrepro.data import registry
 from xlrepro.errors import DataError
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.word_order.mbert import encoders

@@ -2,8 +2,8 @@ from collections import Counter
 
 import pytest
 
-from xlrepro.corpora import loading
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data import loading
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlrepro.corpora import registry
+from xlrepro.data import registry
 from xlrepro.errors import SettingsError, StoreError
 from xlrepro.paths import build_dir, cache_dir, project_root, supplied_dir
 from xlrepro.trials.engine.running import run_trials

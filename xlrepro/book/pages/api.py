@@ -11,9 +11,9 @@ Shown = dict[str, tuple[str, tuple[str, ...]]]  # page name -> title, its packag
 
 # In reading order; a page per paper stands between. What is behind the commands is not shown.
 BELOW: Shown = {
-    "corpora": ("Corpora", ("xlrepro.corpora",)),
-    "artificial": ("Artificial languages", ("xlrepro.corpora.artificial",)),
-    "embeddings": ("Embeddings", ("xlrepro.embeddings",)),
+    "corpora": ("Corpora", ("xlrepro.data",)),
+    "artificial": ("Artificial languages", ("xlrepro.artificial",)),
+    "embeddings": ("Embeddings", ("xlrepro.vectors",)),
     "pretraining": ("Pretraining", ("xlrepro.pretraining",)),
     "nn": ("Layers", ("xlrepro.nn",)),
     "metrics": ("Metrics", ("xlrepro.metrics",)),

@@ -1,6 +1,6 @@
 """The page on data: the registry as tables."""
 
-from xlrepro.corpora.registry import Dataset, list_datasets
+from xlrepro.data.registry import Dataset, list_datasets
 from xlrepro.evidence.tables.table import Entry, Table, headings
 
 MEGABYTE = 1_000_000

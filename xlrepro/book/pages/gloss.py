@@ -2,7 +2,7 @@
 
 from html import escape
 
-from xlrepro.corpora.artificial.gloss import GlossedMeaning, GlossedSentence, gloss_examples
+from xlrepro.artificial.gloss import GlossedMeaning, GlossedSentence, gloss_examples
 
 CODES = ("en", "de", "ja", "ar")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data.sentences import Sentence
 from xlrepro.papers.ramen import reading
 from xlrepro.papers.ramen.data import labelled
 from xlrepro.papers.ramen.data.texts import SOURCE

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro import metrics
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data.sentences import Sentence
 from xlrepro.papers.ramen.data.labelled import LABELS
 from xlrepro.papers.ramen.reading import States
 from xlrepro.papers.ramen.settings import HeadSettings, Precision

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from xlrepro.artefacts import hash_of
-from xlrepro.corpora import supplied
+from xlrepro.data import supplied
 from xlrepro.errors import DataError
 from xlrepro.papers.ramen.data import labelled, texts
 from xlrepro.papers.ramen.settings import (

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from xlrepro.corpora.readers.senses import SenseSentence, lemma_of
+from xlrepro.data.readers.senses import SenseSentence, lemma_of
 from xlrepro.errors import DataError
 
 # WordNet's kinds of words as sense keys name them; 5 is a satellite adjective.

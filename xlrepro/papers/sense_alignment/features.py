@@ -11,7 +11,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from xlrepro.artefacts import built
-from xlrepro.embeddings.vectors.normalise import word_form
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
@@ -19,6 +18,7 @@ from xlrepro.papers.sense_alignment.language_model.word_encoder import character
 from xlrepro.papers.sense_alignment.pretraining import artefacts
 from xlrepro.papers.sense_alignment.pretraining.artefacts import LanguageModel
 from xlrepro.papers.sense_alignment.pretraining.text import BEGIN, END, SPECIAL, UNKNOWN
+from xlrepro.vectors.normalise import word_form
 
 Layer = Literal["top", "mean"]
 TOKENS_AT_ONCE = 4096  # padded words of a batch

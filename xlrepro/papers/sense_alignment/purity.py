@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from xlrepro.corpora.artificial.ambiguity import lists
-from xlrepro.corpora.artificial.tree import Realisation
+from xlrepro.artificial.ambiguity import lists
+from xlrepro.artificial.tree import Realisation
 from xlrepro.papers.sense_alignment import features
 from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
 from xlrepro.papers.sense_alignment.pretraining import artefacts, text

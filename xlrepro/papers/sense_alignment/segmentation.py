@@ -6,8 +6,8 @@ word that it stands in.
 
 from collections.abc import Sequence
 
-from xlrepro.embeddings.open.tokenise import SEGMENTED_LANGUAGES, tokenise
-from xlrepro.embeddings.vectors.normalise import simplified
+from xlrepro.vectors.normalise import simplified
+from xlrepro.vectors.open.tokenise import SEGMENTED_LANGUAGES, tokenise
 
 
 def words_of_characters(characters: Sequence[str], language: str) -> tuple[list[str], list[int]]:

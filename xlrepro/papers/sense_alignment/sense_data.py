@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial.ontology import load_ontology
-from xlrepro.corpora.readers.senses import SenseSentence, read_senses
+from xlrepro.artificial.ontology import load_ontology
+from xlrepro.data import loading, registry
+from xlrepro.data.readers.senses import SenseSentence, read_senses
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.settings import DisambiguationSettings
 

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit, TagSet
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment.settings import TaggerSettings
@@ -15,6 +14,7 @@ from xlrepro.training.loop import Fit, Progress, fit
 from xlrepro.training.prediction import predicted_tags
 from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.training.settings import FitSettings
+from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 
 
 class FeatureTagger(nn.Module):

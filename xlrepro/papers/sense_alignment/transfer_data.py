@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial.family import sentence_of
-from xlrepro.corpora.artificial.meaning import Meaning
-from xlrepro.corpora.artificial.ontology import load_ontology, seeded
-from xlrepro.corpora.artificial.semantics import contradicted, sentiment, weakened
-from xlrepro.corpora.artificial.tree import Realisation
-from xlrepro.corpora.readers import conll_ner
-from xlrepro.corpora.readers.tsv import read_rows
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.corpora.supplied import size
-from xlrepro.embeddings.open.tokenise import tokenise
+from xlrepro.artificial.family import sentence_of
+from xlrepro.artificial.meaning import Meaning
+from xlrepro.artificial.ontology import load_ontology, seeded
+from xlrepro.artificial.semantics import contradicted, sentiment, weakened
+from xlrepro.artificial.tree import Realisation
+from xlrepro.data import loading, registry
+from xlrepro.data.readers import conll_ner
+from xlrepro.data.readers.tsv import read_rows
+from xlrepro.data.sentences import Sentence
+from xlrepro.data.supplied import size
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.pretraining import text
 from xlrepro.papers.sense_alignment.settings import TransferSettings
 from xlrepro.paths import supplied_dir
+from xlrepro.vectors.open.tokenise import tokenise
 
 NLI = ("contradiction", "entailment", "neutral")
 POLARITY = ("negative", "positive")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from xlrepro.corpora.readers.senses import SenseSentence
+from xlrepro.data.readers.senses import SenseSentence
 from xlrepro.papers.sense_alignment import disambiguation, features, sense_data
 from xlrepro.papers.sense_alignment.disambiguation import Instances, NearestCentroid
 from xlrepro.papers.sense_alignment.pretraining import artefacts

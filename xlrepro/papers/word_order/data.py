@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
+from xlrepro.data.sentences import Sentence
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.papers.word_order.shuffling import shuffle_order
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import encoded, joined, labels, split_of, tag_set
+from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
 
 def training_split(settings: TaggingSettings, source: Source) -> EncodedSplit:

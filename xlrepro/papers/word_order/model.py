@@ -21,12 +21,12 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.positions import LearnedPositions, RelativePositions, SinusoidalPositions
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.nn.transformer import Positions, TransformerEncoder
 from xlrepro.papers.word_order.settings import EncoderSettings
+from xlrepro.vectors.encoding import Batch
 
 
 def build_encoder(settings: EncoderSettings, input_dim: int) -> tuple[nn.Module, int]:

@@ -70,7 +70,7 @@ class TaggingSettings(FitSettings):
 
     Attributes:
         task: which layer is labelled: parts of speech, named entities or slots.
-        corpus: name of the corpus, see ``xlrepro/corpora/named.py``.
+        corpus: name of the corpus, see ``xlrepro/data/named.py``.
         vectors: name of the word vectors, see ``xlrepro/tasks/source.py``.
         source: language of training and model selection.
         targets: languages of zero-shot evaluation.

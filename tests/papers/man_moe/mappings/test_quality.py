@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xlrepro.embeddings.mappings.artificial_spaces import turned, unrelated
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe.mappings import control as controls
 from xlrepro.papers.man_moe.mappings import quality
@@ -13,6 +12,7 @@ from xlrepro.papers.man_moe.mappings.experiments import MAPPINGS
 from xlrepro.papers.man_moe.mappings.quality import METHODS, Language, method_settings
 from xlrepro.papers.man_moe.mappings.rows import CONTROLLED, presets
 from xlrepro.trials.trial import TrialContext
+from xlrepro.vectors.mappings.artificial_spaces import turned, unrelated
 
 UNSUPERVISED = [name for name, method in METHODS.items() if not method.supervised]
 

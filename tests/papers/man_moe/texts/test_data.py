@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.man_moe import transfer

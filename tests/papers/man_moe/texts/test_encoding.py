@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.embeddings.vectors.tables import VectorSet
 from xlrepro.papers.man_moe.texts.encoding import (
     CharacterIds,
     EndlessBatches,
@@ -16,6 +15,7 @@ from xlrepro.papers.man_moe.texts.encoding import (
     word_table,
 )
 from xlrepro.papers.man_moe.texts.raw_vectors import RawVectors
+from xlrepro.vectors.tables import VectorSet
 
 
 class TwoWords:

@@ -9,17 +9,17 @@ import torch
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.cli import main
-from xlrepro.corpora import supplied as supplied_files
-from xlrepro.corpora.readers import conll_ner
-from xlrepro.embeddings.mappings.spaces import CollapsedError
-from xlrepro.embeddings.open import vectors as open_vectors
-from xlrepro.embeddings.vectors import supplied as supplied_vectors
+from xlrepro.data import supplied as supplied_files
+from xlrepro.data.readers import conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import transfer
 from xlrepro.papers.man_moe.settings import transfer_settings
 from xlrepro.papers.man_moe.texts import data
 from xlrepro.trials.trial import TrialContext
+from xlrepro.vectors import supplied as supplied_vectors
+from xlrepro.vectors.mappings.spaces import CollapsedError
+from xlrepro.vectors.open import vectors as open_vectors
 
 SMALL = {**SIZES, "epochs": 1, "min_iterations": 0, "batch_size": 2}
 PAPER = transfer_settings("ner", "paper", {}, {})

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import TagSet
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
@@ -21,6 +20,7 @@ from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL
 from xlrepro.trials.trial import TrialContext
+from xlrepro.vectors.encoding import TagSet
 
 TAGS = TagSet(["A", "B", "C"])
 SMALL = {"train_sentences": 16, "test_sentences": 4, "epochs": 2, "targets": ("es", "th")}
@@ -150,7 +150,7 @@ def test_padding_changes_no_prediction_of_a_fine_tuned_bert():
     words = [["abcdef", "gh"], ["c"]]
     split = in_pieces(bert, "xx", words, [["A", "B"], ["C"]], TAGS)
     batches = pieces.as_sequences(split)
-    from xlrepro.embeddings.vectors.encoding import collate
+    from xlrepro.vectors.encoding import collate
 
     together, alone = collate(batches, [0, 1]), collate(batches, [1])
     torch.testing.assert_close(
@@ -162,7 +162,7 @@ def test_labels_inside_words_do_not_enter_the_loss():
     bert = tiny_bert()
     labeller = FineTunedBert(bert, 3, 0.0, False).eval()
     batches = pieces.as_sequences(split_of(["ab", "c"], ["A", "B"]))
-    from xlrepro.embeddings.vectors.encoding import collate
+    from xlrepro.vectors.encoding import collate
 
     batch = collate(batches, [0])
     logits = labeller.emissions(batch)[0]

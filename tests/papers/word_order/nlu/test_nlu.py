@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.corpora.named import UTTERANCES
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import EncodedSplit, TagSet
+from xlrepro.data.named import UTTERANCES
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
@@ -20,6 +19,7 @@ from xlrepro.papers.word_order.nlu.settings import nlu_settings
 from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.tasks.source import Source
 from xlrepro.trials.trial import TrialContext
+from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
 KEY = "word_order/table3"
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}

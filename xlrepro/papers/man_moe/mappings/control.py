@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.embeddings.mappings.artificial_spaces import source, turned
-from xlrepro.embeddings.mappings.spaces import Mapped, MappingProblem, Space
-from xlrepro.embeddings.mappings.umwe import umwe
 from xlrepro.papers.man_moe.mappings.quality import METHODS, method_settings
 from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, NOISES, column
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors.mappings.artificial_spaces import source, turned
+from xlrepro.vectors.mappings.spaces import Mapped, MappingProblem, Space
+from xlrepro.vectors.mappings.umwe import umwe
 
 CHECKED = 5_000  # most frequent words of the copy, asked for their originals
 COPY = "copy"
@@ -48,7 +48,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 def _english(settings: Mapping[str, Any]) -> Space:
     if settings["corpus"] == "artificial":
         return source(settings["words"], settings["dim"], FAMILY_SEED)
-    from xlrepro.embeddings.mappings.open_spaces import monolingual_space
+    from xlrepro.vectors.mappings.open_spaces import monolingual_space
 
     return monolingual_space(ENGLISH, settings["words"])
 

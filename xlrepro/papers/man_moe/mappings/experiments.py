@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xlrepro.artefacts import hash_of
-from xlrepro.embeddings.open import vectors as open_vectors
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe.mappings import rows
 from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, presets
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import Overrides, Run, per_row
+from xlrepro.vectors.open import vectors as open_vectors
 
 KEY = "man_moe/mappings"
 MEASURES = ("P@1", "seconds", "collapsed")

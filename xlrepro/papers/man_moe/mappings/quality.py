@@ -11,25 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.embeddings.mappings.artificial_spaces import source, turned
-from xlrepro.embeddings.mappings.muse import muse
-from xlrepro.embeddings.mappings.procrustes import ProcrustesSettings, procrustes_map
-from xlrepro.embeddings.mappings.rcsls import RcslsSettings, rcsls
-from xlrepro.embeddings.mappings.recipes import AdversarialSettings
-from xlrepro.embeddings.mappings.retrieval import csls_retrieve
-from xlrepro.embeddings.mappings.spaces import (
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, REPEATED, SUPERVISED
+from xlrepro.training.precision import in_its_precision
+from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors.mappings.artificial_spaces import source, turned
+from xlrepro.vectors.mappings.muse import muse
+from xlrepro.vectors.mappings.procrustes import ProcrustesSettings, procrustes_map
+from xlrepro.vectors.mappings.rcsls import RcslsSettings, rcsls
+from xlrepro.vectors.mappings.recipes import AdversarialSettings
+from xlrepro.vectors.mappings.retrieval import csls_retrieve
+from xlrepro.vectors.mappings.spaces import (
     COLLAPSED,
     Mapped,
     MappingProblem,
     MappingReport,
     Space,
 )
-from xlrepro.embeddings.mappings.umwe import umwe
-from xlrepro.embeddings.mappings.vecmap import VecMapSettings, vecmap
-from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, REPEATED, SUPERVISED
-from xlrepro.training.precision import in_its_precision
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors.mappings.umwe import umwe
+from xlrepro.vectors.mappings.vecmap import VecMapSettings, vecmap
 
 NOISE = 0.1  # length of their noise beside vectors of length 1
 SAME_SPELLING = 0.1  # share of artificial words that keep their spelling
@@ -236,8 +236,8 @@ def _artificial(settings: Mapping[str, Any]) -> tuple[Space, dict[str, Language]
 
 
 def _registered(codes: Sequence[str], words: int) -> tuple[Space, dict[str, Language]]:
-    from xlrepro.embeddings.mappings.open_spaces import dictionary_rows, monolingual_space
-    from xlrepro.embeddings.vectors import evaluation
+    from xlrepro.vectors import evaluation
+    from xlrepro.vectors.mappings.open_spaces import dictionary_rows, monolingual_space
 
     english = monolingual_space(ENGLISH, words)
     languages = {}

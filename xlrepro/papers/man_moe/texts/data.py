@@ -14,22 +14,22 @@ from functools import lru_cache
 from typing import NoReturn, cast
 
 from xlrepro.artefacts import hash_of
-from xlrepro.corpora import named, supplied
-from xlrepro.corpora.artificial import family_of
-from xlrepro.corpora.named import ARTIFICIAL, Part
-from xlrepro.corpora.readers import conll_ner
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.mappings import recipes as mapping_recipes
-from xlrepro.embeddings.mappings.recipes import NAMES as WITHOUT_DICTIONARY
-from xlrepro.embeddings.open import vectors as open_vectors
-from xlrepro.embeddings.vectors import artificial as artificial_vectors
-from xlrepro.embeddings.vectors.encoding import Lookup
-from xlrepro.embeddings.vectors.tables import VectorSet
+from xlrepro.artificial import family_of
+from xlrepro.data import named, supplied
+from xlrepro.data.named import ARTIFICIAL, Part
+from xlrepro.data.readers import conll_ner
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.papers.man_moe.texts.examples import FAMILY_SEED, POLARITY, Example
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source, word_vectors
+from xlrepro.vectors import artificial as artificial_vectors
+from xlrepro.vectors.encoding import Lookup
+from xlrepro.vectors.mappings import recipes as mapping_recipes
+from xlrepro.vectors.mappings.recipes import NAMES as WITHOUT_DICTIONARY
+from xlrepro.vectors.open import vectors as open_vectors
+from xlrepro.vectors.tables import VectorSet
 
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
 TWEETS = "sentiment-umsab"
@@ -143,10 +143,10 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     if name not in WITHOUT_DICTIONARY:
         return word_vectors(False, name, languages)
     if corpus == conll_ner.NAME:
-        from xlrepro.embeddings.vectors import supplied as supplied_vectors
+        from xlrepro.vectors import supplied as supplied_vectors
 
         return supplied_vectors.load(name, supplied.wiki_vectors(languages))
-    from xlrepro.embeddings.mappings import unsupervised as unsupervised_vectors
+    from xlrepro.vectors.mappings import unsupervised as unsupervised_vectors
 
     return unsupervised_vectors.load(name, languages)
 
@@ -167,7 +167,7 @@ def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
     family = family_of(FAMILY_SEED)
     if name in WITHOUT_DICTIONARY:
-        from xlrepro.embeddings.mappings import artificial_unsupervised
+        from xlrepro.vectors.mappings import artificial_unsupervised
 
         return artificial_unsupervised.load(name, family, languages, ARTIFICIAL_DIM)
     return artificial_vectors.load(family, languages, ARTIFICIAL_DIM, name)
@@ -211,7 +211,7 @@ def vectors_hash(corpus: str, name: str, languages: Sequence[str]) -> str:
     if name not in WITHOUT_DICTIONARY:
         return open_vectors.recipe_hash(name)
     if corpus == conll_ner.NAME:
-        from xlrepro.embeddings.vectors import supplied as supplied_vectors
+        from xlrepro.vectors import supplied as supplied_vectors
 
         return hash_of(supplied_vectors.recipe(name, supplied.wiki_vectors(languages)))
     return mapping_recipes.recipe_hash(name, languages)

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.nn.packing import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
+from xlrepro.vectors.encoding import Lookup
 
 Word = tuple[str, str]  # language, word
 

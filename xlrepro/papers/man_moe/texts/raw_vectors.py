@@ -1,6 +1,6 @@
 """Word vectors as the authors' code reads them: a word's lower-case form, and no second try.
 
-`xlrepro.embeddings.vectors.tables.VectorSet` standardises each dimension and backs off to parts of
+`xlrepro.vectors.tables.VectorSet` standardises each dimension and backs off to parts of
 words; vocab.py of the authors' code does neither.
 """
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlrepro.embeddings.vectors.tables import EXACT, UNKNOWN, VectorSet
 from xlrepro.precision import working_dtype
+from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet
 
 
 class RawVectors:

@@ -8,13 +8,13 @@ says, and a zero-resource run may not look at the target's.
 import zlib
 from functools import lru_cache
 
-from xlrepro.corpora import loading
-from xlrepro.corpora.artificial import family_of
-from xlrepro.corpora.artificial.family import sentence_of
-from xlrepro.corpora.artificial.semantics import sentiment
-from xlrepro.embeddings.open.tokenise import tokenise
+from xlrepro.artificial import family_of
+from xlrepro.artificial.family import sentence_of
+from xlrepro.artificial.semantics import sentiment
+from xlrepro.data import loading
 from xlrepro.errors import DataError
 from xlrepro.papers.man_moe.texts.examples import FAMILY_SEED, POLARITY, Example
+from xlrepro.vectors.open.tokenise import tokenise
 
 NEUTRAL = ""  # no class
 UMSAB_CLASSES = {"0": POLARITY[0], "1": NEUTRAL, "2": POLARITY[1]}

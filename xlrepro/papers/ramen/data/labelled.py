@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlrepro.corpora import registry
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data import registry
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.papers.ramen.data.texts import FAMILY_SEED, SOURCE, SUPPLIED, family
 
@@ -58,7 +58,7 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
 
 
 def _xnli(language: str, split: str, cased: bool = False) -> list[Pair]:
-    from xlrepro.corpora.loading import load_rows
+    from xlrepro.data.loading import load_rows
 
     rows = load_rows("xnli", f"{language}/{split}", progress=False)
     return [_pair((one, two, label), language, cased) for one, two, label in rows]
@@ -79,7 +79,7 @@ def _supplied_inference(language: str, split: str) -> list[Pair]:
 
 
 def _sick() -> list[Pair]:
-    from xlrepro.corpora.loading import load_rows
+    from xlrepro.data.loading import load_rows
 
     rows = [row for part in ("train", "trial") for row in load_rows("sick", part, False)[1:]]
     return [
@@ -90,8 +90,8 @@ def _sick() -> list[Pair]:
 
 def split_words(text: str, language: str, cased: bool = False) -> tuple[str, ...]:
     """Return the words of a text, in small letters if not ``cased``, as the unlabelled text is."""
-    from xlrepro.embeddings.open.tokenise import tokenise
     from xlrepro.pretraining.text import plain_word
+    from xlrepro.vectors.open.tokenise import tokenise
 
     words = (plain_word(word, language) for word in tokenise(text, language))
     return tuple(word if cased else word.lower() for word in words if word)
@@ -99,8 +99,8 @@ def split_words(text: str, language: str, cased: bool = False) -> tuple[str, ...
 
 def _artificial(language: str, split: str, n: int) -> list[Pair]:
     """Pairs that entail, contradict, or do neither by construction; alike in all languages."""
-    from xlrepro.corpora.artificial.ontology import load_ontology, seeded
-    from xlrepro.corpora.artificial.semantics import contradicted, weakened
+    from xlrepro.artificial.ontology import load_ontology, seeded
+    from xlrepro.artificial.semantics import contradicted, weakened
 
     draw = seeded(FAMILY_SEED, "inference", split)
     meanings = []
@@ -173,7 +173,7 @@ def trees(
         from xlrepro.papers.ramen.data import supplied_data
 
         return tuple(supplied_data.trees(language, split)[:limit])
-    from xlrepro.corpora.loading import load
+    from xlrepro.data.loading import load
 
     sentences = load("ud-r2.2", tree_file(language, split, supervised), progress=False)
     if supervised and language == "zh" and split != "test":

@@ -16,10 +16,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from xlrepro.corpora import supplied
-from xlrepro.corpora.readers.conllu import read_conllu
-from xlrepro.corpora.readers.text_files import read_text_lines
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data import supplied
+from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.data.readers.text_files import read_text_lines
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.paths import supplied_dir
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.corpora import registry
-from xlrepro.corpora.artificial import Family, Typology, parameters
-from xlrepro.embeddings.vectors.tables import VectorSet
+from xlrepro.artificial import Family, Typology, parameters
+from xlrepro.data import registry
 from xlrepro.papers.ramen.settings import AdaptationSettings
+from xlrepro.vectors.tables import VectorSet
 
 FAMILY_SEED = 0
 SOURCE = "en"
@@ -74,8 +74,8 @@ def _lines(corpus: str, language: str, most: int, seed: int) -> Iterator[list[st
 
 def _supplied_lines(language: str) -> Iterator[list[str]]:
     """Yield the lines of supplied text, case kept, without those of a test set."""
-    from xlrepro.embeddings.open.tokenise import tokenise
     from xlrepro.papers.ramen.data import supplied_data
+    from xlrepro.vectors.open.tokenise import tokenise
 
     banned = test_sentences(language, SUPPLIED)
     for line in supplied_data.text(language):
@@ -106,7 +106,7 @@ def fold(line: Iterable[str]) -> str:
 @lru_cache(maxsize=16)
 def test_sentences(language: str, corpus: str) -> frozenset[str]:
     """Return what must not be trained on, folded: XNLI's sentences, and those of test treebanks."""
-    from xlrepro.corpora.loading import load, load_rows
+    from xlrepro.data.loading import load, load_rows
 
     sentences = set()
     for part in ("dev", "test"):
@@ -146,9 +146,9 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
     if settings.corpus == "artificial":
         parallel = family().parallel(SOURCE, target, settings.pairs)
         return [(list(english.tokens), list(foreign.tokens)) for english, foreign in parallel]
-    from xlrepro.corpora.readers.tsv import read_rows
-    from xlrepro.embeddings.open.registered import local_path
-    from xlrepro.embeddings.open.tokenise import tokenise
+    from xlrepro.data.readers.tsv import read_rows
+    from xlrepro.vectors.open.registered import local_path
+    from xlrepro.vectors.open.tokenise import tokenise
 
     if settings.corpus == SUPPLIED:
         return _supplied_pairs(target, settings.pairs)
@@ -164,8 +164,8 @@ def pairs(settings: AdaptationSettings) -> list[tuple[list[str], list[str]]]:
 
 def _supplied_pairs(target: str, most: int) -> list[tuple[list[str], list[str]]]:
     """Return the first supplied sentence pairs without those of a test set, case kept."""
-    from xlrepro.embeddings.open.tokenise import tokenise
     from xlrepro.papers.ramen.data import supplied_data
+    from xlrepro.vectors.open.tokenise import tokenise
 
     split = (
         (tokenise(english, SOURCE), tokenise(foreign, target))
@@ -186,7 +186,7 @@ ISO3 = {"fr": "fra", "ru": "rus", "ar": "ara", "hi": "hin", "vi": "vie", "zh": "
 
 def parallel_paths(target: str) -> list[str]:
     """Return the registered parallel text of a language: Tatoeba and, where there is, TICO-19."""
-    from xlrepro.embeddings.open.registered import registered_paths
+    from xlrepro.vectors.open.registered import registered_paths
 
     every = registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/")
     return [path for path in every if path.endswith(f"/eng-{ISO3[target]}.tsv.xz")]
@@ -198,18 +198,18 @@ def vectors(settings: AdaptationSettings) -> VectorSet:
     if settings.corpus == "artificial":
         return _artificial_vectors(name)
     if settings.corpus == SUPPLIED:
-        from xlrepro.corpora import supplied
-        from xlrepro.embeddings.vectors import vec_files
+        from xlrepro.data import supplied
+        from xlrepro.vectors import vec_files
 
         return vec_files.load_vec(supplied.aligned_vectors([SOURCE, settings.target]))
-    from xlrepro.embeddings.open import vectors as open_vectors
+    from xlrepro.vectors.open import vectors as open_vectors
 
     return open_vectors.load(name, [settings.target])
 
 
 @lru_cache(maxsize=2)
 def _artificial_vectors(name: str) -> VectorSet:
-    from xlrepro.embeddings.vectors import artificial
+    from xlrepro.vectors import artificial
 
     return artificial.load(family(), tuple(ISO3), dim=30, name=name, sentences=400)
 
@@ -223,9 +223,9 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, Any
 
         path = supplied_data.text_path(language)
         return {path: supplied_data.size(path)}
-    from xlrepro.embeddings.open.recipes import text_files
-    from xlrepro.embeddings.open.registered import file_hash, registered_paths
-    from xlrepro.embeddings.open.settings import open_settings
+    from xlrepro.vectors.open.recipes import text_files
+    from xlrepro.vectors.open.registered import file_hash, registered_paths
+    from xlrepro.vectors.open.settings import open_settings
 
     paths = registered_paths(f"mono-text/{language}/")
     if language in open_settings().languages:
@@ -242,8 +242,8 @@ def recipe(settings: AdaptationSettings) -> dict[str, Any]:
         return inputs
     if settings.corpus == SUPPLIED:
         return inputs | _supplied_recipe(settings)
-    from xlrepro.embeddings.open import vectors as open_vectors
-    from xlrepro.embeddings.open.registered import file_hash
+    from xlrepro.vectors.open import vectors as open_vectors
+    from xlrepro.vectors.open.registered import file_hash
 
     if settings.initialisation.kind == "parallel":
         inputs |= {path: file_hash(path) for path in parallel_paths(settings.target)}
@@ -256,7 +256,7 @@ def recipe(settings: AdaptationSettings) -> dict[str, Any]:
 
 def _supplied_recipe(settings: AdaptationSettings) -> dict[str, str]:
     """Return what the initialisation reads of supplied files, by size."""
-    from xlrepro.corpora import supplied
+    from xlrepro.data import supplied
     from xlrepro.papers.ramen.data import supplied_data
 
     kind, target = settings.initialisation.kind, settings.target

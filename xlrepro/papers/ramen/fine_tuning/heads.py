@@ -14,7 +14,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from xlrepro import metrics
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.data.sentences import Sentence
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.ramen.heads import InferenceHead, ParsingHead, Scale
 from xlrepro.papers.ramen.reading import Reader, States, Words

@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from xlrepro.corpora.artificial import Family
-from xlrepro.corpora.artificial.family import sentence_of
-from xlrepro.corpora.artificial.semantics import graph
-from xlrepro.corpora.artificial.tree import Realisation
+from xlrepro.artificial import Family
+from xlrepro.artificial.family import sentence_of
+from xlrepro.artificial.semantics import graph
+from xlrepro.artificial.tree import Realisation
 from xlrepro.papers.routing_nmt.data.examples import Pair, Splits
 from xlrepro.papers.routing_nmt.linearisers.artificial import constituents, meaning_graph
 from xlrepro.papers.routing_nmt.linearisers.graphs import linearised_graph

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from xlrepro.corpora import loading, registry
-from xlrepro.corpora.readers.penn_trees import Tree
+from xlrepro.data import loading, registry
+from xlrepro.data.readers.penn_trees import Tree
 from xlrepro.errors import SettingsError
 from xlrepro.papers.routing_nmt.data.examples import Pair, Splits, splits_of
 from xlrepro.papers.routing_nmt.linearisers import graphs, trees

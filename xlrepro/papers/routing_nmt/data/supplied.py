@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from xlrepro.corpora.readers import conll_ner
-from xlrepro.corpora.readers.penman import read_graphs
-from xlrepro.corpora.readers.penn_trees import read_trees
-from xlrepro.corpora.readers.text_files import read_text_lines
+from xlrepro.data.readers import conll_ner
+from xlrepro.data.readers.penman import read_graphs
+from xlrepro.data.readers.penn_trees import read_trees
+from xlrepro.data.readers.text_files import read_text_lines
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.routing_nmt.data.examples import Pair, Splits, splits_of
 from xlrepro.papers.routing_nmt.data.open_text import tokens_as_they_are, tree_pair

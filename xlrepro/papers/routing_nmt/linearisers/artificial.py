@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from xlrepro.corpora.artificial.semantics import Triple
-from xlrepro.corpora.readers.penn_trees import Tree
-from xlrepro.corpora.sentences import Sentence
+from xlrepro.artificial.semantics import Triple
+from xlrepro.data.readers.penn_trees import Tree
+from xlrepro.data.sentences import Sentence
 from xlrepro.papers.routing_nmt.linearisers.graphs import Part
 
 
@@ -42,7 +42,7 @@ def meaning_graph(triples: Sequence[Triple]) -> Part:
     """Return a meaning's graph as a tree from its root; edges against the tree's way are ``-of``.
 
     Args:
-        triples: of `xlrepro.corpora.artificial.semantics.graph`.
+        triples: of `xlrepro.artificial.semantics.graph`.
 
     Example:
         >>> meaning_graph([("x0", "instance", "run.verbs"), ("x0", "tense", "past")]).edges

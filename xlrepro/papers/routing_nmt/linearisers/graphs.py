@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlrepro.corpora.readers.penman import Graph, GraphNode
+from xlrepro.data.readers.penman import Graph, GraphNode
 from xlrepro.errors import DataError
 
 WIKI = ":wiki"

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from xlrepro.corpora.readers.penn_trees import Tree
+from xlrepro.data.readers.penn_trees import Tree
 from xlrepro.errors import DataError
 
 LEAF = "XX"

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlrepro.artefacts import hash_of
-from xlrepro.corpora import loading, registry
-from xlrepro.corpora.artificial.ambiguity import AmbiguousFamily, lists
-from xlrepro.embeddings.open.registered import file_hash, local_path
-from xlrepro.embeddings.open.text import TextFile, text_files
-from xlrepro.embeddings.open.tokenise import words_of
-from xlrepro.embeddings.vectors.normalise import word_form
+from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
+from xlrepro.data import loading, registry
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.language_model.settings import (
     LanguageModelSettings,
     TextSettings,
 )
 from xlrepro.paths import supplied_dir
+from xlrepro.vectors.normalise import word_form
+from xlrepro.vectors.open.registered import file_hash, local_path
+from xlrepro.vectors.open.text import TextFile, text_files
+from xlrepro.vectors.open.tokenise import words_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -164,7 +164,7 @@ def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[st
 
 def _raw_lines(file: TextFile) -> Iterator[str]:
     if file.treebank:
-        from xlrepro.corpora.readers.conllu import read_conllu
+        from xlrepro.data.readers.conllu import read_conllu
 
         for sentence in read_conllu(local_path(file.path)):
             yield " ".join(sentence.tokens)

@@ -12,18 +12,18 @@ from typing import Literal
 import numpy as np
 
 from xlrepro.checked import Checked
-from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.mappings.retrieval import precision_at_1
-from xlrepro.embeddings.open.dictionary import unit_rows
-from xlrepro.embeddings.vectors import evaluation
-from xlrepro.embeddings.vectors.encoding import WordVectors
-from xlrepro.embeddings.vectors.noise import NoisyVectors
+from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.measures.vectors import true_dictionary
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source, word_vectors
+from xlrepro.vectors import evaluation
+from xlrepro.vectors.encoding import WordVectors
+from xlrepro.vectors.mappings.retrieval import precision_at_1
+from xlrepro.vectors.noise import NoisyVectors
+from xlrepro.vectors.open.dictionary import unit_rows
 
 # Steps away from English word order: at each, more dependents take the side that they have in the
 # artificial Japanese. Words and inflection stay the same, so only the order differs.
@@ -71,7 +71,7 @@ class Languages(Checked):
 
 def order_typologies() -> list:  # type: ignore[type-arg]
     """Return the typologies of ``ORDERS``: English inflection, own words, rising order distance."""
-    from xlrepro.corpora.artificial.typology import parameters
+    from xlrepro.artificial.typology import parameters
 
     changed: dict[str, float] = {}
     typologies = []
@@ -86,7 +86,7 @@ def order_typologies() -> list:  # type: ignore[type-arg]
 @lru_cache(maxsize=2)
 def family(by_order: bool):  # type: ignore[no-untyped-def]
     """Return the artificial languages; English is the same in both families."""
-    from xlrepro.corpora.artificial import Family
+    from xlrepro.artificial import Family
 
     return Family(FAMILY_SEED, order_typologies() if by_order else ())
 
@@ -94,7 +94,7 @@ def family(by_order: bool):  # type: ignore[no-untyped-def]
 @cached_per_precision(maxsize=8)
 def _plain(languages: Languages, name: str, wrong: float) -> WordVectors:
     if languages.corpus == ARTIFICIAL:
-        from xlrepro.embeddings.vectors import artificial as artificial_vectors
+        from xlrepro.vectors import artificial as artificial_vectors
 
         known = family(languages.by_order)
         return artificial_vectors.load(known, languages.targets, name=name, noise=wrong)

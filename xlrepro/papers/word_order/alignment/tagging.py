@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from xlrepro.checked import Checked
-from xlrepro.corpora.readers import word_order_features
+from xlrepro.data.readers import word_order_features
 from xlrepro.papers.word_order.alignment import data
 from xlrepro.papers.word_order.alignment.data import Languages, Level
 from xlrepro.papers.word_order.model import SequenceTagger
@@ -126,7 +126,7 @@ def measure(trial: Trial, context: TrialContext) -> TrialResult:
 
 def distances(trial: Trial, context: TrialContext) -> TrialResult:
     """Measure the word-order distance to English of the artificial languages of rising distance."""
-    from xlrepro.corpora.artificial import features
+    from xlrepro.artificial import features
 
     (system,) = trial.systems
     family = data.family(by_order=True)

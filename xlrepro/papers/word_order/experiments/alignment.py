@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xlrepro.corpora.named import ARTIFICIAL, FAMILY_SEED
+from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.alignment.data import ORDERS
 from xlrepro.papers.word_order.experiments.rows import word_settings

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from xlrepro.corpora import registry
-from xlrepro.corpora.named import FAMILY_SEED
+from xlrepro.data import registry
+from xlrepro.data.named import FAMILY_SEED
 from xlrepro.papers.word_order.experiments.rows import no_overrides
 from xlrepro.papers.word_order.experiments.table2 import LANGUAGES
 from xlrepro.pretraining.recipes import WORD_STATES

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.nn.bert import Bert
 from xlrepro.nn.positions import LearnedPositions
 from xlrepro.nn.transformer import TransformerEncoder
@@ -19,6 +18,7 @@ from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.tasks.tagging import NO_LABEL
+from xlrepro.vectors.encoding import Batch
 
 
 def frozen_tagger(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from xlrepro.embeddings.vectors.encoding import Batch, EncodedSplit, TagSet
 from xlrepro.nn.bert import Bert
 from xlrepro.papers.word_order.mbert import encoders
 from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
@@ -16,6 +15,7 @@ from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL, labels, tag_set
 from xlrepro.training.batches import ordered_batches
 from xlrepro.training.prediction import in_order
+from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 
 FEATURE_PIECES = 8192  # padded pieces of a batch of frozen features
 

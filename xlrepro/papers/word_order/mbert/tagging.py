@@ -6,7 +6,6 @@ No sentence of a target language is read before training and model selection are
 import torch
 from torch import Tensor, nn
 
-from xlrepro.embeddings.vectors.encoding import EncodedSplit
 from xlrepro.papers.word_order.hashes import mbert_source
 from xlrepro.papers.word_order.mbert import encoders, pieces
 from xlrepro.papers.word_order.mbert.model import FineTunedBert, frozen_tagger
@@ -20,6 +19,7 @@ from xlrepro.training.precision import in_its_precision
 from xlrepro.training.prediction import predicted_tags
 from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Trial, TrialContext, TrialResult
+from xlrepro.vectors.encoding import EncodedSplit
 
 
 @in_its_precision

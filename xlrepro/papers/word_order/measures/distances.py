@@ -4,8 +4,8 @@ Ahmad et al. (2019): a language is 52 numbers, the share of a relation's depende
 one side of their head; the distance of two languages is the numbers' mean absolute difference.
 """
 
-from xlrepro.corpora.named import FAMILY_SEED
-from xlrepro.corpora.readers import word_order_features
+from xlrepro.data.named import FAMILY_SEED
+from xlrepro.data.readers import word_order_features
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 
@@ -14,7 +14,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     settings = trial.settings
     if settings["source"] == "artificial":
-        from xlrepro.corpora.artificial import family_of, features
+        from xlrepro.artificial import family_of, features
 
         family = family_of(FAMILY_SEED)
         table = {

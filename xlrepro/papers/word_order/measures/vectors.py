@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlrepro.corpora.named import FAMILY_SEED
-from xlrepro.embeddings.mappings.retrieval import precision_at_1
-from xlrepro.embeddings.vectors import evaluation
+from xlrepro.data.named import FAMILY_SEED
 from xlrepro.tasks.source import word_vectors
 from xlrepro.training.precision import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors import evaluation
+from xlrepro.vectors.mappings.retrieval import precision_at_1
 
 if TYPE_CHECKING:
-    from xlrepro.corpora.artificial import Family
+    from xlrepro.artificial import Family
 
 # What evaluation.evaluate calls a number, and the column that shows it.
 COLUMNS = {
@@ -83,8 +83,8 @@ def true_dictionary(family: "Family", language: str) -> dict[str, set[str]]:
 
 def _artificial(settings: dict[str, Any]) -> Any:
     """Return the measure of an artificial vector set, against the true dictionary."""
-    from xlrepro.corpora.artificial import family_of
-    from xlrepro.embeddings.vectors import artificial as artificial_vectors
+    from xlrepro.artificial import family_of
+    from xlrepro.vectors import artificial as artificial_vectors
 
     family = family_of(FAMILY_SEED)
     vectors = artificial_vectors.load(

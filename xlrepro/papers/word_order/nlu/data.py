@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import torch
 
-from xlrepro.corpora.sentences import Sentence
-from xlrepro.embeddings.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
+from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.papers.word_order.hashes import nlu_source
 from xlrepro.papers.word_order.nlu.delexicalisation import WithMarks, delexicalised
 from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.tasks.tagging import labels, span_tags
+from xlrepro.vectors.encoding import EncodedSplit, Lookup, TagSet, encode
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlrepro.embeddings.vectors.encoding import Lookup
 from xlrepro.precision import working_dtype
+from xlrepro.vectors.encoding import Lookup
 
 MARKS = ("<TIME>", "<LAST>", "<DATE>", "<LOCATION>", "<NUMBER>")
 VECTOR_SEED = 0

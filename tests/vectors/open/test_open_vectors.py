@@ -1,0 +1,146 @@
+"""Recipes without data; with the mirror, the removal of tested words from the real dictionaries."""
+
+import pytest
+
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.open import lexicon as open_lexicon
+from xlrepro.vectors.open import recipes
+from xlrepro.vectors.open import vectors as open_vectors
+from xlrepro.vectors.open.settings import OpenSettings, language_sources, open_settings
+
+TARGETS = (
+    *("no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg"),
+    *("ru", "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "ko", "hi"),
+)
+TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
+
+
+def test_there_are_vectors_for_english_and_the_28_targets():
+    assert set(TARGETS) | {"en"} <= set(open_settings().languages)
+    assert len(TARGETS) == 28
+
+
+def test_recipe_hashes_need_no_data(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    monkeypatch.delenv("XLREPRO_MIRROR", raising=False)
+    hashes = {open_vectors.recipe_hash(name) for name in open_vectors.NAMES}
+    assert len(hashes) == 2
+    assert all(len(digest) == 64 for digest in hashes)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
+    def forget():
+        for recipe in (
+            open_vectors.recipe_hash,
+            open_vectors.monolingual_recipe,
+            open_vectors.dictionary_recipe,
+            open_vectors.mapped_recipe,
+            recipes.lexicon_recipe,
+        ):
+            recipe.cache_clear()
+
+    forget()
+    before = open_vectors.recipe_hash("dictionary")
+    with monkeypatch.context() as patch:
+        forget()
+        patch.setattr(recipes, "file_hash", lambda path: "0" * 64)
+        assert open_vectors.recipe_hash("dictionary") != before
+    with monkeypatch.context() as patch:
+        forget()
+        changed = open_settings().model_copy(
+            update={"lexicon": open_settings().lexicon.model_copy(update={"trust": 6.0})}
+        )
+        patch.setattr(recipes, "open_settings", lambda: changed)
+        assert open_vectors.recipe_hash("dictionary") != before
+    forget()
+    assert open_vectors.recipe_hash("dictionary") == before
+
+
+def test_a_language_of_another_paper_is_in_the_hash_of_those_alone_who_read_it():
+    every = open_vectors.recipe_hash("dictionary")
+    assert "vi" in open_settings().more_languages
+    assert open_vectors.recipe_hash("dictionary", "fr", "en") == every
+    assert open_vectors.recipe_hash("dictionary", "vi") != every
+    with pytest.raises(SettingsError, match="'xx'"):
+        open_vectors.recipe_hash("dictionary", "xx")
+
+
+def test_no_test_set_is_among_the_text():
+    for language in [*open_settings().languages, *open_settings().more_languages]:
+        for path in [file.path for file in recipes.text_files(language)]:
+            assert not any(name in path for name in TEST_SETS), path
+
+
+def test_every_language_has_a_frequency_list_and_some_source_of_translations():
+    for language in TARGETS:
+        sources = language_sources(language)
+        assert sources.frequency
+        assert sources.muse or sources.wiktionary or sources.parallel or sources.relatives
+
+
+def test_unknown_setting_is_refused():
+    data = open_settings().model_dump()
+    with pytest.raises(ValueError, match="typo"):
+        OpenSettings.model_validate({**data, "typo": 1})
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(SettingsError, match="dictionary, mapped"):
+        open_vectors.recipe_hash("joint")
+    with pytest.raises(SettingsError, match="no open word vectors for language 'xx'"):
+        language_sources("xx")
+
+
+def test_twins_are_the_same_word_or_the_same_but_for_diacritics():
+    assert open_lexicon.twins(["áno", "deň", "je"], ["ano", "je", "den"]) == {
+        "áno": "ano",
+        "deň": "den",
+        "je": "je",
+    }
+
+
+def test_twin_spelt_the_same_wins_over_the_folded_one():
+    assert open_lexicon.twins(["byl"], ["býl", "byl"]) == {"byl": "byl"}
+
+
+def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
+    tables = {
+        "aa": [("one", "un"), ("two", "du")],
+        "bb": [("wrong", "du"), ("three", "tri")],
+    }
+    sources = {
+        code: open_settings()
+        .languages["it"]
+        .model_copy(update={"relatives": ("bb",) if code == "aa" else ()})
+        for code in tables
+    }
+    settings = open_settings().model_copy(
+        update={"languages": sources, "clitics": {"aa": {"un": ("wrong",), "e": ("and",)}}}
+    )
+    monkeypatch.setattr(open_lexicon, "open_settings", lambda: settings)
+    monkeypatch.setattr(open_lexicon, "language_sources", lambda code: sources[code])
+    monkeypatch.setattr(open_lexicon, "dictionary_pairs", lambda code: tables[code])
+    monkeypatch.setattr(open_lexicon, "aligned_counts", lambda code: [])
+    monkeypatch.setattr(open_lexicon, "frequent_words", lambda code: ["du", "trí", "qu"])
+    monkeypatch.setattr(open_lexicon, "test_source_words", lambda code: frozenset())
+    known = frozenset({"one", "two", "three", "wrong", "and"})
+    assert open_lexicon.table("aa", known).translations == {
+        "un": {"one": 1.0},
+        "du": {"two": 1.0},
+        "e": {"and": 1.0},
+        "trí": {"three": 1.0},
+    }
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("language", ["de", "hi"])
+def test_tested_words_are_in_no_dictionary_that_vectors_are_built_from(language):
+    tested = open_lexicon.test_source_words(language)
+    assert len(tested) == 1500
+    assert not tested & {english for english, _ in open_lexicon.dictionary_pairs(language)}
+    train, test, rest = open_lexicon.muse(language)
+    assert {english for english, _ in test} == tested
+    # Something is left on either side of the test ranks.
+    assert train
+    assert rest

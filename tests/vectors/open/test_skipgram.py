@@ -1,0 +1,85 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.open.skipgram import SkipGram, train
+
+SMALL = SkipGram(dim=16, epochs=3, min_count=1, sample=0, seed=3)
+SCRIPT = """
+import sys, hashlib
+from pathlib import Path
+from xlrepro.vectors.open.skipgram import SkipGram, train
+settings = SkipGram(dim=16, epochs=3, min_count=1, sample=0, seed=3)
+words, counts, matrix = train(Path(sys.argv[1]), settings)
+print(hashlib.sha256(" ".join(words).encode() + matrix.tobytes()).hexdigest())
+"""
+
+
+@pytest.fixture
+def text(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(400):
+        animal = rng.random() < 0.5
+        nouns, verbs = (
+            (("dog", "cat"), ("runs", "eats")) if animal else (("car", "bus"), ("drives", "stops"))
+        )
+        lines.append(f"the {rng.choice(nouns)} {rng.choice(verbs)} here")
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_same_vectors_in_every_process_whatever_the_hash_seed(text: Path):
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(text)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_another_seed_gives_other_vectors(text):
+    other = SkipGram(**{**vars(SMALL), "seed": 4})
+    assert not np.array_equal(train(text, SMALL)[2], train(text, other)[2])
+
+
+def test_words_come_most_frequent_first_with_their_counts(text):
+    words, counts, matrix = train(text, SMALL)
+    assert counts[0] == 400
+    assert set(words[:2]) == {"the", "here"}
+    assert (np.diff(counts) <= 0).all()
+    assert matrix.shape == (len(words), 16)
+    assert matrix.dtype == np.float32
+
+
+def test_rare_words_get_no_vector(text):
+    text.write_text(text.read_text() + "the unicorn runs here\n")
+    words, _, _ = train(text, SkipGram(dim=8, epochs=1, min_count=2, sample=0))
+    assert "unicorn" not in words
+
+
+def test_fasttext_is_trained_too(text):
+    words, _, matrix = train(text, SkipGram(dim=8, epochs=1, min_count=1, method="fasttext"))
+    assert matrix.shape == (len(words), 8)
+    assert np.isfinite(matrix).all()
+
+
+def test_unknown_method_names_the_known_ones(text):
+    with pytest.raises(SettingsError, match="skipgram, fasttext"):
+        train(text, SkipGram(method="glove"))
+
+
+def test_text_without_frequent_words_says_so(text):
+    with pytest.raises(SettingsError, match="500 times"):
+        train(text, SkipGram(min_count=500))

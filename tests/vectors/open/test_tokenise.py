@@ -1,0 +1,55 @@
+import builtins
+
+import pytest
+
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.open import tokenise as module
+from xlrepro.vectors.open.tokenise import tokenise, words_of
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Don't go, it's 3.5 km!", "en", ["Do", "n't", "go", ",", "it", "'s", "3.5", "km", "!"]),
+        ("the U.S. (now)", "en", ["the", "U.S.", "(", "now", ")"]),
+        ("L’ami qu'il a", "fr", ["L'", "ami", "qu'", "il", "a"]),
+        ("Vient-il aujourd'hui?", "fr", ["Vient", "-il", "aujourd'hui", "?"]),
+        ("peut-être", "fr", ["peut-être"]),
+        ("dell'arte", "it", ["dell'", "arte"]),
+        ("E-Mail, bitte.", "de", ["E-Mail", ",", "bitte", "."]),
+    ],
+)
+def test_words_and_marks_are_separated(text, language, expected):
+    assert tokenise(text, language) == expected
+
+
+def test_combining_vowel_signs_stay_in_their_word():
+    assert tokenise("हिन्दी में", "hi") == ["हिन्दी", "में"]
+
+
+def test_chinese_is_segmented_and_simplified():
+    assert "".join(tokenise("這是北京", "zh")) == "这是北京"
+    assert "北京" in tokenise("這是北京", "zh")
+
+
+def test_stored_words_are_lower_case_without_digits():
+    assert words_of("In 1995", "en") == ["in", "0000"]
+
+
+@pytest.mark.parametrize(
+    ("language", "package"), [("zh", "jieba"), ("ja", "janome"), ("th", "pythainlp")]
+)
+def test_a_missing_segmenter_names_the_extra(monkeypatch, language, package):
+    real_import = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name.split(".")[0] == package:
+            raise ImportError(name)
+        return real_import(name, *rest, **named)
+
+    for cached in (module._chinese, module._japanese, module._thai):
+        cached.cache_clear()
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(SettingsError, match=rf"{package}.*xlrepro\[segmentation\]") as raised:
+        tokenise("北", language)
+    assert "\n" not in str(raised.value)

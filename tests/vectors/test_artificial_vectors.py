@@ -1,0 +1,102 @@
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from xlrepro.artificial import Family
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.artificial import dictionary, load, monolingual
+from xlrepro.vectors.mappings.retrieval import precision_at_1
+from xlrepro.vectors.mappings.seeded import map_with_seed
+from xlrepro.vectors.open.dictionary import centred_unit_rows, unit_rows
+from xlrepro.vectors.open.skipgram import SkipGram
+
+
+@pytest.fixture(scope="module")
+def family():
+    return Family(seed=0)
+
+
+def shares(vectors, family, code):
+    tokens = [t for s in family.corpus(code, 100, split="test") for t in s.tokens]
+    return np.bincount(vectors.lookup(code, tokens)[1], minlength=3) / len(tokens)
+
+
+@pytest.mark.parametrize("name", ["dictionary", "mapped"])
+def test_nearly_all_words_of_unseen_sentences_have_a_vector(family, name):
+    vectors = load(family, ["en", "de", "ja"], 16, name, sentences=600)
+    assert vectors.languages == ("en", "de", "ja")
+    for code in vectors.languages:
+        assert shares(vectors, family, code)[0] < 0.1
+
+
+def test_a_translation_lies_at_its_english_word(family):
+    vectors = load(family, ["fi"], 16, sentences=600)
+    known = set(vectors.words("en"))
+    english_of = {}
+    for english, foreign in dictionary(family, "fi"):
+        english_of.setdefault(foreign, set()).add(english)
+    only = [(f, *e) for f, e in english_of.items() if len(e) == 1 and e <= known][:200]
+    foreign, english = zip(*only)
+    np.testing.assert_allclose(
+        vectors.lookup("fi", foreign)[0], vectors.lookup("en", english)[0], atol=1e-3
+    )
+
+
+def test_a_smaller_dictionary_covers_less(family):
+    whole = load(family, ["de"], 8, sentences=300)
+    part = load(family, ["de"], 8, sentences=300, coverage=0.3)
+    assert shares(part, family, "de")[1] < shares(whole, family, "de")[1] - 0.1
+
+
+def test_noise_moves_about_its_share_of_the_entries(family):
+    clean = dict.fromkeys(dictionary(family, "de"))
+    spoilt = dictionary(family, "de", noise=0.25)
+    moved = sum(pair not in clean for pair in spoilt) / len(spoilt)
+    assert 0.2 < moved < 0.3
+
+
+def test_the_same_seed_gives_the_same_vectors_and_another_does_not(family):
+    first, again, other = (
+        load(family, ["de"], 8, sentences=200, seed=seed).content_hash for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_unknown_names_and_shares_are_refused(family):
+    with pytest.raises(SettingsError, match="dictionary, mapped"):
+        load(family, ["de"], 8, "joint")
+    with pytest.raises(SettingsError, match=r"coverage .* 0 to 1"):
+        load(family, ["de"], 8, coverage=1.5)
+
+
+def test_mapping_finds_the_true_translations_of_held_out_words(family):
+    # A language that says the same in other words, trained from another start: the truth is
+    # known. (Of different texts it is not: words of one class are drawn alike.)
+    settings = SkipGram(dim=32, epochs=12, min_count=20, sample=0)
+    words, matrix = monolingual(family, "en", 2500, settings)
+    other_words, other = monolingual(family, "en", 2500, replace(settings, seed=7))
+    cipher = [word[::-1] + "x" for word in other_words]
+    rows = {word: row for row, word in enumerate(words)}
+    truth = [(row, rows[word]) for row, word in enumerate(other_words) if word in rows]
+    random.Random(0).shuffle(truth)
+    seed, held_out = truth[: len(truth) // 2], truth[len(truth) // 2 :]
+    w = map_with_seed(other, matrix, seed)
+    gold = {words[english]: {cipher[row]} for row, english in held_out}
+    share, asked = precision_at_1(gold, words, matrix, cipher, unit_rows(other @ w))
+    assert asked == len(held_out)
+    assert share > 0.9
+
+
+def test_mapping_finds_held_out_words_of_a_rotated_and_noisy_copy(family):
+    rng = np.random.default_rng(0)
+    english = centred_unit_rows(rng.normal(size=(1000, 32)))
+    turn, _ = np.linalg.qr(rng.normal(size=(32, 32)))
+    foreign = centred_unit_rows(english @ turn + rng.normal(scale=0.06, size=english.shape))
+    names = [f"w{row}" for row in range(1000)]
+    w = map_with_seed(foreign, english, [(row, row) for row in range(500)])
+    gold = {f"w{row}": {f"w{row}"} for row in range(500, 1000)}
+    share, _ = precision_at_1(gold, names, english, names, unit_rows(foreign @ w))
+    assert share > 0.9

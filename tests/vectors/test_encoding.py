@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.errors import DataError
+from xlrepro.vectors.encoding import (
+    TagSet,
+    collate,
+    encode,
+)
+
+WORDS = [["a", "b"], ["b", "c", "a", "d"], ["d"], ["a", "a", "b"]]
+TAGS = [["X", "Y"], ["Y", "X", "X", "Z"], ["Z"], ["X", "X", "Y"]]
+
+
+class Spelling:
+    """Vectors that name their word: (code of the first letter, calls so far)."""
+
+    dim = 2
+
+    def __init__(self):
+        self.asked = []
+
+    def lookup(self, language, words):
+        self.asked += [(language, tuple(words))]
+        return np.array([[ord(w[0]), 1.0] for w in words], np.float32), np.ones(len(words), np.int8)
+
+
+def split_of(words=WORDS, tags=TAGS):
+    return encode("xx", words, tags, TagSet(["X", "Y"]), Spelling())
+
+
+def test_every_token_gets_the_vector_of_its_word():
+    split = split_of()
+    for words, rows in zip(WORDS, split.rows, strict=True):
+        assert split.table[rows][:, 0].tolist() == [ord(w) for w in words]
+
+
+def test_row_zero_is_the_zero_vector():
+    assert split_of().table[0].tolist() == [0.0, 0.0]
+
+
+def test_each_word_is_looked_up_once():
+    vectors = Spelling()
+    encode("xx", WORDS, TAGS, TagSet(["X", "Y"]), vectors)
+    assert vectors.asked == [("xx", ("a", "b", "c", "d"))]
+
+
+def test_a_tag_outside_the_set_can_never_be_predicted_right():
+    assert split_of().tags[2].tolist() == [-1]
+
+
+def test_padding_is_masked_and_nothing_else():
+    batch = collate(split_of(), [0, 1])
+    assert batch.mask.tolist() == [[True, True, False, False], [True] * 4]
+    assert batch.rows[0].tolist()[2:] == [0, 0]
+
+
+def test_tags_and_tokens_of_different_length_are_refused():
+    with pytest.raises(DataError, match="2 tokens and 1 tags"):
+        split_of([["a", "b"]], [["X"]])
+
+
+def test_collate_keeps_tags_with_their_tokens():
+    split = split_of()
+    batch = collate(split, [3, 1])
+    assert torch.equal(batch.tags[0][batch.mask[0]], split.tags[3])
+    assert torch.equal(batch.tags[1][batch.mask[1]], split.tags[1])

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.vectors.tables import BACK_OFF, EXACT, UNKNOWN, VectorSet
+
+
+@pytest.fixture
+def vectors():
+    rng = np.random.default_rng(0)
+    words = {
+        "en": ["the", "house", "boat", "2000", "london", "0000", "."],
+        "de": ["haus", "boot", "häuser", "das"],
+        "th": ["นํ้า", "ทํา"],
+        "fr": ["l'", "maison"],
+    }
+    return VectorSet(
+        "tiny",
+        words,
+        {code: rng.normal(3, 2, (len(w), 8)).astype(np.float32) for code, w in words.items()},
+    )
+
+
+def kinds(vectors, language, words):
+    return vectors.lookup(language, words)[1].tolist()
+
+
+def test_exact_back_off_and_unknown_are_told_apart(vectors):
+    assert kinds(vectors, "de", ["Haus", "hausen", "qqqq"]) == [EXACT, BACK_OFF, UNKNOWN]
+
+
+def test_unknown_word_is_zero(vectors):
+    matrix, _ = vectors.lookup("de", ["qqqq", "haus"])
+    assert not matrix[0].any()
+    assert matrix[1].any()
+
+
+def test_source_vocabulary_has_mean_0_and_variance_1(vectors):
+    matrix, _ = vectors.lookup("en", vectors.words("en"))
+    np.testing.assert_allclose(matrix.mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(matrix.std(axis=0), 1, atol=1e-5)
+
+
+def test_scale_is_that_of_the_source_language_for_all(vectors):
+    raw = {code: np.asarray(vectors.matrix(code)) for code in ("en", "de")}
+    matrix, _ = vectors.lookup("de", ["haus"])
+    expected = (raw["de"][0] - raw["en"].mean(axis=0)) / raw["en"].std(axis=0)
+    np.testing.assert_allclose(matrix[0], expected, rtol=1e-4)
+
+
+def test_decomposed_thai_is_found(vectors):
+    assert kinds(vectors, "th", ["ทำ"]) == [EXACT]
+
+
+def test_elided_article_is_found_with_a_typographic_apostrophe(vectors):
+    assert kinds(vectors, "fr", ["L’"]) == [EXACT]
+
+
+def test_year_is_looked_up_as_it_stands_before_its_digits_are_dropped(vectors):
+    matrix, found = vectors.lookup("en", ["2000", "1999", "0000"])
+    assert found.tolist() == [EXACT] * 3
+    assert not np.allclose(matrix[0], matrix[1])
+    np.testing.assert_array_equal(matrix[1], matrix[2])
+
+
+def test_name_takes_the_vector_of_the_same_string_in_english(vectors):
+    matrix, found = vectors.lookup("de", ["London", "."])
+    assert found.tolist() == [BACK_OFF, BACK_OFF]
+    np.testing.assert_array_equal(matrix[0], vectors.lookup("en", ["london"])[0][0])
+
+
+def test_short_strings_are_not_shared(vectors):
+    assert kinds(vectors, "de", ["the"]) == [UNKNOWN]
+
+
+def test_mean_of_several_words_has_their_length():
+    words = {"en": ["a", "b"], "de": ["hunde", "schule"]}
+    matrices = {"en": np.eye(2, dtype=np.float32), "de": np.eye(2, dtype=np.float32)}
+    found = VectorSet("v", words, matrices)
+    raw = found.lookup("de", ["hundeschule"])[0][0] * 0.5 + 0.5
+    np.testing.assert_allclose(raw, [2**-0.5, 2**-0.5], rtol=1e-5)
+
+
+def test_language_without_vectors_is_named(vectors):
+    with pytest.raises(SettingsError, match=r"'xx'.*en, de, th, fr"):
+        vectors.lookup("xx", ["a"])
+
+
+def test_words_and_vectors_must_match():
+    with pytest.raises(SettingsError, match="2 words but vectors of shape"):
+        VectorSet("v", {"en": ["a", "b"]}, {"en": np.zeros((3, 4), dtype=np.float32)})
+
+
+def test_saved_set_comes_back_memory_mapped(vectors, tmp_path):
+    vectors.save(tmp_path / "set")
+    again = VectorSet.load(tmp_path / "set")
+    assert isinstance(again.matrix("de"), np.memmap)
+    assert again.languages == vectors.languages
+    assert again.content_hash == vectors.content_hash
+    for code in vectors.languages:
+        words = [*vectors.words(code), "hausboot", "qqqq"]
+        for first, second in zip(vectors.lookup(code, words), again.lookup(code, words)):
+            np.testing.assert_array_equal(first, second)
+
+
+def test_content_hash_changes_with_one_number(vectors):
+    matrices = {code: np.array(vectors.matrix(code)) for code in vectors.languages}
+    matrices["fr"][0, 0] += 1e-3
+    words = {code: vectors.words(code) for code in vectors.languages}
+    assert VectorSet("tiny", words, matrices).content_hash != vectors.content_hash
+
+
+def test_missing_and_torn_files_are_one_line(vectors, tmp_path):
+    with pytest.raises(DataError, match=r"set\.json"):
+        VectorSet.load(tmp_path)
+    vectors.save(tmp_path / "set")
+    (tmp_path / "set" / "de" / "words.txt").write_text("haus\n", encoding="utf-8")
+    with pytest.raises(DataError, match="1 words but 4 vectors"):
+        VectorSet.load(tmp_path / "set")

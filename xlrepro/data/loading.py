@@ -1,0 +1,137 @@
+"""Load a registered file: fetch it, read it by its data set's reader, check the official counts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from xlrepro.data import registry
+from xlrepro.data.readers.columns import read_columns
+from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.data.readers.penman import Graph, read_graphs
+from xlrepro.data.readers.penn_trees import Tree, read_tree_zip
+from xlrepro.data.readers.text_files import read_text_lines
+from xlrepro.data.readers.tsv import read_rows
+from xlrepro.data.sentences import Sentence
+from xlrepro.errors import DataError, SettingsError
+
+
+def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
+    """Return the sentences of a registered treebank, entity or slot corpus.
+
+    Args:
+        name: of the data set, ``"ud-r2.2"``.
+        file_id: of the file, ``"en/train"``.
+        progress: show a progress bar while downloading.
+
+    Raises:
+        SettingsError: for an unknown name or file id, or a data set without sentences.
+        DataError: if the file cannot be had, is malformed, or has other counts than the registry.
+    """
+    sentences = read_sentences(name, registry.fetch(name, file_id, progress))
+    _check_counts(name, file_id, {"sentences": len(sentences), "tokens": sum(map(len, sentences))})
+    return sentences
+
+
+def read_sentences(name: str, path: Path) -> list[Sentence]:
+    """Return the sentences of a file that is like those of a data set, wherever it lies.
+
+    Raises:
+        SettingsError: for an unknown name, or a data set without sentences.
+        DataError: if the file is malformed.
+    """
+    reader = _reader(name, ("conllu", "columns"))
+    if reader.format == "conllu":
+        return read_conllu(path)
+    return read_columns(
+        path,
+        reader.columns,
+        reader.scheme,
+        reader.encoding,
+        separator=reader.separator,
+        comment=reader.comment,
+        intent_comment=reader.intent_comment,
+        empty_tokens=reader.empty_tokens,
+        tag_aliases=reader.tag_aliases,
+    )
+
+
+def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str, ...]]:
+    """Return the rows of a registered table: dictionary, sentence pairs, word counts.
+
+    ``dataset(name).reader.columns`` says what each cell holds.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    reader = _reader(name, ("rows",))
+    path = registry.fetch(name, file_id, progress)
+    rows = read_rows(path, len(reader.columns), reader.separator, reader.encoding)
+    _check_counts(name, file_id, {"rows": len(rows)})
+    return rows
+
+
+def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
+    """Return the lines of a registered plain text, one sentence or short paragraph each.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    reader = _reader(name, ("lines",))
+    lines = read_text_lines(registry.fetch(name, file_id, progress), reader.encoding)
+    _check_counts(name, file_id, {"lines": len(lines)})
+    return lines
+
+
+def load_trees(name: str, file_id: str, progress: bool = True) -> dict[str, list[Tree]]:
+    """Return the constituency trees of a registered treebank, by its own files' names.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    _reader(name, ("penn",))
+    files = read_tree_zip(registry.fetch(name, file_id, progress))
+    trees = [tree for of_file in files.values() for tree in of_file]
+    words = sum(leaf.label != "-NONE-" for tree in trees for leaf in tree.leaves())
+    _check_counts(name, file_id, {"trees": len(trees), "words": words})
+    return files
+
+
+def load_graphs(name: str, file_id: str, progress: bool = True) -> list[Graph]:
+    """Return the graphs of a registered corpus of AMR.
+
+    Raises:
+        SettingsError, DataError: as ``load``.
+    """
+    _reader(name, ("penman",))
+    graphs = read_graphs(registry.fetch(name, file_id, progress))
+    _check_counts(name, file_id, {"graphs": len(graphs)})
+    return graphs
+
+
+_FUNCTIONS = {
+    "conllu": "load",
+    "columns": "load",
+    "rows": "load_rows",
+    "lines": "load_lines",
+    "weights": "released.load",
+    "penn": "load_trees",
+    "penman": "load_graphs",
+}
+
+
+def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
+    reader = registry.dataset(name).reader
+    if reader.format not in formats:
+        raise SettingsError(
+            f"data set {name} holds {reader.format}: read it with {_FUNCTIONS[reader.format]}()"
+        )
+    return reader
+
+
+def _check_counts(name: str, file_id: str, counts: dict[str, int]) -> None:
+    official = registry.dataset(name).file(file_id).counts
+    for unit, number in counts.items():
+        if unit in official and official[unit] != number:
+            raise DataError(
+                f"{name} {file_id} has {number:,} {unit} where the registry states "
+                f"{official[unit]:,}: the registry or the reader is wrong; please report it"
+            )

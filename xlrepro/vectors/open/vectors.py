@@ -1,0 +1,131 @@
+"""Cross-lingual word vectors built from registered open data, on first use.
+
+``dictionary``: the vector of a foreign word is the weighted mean of its English translations'
+vectors. ``mapped``: skip-gram vectors of each language's own text, mapped into the English space by
+an orthogonal map learnt from a seed dictionary. Settings are in ``open_vectors.yaml``.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from xlrepro.artefacts import built, hash_of
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.open.recipes import lexicon_recipe, text_recipe
+from xlrepro.vectors.open.settings import language_sources, open_settings
+from xlrepro.vectors.tables import VectorSet, load_language
+
+NAMES = ("dictionary", "mapped")
+
+
+@cache
+def recipe_hash(name: str, *languages: str) -> str:
+    """Return the hash of everything that decides a vector set; builds and downloads nothing.
+
+    Args:
+        name: ``"dictionary"`` or ``"mapped"``.
+        languages: those that are read; they matter where they are none of the set's own.
+
+    Raises:
+        SettingsError: for another name, or a language without open vectors.
+    """
+    recipe = _recipe_function(name)
+    codes = dict.fromkeys([*open_settings().languages, *languages])
+    return hash_of({code: hash_of(recipe(code)) for code in codes})
+
+
+def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
+    """Return a vector set, building whichever of its languages are not in the cache.
+
+    Args:
+        name: ``"dictionary"`` or ``"mapped"``.
+        languages: codes; all of the set if not given. English is always among them.
+
+    Raises:
+        SettingsError: for an unknown name or language, or a segmenter that is not installed.
+        DataError: if a file it is built from cannot be had.
+    """
+    _recipe_function(name)
+    settings = open_settings()
+    chosen = list(dict.fromkeys([settings.source, *(languages or settings.languages)]))
+    folders = {code: _language_folder(name, code) for code in chosen}
+    loaded = {code: load_language(folder) for code, folder in folders.items()}
+    return VectorSet(
+        name,
+        {code: words for code, (words, _) in loaded.items()},
+        {code: matrix for code, (_, matrix) in loaded.items()},
+        source=settings.source,
+        content_hash=recipe_hash(name, *chosen),
+    )
+
+
+def _recipe_function(name: str) -> Callable[[str], Any]:
+    if name not in NAMES:
+        raise SettingsError(f"no open vector set is called {name!r}: use one of {', '.join(NAMES)}")
+    return _RECIPES[name]
+
+
+@cache
+def monolingual_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's own skip-gram vectors."""
+    settings = open_settings()
+    training = settings.english if language == settings.source else settings.others
+    return {
+        "version": settings.version,
+        "language": language,
+        "training": vars(training).copy(),
+        "text": text_recipe(language),
+    }
+
+
+@cache
+def dictionary_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's dictionary vectors."""
+    settings = open_settings()
+    if language == settings.source:
+        return monolingual_recipe(language)
+    return {
+        "version": settings.version,
+        "source": hash_of(monolingual_recipe(settings.source)),
+        "lexicon": lexicon_recipe(language),
+    }
+
+
+@cache
+def mapped_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's mapped vectors: more than its dictionary vectors."""
+    settings = open_settings()
+    if language == settings.source:
+        return monolingual_recipe(language)
+    return {
+        **dictionary_recipe(language),
+        "monolingual": hash_of(monolingual_recipe(language)),
+        "seed": settings.lexicon.model_dump(include={"seed_share", "seed_words"}),
+        "refinements": settings.refinements,
+    }
+
+
+_RECIPES: dict[str, Callable[[str], dict[str, Any]]] = {
+    "monolingual": monolingual_recipe,
+    "dictionary": dictionary_recipe,
+    "mapped": mapped_recipe,
+}
+
+
+def monolingual_folder(language: str) -> Path:
+    """Return the folder of a language's own skip-gram vectors, centred and of length 1."""
+    return _language_folder("monolingual", language)
+
+
+def _language_folder(kind: str, language: str) -> Path:
+    language_sources(language)
+    if language == open_settings().source:
+        kind = "monolingual"
+
+    def build(folder: Path) -> None:
+        from xlrepro.vectors.open import building  # only here: to build is not to use
+
+        building.BUILDERS[kind](language, folder, monolingual_folder)
+
+    return built(kind, language, _RECIPES[kind](language), build)

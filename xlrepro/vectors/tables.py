@@ -1,0 +1,262 @@
+"""Cross-lingual word vectors of many languages, and how words are looked up in them."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.precision import working_dtype
+from xlrepro.vectors.backoff import WordIndex
+from xlrepro.vectors.normalise import variants
+
+UNKNOWN, EXACT, BACK_OFF = 0, 1, 2
+# Languages not written in Latin script.
+_OTHER_SCRIPTS = frozenset({"ar", "bg", "el", "fa", "he", "hi", "ja", "ko", "ru", "th", "uk", "zh"})
+
+
+class VectorSet:
+    """Word vectors of several languages in one space.
+
+    A look-up tries the word's own vector under its `normalise.variants`,
+    then the same string in the source language (names, numbers, loans), then what
+    `backoff.WordIndex` makes of its parts. What comes out is
+    standardised: each dimension has mean 0 and variance 1 over the source language's vocabulary.
+    An unknown word is zero.
+
+    Attributes:
+        name: ``"dictionary"``, ``"mapped"``, or the user's own.
+        dim: dimensions of a vector.
+        source: the language whose vocabulary sets the scale.
+        content_hash: SHA-256 that names the vectors' content.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        words: Mapping[str, Sequence[str]],
+        matrices: Mapping[str, np.ndarray],
+        source: str = "en",
+        content_hash: str = "",
+        share_strings: bool = True,
+    ) -> None:
+        """Hold vectors that lie in memory or in memory-mapped files.
+
+        Args:
+            name: of the set.
+            words: per language its words, most frequent first, each once.
+            matrices: per language the vectors in the same order, ``(words, dim)``.
+            source: the language whose vocabulary sets the scale.
+            content_hash: names the content; computed where it is not given.
+            share_strings: whether an unknown word takes the source language's vector of the same
+                string.
+
+        Raises:
+            SettingsError: if words and vectors do not match in languages, number or dimensions,
+                or the source language is not among them.
+        """
+        _check(name, words, matrices, source)
+        self.name = name
+        self.source = source
+        self.share_strings = share_strings
+        self.dim = int(matrices[source].shape[1])
+        self._words = {language: words[language] for language in words}
+        self._matrices = dict(matrices)
+        self._indexes: dict[str, WordIndex] = {}
+        self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
+        self._dtype = working_dtype()
+        self._mean, self._scale = _mean_and_scale(matrices[source])
+        self._hash = content_hash
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages there are vectors for."""
+        return tuple(self._words)
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of words and vectors, or the recipe hash they were built from."""
+        if not self._hash:
+            digest = hashlib.sha256()
+            for language in sorted(self._words):
+                digest.update("\n".join([language, *self._words[language]]).encode("utf-8"))
+                digest.update(np.ascontiguousarray(self._matrices[language]).tobytes())
+            self._hash = digest.hexdigest()
+        return self._hash
+
+    def words(self, language: str) -> Sequence[str]:
+        """Return a language's words, most frequent first."""
+        self._check_language(language)
+        return self._words[language]
+
+    def matrix(self, language: str) -> np.ndarray:
+        """Return a language's vectors before standardisation, ``(words, dim)``."""
+        self._check_language(language)
+        return self._matrices[language]
+
+    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Look words up.
+
+        Args:
+            language: one of :attr:`languages`.
+            words: any number of words, as they stand in a corpus.
+
+        Returns:
+            The standardised vectors ``(n, dim)``, zero where unknown; and how each was
+            found, int8 ``(n,)``: 0 unknown, 1 exact, 2 by back-off.
+
+        Raises:
+            SettingsError: for a language without vectors.
+        """
+        self._check_language(language)
+        known = self._found.setdefault(language, {})
+        vectors = np.zeros((len(words), self.dim), dtype=self._dtype)
+        kinds = np.zeros(len(words), dtype=np.int8)
+        for position, word in enumerate(words):
+            if word not in known:
+                known[word] = self._find(language, word)
+            vectors[position], kinds[position] = known[word]
+        return vectors, kinds
+
+    def _find(self, language: str, word: str) -> tuple[np.ndarray, int]:
+        index = self._index(language)
+        forms = variants(word, language)
+        for form in forms:
+            row = index.row(form)
+            if row is not None:
+                return self._standardised(language, [row]), EXACT
+        if self.share_strings and language != self.source:
+            shared = self._index(self.source)
+            for form in forms:
+                row = shared.row(form) if _may_be_shared(form, language) else None
+                if row is not None:
+                    return self._standardised(self.source, [row]), BACK_OFF
+        rows = index.back_off(forms)
+        if not rows:
+            return np.zeros(self.dim, dtype=self._dtype), UNKNOWN
+        return self._standardised(language, rows), BACK_OFF
+
+    def _standardised(self, language: str, rows: list[int]) -> np.ndarray:
+        vectors = np.asarray(self._matrices[language][rows], dtype=self._dtype)
+        mean = vectors.mean(axis=0)
+        if len(rows) > 1:
+            # A mean of several vectors is shorter than each: give it their length.
+            length = float(np.linalg.norm(mean))
+            mean = mean * (float(np.linalg.norm(vectors, axis=1).mean()) / max(length, 1e-9))
+        return (mean - self._mean) / self._scale
+
+    def _index(self, language: str) -> WordIndex:
+        if language not in self._indexes:
+            self._indexes[language] = WordIndex(self._words[language], language)
+        return self._indexes[language]
+
+    def _check_language(self, language: str) -> None:
+        if language not in self._words:
+            raise SettingsError(
+                f"vector set {self.name!r} has no language {language!r}; it has: "
+                + ", ".join(self._words)
+            )
+
+    def save(self, folder: Path) -> None:
+        """Write the set: per language ``words.txt`` and ``vectors.npy``, and ``set.json``."""
+        for language in self._words:
+            save_language(Path(folder) / language, self._words[language], self._matrices[language])
+        about = {
+            "name": self.name,
+            "source": self.source,
+            "languages": list(self._words),
+            "share_strings": self.share_strings,
+            "content_hash": self.content_hash,
+        }
+        (Path(folder) / "set.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> "VectorSet":
+        """Read a saved set; the vectors stay in memory-mapped files.
+
+        Raises:
+            DataError: if the folder holds no vector set, or words and vectors do not match.
+        """
+        try:
+            about = json.loads((Path(folder) / "set.json").read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"no vector set in {folder}: set.json cannot be read ({error})"
+            ) from None
+        loaded = {code: load_language(Path(folder) / code) for code in about["languages"]}
+        return cls(
+            about["name"],
+            {code: words for code, (words, _) in loaded.items()},
+            {code: matrix for code, (_, matrix) in loaded.items()},
+            source=about["source"],
+            content_hash=about["content_hash"],
+            share_strings=about["share_strings"],
+        )
+
+
+def save_language(folder: Path, words: Sequence[str], matrix: np.ndarray) -> None:
+    """Write one language's words and vectors ``(words, dim)``, float32, into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "words.txt").write_text("".join(word + "\n" for word in words), encoding="utf-8")
+    np.save(folder / "vectors.npy", np.ascontiguousarray(matrix, dtype=np.float32))
+
+
+def load_language(folder: Path) -> tuple[list[str], np.ndarray]:
+    """Read one language's words, and its vectors ``(words, dim)`` memory-mapped.
+
+    Raises:
+        DataError: if a file is missing, or the numbers of words and vectors differ.
+    """
+    try:
+        words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        matrix = np.load(folder / "vectors.npy", mmap_mode="r")
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"no word vectors in {folder}: {error}; remove it to build them anew"
+        ) from None
+    if len(words) != len(matrix):
+        raise DataError(
+            f"{folder} has {len(words)} words but {len(matrix)} vectors; remove it to build anew"
+        )
+    return words, matrix
+
+
+def _may_be_shared(form: str, language: str) -> bool:
+    """Whether a string means the same in two languages.
+
+    If it has no letters, or at least four; or stands in Latin script in a text of another script.
+    """
+    if len(form) >= 4 or not any(letter.isalpha() for letter in form):
+        return True
+    return language in _OTHER_SCRIPTS and form.isascii()
+
+
+def _mean_and_scale(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sample = np.asarray(matrix, dtype=np.float64)
+    scale = sample.std(axis=0)
+    return (
+        sample.mean(axis=0).astype(working_dtype()),
+        np.where(scale > 1e-9, scale, 1.0).astype(working_dtype()),
+    )
+
+
+def _check(
+    name: str,
+    words: Mapping[str, Sequence[str]],
+    matrices: Mapping[str, np.ndarray],
+    source: str,
+) -> None:
+    if set(words) != set(matrices) or source not in words:
+        raise SettingsError(
+            f"vector set {name!r} needs words and vectors of the same languages, {source!r} among "
+            f"them; it has words of {sorted(words)} and vectors of {sorted(matrices)}"
+        )
+    dim = matrices[source].shape[1]
+    for language, matrix in matrices.items():
+        if matrix.shape != (len(words[language]), dim):
+            raise SettingsError(
+                f"vector set {name!r}: {language} has {len(words[language])} words but vectors of "
+                f"shape {matrix.shape}; expected ({len(words[language])}, {dim})"
+            )
