@@ -1,48 +1,657 @@
-"""All experiments that can be run, gathered from the papers."""
+"""All experiments: rows of ``papers/*/experiments.yaml`` become settings, and settings trials.
 
+There is one merge, and it is here: ``defaults ← profile ← part ← part at that profile ← row ← row
+at that profile ← the row's part ← --set``, mapping onto mapping, anything else replacing what was
+there. One pydantic class per task then checks types, bounds and unknown names. CONTRIBUTING.md
+shows the format by example.
+"""
+
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import filter as matching
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from string import Formatter
+from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import load_catalog
-from xlrepro.trials.experiment import Experiment
-from xlrepro.trials.presets import preset_keys
 from xlrepro.trials.record import Record
 from xlrepro.trials.store import RecordStore
-from xlrepro.trials.trial import PROFILES
+from xlrepro.trials.trial import PROFILES, Cell, Trial
+from xlrepro.yaml_files import read_yaml
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from xlrepro.evidence.reproduced import ReproducedNumbers
 
 PAPERS = Path(__file__).parent / "papers"
+ORDER = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
+LARGEST_SEED = 2**32 - 1  # with which every generator can begin
+Address = tuple[str, str]  # the system and the column of a cell
+Settings = dict[str, Any]
+
+# What an entry of the YAML may say.
+EXPERIMENT_FIELDS = frozenset(
+    [
+        "task",
+        "columns",
+        "seeds",
+        "cost",
+        "fills",
+        "defaults",
+        "profiles",
+        "rows",
+        "parts",
+        "each",
+        "together",
+    ]
+)
+ROW_FIELDS = frozenset(
+    [
+        "set",
+        "at",
+        "task",
+        "fills",
+        "parts",
+        "borrows",
+        "shares",
+        "default",
+        "ours",
+        "named_at",
+        "profiles",
+        "seeds",
+    ]
+)
+BORROW_FIELDS = frozenset(["from", "row", "parts", "columns", "cells", "fills"])
 
 
-def all_experiments() -> dict[str, Experiment]:
-    """Return every experiment by its key, in the order of the catalog's papers.
+def merged(*layers: Mapping[str, Any] | None) -> Settings:
+    """Return settings merged: later layers win, mappings are merged, all else is replaced.
 
-    A paper is built if its package has a module, or a package, ``experiments``.
+    Example:
+        >>> merged({"encoder": {"dim": 128, "layers": 2}}, None, {"encoder": {"dim": 256}})
+        {'encoder': {'dim': 256, 'layers': 2}}
     """
-    return _experiments_of(tuple(load_catalog().papers))
+    result: Settings = {}
+    for layer in layers:
+        for name, value in (layer or {}).items():
+            old = result.get(name)
+            both = isinstance(old, Mapping) and isinstance(value, Mapping)
+            result[name] = merged(old, value) if both else value
+    return result
+
+
+def nested(overrides: Mapping[str, Any]) -> Settings:
+    """Return ``{"encoder.dim": 64}`` as ``{"encoder": {"dim": 64}}``."""
+    result: Settings = {}
+    for path, value in overrides.items():
+        for name in reversed(path.split(".")):
+            value = {name: value}
+        result = merged(result, value)
+    return result
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of a table.
+
+    Attributes:
+        identifier: ``"block:name"``, the form that cells carry; the name is the paper's.
+        default: whether it runs when no system is named.
+        ours: whether it is an addition of ours, without a reported row.
+        by_name_at: profiles at which it runs only when it is named.
+    """
+
+    identifier: str
+    default: bool = True
+    ours: bool = False
+    by_name_at: tuple[str, ...] = ()
+
+    @property
+    def block(self) -> str:
+        """Short name of the row group, ``"word"``."""
+        return self.identifier.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        """The name the paper gives it, ``"ORT"``."""
+        return self.identifier.partition(":")[2]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a trial does: its function, its settings' class, and the version of what it computes."""
+
+    name: str
+    run: str
+    settings: str
+    version: int
+
+    def load(self) -> Any:
+        """Import the function, ``(trial, context) -> TrialResult``."""
+        return _member(self.name.split("/")[0], self.run)
+
+    @cached_property
+    def model(self) -> "type[BaseModel]":
+        """The class of its settings."""
+        return _member(self.name.split("/")[0], self.settings)  # type: ignore[no-any-return]
+
+
+def _member(paper: str, where: str) -> Any:
+    """Return ``"module:name"`` of a paper's package."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(f"xlrepro.papers.{paper}.{module}"), name)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Trials that differ in nothing but their seeds."""
+
+    systems: tuple[str, ...]
+    columns: tuple[str, ...]
+    task: Task
+    settings_json: str
+    seeds: tuple[int, ...]  # theirs, whichever are asked for; empty: those
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that differ from their defaults."""
+        return dict(json.loads(self.settings_json))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper; what it asks stands in the catalog.
+
+    Attributes:
+        key: ``"word_order/table2"``; also the notebook's path below ``notebooks/``.
+        entry: its entry in the paper's ``experiments.yaml``.
+    """
+
+    key: str
+    entry: Mapping[str, Any] = field(hash=False, compare=False)
+
+    @property
+    def paper(self) -> str:
+        """``"word_order"``."""
+        return self.key.split("/")[0]
+
+    @cached_property
+    def rows(self) -> dict[str, Mapping[str, Any]]:
+        """The rows' entries by identifier, in order."""
+        return {name: row or {} for name, row in self.entry["rows"].items()}
+
+    @cached_property
+    def systems(self) -> tuple[System, ...]:
+        """The rows, in their order."""
+        return tuple(
+            System(
+                name, row.get("default", True), row.get("ours", False), (*row.get("named_at", ()),)
+            )
+            for name, row in self.rows.items()
+        )
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """In the order of the page: as the entry says, else as the rows fill them."""
+        if "columns" in self.entry:
+            return tuple(self.entry["columns"])
+        filled = (c for profile in self.profiles for of in self.announced(profile) for _, c in of)
+        return tuple(dict.fromkeys(filled))
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """Those it can run at."""
+        return tuple(self.entry["profiles"])
+
+    @property
+    def cost(self) -> dict[str, str]:
+        """Profile to a sentence about what a full run costs."""
+        return dict(self.entry.get("cost", {}))
+
+    @property
+    def default_seeds(self) -> dict[str, tuple[int, ...]]:
+        """Seeds of a full run, per profile; those that it leaves out have seed 0."""
+        return {name: tuple(seeds) for name, seeds in self.entry.get("seeds", {}).items()}
+
+    @cached_property
+    def draws_on(self) -> tuple[str, ...]:
+        """The experiments whose trials fill cells here."""
+        borrows = (each["from"] for row in self.rows.values() for each in row.get("borrows", ()))
+        return tuple(dict.fromkeys(borrows))
+
+    @property
+    def trained_in(self) -> tuple[str, ...]:
+        """The experiments whose trials fill its cells: mostly itself alone."""
+        return (self.key, *self.draws_on)
+
+    # ---- rows to trials
+
+    def trials(
+        self,
+        profile: str,
+        systems: Sequence[str] | None = None,
+        seeds: Sequence[int] | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> list[Trial]:
+        """Return the trials that fill the cells of ``systems`` at ``profile``.
+
+        Args:
+            profile: of ``profiles``.
+            systems: as :meth:`select`.
+            seeds: ``None``: the default ones of the profile.
+            overrides: setting (dotted: ``"encoder.dim"``) to value; ``parts`` chooses parts.
+
+        Raises:
+            SettingsError: for an unknown profile, system, seed, part or setting, or an impossible
+                one; for a named system that has no trials at this profile.
+        """
+        self._check_profile(profile)
+        wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
+        if not all(map(_is_seed, wanted)):
+            raise SettingsError(
+                f"seeds must be whole numbers from 0 to {LARGEST_SEED}, not {list(wanted)}"
+            )
+        changes = dict(overrides or {})
+        parts = changes.pop("parts", None)
+        chosen = self.select(systems, profile)
+        made = self._trials(profile, chosen, wanted, changes, parts)
+        for name in systems or ():
+            if not self._trials(profile, self.select([name], profile), wanted, {}, None):
+                raise SettingsError(f"{self.key} does not run {name} at {profile}")
+        return made
+
+    def all_trials(self, profile: str, seeds: Sequence[int]) -> list[Trial]:
+        """Return the trials of all systems that run at ``profile``, not the default ones alone."""
+        self._check_profile(profile)
+        return self._trials(profile, tuple(self.rows), seeds, {}, None)
+
+    def _trials(
+        self,
+        profile: str,
+        systems: Sequence[str],
+        seeds: Sequence[int],
+        overrides: Mapping[str, Any],
+        parts: Any,
+    ) -> list[Trial]:
+        runs = _runs(self.key, profile, tuple(systems), json.dumps(overrides), json.dumps(parts))
+        trials = (
+            Trial.create(
+                experiment=key,
+                systems=run.systems,
+                columns=run.columns,
+                profile=profile,
+                seed=seed,
+                settings=run.settings,
+                data={},
+                task=run.task.name,
+            )
+            for key, run in runs
+            for seed in run.seeds or seeds
+        )
+        return list(dict.fromkeys(trials))
+
+    def runs(
+        self, profile: str, systems: Sequence[str], overrides: Mapping[str, Any], parts: Any
+    ) -> list[tuple[str, Run]]:
+        """Return (experiment that owns it, run) of rows, each once."""
+        made: dict[tuple[str, Run], None] = {}
+        unknown: list[str] = []
+        for name in systems:
+            own = self._own_runs(profile, name, overrides, parts, unknown)
+            made |= dict.fromkeys((self.key, run) for run in own)
+            for lent in self.rows[name].get("borrows", ()):
+                made |= dict.fromkeys(self._borrowed(lent, name, profile, overrides, parts))
+        if made and len(unknown) >= len(made):
+            raise SettingsError(unknown[0])
+        return list(made)
+
+    def _own_runs(
+        self,
+        profile: str,
+        name: str,
+        overrides: Mapping[str, Any],
+        chosen: Any,
+        unknown: list[str],
+    ) -> Iterator[Run]:
+        """Yield a run per part of a row; a row that shares another's trials has that one's."""
+        row = self.rows[name]
+        if "shares" in row:
+            name, row = row["shares"], self.rows[row["shares"]]
+        if profile not in row.get("profiles", (profile,)):
+            return
+        task = row.get("task", self.entry.get("task"))
+        if task is None:
+            return
+        sharing = (n for n, r in self.rows.items() if n == name or r.get("shares") == name)
+        systems = tuple(sharing)
+        at = self.entry["profiles"][profile] or {}
+        plain = {k: v for k, v in at.items() if k != "parts"}
+        for part, (set_by, said_by_row) in self._parts(profile, row, chosen).items():
+            kind = _task(self.paper, (set_by.get("task") if set_by else None) or task)
+            settings = merged(
+                self.entry.get("defaults"),
+                plain,
+                set_by.get("set"),
+                set_by.get("at", {}).get(profile),
+                row.get("set"),
+                row.get("at", {}).get(profile),
+                said_by_row,
+            )
+            where = f"{self.key} {profile} {name}" + (f" {part}" if part else "")
+            if overrides:
+                if strange := _unknown(kind.model, overrides):
+                    unknown.append(f"{self.key}: {strange}")
+                known = {p: v for p, v in overrides.items() if not _unknown(kind.model, {p: v})}
+                settings = merged(settings, nested(known))
+            typed = _typed(kind, settings, where)
+            fills = set_by.get("fills") or row.get("fills") or self.entry["fills"]
+            yield Run(
+                systems,
+                tuple(_filled(fills, typed, part)),
+                kind,
+                json.dumps(typed.model_dump(mode="json", exclude_defaults=True), sort_keys=True),
+                tuple(row.get("seeds", ())),
+            )
+
+    def _parts(
+        self, profile: str, row: Mapping[str, Any], chosen: Any
+    ) -> dict[str, tuple[Mapping[str, Any], Any]]:
+        """Return part to (its entry, what the row changes in it); one without a name if none."""
+        at = self.entry["profiles"][profile] or {}
+        known = at.get("parts", self.entry.get("parts")) or {}
+        if isinstance(known, list):
+            known = dict.fromkeys(known)
+        parts = {name: self._of_each(name, entry or {}) for name, entry in known.items()}
+        of_row = row.get("parts")
+        if of_row is None:
+            result = {name: (entry, None) for name, entry in parts.items()}
+        elif isinstance(of_row, Mapping):
+            result = {name: (parts.get(name, {}), says) for name, says in of_row.items()}
+        else:
+            result = {name: (parts[name], None) for name in of_row if name in parts}
+        if not parts and of_row is None:
+            return {"": ({}, None)}
+        if chosen is None:
+            return result
+        wanted = chosen if isinstance(chosen, list) else [chosen]
+        if strange := [name for name in wanted if name not in parts]:
+            raise SettingsError(
+                f"{self.key} has no part {strange[0]!r}; it has: {', '.join(parts)}"
+            )
+        return {name: value for name, value in result.items() if name in wanted}
+
+    def _of_each(self, part: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a part with what ``each`` sets from its name."""
+        each = {
+            name: [v.format(part=part) for v in value]
+            if isinstance(value, list)
+            else value.format(part=part)
+            for name, value in self.entry.get("each", {}).items()
+        }
+        return {**entry, "set": merged(each, entry.get("set"))}
+
+    def _borrowed(
+        self,
+        lent: Mapping[str, Any],
+        name: str,
+        profile: str,
+        overrides: Mapping[str, Any],
+        chosen: Any,
+    ) -> Iterator[tuple[str, Run]]:
+        """Yield the runs of another experiment that fill cells of a row."""
+        owner = experiment(lent["from"])
+        if profile not in owner.profiles or profile not in self.rows[name].get(
+            "profiles", (profile,)
+        ):
+            return
+        parts = lent.get("parts", chosen)
+        yield from owner.runs(profile, [lent.get("row", name)], overrides, parts)
+
+    # ---- records to cells
+
+    def view(self, record: Record) -> Record:
+        """Return a record as this experiment reads it: its own as it is, another's with our cells.
+
+        The key stays that of the trial that was run.
+        """
+        if record.experiment == self.key:
+            return record
+        cells = [
+            cell
+            for name, lent in self._loans(record.experiment, record.systems)
+            for cell in self._read(lent, name, record)
+        ]
+        read = {"experiment": self.key, "cells": tuple(cells), "trained_in": record.experiment}
+        return record.model_copy(update=read)
+
+    def _loans(self, owner: str, systems: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield (row, entry of ``borrows``) where a row borrows one of the owner's systems."""
+        for name, row in self.rows.items():
+            for lent in row.get("borrows", ()):
+                if lent["from"] == owner and lent.get("row", name) in systems:
+                    yield name, lent
+
+    def _read(self, lent: Mapping[str, Any], name: str, record: Record) -> list[Cell]:
+        theirs = [c for c in record.cells if c.system == lent.get("row", name)]
+        if "cells" not in lent:
+            ours = {c.column: c.column for c in theirs}
+            if lent.get("columns", "all") != "all":
+                ours = lent["columns"]
+            return [
+                replace(c, system=name, column=ours[c.column]) for c in theirs if c.column in ours
+            ]
+        said = _member(self.paper, lent["cells"])(record)
+        if isinstance(said, Mapping):
+            metric = theirs[0].metric
+            return [Cell(name, column, value, metric) for column, value in said.items()]
+        return [replace(cell, system=name) for cell in said]
+
+    @property
+    def together(self) -> Any:
+        """What the records of a profile say once all are at hand; ``None``: nothing more."""
+        where = self.entry.get("together")
+        return _member(self.paper, where) if where else None
+
+    def announced(self, profile: str) -> list[list[Address]]:
+        """Return the cells that each trial of a full run fills, a list per trial of one seed."""
+        self._check_profile(profile)
+        cells = []
+        for key, run in self.runs(profile, tuple(self.rows), {}, None):
+            if key == self.key:
+                cells.append(list(product(run.systems, run.columns)))
+                continue
+            ours: list[Address] = []
+            for name, lent in self._loans(key, run.systems):
+                if "fills" in lent:
+                    typed = _typed(run.task, run.settings, self.key)
+                    ours += [(name, column) for column in _filled(lent["fills"], typed, "")]
+                elif "cells" not in lent:
+                    said = lent.get("columns", "all")
+                    names = {c: c for c in run.columns} if said == "all" else said
+                    ours += [(name, names[c]) for c in run.columns if c in names]
+            cells.append(ours)
+        return [addresses for addresses in cells if addresses]
+
+    # ---- names
+
+    def select(self, names: Sequence[str] | None, profile: str) -> tuple[str, ...]:
+        """Return the identifiers of the systems that ``names`` stand for at a profile.
+
+        A name is a system's name (``ORT``, among the default systems), an identifier
+        (``word-mapped:ORT``) or a whole block (``word-mapped:*``). ``None``, ``[]``: the defaults.
+
+        Raises:
+            SettingsError: for a name that stands for nothing.
+        """
+        if not names:
+            return tuple(
+                s.identifier for s in self.systems if s.default and profile not in s.by_name_at
+            )
+        chosen: dict[str, None] = {}
+        for name in names:
+            hits = [
+                s.identifier
+                for s in self.systems
+                if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
+            ]
+            if not hits:
+                known = ", ".join(self.rows)
+                raise SettingsError(f"{self.key} has no system {name!r}; it has: {known}")
+            chosen |= dict.fromkeys(hits)
+        return tuple(chosen)
+
+    def _check_profile(self, profile: str) -> None:
+        if profile not in self.profiles:
+            raise SettingsError(
+                f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
+            )
 
 
 @cache
-def _experiments_of(papers: tuple[str, ...]) -> dict[str, Experiment]:
-    by_key: dict[str, Experiment] = {}
-    for paper in papers:
-        built = PAPERS / paper
-        if not any((built / e).is_file() for e in ("experiments.py", "experiments/__init__.py")):
-            continue
-        module = import_module(f"xlrepro.papers.{paper}.experiments")
-        by_key |= {experiment.key: experiment for experiment in module.EXPERIMENTS}
+def _runs(
+    key: str, profile: str, systems: tuple[str, ...], overrides: str, parts: str
+) -> tuple[tuple[str, Run], ...]:
+    made = experiment(key).runs(profile, systems, json.loads(overrides), json.loads(parts))
+    return tuple(made)
+
+
+def _typed(task: Task, settings: Mapping[str, Any], where: str) -> "BaseModel":
+    from xlrepro.training.settings import validated
+
+    return validated(settings, where, task.model)
+
+
+def _unknown(model: "type[BaseModel]", overrides: Mapping[str, Any]) -> str:
+    """Say which override is no setting of a class, and what may be meant; ``""``: none."""
+    for path in overrides:
+        if path not in (known := _paths(model)) and not any(
+            path.startswith(f"{free}.") for free, closed in known.items() if not closed
+        ):
+            near = [p for p in known if p.rpartition(".")[2] == path.rpartition(".")[2]]
+            hint = f": write {near[0]}" if near else f"; there are: {', '.join(known)}"
+            return f"there is no setting {path!r}{hint}"
+    return ""
+
+
+@cache
+def _paths(model: "type[BaseModel]", prefix: str = "") -> dict[str, bool]:
+    """Return the dotted names of all settings of a class, and whether each is of a known type."""
+    from typing import get_args
+
+    from pydantic import BaseModel
+
+    paths = {}
+    for name, info in model.model_fields.items():
+        kinds = [k for k in (info.annotation, *get_args(info.annotation)) if isinstance(k, type)]
+        groups = [k for k in kinds if issubclass(k, BaseModel)]
+        paths[f"{prefix}{name}"] = not any(issubclass(k, Mapping) for k in kinds)
+        for group in groups:
+            paths |= _paths(group, f"{prefix}{name}.")
+    return paths
+
+
+def _filled(templates: Iterable[str], settings: "BaseModel", part: str) -> Iterator[str]:
+    """Yield the columns that templates stand for: ``"{targets}"`` makes one per target."""
+    for template in templates:
+        pieces = list(Formatter().parse(template))
+        values = [_values(name, settings, part) for _, name, _, _ in pieces if name]
+        for chosen in product(*values):
+            rest = iter(chosen)
+            yield "".join(
+                text + (format(next(rest), spec or "") if name else "")
+                for text, name, spec, _ in pieces
+            )
+
+
+def _values(name: str, settings: "BaseModel", part: str) -> list[Any]:
+    if name == "part":
+        return [part]
+    value: Any = settings
+    for step in name.split("."):
+        value = value[step] if isinstance(value, Mapping) else getattr(value, step)
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _is_seed(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_SEED
+
+
+# ---- the papers
+
+
+@cache
+def _paper(name: str) -> tuple[dict[str, Task], dict[str, Experiment]]:
+    """Return the tasks and experiments of a paper's YAML.
+
+    Raises:
+        DataError: naming file and entry, for an unknown field or a missing one.
+    """
+    path = PAPERS / name / "experiments.yaml"
+    content = read_yaml(path)
+    tasks = {
+        task: Task(f"{name}/{task}", entry["run"], entry["settings"], entry["version"])
+        for task, entry in content["tasks"].items()
+    }
+    made = {}
+    for key, entry in content["experiments"].items():
+        _check_fields(f"{path}: {key}", entry, EXPERIMENT_FIELDS)
+        for profile in entry["profiles"]:
+            if profile not in PROFILES:
+                raise DataError(f"{path}: {key}: unknown profile {profile!r}")
+        for row, said in entry["rows"].items():
+            _check_fields(f"{path}: {key}: {row}", said or {}, ROW_FIELDS)
+            for lent in (said or {}).get("borrows", ()):
+                _check_fields(f"{path}: {key}: {row}: borrows", lent, BORROW_FIELDS)
+        made[f"{name}/{key}"] = Experiment(f"{name}/{key}", entry)
+    return tasks, made
+
+
+def _check_fields(where: str, entry: Mapping[str, Any], known: frozenset[str]) -> None:
+    if strange := sorted(set(entry) - known):
+        raise DataError(
+            f"{where} has no field {strange[0]!r}; there are: {', '.join(sorted(known))}"
+        )
+
+
+def _task(paper: str, name: str) -> Task:
+    """Return a task of a paper, or ``other_paper/task``."""
+    owner, _, short = name.rpartition("/")
+    return task(f"{owner or paper}/{short}")
+
+
+def task(name: str) -> Task:
+    """Return a task by its name, ``"word_order/pos"``.
+
+    Raises:
+        SettingsError: if there is no such task.
+    """
+    paper, _, short = name.partition("/")
+    tasks = _paper(paper)[0] if paper in ORDER else {}
+    if short not in tasks:
+        raise SettingsError(f"there is no task {name!r}; there are: {', '.join(tasks)}")
+    return tasks[short]
+
+
+@cache
+def all_experiments() -> dict[str, Any]:
+    """Return every experiment by its key, in the order of the papers."""
+    by_key: dict[str, Any] = {}
+    for paper in ORDER:
+        if (PAPERS / paper / "experiments.yaml").is_file():
+            by_key |= _paper(paper)[1]
+        else:
+            module = import_module(f"xlrepro.papers.{paper}.experiments")
+            by_key |= {each.key: each for each in module.EXPERIMENTS}
     return by_key
 
 
-def experiment(key: str) -> Experiment:
+def experiment(key: str) -> Any:
     """Return the experiment ``key``, such as ``"word_order/table2"``.
 
     Raises:
@@ -102,8 +711,9 @@ def _by_preset(
 ) -> tuple[list[Record], list[Record]]:
     """Return the records that the experiment's preset asks for today, and the others."""
     records = [r for name in each.trained_in for r in store.records(name, profile)]
+    seeds = sorted({r.seed for r in records})
     try:
-        wanted = preset_keys(each, profile, [r.seed for r in records])
+        wanted = {trial.key for trial in each.all_trials(profile, seeds)} if seeds else set()
     except DataError:
         return records, []
     asked = [r for r in records if r.key in wanted]

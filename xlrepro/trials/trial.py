@@ -5,7 +5,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+S = TypeVar("S", bound="BaseModel")
 
 PROFILES = ("smoke", "open", "paper")
 PUBLISHED = PROFILES[1:]  # whose numbers say something about a paper
@@ -76,6 +81,16 @@ class Trial:
     def settings(self) -> dict[str, Any]:
         """The settings as a fresh dictionary."""
         return dict(json.loads(self.settings_json))
+
+    def typed(self, kind: type[S]) -> S:
+        """The settings as their task's class, defaults filled in.
+
+        Raises:
+            SettingsError: one line that names each unknown or impossible setting.
+        """
+        from xlrepro.training.settings import validated
+
+        return validated(self.settings, self.label, kind)
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -1,0 +1,159 @@
+"""Hold the records of commit 7f094e65 against today's rows: ``python -m tests.oracle [PAPER …]``.
+
+Every record of then is asked for by a row of today with the same settings and has the same cells,
+or its paper's ``migrate`` names the reason why it is withdrawn. ``--apply`` rewrites the published
+records of the papers accordingly.
+"""
+
+import gzip
+import importlib
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+from xlrepro.errors import XlreproError
+from xlrepro.experiments import all_experiments, task
+from xlrepro.paths import data_dir
+from xlrepro.training.settings import validated
+from xlrepro.trials.trial import Trial
+
+HERE = Path(__file__).parent
+
+
+def old_records(paper: str) -> list[dict]:
+    """Return the paper's records of then: trial with all settings, and cells."""
+    with gzip.open(HERE / "records.jsonl.gz", "rt", encoding="utf-8") as stream:
+        records = [json.loads(line) for line in stream]
+    return [record for record in records if record["experiment"].startswith(f"{paper}/")]
+
+
+def today(record: dict) -> Trial:
+    """Return the trial that a migrated record is of."""
+    kind = task(record["task"]).model
+    typed = validated(record["settings"], record["task"], kind)
+    fields = ("experiment", "systems", "columns", "profile", "seed", "task")
+    settings = typed.model_dump(mode="json", exclude_defaults=True)
+    more = {"data": {}} if "data" in Trial.__dataclass_fields__ else {}
+    named = {name: record[name] for name in fields}
+    named |= {"systems": tuple(named["systems"]), "columns": tuple(named["columns"])}
+    return Trial.create(**named, settings=settings, **more)
+
+
+def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
+    """Return old key to today's trial, reasons of withdrawal with their counts, and what is lost."""
+    migrate = importlib.import_module(f"tests.oracle.{paper}").migrate
+    found, withdrawn, lost = {}, Counter(), []
+    asked: dict[tuple, set[str]] = {}
+    for record in old_records(paper):
+        moved = migrate(json.loads(json.dumps(record)))
+        if isinstance(moved, str):
+            withdrawn[f"{record['experiment']}: {moved}"] += 1
+            continue
+        try:
+            trial = today(moved)
+        except XlreproError as error:
+            lost.append(f"{record['experiment']} {record['systems']}: {error}")
+            continue
+        where = (trial.experiment, trial.profile, trial.seed)
+        if where not in asked:
+            rows = all_experiments()[trial.experiment].all_trials(trial.profile, [trial.seed])
+            asked[where] = {each.key for each in rows}
+        if trial.key in asked[where]:
+            found[record["key"]] = trial
+        else:
+            lost.append(_difference(trial))
+    return found, withdrawn, lost
+
+
+def _difference(trial: Trial) -> str:
+    """Say what is nearest to a trial that no row asks for."""
+    rows = all_experiments()[trial.experiment].all_trials(trial.profile, [trial.seed])
+    near = [r for r in rows if set(r.systems) & set(trial.systems)]
+    near = [r for r in near if r.columns == trial.columns] or near
+    if not near:
+        return f"{trial.label} {trial.columns[:3]}: no row fills it"
+    (best, *_) = sorted(near, key=lambda r: len(_moved(r, trial)))
+    return f"{trial.label} {trial.columns[:3]}: {'; '.join(_moved(best, trial))}"
+
+
+def _moved(row: Trial, record: Trial) -> list[str]:
+    ours, theirs = _flat(row.settings), _flat(record.settings)
+    said = [
+        f"{name}: row {ours.get(name, '(default)')!r}, record {theirs.get(name, '(default)')!r}"
+        for name in sorted({*ours, *theirs})
+        if ours.get(name, ...) != theirs.get(name, ...)
+    ]
+    for name in ("systems", "columns", "task"):
+        if getattr(row, name) != getattr(record, name):
+            said.append(f"{name}: row {getattr(row, name)}, record {getattr(record, name)}")
+    return said
+
+
+def _flat(settings: dict, prefix: str = "") -> dict:
+    flat = {}
+    for name, value in settings.items():
+        if isinstance(value, dict) and value:
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def apply(paper: str, found: dict[str, Trial]) -> None:
+    """Rewrite the paper's published records: today's settings and keys; withdrawn ones go."""
+    old = {record["key"]: record for record in old_records(paper)}
+    by_cells = {_address(record): key for key, record in old.items()}
+    for path in sorted((data_dir() / "results" / paper).glob("*.jsonl")):
+        lines: dict[str, list[str]] = {}
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if not line.strip():
+                continue
+            record = json.loads(line)
+            cells = [[c["system"], c["column"], c["value"]] for c in record["cells"]]
+            key = by_cells.get(_address({**record, "cells": cells}))
+            if key is None:  # made since
+                lines.setdefault(path.name, []).append(line)
+            elif key in found:
+                trial = found[key]
+                record |= {"key": trial.key, **trial.fields}
+                lines.setdefault(_file(trial), []).append(
+                    json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False)
+                )
+        path.unlink()
+        for name, kept in lines.items():
+            target = path.parent / name
+            before = target.read_text(encoding="utf-8") if target.exists() else ""
+            target.write_text(before + "".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+
+def _file(trial: Trial) -> str:
+    return f"{trial.experiment.partition('/')[2]}.{trial.profile}.jsonl"
+
+
+def _address(record: dict) -> str:
+    cells = sorted(map(list, record["cells"]))
+    named = [record[name] for name in ("profile", "seed")]
+    return json.dumps([*named, cells, sorted(record["columns"]), record["task"].split("/")[0]])
+
+
+def main(papers: list[str], write: bool) -> int:
+    """Print what is found, withdrawn and lost; return the exit status."""
+    status = 0
+    for paper in papers:
+        found, withdrawn, lost = compare(paper)
+        print(f"{paper}: {len(found)} found, {sum(withdrawn.values())} withdrawn, {len(lost)} lost")
+        for reason, count in sorted(withdrawn.items()):
+            print(f"  withdrawn {count}: {reason}")
+        for line, count in Counter(lost).most_common(25):
+            print(f"  LOST {count}: {line}")
+        if write and not lost:
+            apply(paper, found)
+        status |= bool(lost)
+    return status
+
+
+if __name__ == "__main__":
+    names = [name for name in sys.argv[1:] if not name.startswith("--")]
+    known = [p.stem for p in HERE.glob("*.py") if not p.stem.startswith("_")]
+    sys.exit(main(names or sorted(known), "--apply" in sys.argv))
