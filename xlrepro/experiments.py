@@ -307,7 +307,7 @@ class Experiment:
             made |= dict.fromkeys((self.key, run) for run in own)
             for lent in self.rows[name].get("borrows", ()):
                 made |= dict.fromkeys(self._borrowed(lent, name, profile, overrides, parts))
-        if made and len(unknown) >= len(made):
+        if unknown and len(unknown) >= len(made):
             raise SettingsError(unknown[0])
         return list(made)
 

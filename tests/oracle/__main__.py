@@ -41,7 +41,7 @@ def today(record: dict) -> Trial:
 
 
 def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
-    """Return old key to today's trial, reasons of withdrawal with their counts, and what is lost."""
+    """Return old key to the trial of today, counted reasons of withdrawal, and what is lost."""
     migrate = importlib.import_module(f"tests.oracle.{paper}").migrate
     found, withdrawn, lost = {}, Counter(), []
     asked: dict[tuple, set[str]] = {}
