@@ -18,7 +18,7 @@ from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings,
 from xlrepro.papers.word_order.tagging import trained
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, encoded, score, split_of
-from xlrepro.training.prediction import TEST_TOKENS, predicted_tags
+from xlrepro.training.batches import TEST_TOKENS, predicted_tags
 from xlrepro.trials.trial import TrialContext
 
 ENCODERS = ("BiLSTM", "TRS")

@@ -9,7 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
-from xlrepro.training.precision import computing
+from xlrepro.training.settings import computing
 
 pytest_plugins = ["tests.made_up_records"]  # fixtures of more than one folder
 

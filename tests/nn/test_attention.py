@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from xlrepro.nn.attention import RelativeSelfAttention, SelfAttention
+from xlrepro.nn.transformer import RelativeSelfAttention, SelfAttention
 
 
 def by_loop(attention, x, mask):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from xlrepro.nn.feed_forward import FeedForward
+from xlrepro.nn.transformer import FeedForward
 
 
 def by_convolution(layer, x):

@@ -5,8 +5,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from xlrepro.nn.packed_lstm import PackedBiLSTM
-from xlrepro.nn.packing import Packing, inverse
+from xlrepro.nn.recurrent import PackedBiLSTM, Packing, inverse
 
 LENGTHS = torch.tensor([3, 1, 6, 3, 5])
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from xlrepro.nn.packing import Packing
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
+from xlrepro.nn.recurrent import Packing
 
 LENGTHS = (4, 1, 6)
 

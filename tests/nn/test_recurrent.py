@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from xlrepro.nn.recurrent import BiLSTM
-from xlrepro.nn.reversal import mirrored_steps
+from xlrepro.nn.recurrent import BiLSTM, mirrored_steps
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 

@@ -7,13 +7,14 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.nn.positions import (
+from xlrepro.nn.transformer import (
     LearnedPositions,
     RelativePositions,
     SinusoidalPositions,
+    TransformerEncoder,
+    TransformerLayer,
     sinusoidal_table,
 )
-from xlrepro.nn.transformer import TransformerEncoder, TransformerLayer
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 

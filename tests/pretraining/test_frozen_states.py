@@ -37,7 +37,7 @@ def test_states_are_those_of_the_network_in_half_precision(network):
 
 
 def test_double_precision_is_kept(network):
-    from xlrepro.training.precision import computing
+    from xlrepro.training.settings import computing
 
     single = frozen_states(network, "weights", SEQUENCES, READS, [1])[1]
     with computing("double"):

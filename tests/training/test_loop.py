@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.training.checkpoints import Checkpoints
-from xlrepro.training.loop import Step, fit, mean_loss
+from xlrepro.training.loop import Checkpoints, Step, fit, mean_loss
 from xlrepro.training.optimiser import ScheduledAdam, warmup_then_linear
 
 

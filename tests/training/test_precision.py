@@ -7,7 +7,7 @@ import torch
 from xlrepro.artificial import family_of
 from xlrepro.errors import SettingsError
 from xlrepro.precision import cached_per_precision, single, working_dtype
-from xlrepro.training.precision import computing, in_its_precision
+from xlrepro.training.settings import computing, in_its_precision
 from xlrepro.vectors import artificial
 
 

@@ -3,7 +3,7 @@ import torch
 
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import ENCODERS, EncoderSettings
-from xlrepro.training.prediction import predicted_tags
+from xlrepro.training.batches import predicted_tags
 from xlrepro.vectors.encoding import EncodedSplit
 
 LENGTHS = (3, 1, 7, 7, 2, 12, 5, 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from xlrepro.training.checkpoints import Checkpoints
+from xlrepro.training.loop import Checkpoints
 from xlrepro.training.steps import Progress, adamw, rows_of_step, take_steps
 
 

@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from xlrepro.nn.reversal import mirrored_steps
+from xlrepro.nn.recurrent import mirrored_steps
 
 Reduction = Literal["mean", "sum", "none", "token_mean"]
 

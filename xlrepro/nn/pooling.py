@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from xlrepro.nn.packing import Packing
+from xlrepro.nn.recurrent import Packing
 
 
 class ConvolutionPooling(nn.Module):

@@ -5,13 +5,248 @@ part), Shaw et al. 2018 (relative positions) and the word order paper, Eq. 1 and
 convolution as feed-forward).
 """
 
+import math
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from xlrepro.nn.attention import RelativeSelfAttention, SelfAttention
-from xlrepro.nn.feed_forward import FeedForward
-from xlrepro.nn.positions import RelativePositions
+from xlrepro.errors import DataError, SettingsError
+
+
+def sinusoidal_table(length: int, dim: int) -> Tensor:
+    """Return the sinusoidal position table, ``(length, dim)``.
+
+    ``PE[p, 2i] = sin(p / 10000^(2i/dim))``, ``PE[p, 2i+1]`` is the cosine of the same (Vaswani et
+    al. 2017, §3.5).
+
+    Example:
+        >>> sinusoidal_table(1, 4)
+        tensor([[0., 1., 0., 1.]])
+    """
+    # shape: (length, 1) and (dim / 2,)
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    rate = torch.exp(torch.arange(0, dim, 2, dtype=torch.float64) * (-math.log(10_000.0) / dim))
+    table = torch.zeros(length, dim, dtype=torch.float64)
+    table[:, 0::2] = torch.sin(position * rate)
+    table[:, 1::2] = torch.cos(position * rate[: dim // 2])
+    return table.to(torch.get_default_dtype())
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds the sinusoidal table to its input; sentences may have any length."""
+
+    table: Tensor
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoidal_table(512, dim), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return ``x``, ``(batch, length, dim)``, with positions added."""
+        length, dim = x.shape[1:]
+        if length > self.table.shape[0]:
+            self.table = sinusoidal_table(2 * length, dim).to(self.table)
+        return x + self.table[:length].to(x.dtype)
+
+
+class LearnedPositions(nn.Module):
+    """Adds a learned position table to its input.
+
+    Args:
+        dim: width of the model.
+        max_positions: number of rows of the table where none is given.
+        table: ``(positions, dim)`` initial values, such as a pre-trained model's table.
+        frozen: whether the table stays as it is in training.
+
+    Raises:
+        SettingsError: where ``table`` has another width than ``dim``.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        max_positions: int = 512,
+        table: Tensor | None = None,
+        frozen: bool = False,
+    ) -> None:
+        super().__init__()
+        if table is None:
+            table = torch.empty(max_positions, dim).normal_(std=0.02)
+        elif table.dim() != 2 or table.shape[1] != dim:
+            raise SettingsError(
+                f"the position table has shape {tuple(table.shape)}, but the encoder is {dim} "
+                "wide: give the encoder the table's width"
+            )
+        self.table = nn.Parameter(table.detach().clone(), requires_grad=not frozen)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return ``x``, ``(batch, length, dim)``, with positions added.
+
+        Raises:
+            DataError: where a sentence is longer than the table.
+        """
+        if x.shape[1] > self.table.shape[0]:
+            raise DataError(
+                f"a sentence of {x.shape[1]} tokens is longer than the {self.table.shape[0]} "
+                "learned positions: cut it, or raise max_positions"
+            )
+        return x + self.table[: x.shape[1]]
+
+
+class RelativePositions(nn.Module):
+    """Distances between tokens: an encoder's attention sees them, its input stays as it is.
+
+    Args:
+        dim: width of the model.
+        max_distance: all distances from here on are one.
+    """
+
+    def __init__(self, dim: int, max_distance: int = 10) -> None:
+        super().__init__()
+        self.max_distance = max_distance
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return ``x``, ``(batch, length, dim)``."""
+        return x
+
+
+class SelfAttention(nn.Module):
+    """Multi-head self-attention (Vaswani et al. 2017, §3.2.2).
+
+    Args:
+        dim: width of the model, divisible by ``heads``.
+        heads: number of heads.
+
+    Raises:
+        ValueError: where ``heads`` does not divide ``dim``.
+    """
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        if heads < 1 or dim % heads:
+            raise ValueError(f"{heads} heads do not divide a width of {dim}")
+        self.heads = heads
+        self.head_dim = dim // heads
+        self.project = nn.Linear(dim, 3 * dim)
+        self.output = nn.Linear(dim, dim)
+        for part in self.project.weight.detach().split(dim):
+            nn.init.xavier_uniform_(part)
+        nn.init.xavier_uniform_(self.output.weight)
+        nn.init.zeros_(self.project.bias)
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Let every token attend to all tokens of its sentence.
+
+        Args:
+            x: ``(batch, length, dim)``.
+            mask: ``(batch, length)`` bool, True at tokens.
+
+        Returns:
+            ``(batch, length, dim)``; what stands at padding means nothing.
+        """
+        batch, length, dim = x.shape
+        # shape of each: (batch, heads, length, head_dim)
+        q, k, v = self.project(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        # shape: (batch, heads, length, head_dim)
+        mixed = self.attend(q, k, v, mask)
+        return self.output(mixed.transpose(1, 2).reshape(batch, length, dim))
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        """Return the values mixed by attention, ``(batch, heads, length, head_dim)``."""
+        # shape: (batch, 1, 1, length)
+        allowed = mask[:, None, None, :]
+        return functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+
+
+class RelativeSelfAttention(SelfAttention):
+    """Self-attention with relative positions in keys and values.
+
+    ``score_ij = q_i (k_j + aK_r) / sqrt(d_k)``, ``out_i = sum_j alpha_ij (v_j + aV_r)`` with
+    ``r = min(|i - j|, max_distance)`` (Shaw et al. 2018, Eq. 3 and 4; without sign, as Ahmad et
+    al. 2019 use it). One table each of keys and values, shared by the heads. No tensor of length x
+    length x head_dim is made: a query meets each of the ``max_distance + 1`` keys once, and
+    attention weights are summed per distance before they meet the values.
+
+    Args:
+        dim: width of the model, divisible by ``heads``.
+        heads: number of heads.
+        max_distance: all distances from here on share one vector.
+    """
+
+    def __init__(self, dim: int, heads: int, max_distance: int) -> None:
+        super().__init__(dim, heads)
+        if max_distance < 0:
+            raise ValueError(f"max_distance must be 0 or more, not {max_distance}")
+        self.max_distance = max_distance
+        self.distance_keys = nn.Parameter(torch.empty(max_distance + 1, self.head_dim))
+        self.distance_values = nn.Parameter(torch.empty(max_distance + 1, self.head_dim))
+        nn.init.xavier_uniform_(self.distance_keys)
+        nn.init.xavier_uniform_(self.distance_values)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        """Return the values mixed by attention, ``(batch, heads, length, head_dim)``."""
+        batch, heads, length, _ = q.shape
+        place = torch.arange(length, device=q.device)
+        # shape: (length, length)
+        distance = (place[:, None] - place).abs().clamp(max=self.max_distance)
+        distances = distance.expand(batch, heads, length, length)
+        # shape: (batch, heads, length, max_distance + 1)
+        by_distance = q @ self.distance_keys.T
+        # shape: (batch, heads, length, length)
+        scores = (q @ k.transpose(-1, -2) + by_distance.gather(-1, distances)) / math.sqrt(
+            self.head_dim
+        )
+        weights = scores.masked_fill(~mask[:, None, None, :], -math.inf).softmax(-1)
+        # shape: (batch, heads, length, max_distance + 1); summed weights of each distance
+        per_distance = torch.zeros_like(by_distance).scatter_add(-1, distances, weights)
+        return weights @ v + per_distance @ self.distance_values
+
+
+class FeedForward(nn.Module):
+    """Two maps with a ReLU between: ``dim -> ff_dim -> dim``.
+
+    With a ``kernel_size`` h the first map is a convolution over h tokens, which keeps the length:
+    ``(h - 1) // 2`` zeros stand left of the sentence and the rest right of it. The second has
+    width 1, so that one layer sees one window of h tokens (word order paper, Eq. 2). With
+    ``kernel_size=None`` both are linear.
+
+    Args:
+        dim: width of the model.
+        ff_dim: width between the two maps.
+        kernel_size: window of the first map, or None.
+    """
+
+    def __init__(self, dim: int, ff_dim: int, kernel_size: int | None) -> None:
+        super().__init__()
+        if kernel_size is not None and kernel_size < 1:
+            raise ValueError(f"kernel_size must be 1 or more, or None, not {kernel_size}")
+        self.kernel_size = kernel_size or 1
+        # A convolution is a linear map of the window's tokens side by side: columns
+        # [k * dim, (k + 1) * dim) of the weight belong to the window's k-th token. As one matrix
+        # product it is faster than a convolution kernel, on CPU most of all.
+        self.expand = nn.Linear(self.kernel_size * dim, ff_dim)
+        self.contract = nn.Linear(ff_dim, dim)
+        for layer in (self.expand, self.contract):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Map ``x``, ``(batch, length, dim)``; padding is zeroed before the convolution."""
+        if self.kernel_size > 1:
+            # shape: (batch, length, kernel_size * dim)
+            x = self._windows(x.masked_fill(~mask.unsqueeze(-1), 0))
+        return self.contract(functional.relu(self.expand(x)))
+
+    def _windows(self, x: Tensor) -> Tensor:
+        """Return each token's window side by side, ``(batch, length, kernel_size * dim)``."""
+        left = (self.kernel_size - 1) // 2
+        # shape: (batch, length + kernel_size - 1, dim)
+        padded = functional.pad(x, (0, 0, left, self.kernel_size - 1 - left))
+        return torch.cat([padded[:, k : k + x.shape[1]] for k in range(self.kernel_size)], -1)
+
 
 Positions = Callable[[int], nn.Module]
 

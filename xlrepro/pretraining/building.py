@@ -14,12 +14,12 @@ from xlrepro.errors import DeviceError
 from xlrepro.nn.bert import MaskedLanguageModel
 from xlrepro.paths import cache_dir
 from xlrepro.pretraining import training
-from xlrepro.pretraining.masking import mask_pieces
 from xlrepro.pretraining.recipes import recipe_hash
 from xlrepro.pretraining.settings import LANGUAGES, PretrainingSettings, preset
 from xlrepro.pretraining.text import lines
 from xlrepro.pretraining.wordpiece import SPECIAL, WordPiece, learn_vocabulary
-from xlrepro.training.precision import computing
+from xlrepro.training.masking import mask_pieces
+from xlrepro.training.settings import computing
 
 EVALUATION_SEED = 0
 

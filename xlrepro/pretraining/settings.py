@@ -6,7 +6,7 @@ from typing import Literal
 
 from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
-from xlrepro.training.precision import SINGLE, Precision
+from xlrepro.training.settings import SINGLE, Precision
 from xlrepro.yaml_files import read_yaml
 
 SOURCE = "en"

@@ -13,11 +13,11 @@ import torch
 from torch.nn import functional
 
 from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.pretraining.masking import Masked, mask_pieces
 from xlrepro.pretraining.settings import PretrainingSettings
 from xlrepro.pretraining.wordpiece import MASK, SPECIAL
+from xlrepro.training.loop import compute_repeatably
+from xlrepro.training.masking import Masked, mask_pieces
 from xlrepro.training.optimiser import warmup_then_linear
-from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.training.steps import Progress, adamw, rows_of_step, take_steps
 
 

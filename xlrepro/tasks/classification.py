@@ -23,12 +23,9 @@ from xlrepro import metrics
 from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.tasks.settings import ClassifierSettings
-from xlrepro.training.batches import shuffled
-from xlrepro.training.learner import BatchLearner
-from xlrepro.training.loop import Fit, Progress, Step, fit
+from xlrepro.training.batches import in_order, shuffled
+from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
-from xlrepro.training.prediction import in_order
-from xlrepro.training.repeatable import compute_repeatably
 
 EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
 

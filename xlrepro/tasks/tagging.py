@@ -19,8 +19,7 @@ from xlrepro.errors import DataError
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
 from xlrepro.training.batches import shuffled_batches
-from xlrepro.training.learner import BatchLearner
-from xlrepro.training.loop import Step
+from xlrepro.training.loop import BatchLearner, Step
 from xlrepro.training.optimiser import ScheduledAdam, schedule
 from xlrepro.training.settings import FitSettings
 from xlrepro.vectors.encoding import (

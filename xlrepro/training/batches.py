@@ -1,8 +1,11 @@
-"""How examples become batches: similar lengths together."""
+"""How examples become batches, similar lengths together; predictions in the order of the data."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from xlrepro.vectors.encoding import Batch, EncodedSplit, collate
 
@@ -62,3 +65,62 @@ def ordered_batches(split: EncodedSplit, max_tokens: int) -> Iterator[Batch]:
     """Yield every sentence once, longest first, at most ``max_tokens`` padded tokens a batch."""
     lengths = [len(rows) for rows in split.rows]
     return (collate(split, chosen) for chosen in ordered(lengths, max_tokens))
+
+
+EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
+# Where the test sets of many languages are tagged: what an encoder computes of a smaller batch
+# stays in a processor's cache. `benchmarks/zero_shot.py` measures it.
+TEST_TOKENS = 2048
+
+
+class Indexed(Protocol):
+    """A batch that knows which items of the data it holds."""
+
+    @property
+    def indices(self) -> Sequence[int]:
+        """Numbers of its items."""
+        ...
+
+
+B = TypeVar("B", bound=Indexed)
+T = TypeVar("T")
+
+
+def in_order(
+    model: nn.Module, batches: Iterable[B], predict: Callable[[B], Iterable[T]]
+) -> list[T]:
+    """Return a prediction per item, in the order of the items' numbers.
+
+    Args:
+        model: put in evaluation mode.
+        batches: every item once.
+        predict: a batch to a prediction per item; called without gradients.
+    """
+    model.eval()
+    by_index: dict[int, T] = {}
+    for batch in batches:
+        with torch.inference_mode():
+            by_index |= zip(batch.indices, predict(batch), strict=True)
+    return [by_index[i] for i in range(len(by_index))]
+
+
+def predicted_tags(
+    model: Any, split: EncodedSplit, device: str, max_tokens: int = EVALUATION_TOKENS
+) -> list[Tensor]:
+    """Return the predicted tag numbers of each sentence of a split, each ``(length,)``.
+
+    Args:
+        model: with ``predict(batch, table)``, tag numbers ``(batch, length)``.
+        split: the sentences.
+        device: where the model is.
+        max_tokens: padded tokens of a batch.
+    """
+    table = split.table.to(device)
+
+    def predict(batch: Batch) -> list[Tensor]:
+        # shape: (batch, length)
+        best = model.predict(batch.to(device), table).cpu()
+        lengths = [len(split.rows[i]) for i in batch.indices]
+        return [row[:length] for row, length in zip(best, lengths, strict=True)]
+
+    return in_order(model, ordered_batches(split, max_tokens), predict)

@@ -1,18 +1,69 @@
 """One training loop for every paper: rounds of steps, a look at dev after each, the best kept.
 
 A round is an epoch, or so many iterations of a stream without end. What differs between models,
-how batches are drawn and what a step does, is a :class:`Learner`'s matter.
+how batches are drawn and what a step does, is a :class:`Learner`'s matter. A `Checkpoints` file
+keeps the state of a training, whole at every moment.
 """
 
 import copy
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
+import torch
 from torch import nn
 
-from xlrepro.training.checkpoints import Checkpoints, random_state, restore_random_state
+from xlrepro.training.optimiser import ScheduledAdam
+
+
+class Checkpoints:
+    """Keeps the last state of one training.
+
+    Args:
+        file: where; its folder must be there. A state is written beside it and renamed.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Keep a state in place of the one before; tensors, numbers, strings and their containers.
+
+        A kill at any moment leaves one of the two.
+        """
+        beside = self.file.with_name(f"{self.file.name}.part")
+        with beside.open("wb") as file:
+            torch.save(dict(state), file)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.file)
+
+    def load(self) -> dict[str, Any] | None:
+        """Return the kept state on the CPU, None if there is none; no code in it is run."""
+        if not self.file.is_file():
+            return None
+        return dict(torch.load(self.file, map_location="cpu", weights_only=True))
+
+
+def random_state() -> dict[str, Any]:
+    """Return the state of torch's generators, of every device in use."""
+    on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+    return {
+        "cpu": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if on_gpu else [],
+    }
+
+
+def restore_random_state(state: Mapping[str, Any]) -> None:
+    """Go on drawing where :func:`random_state` was called."""
+    torch.set_rng_state(state["cpu"])
+    if state["cuda"]:
+        torch.cuda.set_rng_state_all(state["cuda"])
+
 
 Progress = Callable[[float, str], None]
 
@@ -172,3 +223,54 @@ def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str,
     vars(result).update(kept["fit"])
     restore_random_state(kept["random"])
     return dict(kept["best"])
+
+
+B = TypeVar("B")
+
+
+class BatchLearner(Generic[B]):
+    """A model, and what batches and steps depend on; see
+    :class:`xlrepro.training.loop.Learner`.
+
+    Args:
+        model: on its device.
+        adam: of its parameters.
+        batches: those of a round, counted from 0; they draw from ``generator``.
+        step: changes the model by one batch.
+        dev_score: scores the model as it is on the source's dev set; higher is better.
+        generator: of all draws but dropout's, which come from torch's.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        adam: ScheduledAdam,
+        batches: Callable[[int], Iterable[B]],
+        step: Callable[[B], Step],
+        dev_score: Callable[[], float],
+        generator: np.random.Generator,
+    ) -> None:
+        self.model, self.adam, self.generator = model, adam, generator
+        self.batches, self.step, self.dev_score = batches, step, dev_score
+
+    def state(self) -> dict[str, Any]:
+        """Return optimiser and generator."""
+        return {"adam": self.adam.state(), "draws": self.generator.bit_generator.state}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        self.adam.restore(state["adam"])
+        self.generator.bit_generator.state = state["draws"]
+
+
+def compute_repeatably(device: str) -> None:
+    """Let torch use deterministic algorithms alone, on a CPU; on a GPU some operations have none.
+
+    The same as ``torch.use_deterministic_algorithms``, without what else that imports: torch's
+    compiler, seconds in every process that trains. Memory that nothing was written to stays so.
+
+    Args:
+        device: ``"cpu"`` or ``"cuda"``.
+    """
+    torch.set_deterministic_debug_mode("error" if device == "cpu" else "default")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined] # slow

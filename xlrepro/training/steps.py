@@ -15,8 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from xlrepro.training.checkpoints import Checkpoints
-from xlrepro.training.loop import Step, mean_loss
+from xlrepro.training.loop import Checkpoints, Step, mean_loss
 
 CURVE_POINTS = 40  # of the loss curve that a record shows
 

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from tests.papers.man_moe.small_models import make_model, make_settings
 from xlrepro.nn.dropout import Dropout
-from xlrepro.nn.packing import Packing
+from xlrepro.nn.recurrent import Packing
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 

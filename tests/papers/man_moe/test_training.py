@@ -16,8 +16,7 @@ from xlrepro.papers.man_moe.training import (
     gate_losses,
     iterations_per_epoch,
 )
-from xlrepro.training.checkpoints import Checkpoints
-from xlrepro.training.loop import fit
+from xlrepro.training.loop import Checkpoints, fit
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 

@@ -10,7 +10,7 @@ from xlrepro.papers.word_order.experiments.rows import word_settings
 from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, score, split_of
-from xlrepro.training.prediction import predicted_tags
+from xlrepro.training.batches import predicted_tags
 from xlrepro.trials.trial import TrialContext
 
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}

@@ -13,11 +13,9 @@ from torch.nn import functional
 
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_probabilities
-from xlrepro.nn.packed_lstm import PackedBiLSTM
-from xlrepro.nn.packing import Packing, inverse
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
-from xlrepro.nn.positions import SinusoidalPositions
-from xlrepro.nn.transformer import TransformerEncoder
+from xlrepro.nn.recurrent import PackedBiLSTM, Packing, inverse
+from xlrepro.nn.transformer import SinusoidalPositions, TransformerEncoder
 from xlrepro.papers.man_moe.settings import ModelSettings
 from xlrepro.papers.man_moe.words import WordRepresentation, longest_of_group
 

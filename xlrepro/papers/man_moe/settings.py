@@ -13,8 +13,7 @@ from pydantic import model_validator
 
 from xlrepro.checked import Checked
 from xlrepro.training import settings
-from xlrepro.training.precision import SINGLE, Precision
-from xlrepro.training.settings import Count
+from xlrepro.training.settings import SINGLE, Count, Precision
 from xlrepro.yaml_files import read_yaml
 
 Task = Literal["NER", "SF", "reviews"]

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlrepro.nn.packing import Packing
+from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.model import ManMoe, language_mean
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.papers.man_moe.texts.encoding import (

@@ -26,9 +26,8 @@ from xlrepro.papers.man_moe.texts.encoding import (
 from xlrepro.papers.man_moe.texts.examples import Example
 from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
 from xlrepro.training.batches import ordered
-from xlrepro.training.loop import Fit, fit
-from xlrepro.training.precision import in_its_precision
-from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch

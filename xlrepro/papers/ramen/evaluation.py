@@ -20,7 +20,7 @@ from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings
 from xlrepro.papers.ramen.stages import adaptation
 from xlrepro.tasks.parsing import attachment_signature
 from xlrepro.training.loop import Fit
-from xlrepro.training.precision import in_its_precision
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 ACCURACY = "acc|level:pair|labels:3|v:1"

@@ -24,8 +24,7 @@ from xlrepro.tasks.parsing import (
     without_subtype,
 )
 from xlrepro.training import loop
-from xlrepro.training.learner import BatchLearner
-from xlrepro.training.loop import Fit, Step
+from xlrepro.training.loop import BatchLearner, Fit, Step
 from xlrepro.training.optimiser import ScheduledAdam
 
 EVALUATION_BATCH = 64

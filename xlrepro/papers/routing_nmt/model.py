@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro.nn.dropout import Dropout
-from xlrepro.nn.reversal import mirrored_steps
+from xlrepro.nn.recurrent import mirrored_steps
 from xlrepro.papers.routing_nmt.gru_blocks import ResetGate
 from xlrepro.papers.routing_nmt.loops import decode
 from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit

@@ -21,10 +21,8 @@ from xlrepro.papers.routing_nmt.text.scores import Scores, perplexity_signature,
 from xlrepro.papers.routing_nmt.training import MultiTaskLearner, loss_per_token, perplexity
 from xlrepro.papers.routing_nmt.usage import block_usage
 from xlrepro.paths import build_dir
-from xlrepro.training.checkpoints import Checkpoints
-from xlrepro.training.loop import Fit, fit
-from xlrepro.training.precision import computing
-from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.loop import Checkpoints, Fit, compute_repeatably, fit
+from xlrepro.training.settings import computing
 from xlrepro.trials.fingerprint import SourceTree
 from xlrepro.trials.tasks import function_name
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult

@@ -10,9 +10,8 @@ from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment.settings import TaggerSettings
 from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
-from xlrepro.training.loop import Fit, Progress, fit
-from xlrepro.training.prediction import predicted_tags
-from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.batches import predicted_tags
+from xlrepro.training.loop import Fit, Progress, compute_repeatably, fit
 from xlrepro.training.settings import FitSettings
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 

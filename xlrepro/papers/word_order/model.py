@@ -22,9 +22,14 @@ import torch
 from torch import Tensor, nn
 
 from xlrepro.nn.crf import LinearChainCRF
-from xlrepro.nn.positions import LearnedPositions, RelativePositions, SinusoidalPositions
 from xlrepro.nn.recurrent import BiLSTM
-from xlrepro.nn.transformer import Positions, TransformerEncoder
+from xlrepro.nn.transformer import (
+    LearnedPositions,
+    Positions,
+    RelativePositions,
+    SinusoidalPositions,
+    TransformerEncoder,
+)
 from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.vectors.encoding import Batch
 

@@ -25,10 +25,9 @@ from xlrepro.tasks.tagging import (
     tag_set,
     tagger_learner,
 )
-from xlrepro.training.loop import Fit, fit
-from xlrepro.training.precision import in_its_precision
-from xlrepro.training.prediction import EVALUATION_TOKENS, TEST_TOKENS, predicted_tags
-from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.batches import EVALUATION_TOKENS, TEST_TOKENS, predicted_tags
+from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 DEV_SCORES = {"POS": "dev_accuracy", "NER": "dev_f1", "SF": "dev_f1"}  # in a record's details

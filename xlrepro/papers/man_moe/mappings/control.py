@@ -12,7 +12,7 @@ import numpy as np
 
 from xlrepro.papers.man_moe.mappings.quality import METHODS, method_settings
 from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, NOISES, column
-from xlrepro.training.precision import in_its_precision
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.mappings.artificial_spaces import source, turned
 from xlrepro.vectors.mappings.spaces import Mapped, MappingProblem, Space

@@ -13,7 +13,7 @@ import numpy as np
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.mappings.rows import ENGLISH, FAMILY_SEED, REPEATED, SUPERVISED
-from xlrepro.training.precision import in_its_precision
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.mappings.artificial_spaces import source, turned
 from xlrepro.vectors.mappings.muse import muse

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlrepro.nn.packing import Packing
+from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.encoding import Lookup

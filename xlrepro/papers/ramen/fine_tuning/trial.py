@@ -31,8 +31,7 @@ from xlrepro.papers.ramen.recipes import adaptation_of
 from xlrepro.papers.ramen.stages import adaptation
 from xlrepro.tasks.parsing import attachment_signature
 from xlrepro.training.loop import Fit
-from xlrepro.training.precision import in_its_precision
-from xlrepro.training.settings import validated
+from xlrepro.training.settings import in_its_precision, validated
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from xlrepro.papers.ramen.encoders.pieces import Special
-from xlrepro.pretraining.masking import Masked, mask_pieces
+from xlrepro.training.masking import Masked, mask_pieces
 
 SHARE, MASKED = 0.15, 0.9
 MULTIPLE = 8

@@ -20,7 +20,7 @@ from xlrepro.papers.ramen.model import BilingualModel
 from xlrepro.papers.ramen.settings import Precision, StageSettings
 from xlrepro.papers.ramen.stages.lookahead import Lookahead
 from xlrepro.papers.ramen.stages.masking import hidden_pieces
-from xlrepro.pretraining.masking import Masked
+from xlrepro.training.masking import Masked
 from xlrepro.training.steps import Progress, rows_of_step, take_steps
 
 

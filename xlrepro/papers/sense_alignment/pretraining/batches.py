@@ -8,7 +8,7 @@ import torch
 from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.language_model.whole_word_bert import MaskedWords
 from xlrepro.papers.sense_alignment.pretraining.text import BEGIN, END, MASK, SPECIAL, Corpus
-from xlrepro.pretraining.masking import mask_pieces
+from xlrepro.training.masking import mask_pieces
 
 FIRST, LAST = SPECIAL.index(BEGIN), SPECIAL.index(END)
 

@@ -19,8 +19,8 @@ from xlrepro.papers.sense_alignment.language_model.whole_word_bert import WholeW
 from xlrepro.papers.sense_alignment.language_model.word_encoder import character_ids
 from xlrepro.papers.sense_alignment.pretraining.batches import Batches
 from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, UNKNOWN, Corpus
+from xlrepro.training.loop import compute_repeatably
 from xlrepro.training.optimiser import warmup_then_linear
-from xlrepro.training.repeatable import compute_repeatably
 from xlrepro.training.steps import Progress, adamw, take_steps
 
 LOOKS = 40  # at the senses alive, over the whole training

@@ -18,8 +18,8 @@ from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.papers.word_order.tagging import result, trained
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import encoded, score, tag_set
-from xlrepro.training.precision import SINGLE, Precision, in_its_precision
-from xlrepro.training.prediction import TEST_TOKENS, predicted_tags
+from xlrepro.training.batches import TEST_TOKENS, predicted_tags
+from xlrepro.training.settings import SINGLE, Precision, in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 FEATURE_SENTENCES = 400  # of an artificial language, for its word-order features

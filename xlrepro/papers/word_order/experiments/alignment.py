@@ -11,7 +11,7 @@ from xlrepro.papers.word_order.hashes import data_hashes
 from xlrepro.papers.word_order.settings import ENCODERS, TaggingSettings, presets
 from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.tasks.source import vectors_hash
-from xlrepro.training.precision import SINGLE
+from xlrepro.training.settings import SINGLE
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import Overrides, Run, per_row
 

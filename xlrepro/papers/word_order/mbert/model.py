@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from xlrepro.nn.bert import Bert
-from xlrepro.nn.positions import LearnedPositions
-from xlrepro.nn.transformer import TransformerEncoder
+from xlrepro.nn.transformer import LearnedPositions, TransformerEncoder
 from xlrepro.papers.word_order.mbert.encoders import MultilingualBert
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import EncoderSettings

@@ -13,8 +13,7 @@ from xlrepro.precision import cached_per_precision
 from xlrepro.pretraining.frozen_states import frozen_states
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL, labels, tag_set
-from xlrepro.training.batches import ordered_batches
-from xlrepro.training.prediction import in_order
+from xlrepro.training.batches import in_order, ordered_batches
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 
 FEATURE_PIECES = 8192  # padded pieces of a batch of frozen features

@@ -14,10 +14,9 @@ from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.tagging import result
 from xlrepro.tasks.tagging import labels, score, tag_counts, tag_set, tagger_learner
-from xlrepro.training.loop import Fit, fit
-from xlrepro.training.precision import in_its_precision
-from xlrepro.training.prediction import predicted_tags
-from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.batches import predicted_tags
+from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import EncodedSplit
 

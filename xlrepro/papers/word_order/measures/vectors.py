@@ -6,7 +6,7 @@ import numpy as np
 
 from xlrepro.data.named import FAMILY_SEED
 from xlrepro.tasks.source import word_vectors
-from xlrepro.training.precision import in_its_precision
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
 from xlrepro.vectors.mappings.retrieval import precision_at_1

@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 from xlrepro.checked import Checked
 from xlrepro.papers.word_order.settings import EncoderSettings, presets, with_encoder
-from xlrepro.training.precision import SINGLE, Precision
-from xlrepro.training.settings import Count, Dropped, FromZero, Rate, Weight
+from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
 
 
 class NLUSettings(Checked):

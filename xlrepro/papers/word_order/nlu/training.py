@@ -17,13 +17,10 @@ from xlrepro.papers.word_order.nlu.model import NLUModel
 from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.papers.word_order.settings import validated
 from xlrepro.papers.word_order.tagging import learning
-from xlrepro.training.batches import ordered_batches, shuffled_batches
-from xlrepro.training.learner import BatchLearner
-from xlrepro.training.loop import Fit, Step, fit
+from xlrepro.training.batches import EVALUATION_TOKENS, in_order, ordered_batches, shuffled_batches
+from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
-from xlrepro.training.precision import in_its_precision
-from xlrepro.training.prediction import EVALUATION_TOKENS, in_order
-from xlrepro.training.repeatable import compute_repeatably
+from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from xlrepro.pretraining.masking import mask_pieces
+from xlrepro.training.masking import mask_pieces
 
 VOCABULARY, SPECIALS, MASK = 1000, 5, 4
 
