@@ -29,7 +29,7 @@ STAMP := $(VENV)/.installed-$(KEY)
 STRIP := --keep-output --keep-count --keep-id --extra-keys "metadata.papermill metadata.widgets \
 	metadata.language_info.version cell.metadata.papermill cell.metadata.execution"
 
-.PHONY: help env book test lint types notebooks bench clean
+.PHONY: help env book lab test lint types notebooks bench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -54,6 +54,9 @@ endif
 
 book: $(STAMP) ## run all notebooks at smoke scale and render the book; last line: the page to open
 	@$(BIN)/xlrepro book --profile smoke --jobs $(JOBS)
+
+lab: $(STAMP) ## open the notebooks in JupyterLab
+	@$(BIN)/jupyter lab notebooks
 
 test: $(STAMP) ## unit tests, golden numbers, notebooks; nothing to do if nothing changed since they passed
 	@$(BIN)/xlrepro test --if-changed --jobs $(JOBS)
