@@ -177,23 +177,6 @@ def test_the_main_differences_are_some_that_the_experiment_fills(key):
         assert main.column in own.columns
 
 
-@pytest.mark.parametrize(
-    ("noisy", "headline"),
-    [
-        (-2.0, "It depends: the differences below have different signs"),
-        (2.0, "ORT scores higher"),
-    ],
-)
-def test_a_headline_says_whether_the_signs_of_several_differences_agree(numbers, noisy, headline):
-    key = "word_order/alignment_quality"
-    ahead = {"POS/dictionary/avg": 2.0, "POS/noise 2/avg": noisy}
-    cells = {("word:ORT", c): {0: 50 + gain, 1: 50.1 + gain} for c, gain in ahead.items()}
-    cells |= {("word:TRS", column): {0: 50.0, 1: 50.0} for column in ahead}
-    told = answer(View(key, "open", numbers(cells, key)), [], [])
-    assert told.headline == headline
-    assert told.sentences[1].startswith("ORT − TRS (POS/noise 2/avg): ")
-
-
 @pytest.mark.parametrize("key", [k for k, e in load_catalog().experiments.items() if e.main_claim])
 def test_a_main_claim_is_one_that_the_page_judges(key):
     judge = Judge(own_numbers([key], ["open"]))

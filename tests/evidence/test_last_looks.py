@@ -12,10 +12,6 @@ from xlrepro.trials.store import RecordStore
 ROWS = {  # deviation -> the words around a count, and the rows of published trials that are counted
     "W07": {
         "all {of} trials on mapped vectors": ["word_order/table2 word-mapped:"],
-        "{last} of the {of} that alignment quality has on real languages": [
-            "word_order/alignment_quality word:",
-            "word_order/alignment_quality word-encoder:",
-        ],
     },
     "W53": {
         "all {of} models with TRS or ORT": ["word_order/table4 ner:"],

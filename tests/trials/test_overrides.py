@@ -146,13 +146,6 @@ def test_no_trial_is_made_of_an_impossible_setting():
         ("word_order/table2", "paper", {"source": "xx"}, "source=xx ('xx' is unknown)"),
         ("word_order/table2", "smoke", {"heads": 3}, "3 heads do not divide a width of"),
         ("word_order/table3", "smoke", {"heads": 3}, "3 heads do not divide a width of"),
-        (
-            "man_moe/mappings",
-            "open",
-            {"languages": ["en", "xx"]},
-            "for language 'xx'; there are: en",
-        ),
-        ("man_moe/mappings", "smoke", {"languages": 5}, "languages=5"),
     ],
 )
 def test_what_a_change_breaks_is_one_error_that_names_it(key, profile, overrides, named):

@@ -66,7 +66,7 @@ def _prose(values: Mapping[str, object]) -> Files:
 
 def _experiments(profile: str) -> Files:
     files: Files = {}
-    for key in load_catalog().experiments:
+    for key in (k for k, e in load_catalog().experiments.items() if not e.shown_on):
         suffix, text = experiments.page(key, profile)
         files[f"{key}{suffix}"] = text
     for paper in load_catalog().papers:

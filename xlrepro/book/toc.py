@@ -31,7 +31,11 @@ def table_of_contents(catalog: Catalog, api: list[str]) -> str:
 def _paper(catalog: Catalog, paper: str) -> Entry:
     """Return a paper's pages, folded under the first of them."""
     pages = [_page(f"{paper}/method", "Method")]
-    pages += [_page(key, entry.short) for key, entry in catalog.of_paper(paper).items()]
+    pages += [
+        _page(key, entry.short)
+        for key, entry in catalog.of_paper(paper).items()
+        if not entry.shown_on
+    ]
     pages += [_page(f"{paper}/claims", "Claims")]
     if findings_page.exists(paper):
         pages.insert(0, _page(f"{paper}/findings"))

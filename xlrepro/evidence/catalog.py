@@ -128,6 +128,7 @@ class CatalogEntry(Checked):
         average_columns: columns that are means of other columns.
         tolerance: replaces the metric's tolerance.
         ours: whether the experiment is ours and not in the paper.
+        shown_on: the page that shows its records; empty: one of its own.
         sweep: whether columns are values of a setting, so that the best of a row matters.
         deterministic: whether a seed changes nothing, so that one run is exact.
         stand_ins: profile -> what stands in there for the paper's data.
@@ -152,6 +153,7 @@ class CatalogEntry(Checked):
     average_columns: tuple[str, ...] = ()
     tolerance: float | None = Field(default=None, ge=0)
     ours: bool = False
+    shown_on: str = ""
     sweep: bool = False
     deterministic: bool = False
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)

@@ -48,7 +48,7 @@ training: {smoke: {POS: {epochs: 3}}, open: {POS: {epochs: 4, sizes: {dim: 8}}}}
     ]
 
 
-@pytest.mark.parametrize("name", ["table2", "spans", "mbert", "nlu", "alignment_quality"])
+@pytest.mark.parametrize("name", ["table2", "spans", "mbert", "nlu"])
 def test_every_preset_of_the_word_order_paper_can_be_shown(name):
     head, *rows = table_rows("word_order", name)
     assert head[:3] == ["setting", "smoke", "open"]

@@ -1,7 +1,5 @@
 """How an overview is cut into tables, and which of its cells are bold."""
 
-import pytest
-
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.tables.overview import best_cells, comparison_tables, legend
 from xlrepro.evidence.view import View
@@ -27,18 +25,6 @@ def test_nothing_is_best_where_all_are_equal(numbers):
     frame = compare(View("word_order/table2", "open", found))
     assert best_cells(frame) == set()
     assert "Bold" not in legend(frame)
-
-
-@pytest.mark.parametrize(("noise", "parts"), [("noise 0.1/P@1", 2), ("de/P@1", 1)])
-def test_blocks_that_have_hardly_a_row_in_common_stand_apart(numbers, noise, parts):
-    key = "man_moe/mappings"
-    found = numbers(
-        {("mapping:RCSLS", "de/P@1"): {0: 5.0}, ("control:MUSE", noise): {0: 90.0}}, key
-    )
-    frame = compare(View(key, "open", found))
-    tables = comparison_tables(frame[frame["n"] > 0])
-    assert len(tables) == parts
-    assert "–" not in "".join(str(table.rows) for table in tables)
 
 
 def test_a_table_wider_than_a_page_is_cut_between_blocks(numbers):

@@ -16,7 +16,7 @@ def experiments_table(profile: str) -> str:
         for key, entry in evidence.catalog.of_paper(paper).items():
             state, printed = state_of(key, profile), len(evidence.reported.cells(key))
             row = (
-                Entry(key, entry.title, href=f"{key}.html"),
+                Entry(key, entry.title, href=f"{entry.shown_on or key}.html"),
                 Entry("ours" if entry.ours else "paper"),
                 Entry(state, verdict="" if state == BUILT else NOT_RUN),
                 Entry(str(printed), sort=printed),

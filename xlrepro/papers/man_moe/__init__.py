@@ -12,7 +12,6 @@ Chen, Hassan Awadallah, Hassan, Wang, Cardie, ICLR 2019 submission.
 | Table 5 (reviews) | ``transfer.py``, ``texts/reviews.py`` | ``experiments.py``, ``systems.py`` |
 | Table 6, our sweep | ``figures/printed_settings.py``, ``sweep.py`` | ``experiments.py`` |
 | Figure 4 (gates) | the trials of Tables 4 and 5, ``gates.py`` | ``experiments.py`` |
-| mappings (ours) | ``mappings/quality.py``, ``control.py`` | ``mappings/experiments.py`` |
 
 Settings are typed in ``settings.py``, their values per profile in ``presets/``; ``figures/`` draws
 what the pages show besides tables.
@@ -24,8 +23,6 @@ TASKS = {
     "transfer": f"{HERE}.transfer:run",
     "sweep": f"{HERE}.sweep:run",
     "statistics": f"{HERE}.statistics:run",
-    "mappings": f"{HERE}.mappings.quality:run",
-    "mappings_control": f"{HERE}.mappings.control:run",
 }
 # How a witness shrinks a task's trials: path of a setting to the most it may be.
 SHRINK = {
@@ -38,21 +35,6 @@ SHRINK = {
         "test_sentences": 50,
     }
     for task in ("transfer", "sweep", "statistics")
-} | {
-    task: {
-        "languages": 1,
-        "words": 4000,
-        "test_words": 200,
-        "method.epochs": 1,
-        "method.epoch_steps": 50,
-        "method.frequent": 1000,
-        "method.start_words": 1000,
-        "method.criterion_words": 500,
-        "method.refinement_words": 1000,
-        "method.refinements": 1,
-        "method.patience": 1,
-    }
-    for task in ("mappings", "mappings_control")
 }
 # Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.
 BOUNDS = {

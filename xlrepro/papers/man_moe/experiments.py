@@ -6,7 +6,6 @@ from typing import Any
 
 from xlrepro.errors import SettingsError
 from xlrepro.papers.man_moe import gates, sweep
-from xlrepro.papers.man_moe.mappings.experiments import MAPPINGS
 from xlrepro.papers.man_moe.settings import TransferSettings, presets, transfer_settings
 from xlrepro.papers.man_moe.systems import (
     ABLATION_IN_TABLE2,
@@ -245,5 +244,4 @@ EXPERIMENTS = (
         draws_on=("man_moe/table5", "man_moe/table4"),
         cells=gates.cells,
     ),
-    MAPPINGS,
 )

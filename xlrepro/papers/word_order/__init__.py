@@ -15,8 +15,6 @@ Liu, Winata, Cahyawijaya, Madotto, Lin, Fung, AAAI 2021 (arXiv 2001.11164).
 | Tables 5 and 6, Figures 2 and 3 | ``tagging.py`` | ``experiments/spans.py`` |
 | Figure 1 (by part of speech) | Table 2's trials | ``experiments/figure1.py`` |
 | open vectors, learning rates (ours) | ``measures/``, ``tagging.py`` | ``experiments/`` |
-| alignment quality (ours) | ``alignment/`` | ``experiments/alignment.py`` |
-| pretraining (ours) | ``mbert/pretraining.py`` | ``experiments/mbert.py`` |
 
 Settings are typed in ``settings.py``, their values per profile in ``presets/``; ``figures/`` draws
 what the pages show besides tables.
@@ -28,11 +26,7 @@ TASKS = {
     "pos": f"{HERE}.tagging:run",
     "spans": f"{HERE}.tagging:run",
     "mbert": f"{HERE}.mbert.tagging:run",
-    "pretraining": f"{HERE}.mbert.pretraining:run",
     "nlu": f"{HERE}.nlu.training:run",
-    "alignment": f"{HERE}.alignment.tagging:run",
-    "alignment_measure": f"{HERE}.alignment.tagging:measure",
-    "alignment_distances": f"{HERE}.alignment.tagging:distances",
     "distances": f"{HERE}.measures.distances:run",
     "vector_quality": f"{HERE}.measures.vectors:run",
 }
@@ -41,13 +35,6 @@ SHRINK = {
     task: {"epochs": 2, "train_sentences": 500, "test_sentences": 50, "targets": 4}
     for task in ("pos", "spans", "mbert", "nlu")
 } | {
-    "alignment": {
-        "training.epochs": 2,
-        "training.train_sentences": 500,
-        "training.test_sentences": 50,
-        "languages.targets": 2,
-        "levels": 2,
-    },
     "vector_quality": {"languages": 2},
 }
 # Which settings of a user's are refused beyond which bounds, see xlrepro/trials/overrides.py.

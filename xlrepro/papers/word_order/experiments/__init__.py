@@ -1,8 +1,6 @@
 """The experiments of the word-order paper: systems, columns, and the trials that fill them."""
 
-from xlrepro.papers.word_order.experiments.alignment import ALIGNMENT_EXPERIMENT
 from xlrepro.papers.word_order.experiments.figure1 import FIGURE1
-from xlrepro.papers.word_order.experiments.mbert import PRETRAINING_EXPERIMENT
 from xlrepro.papers.word_order.experiments.measures import MEASURE_EXPERIMENTS
 from xlrepro.papers.word_order.experiments.spans import SPAN_EXPERIMENTS
 from xlrepro.papers.word_order.experiments.table2 import TABLE2_EXPERIMENTS
@@ -14,10 +12,8 @@ EXPERIMENTS = (
     _table2,
     *MEASURE_EXPERIMENTS,
     _learning_rates,
-    PRETRAINING_EXPERIMENT,
     FIGURE1,
     *SPAN_EXPERIMENTS,
-    ALIGNMENT_EXPERIMENT,
     *NLU_EXPERIMENTS,
     *NER_TRANSFER_EXPERIMENTS,
 )

@@ -1,17 +1,12 @@
-"""The M-BERT rows of Tables 1 and 2 and their trials; and a small BERT of our own."""
+"""The M-BERT rows of Tables 1 and 2 and their trials."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from xlrepro.papers.word_order.experiments.rows import no_overrides
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.settings import ENCODERS, presets, with_encoder
-from xlrepro.pretraining.recipes import recipe_hash
-from xlrepro.pretraining.settings import LANGUAGES
-from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.per_seed import Overrides, Run, per_row
+from xlrepro.trials.experiment import System
+from xlrepro.trials.per_seed import Overrides
 
-PRETRAINING = "word_order/pretraining"  # the experiment, and its trials' task
-COLUMNS = (*LANGUAGES, "avg")
 BLOCKS = ("mbert", "finetune")
 OWN_POSITIONS = "TRS w/ M-BERT PE"
 FROZEN = " w/ frozen PE"
@@ -71,32 +66,3 @@ def mbert_settings(profile: str, task: str, identifier: str, overrides: Override
         if row == OWN_POSITIONS:
             encoder["positions"] = "learned"
     return with_encoder(MbertSettings, f"{task} {profile} {row}", values, encoder, overrides)
-
-
-# The model that a row of word_order/pretraining stands for at each profile.
-MODELS = {
-    "smoke": {"small": "smoke", "large": "smoke"},
-    "open": {"small": "cpu", "large": "gpu"},
-}
-
-
-def _pretraining(identifier: str, profile: str, overrides: Overrides) -> Iterator[Run]:
-    no_overrides(PRETRAINING, overrides)
-    name = MODELS[profile][identifier.partition(":")[2]]
-    recipe = {f"M-BERT/self:{name}": recipe_hash(name)}
-    # One seed, that of the preset: there is one model, whichever are asked for.
-    yield Run(PRETRAINING, (identifier,), COLUMNS, {"model": name}, recipe, PRETRAINING, seeds=(0,))
-
-
-PRETRAINING_EXPERIMENT = Experiment(
-    key=PRETRAINING,
-    systems=(System("mlm", "small", ours=True), System("mlm", "large", default=False, ours=True)),
-    columns=COLUMNS,
-    make_trials=per_row(_pretraining),
-    profiles=("smoke", "open"),
-    cost={
-        "smoke": "seconds",
-        "open": "once 6 to 20 minutes of a CPU core (small), an hour of a GPU (large)",
-    },
-    default_seeds={},
-)

@@ -1,1 +1,0 @@
-"""How well each embedding mapping aligns languages, and which collapse."""

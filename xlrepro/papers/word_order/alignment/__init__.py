@@ -1,1 +1,0 @@
-"""``word_order/alignment_quality``, ours: scores over a range of alignment and of word order."""
