@@ -3,7 +3,8 @@ import threading
 
 import pytest
 
-from xlrepro.artefacts import built, content_hash, content_of, hash_of, used
+from xlrepro import artefacts
+from xlrepro.artefacts import built, content_of, data_read, file_hash, hash_of, note_data, used
 
 
 @pytest.fixture(autouse=True)
@@ -66,24 +67,60 @@ def write(text):
     return lambda folder: (folder / "words.txt").write_text(text)
 
 
-def test_a_content_hash_tells_bytes_not_recipes():
+def test_content_is_named_by_bytes_not_recipes():
     one, same, other = (
-        built("kind", "xx", {"a": n}, write(text)) for n, text in enumerate(["a", "a", "b"])
+        built("kind", "xx", {"a": n}, write(text)).name for n, text in enumerate(["a", "a", "b"])
     )
-    assert content_hash(one) == content_hash(same) != content_hash(other)
+    assert content_of(one) == content_of(same) != content_of(other)
 
 
-def test_a_changed_file_changes_the_kept_content_hash():
-    folder = built("kind", "xx", {"a": "kept"}, write("a"))
-    before = content_hash(folder)
-    assert content_hash(folder) == before
-    (folder / "words.txt").write_text("longer")
-    assert content_hash(folder) != before
+def emptied(file):
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+def truncated(file):
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+DAMAGES = [emptied, truncated, lambda file: file.unlink()]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=["zeros", "truncated", "missing"])
+@pytest.mark.parametrize("file", ["words.txt", "recipe.json"])
+def test_a_damaged_artefact_is_built_again_and_named(damage, file, capsys):
+    folder = built("kind", "xx", {"a": "damage"}, write("right"))
+    before = content_of(folder.name)
+    damage(folder / file)
+    assert content_of(folder.name) is None
+    capsys.readouterr()
+    again = built("kind", "xx", {"a": "damage"}, write("right"))
+    assert (again / "words.txt").read_text() == "right"
+    assert content_of(folder.name) == before == used()[folder.name]
+    assert capsys.readouterr().err.count(f"{folder} is damaged") == 1
+
+
+def test_a_file_of_the_same_size_is_hashed_again_and_an_unchanged_one_is_not(tmp_path, monkeypatch):
+    file = tmp_path / "data"
+    file.write_text("one")
+    first = file_hash(file)
+    artefacts._file_hash.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(artefacts.hashlib, "file_digest", None)
+        assert file_hash(file) == first
+    file.write_text("two")
+    assert file_hash(file) != first
 
 
 def test_what_is_not_built_has_no_content_and_is_not_built(cache):
     assert content_of("kind-xx-0123") is None
     assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../victim", "..", ".", "", "/etc", "a/b", "a" * 300, "é"])
+def test_a_name_that_is_no_folder_of_the_cache_is_never_looked_at(name, cache):
+    (cache / "victim").mkdir()
+    assert content_of(name) is None
+    assert list((cache / "victim").iterdir()) == []
 
 
 def test_used_artefacts_are_noted_without_what_their_builders_used(cache):
@@ -96,3 +133,26 @@ def test_used_artefacts_are_noted_without_what_their_builders_used(cache):
     assert not [name for name in used() if name.startswith("inner-")]
     built("inner", "xx", {}, write("inner"))
     assert [name for name in used() if name.startswith("inner-")]
+
+
+def test_data_that_a_builder_read_is_noted_again_on_use(monkeypatch):
+    def inner(folder):
+        note_data("ud/en/train", "a" * 64)
+        write("inner")(folder)
+
+    def outer(folder):
+        built("inner", "xx", {"of": "data"}, inner)
+        write("outer")(folder)
+
+    for _ in range(2):  # built, then found
+        monkeypatch.setattr(artefacts, "_read", [{}])
+        built("outer", "xx", {"of": "data"}, outer)
+        assert data_read() == {"ud/en/train": "a" * 64}
+
+
+def test_remains_of_a_killed_build_are_removed(cache):
+    folder = built("kind", "xx", {"a": "killed"}, write("a"))
+    (cache / "vectors" / f"{folder.name}.abc.part").mkdir()
+    truncated(folder / "words.txt")
+    built("kind", "xx", {"a": "killed"}, write("a"))
+    assert not list((cache / "vectors").glob("*.part"))

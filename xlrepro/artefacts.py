@@ -1,18 +1,24 @@
-"""Built things in the cache: each in a folder named by the hash of its recipe, made once.
+"""What trials rest on: data files by their content, and built things in the cache, each made once.
 
-A process notes what it has used of them (`used`), so that a trial's record can name the content of
-each. What a builder uses of other artefacts is its own matter: their bytes are in its own.
+An artefact (vectors, a pretrained model) lies in a folder named by the hash of its recipe. Its
+manifest, ``recipe.json``, states the SHA-256 of each file as it was when it was built; every use
+compares. A process notes which data it has read (`note_data`) and which artefacts it has used, so
+that a trial's record can name the content of each. What a builder uses of other artefacts is its
+own matter: their bytes are in its own. What data it read stands in the manifest and is noted again
+when the artefact is used.
 """
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +27,11 @@ from filelock import FileLock
 from xlrepro.paths import cache_dir
 from xlrepro.precision import single
 
-KEPT = "content.json"  # the hash of an artefact's files, with their sizes and times
+MANIFEST = "recipe.json"
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # of an artefact: a folder here, no path
 
-_used: dict[str, Path] = {}
-_building: list[str] = []  # artefacts that this process is building now, the inmost last
+_used: dict[str, str] = {}
+_read: list[dict[str, str]] = [{}]  # by this process, then by the artefacts it is building
 
 
 def hash_of(recipe: Any) -> str:
@@ -43,11 +50,59 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's content; kept in the cache by path, size and time of change.
+
+    Raises:
+        OSError: if the file cannot be read.
+    """
+    status = path.stat()
+    return _file_hash(cache_dir(), str(path.resolve()), status.st_size, status.st_mtime_ns)
+
+
+@cache
+def _file_hash(root: Path, path: str, size: int, mtime_ns: int) -> str:
+    known = [path, size, mtime_ns]
+    kept = root / "hashes" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        note = json.loads(kept.read_text("utf-8"))
+        if note["file"] == known:
+            return str(note["sha256"])
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    with suppress(OSError):  # a cache that cannot be written: hashed again next time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_name(f".{kept.name}.{os.getpid()}")
+        part.write_text(json.dumps({"file": known, "sha256": digest}), "utf-8")
+        os.replace(part, kept)
+    return digest
+
+
+def note_data(name: str, sha256: str) -> None:
+    """Note that data was read: a trial's record, or the artefact that is being built, names it.
+
+    Args:
+        name: ``ud-r2.2/en/train`` of the registry, ``supplied/conll-ner/de/test``, ``artificial``.
+        sha256: of its content.
+    """
+    _read[-1][name] = sha256
+
+
+def data_read() -> dict[str, str]:
+    """Return name to content hash of all data that this process has read so far."""
+    return dict(sorted(_read[0].items()))
+
+
+def used() -> dict[str, str]:
+    """Return folder name to content hash of each artefact that this process has used so far."""
+    return dict(sorted(_used.items()))
+
+
 def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) -> Path:
-    """Return the folder of an artefact, building it first if it is not in the cache.
+    """Return the folder of an artefact, building it first if it is not in the cache, or damaged.
 
     One process builds, others wait for it. What is half-built is never seen: the folder gets its
-    name when it is whole.
+    name when it is whole and on the disk.
 
     Args:
         kind: what it is, ``"monolingual"``.
@@ -57,72 +112,97 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
     """
     root = cache_dir() / "vectors"
     folder = root / f"{kind}-{language}-{hash_of(recipe)[:16]}"
-    if not folder.is_dir():
+    if not NAME.fullmatch(folder.name):
+        raise ValueError(f"artefacts are named by letters, digits and ._-: not {folder.name!r}")
+    if folder.is_dir() and not _damage(folder):
+        manifest = _manifest(folder)
+    else:
         (root / "locks").mkdir(parents=True, exist_ok=True)
         with FileLock(root / "locks" / f"{folder.name}.lock"):
+            if folder.is_dir() and (damage := _damage(folder)):
+                say(f"vectors: {folder} is damaged ({damage}): it is built again")
+                shutil.rmtree(folder)
             if not folder.is_dir():
                 _build(folder, f"{kind} {language}", recipe, build)
-    if not _building:
-        _used[folder.name] = folder
+            manifest = _manifest(folder)
+    for name, sha256 in manifest["data"].items():
+        note_data(name, sha256)
+    if len(_read) == 1:
+        _used[folder.name] = manifest["sha256"]
     return folder
-
-
-def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) -> None:
-    say(f"vectors: building {what} …")
-    started = time.monotonic()
-    unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".part", dir=folder.parent))
-    _building.append(folder.name)
-    try:
-        with single():  # whatever the precision of the trial that comes first
-            build(unfinished)
-        seconds = time.monotonic() - started
-        about = {"recipe": recipe, "seconds": round(seconds, 1)}
-        (unfinished / "recipe.json").write_text(
-            json.dumps(about, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8"
-        )
-        os.replace(unfinished, folder)
-    finally:
-        _building.pop()
-        shutil.rmtree(unfinished, ignore_errors=True)
-    say(f"vectors: built {what} in {seconds:.0f} s")
-
-
-def used() -> dict[str, str]:
-    """Return folder name to content hash of each artefact that this process has used so far."""
-    hashes = {name: content_hash(folder) for name, folder in sorted(_used.items())}
-    return {name: digest for name, digest in hashes.items() if digest is not None}
 
 
 def content_of(name: str) -> str | None:
     """Return the content hash of the artefact in the folder ``name``; ``None`` if it is not here.
 
-    Builds nothing.
+    Builds nothing. A damaged one is not here either: whoever uses it builds it again.
     """
-    return content_hash(cache_dir() / "vectors" / name)
-
-
-def content_hash(folder: Path) -> str | None:
-    """Return the SHA-256 over the files of an artefact; ``None`` if the folder is not there.
-
-    JSON files do not count: they tell how it was built, and how long that took. The hash is kept
-    beside the files with their sizes and times, and used as long as these stay.
-    """
-    files = sorted(f for f in folder.glob("*") if f.suffix not in (".json", ".tmp"))
-    if not files:
+    folder = cache_dir() / "vectors" / name
+    if not NAME.fullmatch(name) or not folder.is_dir() or _damage(folder):
         return None
-    states = [[f.name, f.stat().st_size, f.stat().st_mtime_ns] for f in files]
-    beside = folder / KEPT
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        kept = json.loads(beside.read_text("utf-8"))
-        if kept["files"] == states:
-            return str(kept["sha256"])
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as stream:
-            inner = hashlib.file_digest(stream, "sha256").hexdigest()
-        digest.update(f"{file.name} {inner}\n".encode())
-    with suppress(OSError):
-        unfinished = beside.with_name(f"{KEPT}.{os.getpid()}.tmp")
-        unfinished.write_text(json.dumps({"files": states, "sha256": digest.hexdigest()}), "utf-8")
-        unfinished.replace(beside)
-    return digest.hexdigest()
+    return str(_manifest(folder)["sha256"])
+
+
+def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) -> None:
+    for remains in folder.parent.glob(f"{folder.name}.*.part"):  # of a killed process
+        shutil.rmtree(remains, ignore_errors=True)
+    say(f"vectors: building {what} …")
+    started = time.monotonic()
+    unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".part", dir=folder.parent))
+    _read.append({})
+    try:
+        with single():  # whatever the precision of the trial that comes first
+            build(unfinished)
+        seconds = time.monotonic() - started
+        files = sorted(file for file in unfinished.rglob("*") if file.is_file())
+        hashes = {str(file.relative_to(unfinished)): _synced(file) for file in files}
+        manifest = {
+            "recipe": recipe,
+            "seconds": round(seconds, 1),
+            "data": _read[-1],
+            "files": hashes,
+            "sha256": _content(hashes),
+        }
+        about = unfinished / MANIFEST
+        about.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        _synced(about)
+        os.replace(unfinished, folder)
+    finally:
+        _read.pop()
+        shutil.rmtree(unfinished, ignore_errors=True)
+    say(f"vectors: built {what} in {seconds:.0f} s")
+
+
+def _synced(file: Path) -> str:
+    """Flush a file to the disk; return its SHA-256."""
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _content(hashes: dict[str, str]) -> str:
+    """Return the hash over all files but JSON, which tells how and in what time it was built."""
+    lines = [f"{name} {sha256}\n" for name, sha256 in hashes.items() if not name.endswith(".json")]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / MANIFEST).read_text("utf-8")))
+
+
+def _damage(folder: Path) -> str:
+    """Say in which file an artefact is not what was built; ``""`` if it is."""
+    try:
+        manifest = _manifest(folder)
+        stated, content, _ = dict(manifest["files"]), manifest["sha256"], dict(manifest["data"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return f"{MANIFEST} cannot be read, or is of an older version"
+    if content != _content(stated):
+        return f"{MANIFEST} contradicts itself"
+    for name, sha256 in stated.items():
+        try:
+            if file_hash(folder / name) != sha256:
+                return f"{name} is not as it was built"
+        except OSError as error:
+            return f"{name}: {error.strerror}"
+    return ""

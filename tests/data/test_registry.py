@@ -6,8 +6,16 @@ import csv
 import pytest
 import yaml
 
+from xlrepro import artefacts
 from xlrepro.data import registry
-from xlrepro.data.registry import content_hash, dataset, fetch, list_datasets
+from xlrepro.data.registry import (
+    content_hash,
+    current_data,
+    dataset,
+    fetch,
+    list_datasets,
+    note_supplied,
+)
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
 
@@ -133,3 +141,23 @@ def test_entry_under_another_name_is_an_error(toy):
     (folder / "toy.yaml").rename(folder / "tyo.yaml")
     with pytest.raises(DataError, match="says name: toy"):
         registry.dataset("tyo")
+
+
+def test_data_that_was_read_has_a_current_hash(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path / "supplied"))
+    monkeypatch.setattr(artefacts, "_read", [{}])
+    file = tmp_path / "supplied" / "conll-ner" / "de" / "test"
+    file.parent.mkdir(parents=True)
+    file.write_text("I-LOC")
+    note_supplied(file)
+    ((name, first),) = artefacts.data_read().items()
+    assert name == "supplied/conll-ner/de/test"
+    assert current_data(name) == first
+    file.write_text("I-ORG")  # corrected, of the same size
+    assert current_data(name) not in (None, first)
+    assert current_data("ud-r2.2/en/train") == content_hash("ud-r2.2", "en/train")
+
+
+@pytest.mark.parametrize("name", ["supplied/../../etc/passwd", "supplied/x", "x/y", "artificial"])
+def test_what_is_not_here_has_no_current_hash(name):
+    assert current_data(name) is None

@@ -172,13 +172,16 @@ def test_a_check_of_many_records_looks_at_a_file_once_and_a_new_check_looks_agai
     assert stale_check()(record)
 
 
+def _dictionary():
+    return artefacts.built("dictionary", "de", {}, lambda f: (f / "words.txt").write_text("Haus"))
+
+
 def test_an_artefact_of_other_bytes_makes_a_record_stale(record_of, monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
-    folder = tmp_path / "vectors" / "dictionary-de-0123"
-    record = record_of().model_copy(update={"artefacts": {folder.name: "a" * 64}})
+    record = record_of().model_copy(update={"artefacts": {"dictionary-de-0123": "a" * 64}})
     assert not stale_check()(record)  # it is not here: nothing is built to look a record up
-    folder.mkdir(parents=True)
-    (folder / "words.txt").write_text("Haus\n")
+    folder = _dictionary()
+    record = record_of().model_copy(update={"artefacts": {folder.name: "a" * 64}})
     assert stale_check()(record)
     same = record.model_copy(update={"artefacts": {folder.name: artefacts.content_of(folder.name)}})
     assert not stale_check()(same)
@@ -188,9 +191,7 @@ def test_other_bytes_of_a_machine_that_rounds_otherwise_make_nothing_stale(
     record_of, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
-    folder = tmp_path / "vectors" / "dictionary-de-0123"
-    folder.mkdir(parents=True)
-    (folder / "words.txt").write_text("Haus\n")
+    folder = _dictionary()
     record = record_of().model_copy(update={"artefacts": {folder.name: "a" * 64}})
     here, elsewhere = (
         record.model_copy(update={"numerical_class": of}) for of in (numerics.digest(), "0" * 16)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from xlrepro.artefacts import file_hash, note_data
 from xlrepro.checked import Checked
 from xlrepro.data.download import Member, RemoteFile, Wheel, fetch_file
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.paths import cache_dir, data_dir
+from xlrepro.paths import cache_dir, data_dir, supplied_dir
 from xlrepro.yaml_files import read_model
 
 
@@ -237,4 +238,35 @@ def fetch(name: str, file_id: str, progress: bool = True) -> Path:
         DataError: if the file cannot be had or its content is not what the registry states;
             nothing half-written stays.
     """
-    return fetch_file(remote_file(name, file_id), progress=progress)
+    path = fetch_file(remote_file(name, file_id), progress=progress)
+    note_data(f"{name}/{file_id}", content_hash(name, file_id))
+    return path
+
+
+def note_supplied(path: Path) -> Path:
+    """Note that a supplied file is read, by its path below the folder of supplied files.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    try:
+        note_data(f"supplied/{path.relative_to(supplied_dir())}", file_hash(path))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): check the file") from None
+    return path
+
+
+def current_data(name: str) -> str | None:
+    """Return the content hash of what a record's data name stands for now; None: not here.
+
+    Args:
+        name: as `artefacts.note_data` has it.
+    """
+    kind, _, rest = name.partition("/")
+    try:
+        if kind == "supplied":
+            path = (supplied_dir() / rest).resolve()
+            return file_hash(path) if path.is_relative_to(supplied_dir()) else None
+        return content_hash(kind, rest)
+    except (OSError, ValueError, SettingsError):
+        return None
