@@ -29,7 +29,7 @@ STAMP := $(VENV)/.installed-$(KEY)
 STRIP := --keep-output --keep-count --keep-id --extra-keys "metadata.papermill metadata.widgets \
 	metadata.language_info.version cell.metadata.papermill cell.metadata.execution"
 
-.PHONY: help env book lab test lint types notebooks bench clean
+.PHONY: help env book lab test lint types notebooks bench rounding clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -68,6 +68,11 @@ lint: $(STAMP) ## ruff, its formatter, and the import contracts
 
 types: $(STAMP) ## mypy
 	@$(BIN)/mypy
+
+# The vector instructions of ATen, MKL, oneDNN and OpenBLAS are turned down to those of any x86-64.
+rounding: $(STAMP) ## golden numbers once more, rounded as another processor does
+	@ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem \
+		XLREPRO_BUILD=$$(mktemp -d) $(BIN)/xlrepro golden
 
 # In place, as committed: outputs stay, what differs from run to run goes.
 notebooks: $(STAMP) ## run all notebooks at smoke scale and write their outputs into them, to commit

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
-from xlrepro.trials.record import GitState, Record, make_record
-from xlrepro.trials.trial import Cell, Trial, TrialResult
+from xlrepro.machine import code_version
+from xlrepro.trials import Cell, GitState, Record, Trial, TrialResult, make_record
 
 MakeRecord = Callable[..., Record]
 MakeNumbers = Callable[..., ReproducedNumbers]
@@ -37,7 +37,6 @@ def record() -> MakeRecord:
             profile=profile,
             seed=seed,
             settings=settings or {"dim": 8},
-            data={"corpus": "b" * 64},
             task="word_order/pos",
         )
         result = TrialResult(
@@ -54,10 +53,9 @@ def record() -> MakeRecord:
             peak_gpu_memory_bytes=None,
             device="a CPU",
             threads=1,
-            versions={},
+            versions={"xlrepro": code_version("word_order")},
             git=GitState(commit=commit, dirty=False),
-            fingerprint="c" * 64,
-            sources=(),
+            data={"corpus": "b" * 64},
         )
 
     return make

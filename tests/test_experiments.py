@@ -4,8 +4,7 @@ import pytest
 
 from xlrepro import experiments
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.trials import Cell, Record
 
 YAML = """
 tasks:

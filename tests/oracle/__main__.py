@@ -16,7 +16,7 @@ from xlrepro.errors import XlreproError
 from xlrepro.experiments import all_experiments, task
 from xlrepro.paths import data_dir
 from xlrepro.training.settings import validated
-from xlrepro.trials.trial import Trial
+from xlrepro.trials import Trial
 
 HERE = Path(__file__).parent
 
@@ -34,10 +34,9 @@ def today(record: dict) -> Trial:
     typed = validated(record["settings"], record["task"], kind)
     fields = ("experiment", "systems", "columns", "profile", "seed", "task")
     settings = typed.model_dump(mode="json", exclude_defaults=True)
-    more = {"data": {}} if "data" in Trial.__dataclass_fields__ else {}
     named = {name: record[name] for name in fields}
     named |= {"systems": tuple(named["systems"]), "columns": tuple(named["columns"])}
-    return Trial.create(**named, settings=settings, **more)
+    return Trial.create(**named, settings=settings, version=task(record["task"]).version)
 
 
 def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:

@@ -9,11 +9,10 @@ from typing import Any
 import psutil
 import pytest
 
+from xlrepro.store import RecordStore
+from xlrepro.trials import Record, Trial
 from xlrepro.trials.engine.cluster import local_client
 from xlrepro.trials.engine.worker import measure_trial
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore
-from xlrepro.trials.trial import Trial
 
 HERE = Path(__file__).parent
 FIELDS: dict[str, Any] = {
@@ -23,7 +22,6 @@ FIELDS: dict[str, Any] = {
     "profile": "open",
     "seed": 0,
     "settings": {},
-    "data": {"ud-r2.2 en/train": "0" * 64},
     "task": "fake_runner/run",
 }
 

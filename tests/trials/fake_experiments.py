@@ -5,8 +5,8 @@ from typing import Any
 
 from xlrepro import experiments
 from xlrepro.errors import SettingsError
+from xlrepro.trials import Trial
 from xlrepro.trials.experiment import Experiment, System
-from xlrepro.trials.trial import Trial
 
 SETTINGS = ("ran", "sleep", "fail", "fail_clearly", "die")
 
@@ -25,7 +25,6 @@ def make_trials(
             profile=profile,
             seed=seed,
             settings=dict(overrides),
-            data={},
             task="fake_runner/run",
         )
         for system in systems

@@ -1,6 +1,6 @@
 import pytest
 
-from xlrepro.trials.durations import duration
+from xlrepro.trials import duration
 
 
 @pytest.mark.parametrize(

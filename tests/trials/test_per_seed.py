@@ -1,9 +1,8 @@
 from pydantic import BaseModel
 
+from xlrepro.trials import Cell, Record
 from xlrepro.trials.experiment import shared_cells
 from xlrepro.trials.per_seed import Run, per_row
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
 
 
 class Sizes(BaseModel):

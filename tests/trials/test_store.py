@@ -5,20 +5,21 @@ import socket
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from xlrepro.errors import StoreError
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore, locked, write_atomically
+from xlrepro.store import RecordStore, locked, write_atomically
+from xlrepro.trials import GitState, Record
 
 ENDLESS_PUTS = """
 import sys
 from pathlib import Path
 from conftest import make_trial
-from xlrepro.trials.store import RecordStore
+from xlrepro.store import RecordStore
 from xlrepro.trials.engine.worker import measure_trial
 record = measure_trial(make_trial(settings={"filler": "x" * 100_000}), "cpu")
 store = RecordStore(Path(sys.argv[1]), Path(sys.argv[2]))
@@ -29,8 +30,11 @@ while True:
 """
 
 
+LATER = (datetime.now(UTC) + timedelta(hours=1)).isoformat(timespec="milliseconds")
+
+
 def later(record: Record) -> Record:
-    return record.model_copy(update={"started": "2999-01-01T00:00:00.000+00:00"})
+    return record.model_copy(update={"started": LATER})
 
 
 def dead_pid() -> int:
@@ -42,11 +46,11 @@ def dead_pid() -> int:
 def test_what_is_put_is_got(store, record_of):
     record = record_of(1)
     store.put(record)
-    assert store.get(record.key) == record
+    assert store.get(record) == record
 
 
-def test_an_unknown_key_has_no_record(store):
-    assert store.get("0" * 64) is None
+def test_a_trial_that_was_not_run_has_no_record(store, trial_of):
+    assert store.get(trial_of()) is None
 
 
 def test_records_are_chosen_by_experiment_and_profile(store, record_of):
@@ -98,7 +102,7 @@ def test_what_cannot_be_removed_or_was_named_otherwise_hinders_no_reading(store,
         raise PermissionError("the folder is to be read only")
 
     monkeypatch.setattr(Path, "unlink", refused)
-    assert RecordStore(store.root, store.published).get("none") is None
+    assert RecordStore(store.root, store.published).records() == []
 
 
 def test_temporary_files_of_living_processes_stay(store):
@@ -123,14 +127,14 @@ def test_a_broken_record_counts_as_not_run(store, record_of):
     record = record_of()
     store.put(record)
     store.path(record.key).write_bytes(b"\xff\x00")
-    assert store.get(record.key) is None
+    assert store.get(record) is None
 
 
 def test_a_record_under_another_key_is_refused(store, record_of, caplog):
     record = record_of()
     store.put(record)
     store.path(record.key).rename(store.path("0" * 64))
-    assert store.get("0" * 64) is None
+    assert store.records() == []
     assert "another trial" in caplog.text
 
 
@@ -138,14 +142,14 @@ def test_a_record_that_is_no_text_is_named_with_what_to_do(store, record_of, cap
     record = record_of()
     store.put(record)
     store.path(record.key).write_bytes(b"\xff\xfe")
-    assert store.get(record.key) is None
+    assert store.get(record) is None
     assert f"{store.path(record.key)} is not text in UTF-8: remove it" in caplog.text
 
 
 def test_a_record_that_is_a_folder_is_named_with_what_to_do(store, record_of, caplog):
     record = record_of()
     store.path(record.key).mkdir(parents=True)
-    assert store.get(record.key) is None
+    assert store.get(record) is None
     assert f"{store.path(record.key)} cannot be read (Is a directory): remove it" in caplog.text
 
 
@@ -276,7 +280,7 @@ def test_a_published_record_counts_as_run(store, tmp_path, record_of):
     record = record_of()
     store.put(record)
     store.publish()
-    assert RecordStore(tmp_path / "fresh", store.published).get(record.key) == record
+    assert RecordStore(tmp_path / "fresh", store.published).get(record) == record
 
 
 @pytest.mark.parametrize("newer_is_local", [True, False])
@@ -285,7 +289,7 @@ def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is
     store.put(record if newer_is_local else later(record))
     store.publish()
     store.put(later(record) if newer_is_local else record)
-    assert store.get(record.key) == later(record)
+    assert store.get(record) == later(record)
     assert store.records() == [later(record)]
 
 
@@ -314,3 +318,47 @@ def test_a_deeply_nested_record_is_named_and_hides_no_other(store, record_of, ca
     with caplog.at_level(logging.WARNING):
         assert [r.seed for r in store.records()] == [1]
     assert "nested too deeply" in caplog.text
+
+
+def test_a_record_that_knows_its_commit_is_not_replaced_by_one_that_does_not(store, record_of):
+    record = record_of()
+    known = GitState(commit="a" * 40, dirty=False)
+    unknown = GitState(commit=None, dirty=None, reason="dubious ownership")
+    store.put(record.model_copy(update={"git": known}))
+    store.publish()
+    store.put(later(record).model_copy(update={"git": unknown}))
+    (file,) = store.publish()
+    assert (file.replaced, file.kept) == (0, 1)
+    assert "a" * 40 in file.path.read_text()
+
+
+def test_of_two_published_lines_of_one_trial_the_newest_counts(store, record_of):
+    record = record_of()
+    path = store.published_path(record.experiment, record.profile)
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        later(record).to_json() + "\n" + record.to_json() + "\n"
+    )  # as a merge leaves it
+    assert store.get(record) == later(record)
+    assert store.records() == [later(record)]
+    store.put(record_of(1))
+    store.publish()
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_an_equal_record_replaces_nothing(store, record_of):
+    store.put(record_of())
+    store.publish()
+    other = record_of().model_copy(update={"started": record_of().started, "device": "another"})
+    store.put(other.model_copy(update={"started": store.records()[0].started}))
+    assert store.publish()[0].replaced == 0
+
+
+def test_temporary_files_of_a_killed_publish_are_removed(store, record_of):
+    store.put(record_of())
+    folder = store.published / "word_order"
+    folder.mkdir(parents=True)
+    left = folder / f".fake.open.jsonl~{socket.gethostname()}~{dead_pid()}~abc~.tmp"
+    left.write_text("half")
+    store.publish()
+    assert not left.exists()

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from xlrepro import __version__
-from xlrepro.cli import book, checks, data, evidence, golden, machine, runs, witness
+from xlrepro.cli import book, checks, data, evidence, golden, machine, runs
 from xlrepro.errors import SettingsError, XlreproError
 
 # Newer typers bring their own click and name few of its errors: this is the one of a wrong call.
@@ -30,7 +30,6 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
     "list": runs.list_experiments,
     "run": runs.run,
     "publish": runs.publish,
-    "witness": witness.witness,
     "status": evidence.status,
     "claims": evidence.claims,
     "golden": golden.golden,

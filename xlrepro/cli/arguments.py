@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.trial import PUBLISHED
+from xlrepro.trials import PUBLISHED
 
 if TYPE_CHECKING:
+    from xlrepro.trials import Trial
     from xlrepro.trials.experiment import Experiment
-    from xlrepro.trials.trial import Trial
 
 MOST_SEEDS = 10_000
 MOST_DIGITS = 20  # of the largest seed

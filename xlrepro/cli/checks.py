@@ -38,7 +38,7 @@ def steps(jobs: int) -> dict[str, tuple[str, ...]]:
 
 def _tracked_files(root: Path) -> list[Path]:
     """Return every file git tracks or would track, sorted; an error outside a clone."""
-    from xlrepro.trials.machine import git
+    from xlrepro.machine import git
 
     listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if listed is None:
@@ -125,6 +125,6 @@ def run_tests(
     if not all(passed for _, passed, _ in results):
         raise typer.Exit(1)
     if if_changed:
-        from xlrepro.trials.store import write_atomically
+        from xlrepro.store import write_atomically
 
         write_atomically(passed_file, f"{key} {time.strftime('%Y-%m-%d %H:%M')}\n")

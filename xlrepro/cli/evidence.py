@@ -32,8 +32,13 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     from xlrepro.evidence.compare import compare, compared_rows
     from xlrepro.evidence.reproduced import gather
     from xlrepro.evidence.view import View
-    from xlrepro.experiments import all_experiments, records_by_experiment, records_left_out
-    from xlrepro.trials.fingerprint import STALE, standing_check
+    from xlrepro.experiments import (
+        all_experiments,
+        is_outdated,
+        records_by_experiment,
+        records_left_out,
+        standing,
+    )
 
     catalog = load_catalog()
     known = catalog.experiments
@@ -41,9 +46,9 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     keys = list(dict.fromkeys(k for name, own in papers.items() for k in own or [name])) or [*known]
     for key in keys:
         catalog.experiment(key)
-    built, standing = all_experiments(), standing_check()
+    built = all_experiments()
     records = records_by_experiment(keys, profile)
-    numbers = {k: gather(of, stale=lambda r: standing(r) == STALE) for k, of in records.items()}
+    numbers = {k: gather(of, stale=is_outdated) for k, of in records.items()}
     views = {key: View(key, profile, numbers[key]) for key in keys}
     if experiments and not as_json:
         for key, view in views.items():
@@ -74,10 +79,9 @@ def _overview(
 ) -> "RichTable":
     """Return a line per experiment: cells by verdict, records by what became of their code."""
     from xlrepro.evidence.compare import VERDICTS, verdict_counts
-    from xlrepro.experiments import all_experiments
-    from xlrepro.trials.fingerprint import STANDINGS
+    from xlrepro.experiments import STANDINGS, all_experiments
 
-    title = f"Cells by verdict, records by their code, profile {profile}"
+    title = f"Cells by verdict, records, profile {profile}"
     table = _table(title)
     table.add_column("experiment", no_wrap=True)
     for name in ("built", "cells", *VERDICTS, *STANDINGS):
@@ -117,7 +121,7 @@ def claims(
     from xlrepro.evidence.claims.judging import Judge, judge_all
     from xlrepro.evidence.claims.table import conditions_of
     from xlrepro.experiments import own_numbers
-    from xlrepro.trials.store import RecordStore
+    from xlrepro.store import RecordStore
 
     catalog, store = load_catalog(), RecordStore()
     content = []

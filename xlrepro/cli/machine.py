@@ -7,8 +7,8 @@ import sys
 import typer
 
 from xlrepro.cli.printing import AsJson, print_json
+from xlrepro.machine import PACKAGES, versions
 from xlrepro.paths import build_dir, cache_dir, project_root
-from xlrepro.trials.machine import PACKAGES, versions
 
 
 def _devices() -> list[str]:

@@ -19,12 +19,11 @@ from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
     from xlrepro.evidence.catalog import CatalogEntry
+    from xlrepro.store import PublishedFile, RecordStore
+    from xlrepro.trials import Record, Trial
     from xlrepro.trials.engine.plan import Plan
     from xlrepro.trials.engine.running import RunSummary
     from xlrepro.trials.experiment import Experiment
-    from xlrepro.trials.record import Record
-    from xlrepro.trials.store import PublishedFile, RecordStore
-    from xlrepro.trials.trial import Trial
 
 
 def list_experiments(as_json: AsJson = False) -> None:
@@ -89,9 +88,6 @@ def run(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting.")
     ] = None,
-    rerun_stale: Annotated[
-        bool, typer.Option(help="Run trials again whose code has changed since.")
-    ] = False,
     again: Annotated[
         bool, typer.Option(help="Run also trials that have a record; the newer one counts.")
     ] = False,
@@ -99,9 +95,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
+    from xlrepro.machine import git_state
+    from xlrepro.store import RecordStore
     from xlrepro.trials.engine.plan import plan_trials
     from xlrepro.trials.engine.running import check_call, run_trials
-    from xlrepro.trials.store import RecordStore
 
     check_call(device, jobs, scheduler, per_gpu)
     chosen = chosen_experiments(experiments)
@@ -110,17 +107,19 @@ def run(
     trials = [t for each in chosen for t in trials_of(each, profile, names, numbers, overrides)]
     store = RecordStore()
     repeated = {trial.key for trial in trials} if again else set()
-    earlier = {key: record for key in repeated if (record := store.get(key))}
-    plan = plan_trials(trials, store, rerun_stale, repeated)
+    earlier = {t.key: record for t in trials if t.key in repeated and (record := store.get(t))}
+    plan = plan_trials(trials, store, repeated)
     if dry_run:
         _print_plan(plan, as_json)
         return
-    if plan.stale:
+    if plan.outdated:
         typer.echo(
-            f"{len(plan.stale)} records in use are stale: they were made by other code than "
-            "today's (--rerun-stale runs them again)",
+            f"{len(plan.outdated)} of the trials have an outdated record, and run again: their "
+            "task's version or their data is another now",
             err=True,
         )
+    if plan.pending and (reason := git_state().reason):
+        typer.echo(f"the records will name no commit: {reason}", err=True)
     summary = run_trials(
         trials,
         store=store,
@@ -128,7 +127,6 @@ def run(
         jobs=jobs,
         scheduler=scheduler,
         per_gpu=per_gpu,
-        rerun_stale=rerun_stale,
         again=repeated,
     )
     for record in summary.done if earlier and not as_json else ():
@@ -165,11 +163,7 @@ def _moved(before: "Record", now: "Record") -> str:
 
 
 def _suspects(before: "Record", now: "Record") -> str:
-    """Return what may have moved the numbers of a trial: its code, its artefacts, the machine.
-
-    Two machines of one numerical class give equal bits; of one whose class was not noted only its
-    name is known, and a name does not tell.
-    """
+    """Return what may have moved the numbers of a trial: its code, data, artefacts, machine."""
     shared = before.artefacts.keys() & now.artefacts.keys()
     packages = [
         name
@@ -177,26 +171,26 @@ def _suspects(before: "Record", now: "Record") -> str:
         if before.versions[name] != now.versions[name]
     ]
     suspects = []
-    if before.fingerprint != now.fingerprint:
-        suspects.append("other code: xlrepro witness tells whether it moves a number")
+    if before.git != now.git or now.git.dirty:
+        suspects.append("other code")
+    if any(before.data[name] != now.data[name] for name in before.data.keys() & now.data.keys()):
+        suspects.append("other data")
     if any(before.artefacts[name] != now.artefacts[name] for name in shared):
         suspects.append("other vectors or pretrained models")
     if packages:
         suspects.append(f"other versions of {', '.join(packages)}")
-    if before.device != now.device and None in (before.numerical_class, now.numerical_class):
+    if before.device != now.device:
         suspects.append(f"another machine, {before.device} before")
-    elif before.numerical_class is None or now.numerical_class is None:
-        suspects.append("perhaps another machine: the earlier record names no numerical class")
-    elif before.numerical_class != now.numerical_class:
-        suspects.append("another numerical class: this machine rounds otherwise")
-    return "; ".join(suspects) or "the same code on a machine of the same class: it does not repeat"
+    return "; ".join(suspects) or "the same code and machine: it does not repeat"
 
 
 def _print_plan(plan: "Plan", as_json: bool) -> None:
-    rows = [_trial_row(trial, "to run") for trial in plan.pending]
+    rows = [
+        _trial_row(trial, "outdated, to run" if trial.key in plan.outdated else "to run")
+        for trial in plan.pending
+    ]
     for record in plan.reused:
-        state = "has a stale record" if record.key in plan.stale else "has a record"
-        rows.append(_trial_row(record.trial, state))
+        rows.append(_trial_row(record.trial, "has a record"))
     if as_json:
         print_json(rows)
         return
@@ -241,7 +235,7 @@ def publish(
     as_json: AsJson = False,
 ) -> None:
     """Gather finished records into data/results, for git; what is published already stays."""
-    from xlrepro.trials.store import RecordStore
+    from xlrepro.store import RecordStore
 
     if everything and withdraw:
         raise SettingsError("--all publishes what --withdraw takes out: name one of the two")

@@ -17,10 +17,10 @@ from pydantic import ValidationError
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.experiments import is_outdated
 from xlrepro.paths import project_root
-from xlrepro.trials.fingerprint import stale_check
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import write_atomically
+from xlrepro.store import write_atomically
+from xlrepro.trials import Record
 from xlrepro.yaml_files import describe
 
 PROFILE = "smoke"
@@ -37,11 +37,12 @@ Cells = dict[str, dict[str, dict[str, float]]]  # system, column, seed
 
 
 class _Golden(Checked):
-    """The file: per system and column a number per seed."""
+    """The file: per system and column a number per seed; the versions of the tasks."""
 
     experiment: str
     profile: str
     cells: Cells
+    versions: dict[str, int] = {}  # noqa: RUF012 # pydantic copies it
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Difference:
         kind: ``"moved"`` beyond the tolerance; ``"missing"``: in the file, but not run by today's
             code; ``"new"``: run, but not in the file.
         golden, now: the numbers, or ``None``.
+        same: tasks of the experiment whose version is that of the file, if the number moved.
     """
 
     experiment: str
@@ -61,6 +63,7 @@ class Difference:
     kind: str
     golden: float | None
     now: float | None
+    same: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.experiment} {self.system} / {self.column}, seed {self.seed}"
@@ -68,7 +71,8 @@ class Difference:
             return f"{place}: golden {self.golden:.4g}, but today's code has not run it"
         if self.kind == NEW:
             return f"{place}: {self.now:.4g}, but not in the golden file"
-        return f"{place}: golden {self.golden:.8g}, now {self.now:.8g}"
+        still = f" (version of {', '.join(self.same)} is still the same)" if self.same else ""
+        return f"{place}: golden {self.golden:.8g}, now {self.now:.8g}{still}"
 
 
 def golden_path(experiment: str, folder: Path | None = None) -> Path:
@@ -95,7 +99,7 @@ def fresh_numbers(
         stale: tells whether the code has changed since a record was made; today's code if not
             given.
     """
-    made, stale = list(records), stale or stale_check()
+    made, stale = list(records), stale or is_outdated
     elsewhere = off_cpu(made)
     smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
     fresh = [r for r in _compared(smoke) if (keys is None or r.key in keys) and not stale(r)]
@@ -132,13 +136,17 @@ def _test_sentences(settings: Mapping[str, Any]) -> float:
 
 
 def check(
-    experiment: str, numbers: ReproducedNumbers, folder: Path | None = None
+    experiment: str,
+    numbers: ReproducedNumbers,
+    versions: Mapping[str, int],
+    folder: Path | None = None,
 ) -> list[Difference]:
     """Compare an experiment's fresh smoke numbers with its golden file, in both directions.
 
     Args:
         experiment: ``"word_order/table2"``.
         numbers: from `fresh_numbers`.
+        versions: of the tasks that gave them, today.
         folder: where the golden files lie; the project's unless told.
 
     Raises:
@@ -153,6 +161,7 @@ def check(
         golden = _Golden.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise DataError(f"{path}: {describe(error)}") from None
+    same = tuple(task for task, number in versions.items() if golden.versions.get(task) == number)
     before, after = _flat(golden.cells), _flat(_cells(experiment, numbers))
     differences = []
     for place in {**before, **after}:
@@ -162,7 +171,8 @@ def check(
             kind = NEW if old is None else MISSING
         elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
             continue
-        differences.append(Difference(experiment, *place, kind, old, new))
+        still = same if kind == MOVED else ()
+        differences.append(Difference(experiment, *place, kind, old, new, still))
     return differences
 
 
@@ -184,12 +194,16 @@ def _cells(experiment: str, numbers: ReproducedNumbers) -> Cells:
 
 
 def update(
-    experiment: str, numbers: ReproducedNumbers, folder: Path | None = None
+    experiment: str,
+    numbers: ReproducedNumbers,
+    versions: Mapping[str, int],
+    folder: Path | None = None,
 ) -> list[Difference]:
     """Write an experiment's golden file from fresh smoke numbers and return what moved.
 
     Raises:
-        DataError: if there are no fresh numbers, or the old file is malformed.
+        DataError: if there are no fresh numbers, or the old file is malformed; if a number moved
+            and the version of no task of the experiment did.
         StoreError: if the file cannot be written; the old one stays.
     """
     cells = _cells(experiment, numbers)
@@ -199,8 +213,13 @@ def update(
             f"--update {experiment}` makes them"
         )
     path = golden_path(experiment, folder)
-    moved = check(experiment, numbers, folder) if path.is_file() else []
-    content = {"cells": cells, "experiment": experiment, "profile": PROFILE}
+    moved = check(experiment, numbers, versions, folder) if path.is_file() else []
+    if still := [d for d in moved if d.kind == MOVED and len(d.same) == len(versions)]:
+        raise DataError(
+            f"{still[0]}: records of the old code would count as current; raise the version of the "
+            f"task that changed in experiments.yaml, then update"
+        )
+    content = {"cells": cells, "experiment": experiment, "profile": PROFILE, "versions": versions}
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
     write_atomically(path, text + "\n")
     return moved

@@ -8,7 +8,6 @@ from typing import Any
 
 from xlrepro.evidence.tables.table import Entry, Table, enumerated, headings, number
 from xlrepro.trials.durations import duration
-from xlrepro.trials.fingerprint import standing_check
 from xlrepro.trials.record import Record
 
 KEY_LENGTH = 10  # characters of a key that are shown
@@ -157,7 +156,8 @@ def provenance_table(
 
     The caption has their total cost, each row the command that repeats it.
     """
-    standing = standing or standing_check()
+    if standing is None:
+        from xlrepro.experiments import standing
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         code = (record.git.commit, record.git.dirty, standing(record))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from xlrepro.trials.fingerprint import stale_check
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
 
@@ -152,7 +151,8 @@ def gather(
         stale: tells whether the code has changed since a record was made; today's code if not
             given.
     """
-    stale = stale or stale_check()
+    if stale is None:
+        from xlrepro.experiments import is_outdated as stale
     chosen: dict[Address, dict[int, tuple[Record, Cell, bool]]] = {}
     # the last one put in wins: stale before fresh, earlier before later
     known = [(r, stale(r)) for r in records]

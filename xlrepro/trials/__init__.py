@@ -1,1 +1,445 @@
-"""Trials: how they are named, run and kept. Knows no paper."""
+"""A trial, named by everything that decides its numbers, and the record that it leaves behind."""
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+
+from xlrepro.checked import Checked
+from xlrepro.errors import StoreError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from pydantic import BaseModel
+
+S = TypeVar("S", bound="BaseModel")
+
+PROFILES = ("smoke", "open", "paper")
+PUBLISHED = PROFILES[1:]  # whose numbers say something about a paper
+FIELDS = ("experiment", "systems", "columns", "profile", "seed", "settings", "task", "version")
+LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
+MOST_ITEMS = 10_000  # of a test set, for a record to say which of them were right
+FUTURE = timedelta(days=1)  # a start further ahead of the clock is refused
+PLAIN = {bool, float, int, type(None)}
+WHOLE = "record"  # what a complaint calls it that is about no single field
+
+
+def canonical_json(value: Any) -> str:
+    """Return ``value`` as JSON with sorted keys and no spaces: equal values, equal text.
+
+    Example:
+        >>> canonical_json({"b": 1, "a": [2, 3]})
+        '{"a":[2,3],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people; whole seconds where they are given as such.
+
+    Example:
+        >>> duration(6.62), duration(42), duration(5025)
+        ('6.6 s', '42 s', '1 h 24 min')
+    """
+    if seconds < 60:
+        return f"{seconds} s" if isinstance(seconds, int) else f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One seeded training and its evaluation.
+
+    Attributes:
+        experiment: ``"word_order/table2"``.
+        systems: the systems whose cells it fills, ``("word:ORT",)``.
+        columns: the columns whose cells it fills, ``("en", "no", "avg")``.
+        profile: ``"smoke"``, ``"open"`` or ``"paper"``.
+        seed: the seed of everything random in it.
+        settings_json: the settings as canonical JSON.
+        task: the name of what it does, ``"word_order/pos"``.
+        version: of what the task computes; whoever changes that raises it in the paper's YAML.
+    """
+
+    experiment: str
+    systems: tuple[str, ...]
+    columns: tuple[str, ...]
+    profile: str
+    seed: int
+    settings_json: str
+    task: str
+    version: int = 1
+
+    @classmethod
+    def create(cls, *, settings: Mapping[str, Any], **fields: Any) -> "Trial":
+        """Make a trial from plain settings and its other fields."""
+        fields |= {name: tuple(fields[name]) for name in ("systems", "columns")}
+        return cls(settings_json=canonical_json(dict(settings)), **fields)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as a fresh dictionary."""
+        return dict(json.loads(self.settings_json))
+
+    def typed(self, kind: type[S]) -> S:
+        """The settings as their task's class, defaults filled in.
+
+        Raises:
+            SettingsError: one line that names each unknown or impossible setting.
+        """
+        from xlrepro.training.settings import validated
+
+        return validated(self.settings, self.label, kind)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What `create` takes to make an equal trial."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 (64 hex digits) of the fields' canonical JSON."""
+        return hashlib.sha256(canonical_json(self.fields).encode()).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """A line for people: experiment, profile, systems, seed."""
+        return f"{self.experiment} {self.profile} {'+'.join(self.systems)} seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number: its address, its value, and the metric that produced it.
+
+    Attributes:
+        system: ``"word:ORT"``.
+        column: ``"de"``.
+        value: the number, in ``unit``.
+        metric: name of the metric; its full signature stands in the record.
+        unit: ``"percent"`` unless told.
+    """
+
+    system: str
+    column: str
+    value: float
+    metric: str
+    unit: str = "percent"
+
+
+@dataclass
+class TrialResult:
+    """What the function of a task returns; the engine adds who, where, when and how long.
+
+    Attributes:
+        cells: one per (system, column) that the trial filled.
+        details: JSON-able extras: dev scores, learning curve, breakdowns. Numbers and names only.
+        signatures: metric name to full signature.
+        training_tokens: tokens seen in training, all epochs; 0 where nothing was trained.
+        training_seconds: wall time of training alone.
+        artefacts: name to content hash of each pretrained model it used; the worker adds those
+            that `xlrepro.artefacts` has built or found.
+        items: column to which items of its test set were right, in the order of the set.
+        stopped: whether the training (each, of several) stopped by itself, before its limit of
+            epochs; ``None`` where there is no such thing.
+    """
+
+    cells: list[Cell]
+    details: dict[str, Any] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    training_tokens: int = 0
+    training_seconds: float = 0.0
+    artefacts: dict[str, str] = field(default_factory=dict)
+    items: dict[str, Sequence[bool]] = field(default_factory=dict)
+    stopped: bool | None = None
+
+
+@dataclass
+class TrialContext:
+    """What the engine hands to the function of a task.
+
+    Attributes:
+        device: ``"cpu"`` or ``"cuda"``; already checked to exist.
+        progress: call it with (fraction done, short text); cheap, may be ignored.
+    """
+
+    device: str = "cpu"
+    progress: Callable[[float, str], None] = lambda fraction, text: None
+
+
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be negative
+Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+# The name of a folder below the cache: never a path, ``..`` least of all.
+ArtefactName = Annotated[str, Field(pattern="^[A-Za-z0-9_-][A-Za-z0-9 ._-]*$")]
+
+
+class GitState(Checked):
+    """The commit a trial ran on, read before it began.
+
+    Attributes:
+        commit: 40 hex digits; ``None`` where git could not say.
+        dirty: whether a file of the package differed from that commit.
+        reason: why git could not say.
+    """
+
+    commit: str | None
+    dirty: bool | None
+    reason: str = ""
+
+
+class Items(Checked):
+    """Which items of a test set a trial got right.
+
+    Attributes:
+        size: how many items the set has.
+        right: a bit per item, the first item the highest of the first byte, base64; ``None`` for a
+            set of more than ``MOST_ITEMS``.
+    """
+
+    size: int = Field(ge=1)
+    right: str | None = None
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> "Items":
+        if self.right is not None:
+            length = len(base64.b64decode(self.right, validate=True))
+            if self.size > MOST_ITEMS or length != (self.size + 7) // 8:
+                raise ValueError(f"{length} bytes are not the bits of {self.size} items")
+        return self
+
+    @classmethod
+    def packed(cls, right: Sequence[bool]) -> "Items":
+        """Return items as a record keeps them, of ``(items,)`` truth values."""
+        import numpy as np
+
+        if len(right) > MOST_ITEMS:
+            return cls(size=len(right))
+        bits = np.packbits(np.asarray(right, dtype=bool))
+        return cls(size=len(right), right=base64.b64encode(bits.tobytes()).decode())
+
+    def unpacked(self) -> "np.ndarray[Any, np.dtype[np.bool_]] | None":
+        """Return ``(items,)`` truth values; ``None`` where they were not kept."""
+        import numpy as np
+
+        if self.right is None:
+            return None
+        packed = np.frombuffer(base64.b64decode(self.right), dtype=np.uint8)
+        return np.unpackbits(packed, count=self.size).astype(bool)
+
+
+class Record(Checked):
+    """A finished trial: its cells and everything needed to judge and repeat them.
+
+    Attributes:
+        key: the trial's key, 64 hex digits; checked against the fields below when read.
+        experiment, systems, columns, profile, seed, settings, task, version: the trial's own.
+        cells: the numbers.
+        details: extras of the task; numbers and names only.
+        items: column to the items of its test set that were right.
+        stopped: whether the training stopped by itself; ``None``: not known, or none.
+        signatures: metric name to full signature.
+        git: commit and whether the package differed from it.
+        data: name to SHA-256 of each data file that was read.
+        artefacts: name to content hash of each artefact it used (vectors, pretrained models).
+        versions: package name to version.
+        device: name of the CPU or GPU.
+        threads: threads that one trial computed with.
+        wall_seconds: the whole trial; ``training_seconds``: training alone.
+        training_tokens_per_second: ``None`` where nothing was trained.
+        peak_memory_bytes: highest resident memory of the process during the trial.
+        peak_gpu_memory_bytes: highest memory torch held on the GPU; ``None`` on a CPU.
+        started: UTC, ISO 8601.
+        trained_in: the experiment whose trial it is where another one reads it; not in its JSON.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_version: Literal[3] = Field(alias="schema")
+    key: str
+    experiment: str
+    systems: tuple[str, ...]
+    columns: tuple[str, ...]
+    profile: str
+    seed: int
+    settings: dict[str, Any]
+    task: str
+    version: int
+    cells: tuple[Cell, ...]
+    details: dict[str, Any]
+    items: dict[str, Items] = {}  # noqa: RUF012 # pydantic copies it
+    stopped: bool | None = None
+    signatures: dict[str, str]
+    git: GitState
+    data: dict[str, Sha]
+    artefacts: dict[ArtefactName, str]
+    versions: dict[str, str]
+    device: str
+    threads: int = Field(ge=1)
+    wall_seconds: Amount
+    training_seconds: Amount
+    training_tokens: int = Field(ge=0)
+    training_tokens_per_second: Amount | None
+    peak_memory_bytes: int = Field(ge=0)
+    peak_gpu_memory_bytes: int | None = Field(default=None, ge=0)
+    started: str
+    trained_in: str = Field(default="", exclude=True)
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> "Record":
+        if flaw := (
+            _flaw_of_cells(self.cells, self.systems, self.columns)
+            or _flaw_of_details(self.details)
+            or _flaw_of_time(self.started)
+        ):
+            raise ValueError(flaw)
+        if strange := [name for name in self.items if name not in self.columns]:
+            raise ValueError(f"items of {strange[0]!r}, which is not one of its columns")
+        if self.trial.key != self.key:
+            raise ValueError("its key does not belong to its experiment, settings, seed and task")
+        return self
+
+    @cached_property
+    def trial(self) -> Trial:
+        """The trial that this is the record of."""
+        return Trial.create(**{name: getattr(self, name) for name in FIELDS})
+
+    def to_json(self) -> str:
+        """Return the record as one line of JSON with sorted keys, without the line's end."""
+        content = self.model_dump(mode="json", by_alias=True)
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> "Record":
+        """Read one record.
+
+        Args:
+            text: what `to_json` returned.
+            where: the file (and line) it stands in, for the error's message.
+
+        Raises:
+            StoreError: if the text is no whole record; names ``where`` and what is wrong.
+        """
+        try:
+            return _read(text.rstrip("\n"))
+        except ValidationError as error:
+            wrong = _complaint(error)
+        except RecursionError:
+            wrong = "it is nested too deeply"
+        except ValueError as error:
+            wrong = str(error)
+        raise StoreError(
+            f"{where} is not a whole record ({wrong}): remove it and run again, or restore it "
+            "from git"
+        )
+
+
+@lru_cache(maxsize=8192)  # a record made here and the published one are often the same line
+def _read(line: str) -> Record:
+    return Record.model_validate(json.loads(line))
+
+
+def _complaint(error: ValidationError) -> str:
+    """Return the first thing that is wrong with a record, as ``field: what``."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"]) or WHOLE
+    return f"{field}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
+    """Join a trial, its result, and the facts about when, where and on what it ran.
+
+    Args:
+        trial: what has run.
+        result: what came of it.
+        facts: the other fields of the record.
+
+    Raises:
+        StoreError: if there is no cell, or one is not finite, lies outside the trial's systems
+            and columns, or is filled twice; if the details hold something other than short names
+            and numbers; if time or tokens are negative.
+    """
+    rate = result.training_tokens / result.training_seconds if result.training_seconds else None
+    try:
+        return Record(
+            schema=3,
+            key=trial.key,
+            **trial.fields,
+            cells=tuple(replace(cell, value=float(cell.value)) for cell in result.cells),
+            details=_plain_details(trial, result.details),
+            items={column: Items.packed(right) for column, right in result.items.items()},
+            stopped=result.stopped,
+            artefacts=result.artefacts,
+            training_seconds=round(float(result.training_seconds), 3),
+            training_tokens=int(result.training_tokens),
+            training_tokens_per_second=round(rate, 1) if rate else None,
+            signatures=result.signatures,
+            **facts,
+        )
+    except ValidationError as error:
+        wrong = _complaint(error).removeprefix(f"{WHOLE}: ")
+        raise StoreError(f"{trial.label}: {wrong}") from error
+
+
+def _flaw_of_time(started: str) -> str | None:
+    """Say what is wrong with the time of a start: a clock that was ahead would win for ever."""
+    when = datetime.fromisoformat(started)
+    if when.utcoffset() != timedelta(0):
+        return f"started {started} is not in UTC"
+    return f"started {started} is in the future" if when - datetime.now(UTC) > FUTURE else None
+
+
+def _flaw_of_cells(
+    cells: Iterable[Cell], systems: Collection[str], columns: Collection[str]
+) -> str | None:
+    """Say what is wrong with the cells of a trial; ``None`` where nothing is."""
+    seen: set[tuple[str, str]] = set()
+    for cell in cells:
+        address = (cell.system, cell.column)
+        if cell.system not in systems or cell.column not in columns:
+            return f"cell {address} is not one of the trial's own"
+        if address in seen:
+            return f"cell {address} is filled twice"
+        if not math.isfinite(cell.value):
+            return f"cell {address} is {cell.value}, not a number"
+        seen.add(address)
+    return None if seen else "it fills no cell"
+
+
+def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
+    waiting: list[Any] = [details]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str) and len(part) > LONGEST_DETAIL:
+            return (
+                f"details hold a text of {len(part)} characters; a record holds numbers and "
+                "names only"
+            )
+        if isinstance(part, dict):
+            waiting += [*part, *(v for v in part.values() if type(v) not in PLAIN)]
+        elif isinstance(part, list) and not (kinds := {*map(type, part)}) <= PLAIN:
+            # most of a record's details are long lists of numbers, and lists of those
+            waiting += [[*chain.from_iterable(part)]] if kinds == {list} else part
+    return None
+
+
+def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``details`` as plain JSON values: numpy scalars and tuples become Python's."""
+    try:
+        text = json.dumps(dict(details), allow_nan=False, default=_plain_scalar)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
+    return dict(json.loads(text))
+
+
+def _plain_scalar(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # numpy scalars and arrays, torch tensors
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not JSON")

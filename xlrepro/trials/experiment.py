@@ -7,9 +7,7 @@ from itertools import product
 from typing import Any
 
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.trials.overrides import check_overrides, kinds_of
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import PROFILES, Cell, Trial
+from xlrepro.trials import PROFILES, Cell, Record, Trial
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,6 @@ class Experiment:
                 f"seeds must be whole numbers from 0 to {LARGEST_SEED}, not {list(wanted)}"
             )
         changes = overrides or {}
-        check_overrides(changes, kinds_of(self.key.split("/")[0]))
         for name in self._whole(systems or ()):
             if not self._changed(profile, self.select([name], profile), wanted[:1], changes):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")

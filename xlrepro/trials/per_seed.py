@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from xlrepro.trials import Trial
 from xlrepro.trials.experiment import MakeTrials
-from xlrepro.trials.trial import Trial
 
 Overrides = Mapping[str, Any]
 
@@ -48,7 +48,6 @@ class Run:
                 profile=profile,
                 seed=seed,
                 settings=settings,
-                data=self.data,
                 task=self.task,
             )
             for seed in self.seeds or seeds

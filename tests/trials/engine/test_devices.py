@@ -1,7 +1,8 @@
 import pytest
 
+from xlrepro import machine as devices
 from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.trials.engine import cluster, devices
+from xlrepro.trials.engine import cluster
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from xlrepro.errors import XlreproError
+from xlrepro.store import RecordStore
+from xlrepro.trials import Record
 from xlrepro.trials.engine.running import run_trials
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore
 
 HERE = Path(__file__).parents[1]  # fake_runner.py lies there
 PATIENCE = 300.0  # seconds for something that takes two, on a machine that may be very busy

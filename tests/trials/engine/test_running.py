@@ -9,7 +9,6 @@ import psutil
 import pytest
 
 from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.trials.engine import devices
 from xlrepro.trials.engine.plan import plan_trials
 from xlrepro.trials.engine.running import run_trials
 
@@ -69,7 +68,7 @@ def test_an_error_of_ours_is_reported_by_its_line_alone(run, trial_of):
 def test_a_failed_trial_leaves_no_record_and_runs_again(run, store, trial_of, tmp_path):
     trial = trial_of(settings={"fail": [0], "ran": str(tmp_path / "ran")})
     run([trial])
-    assert store.get(trial.key) is None
+    assert store.get(trial) is None
     run([trial])
     assert starts(tmp_path / "ran") == {0: 2}
 
@@ -103,27 +102,24 @@ def test_workers_compute_with_one_thread(run, trial_of):
     assert run([trial_of()]).done[0].details["threads"] == "1"
 
 
-def test_a_stale_record_is_used_and_named(store, trial_of, record_of):
-    store.put(record_of().model_copy(update={"fingerprint": "0" * 64}))
-    plan = plan_trials([trial_of()], store)
-    assert (plan.pending, plan.stale) == ((), {trial_of().key})
-
-
-def test_a_stale_record_is_made_again_when_asked(run, store, trial_of, record_of):
-    fresh = record_of()
-    store.put(fresh.model_copy(update={"fingerprint": "0" * 64}))
-    run([trial_of()], rerun_stale=True)
-    assert store.get(fresh.key).fingerprint == fresh.fingerprint
+def test_an_outdated_record_is_made_again(run, store, trial_of, record_of, monkeypatch):
+    trial = trial_of()
+    store.put(record_of())
+    assert plan_trials([trial], store).pending == ()
+    monkeypatch.setattr("xlrepro.experiments._version", lambda name: 2)
+    plan = plan_trials([trial], store)
+    assert (plan.pending, plan.outdated) == ((trial,), {trial.key})
+    assert [r.key for r in run([trial]).done] == [trial.key]
 
 
 def test_a_trial_named_again_runs_once_more_and_no_other(run, store, trial_of, tmp_path):
     trials = [trial_of(seed, settings={"ran": str(tmp_path / "ran")}) for seed in range(2)]
     run(trials)
-    first = store.get(trials[0].key)
+    first = store.get(trials[0])
     summary = run(trials, again={trials[0].key})
     assert starts(tmp_path / "ran") == {0: 2, 1: 1}
     assert [r.seed for r in summary.reused] == [1]
-    assert store.get(trials[0].key).started > first.started
+    assert store.get(trials[0]).started > first.started
 
 
 def test_a_trial_held_by_another_run_is_waited_for(run, store, trial_of, record_of):
@@ -206,7 +202,7 @@ def test_a_command_with_an_address_that_is_none_ends_in_one_line(tmp_path):
 
 
 def test_cuda_without_a_gpu_runs_nothing(store, trial_of, monkeypatch):
-    monkeypatch.setattr(devices, "gpu_count", lambda: 0)
+    monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
     with pytest.raises(DeviceError):
         run_trials([trial_of()], store=store, device="cuda", progress=False)
 
@@ -226,6 +222,6 @@ def test_a_wrong_call_is_an_error_even_with_nothing_to_run(store, how, message):
 
 
 def test_cuda_without_a_gpu_is_an_error_even_with_nothing_to_run(store, monkeypatch):
-    monkeypatch.setattr(devices, "gpu_count", lambda: 0)
+    monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
     with pytest.raises(DeviceError):
         run_trials([], store=store, device="cuda")

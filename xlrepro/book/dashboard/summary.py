@@ -7,8 +7,9 @@ from xlrepro.book.verdicts import load_evidence
 from xlrepro.evidence.deviations import load_errata
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.tables.table import enumerated
+from xlrepro.experiments import STANDINGS
+from xlrepro.experiments import standing as standing_of
 from xlrepro.trials.durations import duration
-from xlrepro.trials.fingerprint import STANDINGS, standing_check
 from xlrepro.trials.trial import PUBLISHED
 
 
@@ -29,7 +30,7 @@ def standing() -> str:
     records = list({r.key: r for r in load_evidence().records if r.profile in PUBLISHED}.values())
     if not records:
         return "<p>No record on real data is part of this copy yet.</p>"
-    counts = Counter(map(standing_check(), records))
+    counts = Counter(map(standing_of, records))
     standings = ", ".join(f"<b>{counts[s]}</b> {s}" for s in STANDINGS)
     return f'<p class="xl-standing">Records behind them: {standings}.</p>'
 

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.trials.engine.devices import resolve, visible_gpus
+from xlrepro.machine import resolve, visible_gpus
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from xlrepro.trials.fingerprint import stale_check
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore
-from xlrepro.trials.trial import Trial
+from xlrepro.experiments import is_outdated
+from xlrepro.store import RecordStore
+from xlrepro.trials import Record, Trial
 
 
 @dataclass(frozen=True)
@@ -16,36 +15,28 @@ class Plan:
     Attributes:
         pending: trials to run, in the order given, each once.
         reused: records of the others.
-        stale: keys of those reused records that were made by other code than today's.
+        outdated: keys of those pending trials that have a record which is outdated.
     """
 
     pending: tuple[Trial, ...]
     reused: tuple[Record, ...]
-    stale: frozenset[str]
+    outdated: frozenset[str]
 
 
-def plan_trials(
-    trials: Sequence[Trial],
-    store: RecordStore,
-    rerun_stale: bool = False,
-    again: Collection[str] = (),
-) -> Plan:
-    """Sort trials into those to run and those that have a record.
+def plan_trials(trials: Sequence[Trial], store: RecordStore, again: Collection[str] = ()) -> Plan:
+    """Sort trials into those to run and those that have a current record.
 
-    A stale record counts as one, and is named as such, unless ``rerun_stale``. Trials whose keys
-    are in ``again`` are run whatever there is.
+    Trials whose keys are in ``again`` are run whatever there is.
     """
     pending: list[Trial] = []
     reused: list[Record] = []
-    stale: set[str] = set()
-    is_stale = stale_check()
+    outdated: set[str] = set()
     for trial in {trial.key: trial for trial in trials}.values():
-        record = store.get(trial.key)
-        old = record is not None and is_stale(record)
-        if record is None or (old and rerun_stale) or trial.key in again:
+        record = store.get(trial)
+        if record is not None and is_outdated(record):
+            outdated.add(trial.key)
+        if record is None or trial.key in outdated or trial.key in again:
             pending.append(trial)
-            continue
-        reused.append(record)
-        if old:
-            stale.add(record.key)
-    return Plan(tuple(pending), tuple(reused), frozenset(stale))
+        else:
+            reused.append(record)
+    return Plan(tuple(pending), tuple(reused), frozenset(outdated))

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any
 
-from xlrepro.trials.durations import duration
+from xlrepro.trials import duration
 
 LINE_SECONDS = 60.0  # a plain line at least when a trial ends, and otherwise this often
 

@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, Any
 from filelock import BaseFileLock
 
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.trials.durations import duration
+from xlrepro.machine import DEVICES, resolve
+from xlrepro.store import RecordStore, write_atomically
+from xlrepro.trials import Record, Trial, duration
 from xlrepro.trials.engine.cluster import local_client, pins, remote_client
-from xlrepro.trials.engine.devices import DEVICES, resolve
 from xlrepro.trials.engine.plan import plan_trials
 from xlrepro.trials.engine.progress import Progress, make_progress
 from xlrepro.trials.engine.worker import Outcome, run_trial
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore, write_atomically
-from xlrepro.trials.trial import Trial
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -135,7 +133,6 @@ def run_trials(
     scheduler: str | None = None,
     per_gpu: int = 1,
     progress: bool = True,
-    rerun_stale: bool = False,
     again: Collection[str] = (),
 ) -> RunSummary:
     """Run the trials that have no record yet, and keep each record as soon as it is made.
@@ -149,7 +146,6 @@ def run_trials(
             started on this machine and stopped afterwards.
         per_gpu: trials at a time on each GPU.
         progress: whether to show it.
-        rerun_stale: run trials again whose record was made by other code than today's.
         again: keys of trials to run once more, whatever record they have.
 
     Returns:
@@ -164,7 +160,7 @@ def run_trials(
     began = time.monotonic()
     check_call(device, jobs, scheduler, per_gpu)
     store = store or RecordStore()
-    plan = plan_trials(trials, store, rerun_stale, again)
+    plan = plan_trials(trials, store, again)
     summary = RunSummary(reused=list(plan.reused))
     total = len(plan.pending) + len(plan.reused)
     try:
@@ -177,7 +173,7 @@ def run_trials(
                     else local_client(device, jobs, per_gpu, len(plan.pending), store.scratch)
                 )
                 with connection as client:
-                    keys = {t.key for t in plan.pending} if rerun_stale else again
+                    keys = {*again, *plan.outdated}
                     folder = None if scheduler else str(store.root.resolve())
                     waiting = deque(plan.pending)
                     _Run(client, store, summary, display, device, folder, keys, waiting).run_all()
@@ -254,7 +250,7 @@ class _Run:
             free -= 1
 
     def _made_meanwhile(self, trial: Trial) -> Record | None:
-        record = self.store.get(trial.key)
+        record = self.store.get(trial)
         if record is None or (trial.key in self.again and record.started < self._began):
             return None
         return record

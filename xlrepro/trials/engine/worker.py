@@ -8,26 +8,19 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from xlrepro import artefacts
+from xlrepro import artefacts, machine
 from xlrepro.errors import XlreproError
-from xlrepro.trials import machine
-from xlrepro.trials.engine.devices import resolve
-from xlrepro.trials.fingerprint import Fingerprint, SourceTree
-from xlrepro.trials.record import GitState, Record, make_record
-from xlrepro.trials.store import RecordStore
-from xlrepro.trials.tasks import function_name, load_task
-from xlrepro.trials.trial import Trial, TrialContext
+from xlrepro.experiments import task
+from xlrepro.machine import resolve
+from xlrepro.store import RecordStore
+from xlrepro.trials import Record, Trial, TrialContext, make_record
 
 THREADS = 1  # one trial, one thread: the same numbers whatever else the machine does
 PROGRESS_SECONDS = 0.5
-
-# This process runs the sources that it read first, whatever happens to the files meanwhile.
-_sources = SourceTree()
 
 
 @dataclass(frozen=True)
@@ -79,8 +72,9 @@ def measure_trial(
         SettingsError: if there is no such task.
         StoreError: if its result does not make a record.
     """
-    reachable = _reachable(function_name(trial.task))
-    function = load_task(trial.task)
+    # Before the trial, not after: a commit may come meanwhile
+    git, code = machine.git_state(), machine.code_version(trial.task.split("/")[0])
+    function = task(trial.task).load()
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
     memory = machine.PeakMemory(device)
@@ -89,9 +83,8 @@ def measure_trial(
     with threadpool_limits(THREADS):
         result = function(trial, TrialContext(device, progress))
     wall_seconds = time.perf_counter() - clock
-    # Like the modules below: what the process has used so far, for another trial perhaps.
+    # What the process has used so far, for another trial perhaps
     result.artefacts = {**artefacts.used(), **result.artefacts}
-    fingerprint, git = _code_of(tuple(name for name in reachable if name in sys.modules))
     return make_record(
         trial,
         result,
@@ -101,24 +94,10 @@ def measure_trial(
         peak_gpu_memory_bytes=memory.gpu_bytes(),
         device=machine.device_name(device),
         threads=THREADS,
-        versions=machine.versions(),
+        versions=machine.versions() | {"xlrepro": code},
         git=git,
-        fingerprint=fingerprint.digest,
-        sources=fingerprint.sources,
-        numerical_class=machine.numerical_class(device),
+        data=artefacts.data_read(),
     )
-
-
-@cache
-def _reachable(function: str) -> tuple[str, ...]:
-    """Return the modules a function may import, as of the first time this process met it."""
-    return _sources.fingerprint(function).sources
-
-
-@cache
-def _code_of(sources: tuple[str, ...]) -> tuple[Fingerprint, GitState]:
-    """Return fingerprint and commit of the loaded modules, asked once per process."""
-    return _sources.covering(sources), machine.git_state(sources)
 
 
 def _progress_sender(trial: Trial, topic: str) -> Callable[[float, str], None]:

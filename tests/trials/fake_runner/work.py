@@ -7,9 +7,7 @@ import time
 from pathlib import Path
 
 from xlrepro.errors import DataError
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
-
-TASKS = {"run": "fake_runner:run"}
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 
 def run(trial: Trial, context: TrialContext) -> TrialResult:

@@ -1,0 +1,233 @@
+"""Facts about the machine and the code: devices, versions, memory, commit."""
+
+import hashlib
+import os
+import platform
+import resource
+import subprocess
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from xlrepro import __version__
+from xlrepro.errors import DeviceError, SettingsError
+from xlrepro.paths import CHECKOUT
+from xlrepro.trials import GitState
+
+GIT_SECONDS = 120
+PACKAGE = Path(__file__).parent
+# Files and folders of it that cannot move a number
+SHOWN = [
+    "book",
+    "cli",
+    "evidence",
+    "pages",
+    "trials",
+    "figures",
+    "cli.py",
+    "engine.py",
+    "errors.py",
+    "experiments.py",
+    "figures.py",
+    "machine.py",
+    "notebook.py",
+    "paths.py",
+    "store.py",
+    "trials.py",
+    "__main__.py",
+    "experiments.yaml",
+]
+DEVICES = ("auto", "cpu", "cuda")
+# Without one of these there is no GPU, and torch need not be imported to find that out.
+GPU_FILES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
+# What can move a number; only those installed are named.
+PACKAGES = [
+    "xlrepro",
+    "torch",
+    "numpy",
+    "scipy",
+    "pandas",
+    "scikit-learn",
+    "gensim",
+    "seqeval",
+    "sacrebleu",
+    "conllu",
+    "entmax",
+    "jieba",
+    "janome",
+    "pythainlp",
+    "opencc-python-reimplemented",
+    "transformers",
+    "tokenizers",
+    "distributed",
+]
+
+
+def resolve(device: str) -> str:
+    """Return ``"cpu"`` or ``"cuda"`` for ``"auto"``, ``"cpu"`` or ``"cuda"``.
+
+    Raises:
+        SettingsError: for another name.
+        DeviceError: if CUDA is asked for and there is none; never falls back silently.
+    """
+    if device not in DEVICES:
+        raise SettingsError(f"there is no device {device!r}; choose one of: {', '.join(DEVICES)}")
+    if device == "cpu":
+        return "cpu"
+    if gpu_count() > 0:
+        return "cuda"
+    if device == "cuda":
+        raise DeviceError("no CUDA device: use --device cpu or run on a GPU machine")
+    return "cpu"
+
+
+def gpu_count() -> int:
+    """Return how many GPUs torch can use here."""
+    if os.name == "posix" and not any(Path(file).exists() for file in GPU_FILES):
+        return 0
+    import torch
+
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def visible_gpus() -> list[str]:
+    """Return one value of ``CUDA_VISIBLE_DEVICES`` per usable GPU."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named:
+        return [name.strip() for name in named.split(",") if name.strip()][: gpu_count()]
+    return [str(index) for index in range(gpu_count())]
+
+
+def device_name(device: str) -> str:
+    """Return the model of the CPU, or of the current GPU for ``"cuda"``."""
+    if device == "cuda":
+        import torch
+
+        return torch.cuda.get_device_name()
+    listing = Path("/proc/cpuinfo")
+    if listing.is_file():
+        for line in listing.read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return package name to installed version, Python first."""
+    by_name = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            by_name[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    torch = sys.modules.get("torch")
+    if torch is not None:  # the local part tells the build: 2.11.0+cu128
+        by_name["torch"] = str(torch.__version__)
+    return by_name
+
+
+class PeakMemory:
+    """The highest memory of this process since the object was made.
+
+    On Linux the kernel's high-water mark is reset first, so that one trial does not answer for
+    the trials that ran before it in the same process; elsewhere it is that of the whole process.
+    """
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        try:
+            Path("/proc/self/clear_refs").write_text("5")
+            self._resettable = True
+        except OSError:
+            self._resettable = False
+        if device == "cuda":
+            import torch
+
+            torch.cuda.reset_peak_memory_stats()
+
+    def host_bytes(self) -> int:
+        """Return the highest resident memory, in bytes."""
+        if self._resettable:
+            for line in Path("/proc/self/status").read_text().splitlines():
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) * 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+    def gpu_bytes(self) -> int | None:
+        """Return the highest memory that torch held on the GPU; ``None`` on a CPU."""
+        if self._device != "cuda":
+            return None
+        import torch
+
+        return int(torch.cuda.max_memory_allocated())
+
+
+@cache
+def code_version(paper: str) -> str:
+    """Return the package's version with a hash of the code that a paper's trials compute with.
+
+    It is that of the files as this process first asked: ``"1.0.0+3f2a91c08d11"``. What only names,
+    runs, keeps and shows trials is not in it; nor are the settings, which stand in each trial.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*")):
+        inside = path.relative_to(PACKAGE).parts
+        if path.suffix not in (".py", ".yaml") or {*inside} & {*SHOWN}:
+            continue
+        if inside[0] == "papers" and len(inside) > 2 and inside[1] != paper:
+            continue
+        inner = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{'/'.join(inside)} {inner}\n".encode())
+    return f"{__version__}+{digest.hexdigest()[:12]}"
+
+
+@cache
+def git_state() -> GitState:
+    """Return the commit, and whether the package differs from it, as this process first asked.
+
+    Other changed files of the checkout (notebooks, published results) cannot move a number and
+    do not count. Where git cannot say, the reason stands there.
+    """
+    try:
+        git("ls-files", "--error-unmatch", "xlrepro/__init__.py")
+        commit = git("rev-parse", "HEAD")
+        changed = git("status", "--porcelain", "--untracked-files=all", "--", "xlrepro")
+    except OSError as error:
+        return GitState(commit=None, dirty=None, reason=_why(str(error)))
+    return GitState(commit=commit, dirty=bool(changed))
+
+
+def git(*arguments: str) -> str:
+    """Return the output of a git command in the checkout of the package.
+
+    Raises:
+        OSError: if it fails, or there is no git; says why.
+    """
+    command = ["git", "--no-optional-locks", "-C", str(CHECKOUT), *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=GIT_SECONDS
+        )
+    except FileNotFoundError:
+        raise OSError("git is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise OSError(f"git did not answer within {GIT_SECONDS} s") from None
+    if done.returncode:
+        raise OSError(done.stderr.strip() or f"git ended with status {done.returncode}")
+    return done.stdout.strip()
+
+
+def _why(said: str) -> str:
+    """Return a line on why git did not tell the commit."""
+    if "dubious ownership" in said:
+        return (
+            f"git refuses a checkout that belongs to somebody else (dubious ownership): git config "
+            f"--global --add safe.directory {CHECKOUT}"
+        )
+    if "not a git repository" in said or "did not match" in said:
+        return "xlrepro does not run from a git checkout"
+    return said.splitlines()[0].removeprefix("fatal: ")[:200]

@@ -1,1 +1,0 @@
-"""Witnesses: whole trials, shrunken, run with a record's code and with today's."""
