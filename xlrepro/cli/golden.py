@@ -1,6 +1,7 @@
 """``xlrepro golden``: compare today's smoke numbers with those of the last accepted commit."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +24,13 @@ def golden(
     everything: Annotated[
         bool, typer.Option("--all", help="With --update: those of all experiments.")
     ] = False,
+    smoke_alone: Annotated[
+        bool,
+        typer.Option(
+            "--smoke-alone",
+            help="With --update: only data or settings of smoke moved, no task's version.",
+        ),
+    ] = False,
     run: Annotated[
         bool, typer.Option(help="Run smoke trials that have no record of today's code.")
     ] = True,
@@ -37,7 +45,8 @@ def golden(
     from xlrepro.store import RecordStore
 
     chosen = [each for each in chosen_experiments(experiments) if "smoke" in each.profiles]
-    store, compare = RecordStore(), files.update if update else files.check
+    store = RecordStore()
+    compare = partial(files.update, smoke_alone=smoke_alone) if update else files.check
     if run:
         _run_smoke([t for each in chosen for t in each.trials("smoke")], store)
     differences: list[Difference] = []

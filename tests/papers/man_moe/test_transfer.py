@@ -23,7 +23,6 @@ def trial_of(settings, columns, system="without:MAN-MoE"):
         profile="smoke",
         seed=0,
         settings=settings.model_dump(mode="json", exclude_defaults=True),
-        data={},
         task="man_moe/transfer",
     )
 
