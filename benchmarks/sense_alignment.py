@@ -12,13 +12,17 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
-from xlrepro.papers.sense_alignment.language_model.projected_lstm import ProjectedLSTM
-from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.papers.sense_alignment.pretraining.text import SOURCE, SPECIAL, Corpus
-from xlrepro.papers.sense_alignment.pretraining.training import Run
-from xlrepro.papers.sense_alignment.systems import language_model
+from xlrepro.experiments import experiment
+from xlrepro.papers.sense_alignment.network import ProjectedLSTM
+from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
+from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
+from xlrepro.papers.sense_alignment.training import Run
 
 PLAIN = {"SaELMo": "ELMo", "SaBERT-Tiny": "BERT-Tiny", "Bi-SaELMo": "Joint-ELMo"}
+ROWS = {  # whose language model
+    **{name: ("table2", f"wsd:{name}") for name in ("ELMo", "SaELMo", "BERT-Tiny", "SaBERT-Tiny")},
+    **{name: ("table3", f"main:{name}") for name in ("Joint-ELMo", "Bi-SaELMo")},
+}
 # model, words of the vocabulary, negatives (None: the full softmax), largest cost of its step
 CASES = (
     ("SaELMo", 10_000, 2048, 1.15),  # as at open
@@ -29,7 +33,6 @@ CASES = (
     ("SaBERT-Tiny", 10_000, 2048, None),
 )
 TRANSLATIONS = 4  # of a word there are fewer
-TWO = ("Bi-SaELMo", "Joint-ELMo")  # read two languages
 REPETITIONS = {"cpu": 7, "cuda": 20}
 TARGET = "at most {} times the plain model's step"
 
@@ -45,12 +48,11 @@ def _step(
     device: str, threads: int, name: str, words: int, negatives: int | None, limit: float | None
 ) -> Result:
     plain = PLAIN[name]
-    softmax = {"kind": "full"} if negatives is None else {"kind": "sampled", "negatives": negatives}
-    runs = {each: _stepper(_settings(each, softmax), words, device) for each in (plain, name)}
+    runs = {each: _stepper(_settings(each, negatives), words, device) for each in (plain, name)}
     repetitions = REPETITIONS[device] if negatives else 3
     medians = interleaved_medians(runs, repetitions, device, warmup=2)
     cost = medians[name] / medians[plain]
-    settings = _settings(name, softmax)
+    settings = _settings(name, negatives)
     network, training = settings.network, settings.training
     read = training.streams * (network.positions if network.family == "bert" else training.unroll)
     drawn = "full softmax" if negatives is None else f"{negatives:,} negatives"
@@ -71,28 +73,32 @@ def _step(
     )
 
 
-def _settings(name: str, softmax: dict[str, object]) -> LanguageModelSettings:
-    """Return the open preset without its warm-up, so that senses are chosen from the first step."""
-    values = language_model("open", name, "de" if name in TWO else SOURCE).model_dump()
-    values["senses"] |= {"warmup_steps": 0, "warmup": "copied", "softmax": softmax}
+def _settings(name: str, negatives: int | None) -> LanguageModelSettings:
+    """Return the open settings without a warm-up, so that senses are chosen from the first step."""
+    table, row = ROWS[name]
+    trial, *_ = experiment(f"sense_alignment/{table}").trials("open", [row], seeds=[0])
+    values = trial.settings["model"]
+    values["senses"] = values.get("senses", {}) | {
+        "warmup_steps": 0,
+        "warmup": "copied",
+        "negatives": negatives,
+    }
     return LanguageModelSettings.model_validate(values)
 
 
 def _corpus(words: int, settings: LanguageModelSettings) -> Corpus:
-    """Return random sentences of Zipfian words, of two languages and with a dictionary if asked."""
+    """Return random sentences of Zipfian words, with a dictionary if asked."""
     random = np.random.default_rng(0)
     names = [*SPECIAL, *(f"word{i}" for i in range(words))]
     chances = 1 / (np.arange(words) + 2.7)
     drawn = random.choice(words, 60_000, p=chances / chances.sum()) + len(SPECIAL)
     sentences = list(drawn.astype(np.int32).reshape(-1, 20))
-    share = len(sentences) // len(settings.languages)
-    of = {code: sentences[i * share :][:share] for i, code in enumerate(settings.languages)}
     if not settings.dictionary:
-        return Corpus(names, len(names), of, {}, None)
+        return Corpus.of(names, len(names), sentences)
     # shape: (words and special ones, TRANSLATIONS), -1 behind a word's own
     table = random.integers(len(SPECIAL), len(names), (len(names), TRANSLATIONS))
     table[np.arange(TRANSLATIONS) >= random.integers(TRANSLATIONS, size=(len(names), 1))] = -1
-    return Corpus(names, len(names), of, {}, torch.from_numpy(table))
+    return Corpus.of(names, len(names), sentences, translations=torch.from_numpy(table))
 
 
 def _stepper(settings: LanguageModelSettings, words: int, device: str) -> Callable[[], object]:
@@ -102,7 +108,7 @@ def _stepper(settings: LanguageModelSettings, words: int, device: str) -> Callab
 
 def _lstm(device: str, threads: int) -> Result:
     """Time both directions of a layer against two layers of torch's own with a projection."""
-    settings = language_model("open", "ELMo")
+    settings = _settings("ELMo", 2048)
     sizes, training = settings.network, settings.training
     assert sizes.family == "bilm"
     torch.manual_seed(0)

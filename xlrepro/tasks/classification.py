@@ -11,7 +11,6 @@ The epoch with the best source dev accuracy is kept. No target text is needed to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +21,10 @@ from torch.nn import functional
 from xlrepro import metrics
 from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
-from xlrepro.tasks.settings import ClassifierSettings
 from xlrepro.training.batches import in_order, shuffled
 from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
+from xlrepro.training.settings import HeadSettings
 
 EVALUATION_TEXTS = 256  # texts, or pairs, of an evaluation batch
 
@@ -36,8 +35,10 @@ class Examples:
 
     Attributes:
         parts: one list for texts, two for pairs; per example a vector ``(dim,)`` or a sequence of
-            word vectors ``(length, dim)``, length at least one.
+            word vectors ``(length, dim)``, length at least one. They may be memory-mapped: batches
+            are read where they are needed.
         labels: number of each example's class. ``(examples,)``
+        spread: mean and deviation of each entry, by which features are standardised.
 
     Raises:
         DataError: if the parts and labels differ in length, or there are none.
@@ -45,6 +46,7 @@ class Examples:
 
     parts: tuple[Sequence[Tensor], ...]
     labels: Tensor
+    spread: tuple[Tensor, Tensor] | None = None
 
     def __post_init__(self) -> None:
         """Check that every example has a label and each of its parts."""
@@ -56,11 +58,6 @@ class Examples:
         """Return the number of examples."""
         return len(self.labels)
 
-    @property
-    def dim(self) -> int:
-        """Width of the features."""
-        return self.parts[0][0].shape[-1]
-
 
 class DenseClassifier(nn.Module):
     """One vector per text to classes: linear, ReLU, linear.
@@ -68,18 +65,19 @@ class DenseClassifier(nn.Module):
     Args:
         dim: width of the vectors.
         classes: number of classes.
-        settings: sizes and dropout.
+        hidden: width of the ReLU layer.
+        dropout: probability of zeroing an entry before either linear layer.
 
     Example:
-        >>> DenseClassifier(4, 2, ClassifierSettings())([torch.zeros(3, 4)], [None]).shape
+        >>> DenseClassifier(4, 2, 8, 0.5)([torch.zeros(3, 4)], [None]).shape
         torch.Size([3, 2])
     """
 
-    def __init__(self, dim: int, classes: int, settings: ClassifierSettings) -> None:
+    def __init__(self, dim: int, classes: int, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(settings.dropout)
-        self.hidden = nn.Linear(dim, settings.hidden_dim)
-        self.output = nn.Linear(settings.hidden_dim, classes)
+        self.dropout = nn.Dropout(dropout)
+        self.hidden = nn.Linear(dim, hidden)
+        self.output = nn.Linear(hidden, classes)
 
     def forward(self, parts: Sequence[Tensor], masks: Sequence[Tensor | None]) -> Tensor:
         """Return a score per class, ``(batch, classes)``, for ``parts[0]``, ``(batch, dim)``."""
@@ -87,7 +85,7 @@ class DenseClassifier(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """Return ``(batch, classes)`` for vectors ``(batch, dim)``."""
-        # shape: (batch, hidden_dim), then (batch, classes)
+        # shape: (batch, hidden), then (batch, classes)
         hidden = functional.relu(self.hidden(self.dropout(x)))
         scores: Tensor = self.output(self.dropout(hidden))
         return scores
@@ -99,19 +97,20 @@ class PairClassifier(nn.Module):
     Args:
         dim: width of the word vectors.
         classes: number of classes.
-        settings: sizes and dropout.
+        hidden: width of the ReLU layer, and of the BiLSTM per direction.
+        dropout: probability of zeroing an entry of the input and before either linear layer.
 
     Example:
         >>> x, mask = torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
-        >>> PairClassifier(4, 3, ClassifierSettings(hidden_dim=6))([x, x], [mask, mask]).shape
+        >>> PairClassifier(4, 3, 6, 0.5)([x, x], [mask, mask]).shape
         torch.Size([2, 3])
     """
 
-    def __init__(self, dim: int, classes: int, settings: ClassifierSettings) -> None:
+    def __init__(self, dim: int, classes: int, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(settings.dropout)
-        self.encoder = BiLSTM(dim, settings.hidden_dim, layers=1, dropout=0.0)
-        self.head = DenseClassifier(8 * settings.hidden_dim, classes, settings)
+        self.dropout = nn.Dropout(dropout)
+        self.encoder = BiLSTM(dim, hidden, layers=1, dropout=0.0)
+        self.head = DenseClassifier(8 * hidden, classes, hidden, dropout)
 
     def forward(self, parts: Sequence[Tensor], masks: Sequence[Tensor | None]) -> Tensor:
         """Return a score per class.
@@ -128,7 +127,7 @@ class PairClassifier(nn.Module):
         return self.head.scores(torch.cat((p, h, p - h, p * h), -1))
 
     def _mean(self, x: Tensor, mask: Tensor) -> Tensor:
-        # shape: (batch, length, 2 * hidden_dim), zero at padding; then (batch, 2 * hidden_dim)
+        # shape: (batch, length, 2 * hidden), zero at padding; then (batch, 2 * hidden)
         states = self.encoder(self.dropout(x), mask)
         return states.sum(1) / mask.sum(1, keepdim=True)
 
@@ -137,7 +136,7 @@ def train(
     train_set: Examples,
     dev_set: Examples,
     classes: int,
-    settings: ClassifierSettings,
+    settings: HeadSettings,
     seed: int,
     device: str = "cpu",
     progress: Progress = lambda fraction, text: None,
@@ -158,37 +157,39 @@ def train(
     torch.manual_seed(seed)
     compute_repeatably(device)
     kind = PairClassifier if len(train_set.parts) == 2 else DenseClassifier
-    model = kind(train_set.dim, classes, settings).to(train_set.parts[0][0].dtype).to(device)
-    adam = ScheduledAdam(model, settings.learning_rate, clip_norm=settings.clip_norm)
+    features = train_set.parts[0][0]
+    model = kind(features.shape[-1], classes, settings.hidden_dim, settings.dropout)
+    model = model.to(features.dtype).to(device)
+    adam = ScheduledAdam(model, settings.learning_rate)
     generator = np.random.default_rng(seed)
 
     def step(rows: list[int]) -> Step:
-        batch = _batch(train_set, rows, settings, device)
+        batch = _batch(train_set, rows, device)
         labels = train_set.labels[rows].to(device)
         loss = functional.cross_entropy(model(batch.parts, batch.masks), labels)
         return Step(adam.step(loss), tokens=len(rows))
+
+    def dev_score() -> float:
+        return metrics.accuracy(dev_set.labels.tolist(), predicted(model, dev_set, device))
 
     learner = BatchLearner(
         model,
         adam,
         lambda round_: shuffled(_lengths(train_set), settings.batch_size, generator),
         step,
-        partial(accuracy, model, dev_set, settings, device),
+        dev_score,
         generator,
     )
     return model, fit(learner, settings.epochs, settings.patience, progress)
 
 
-def accuracy(
-    model: nn.Module, examples: Examples, settings: ClassifierSettings, device: str = "cpu"
-) -> float:
-    """Return the share of examples whose class is right, percent."""
+def predicted(model: nn.Module, examples: Examples, device: str = "cpu") -> list[int]:
+    """Return the class of each example."""
     order = np.argsort(_lengths(examples), kind="stable").tolist()
     starts = range(0, len(order), EVALUATION_TEXTS)
-    batches = (_batch(examples, order[i : i + EVALUATION_TEXTS], settings, device) for i in starts)
+    batches = (_batch(examples, order[i : i + EVALUATION_TEXTS], device) for i in starts)
     # a batch's classes, each a scalar
-    classes = in_order(model, batches, lambda b: model(b.parts, b.masks).argmax(-1).tolist())
-    return metrics.accuracy(examples.labels.tolist(), classes)
+    return in_order(model, batches, lambda b: model(b.parts, b.masks).argmax(-1).tolist())
 
 
 def _lengths(examples: Examples) -> list[int]:
@@ -205,21 +206,22 @@ class _Batch(NamedTuple):
     masks: list[Tensor | None]
 
 
-def _batch(
-    examples: Examples, rows: list[int], settings: ClassifierSettings, device: str
-) -> _Batch:
+def _batch(examples: Examples, rows: list[int], device: str) -> _Batch:
     batch = _Batch(rows, [], [])
     for part in examples.parts:
         chosen = [part[row] for row in rows]
-        if chosen[0].dim() == 1:
-            batch.parts.append(torch.stack(chosen).to(device))
-            batch.masks.append(None)
-            continue
-        cut = [x[: settings.longest] for x in chosen]
-        # shape: (batch,), then (batch, words, dim) and (batch, words)
-        lengths = torch.tensor([len(x) for x in cut])
-        batch.parts.append(nn.utils.rnn.pad_sequence(cut, batch_first=True).to(device))
-        batch.masks.append((torch.arange(int(lengths.max())) < lengths[:, None]).to(device))
+        mask = None
+        if chosen[0].dim() > 1:
+            # shape: (batch,), then (batch, words)
+            lengths = torch.tensor([len(x) for x in chosen])
+            mask = (torch.arange(int(lengths.max())) < lengths[:, None]).to(device)
+        # shape: (batch, dim) or (batch, words, dim)
+        x = nn.utils.rnn.pad_sequence(chosen, batch_first=True).to(device)
+        if examples.spread is not None:
+            mean, deviation = (moment.to(device) for moment in examples.spread)
+            x = (x - mean) / deviation
+        batch.parts.append(x)
+        batch.masks.append(mask)
     return batch
 
 

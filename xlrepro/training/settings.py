@@ -101,6 +101,26 @@ class FitSettings(Checked):
     precision: Precision = SINGLE
 
 
+class HeadSettings(Checked):
+    """A head on frozen features, trained by Adam at a constant learning rate.
+
+    Attributes:
+        hidden_dim: width of the ReLU layer, and of a BiLSTM per direction.
+        dropout: probability of zeroing an entry before and behind the hidden layer.
+        learning_rate: Adam's.
+        batch_size: examples a step.
+        epochs: passes over the training examples at most.
+        patience: stop after so many epochs without a better source dev score.
+    """
+
+    hidden_dim: Count = 256
+    dropout: Dropped = 0.3
+    learning_rate: Rate = 1e-3
+    batch_size: Count = 32
+    epochs: Count
+    patience: Count = 5
+
+
 S = TypeVar("S", bound=BaseModel)
 
 

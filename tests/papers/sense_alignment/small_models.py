@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, Corpus
+from xlrepro.experiments import experiment
+from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
+from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
 
 BILM = {
     "family": "bilm",
@@ -15,30 +16,36 @@ BILM = {
     "cells": 8,
     "dropout": 0.0,
 }
-BERT = {"family": "bert", "dim": 8, "layers": 1, "heads": 2, "ff_dim": 12, "positions": 7}
+BERT = {
+    "family": "bert",
+    "dim": 8,
+    "layers": 1,
+    "heads": 2,
+    "ff_dim": 12,
+    "positions": 7,
+    "dropout": 0.0,
+}
 SENSES = {
     "senses": 3,
+    "negatives": None,
     "warmup_steps": 2,
     "projection_dim": 3,
     "projection_every": 2,
     "queue": 40,
     "sigma": 1.0,
     "rate": 0.1,
-    "softmax": {"kind": "full"},
-    "pruning": {"rule": "none"},
 }
-TRAINING = {"steps": 8, "streams": 3, "unroll": 4, "checkpoint_every": 3}
-ADAM = {"optimiser": "adamw", "learning_rate": 0.003}
-TEXT = {"source": "artificial", "words": {"others": 200}, "vocabulary": 20}
+TRAINING = {"steps": 8, "streams": 3, "unroll": 4}
+TEXT = {"source": "artificial", "words": 200, "vocabulary": 20}
 
 
 def settings(senses=None, network=BILM, training=None, **more):
     """Return settings of a small language model; dictionaries are laid over the defaults."""
+    rate = {"learning_rate": 0.003} if network["family"] == "bert" else {}
     values = {
-        "languages": ("en",),
         "network": network,
         "senses": SENSES | (senses or {}),
-        "training": TRAINING | (ADAM if network["family"] == "bert" else {}) | (training or {}),
+        "training": TRAINING | rate | (training or {}),
         "text": TEXT,
         "precision": "double",
     }
@@ -53,7 +60,17 @@ def corpus(known=15, unknown=4, sentences=40, translations=None, seed=0):
         random.integers(len(SPECIAL), len(words), random.integers(3, 8)).astype(np.int32)
         for _ in range(sentences)
     ]
-    return Corpus(words, known + len(SPECIAL), {"en": drawn}, {"en": []}, translations)
+    return Corpus.of(words, known + len(SPECIAL), drawn, translations=translations)
+
+
+def model_of(row, steps=3, profile="smoke"):
+    """Return the settings of a row's language model, ``"table2 wsd:ELMo"``, at few steps."""
+    table, _, system = row.partition(" ")
+    changed = {"model.training.steps": steps} if steps else {}
+    trial, *_ = experiment(f"sense_alignment/{table}").trials(
+        profile, [system], seeds=[0], overrides=changed
+    )
+    return LanguageModelSettings.model_validate(trial.settings["model"])
 
 
 def same_bits(one, other):

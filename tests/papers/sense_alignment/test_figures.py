@@ -4,9 +4,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
-import torch
 
-from xlrepro.papers.sense_alignment import purity
 from xlrepro.papers.sense_alignment.figures.instances import over_instances
 from xlrepro.papers.sense_alignment.figures.pretraining import language_models
 from xlrepro.papers.sense_alignment.figures.senses import (
@@ -115,16 +113,3 @@ def test_the_model_of_two_languages_is_drawn_below_that_of_one():
     assert drawn.alt.endswith(
         "near SaELMo's us, sense 0: me, him; Bi-SaELMo's may, sense 0: mai0, mai."
     )
-
-
-def test_the_share_of_own_senses_is_of_those_that_a_word_has_left():
-    """Of word 0 the two senses lie together, of word 1 apart; word 2 has one sense left."""
-    angles = torch.tensor([[0.0, 0.1], [1.0, 3.0], [1.05, 9.0]], dtype=torch.double)
-    part = SimpleNamespace(
-        vectors=torch.stack((angles.cos(), angles.sin()), -1),
-        alive=torch.tensor([[True, True], [True, True], [True, False]]),
-    )
-    model = SimpleNamespace(vocabulary=["near", "apart", "one"], parts=[part])
-    owns = {w: [s["own"] for s in purity.neighbours(model, w, 1)] for w in model.vocabulary}
-    assert owns == {"near": [1.0, 1.0], "apart": [0.0, 0.0], "one": [None]}
-    assert purity.neighbours(model, "unheard", 1) == []

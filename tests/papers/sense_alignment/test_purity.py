@@ -5,17 +5,22 @@ whole: senses are trained with the model, once a warm-up has taught its states s
 deviation of the centres were chosen on lists like these.
 """
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
-from tests.papers.sense_alignment.small_models import settings
+from tests.papers.sense_alignment.small_models import model_of, settings
 from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
-from xlrepro.papers.sense_alignment import purity
-from xlrepro.papers.sense_alignment.language_model.senses import SenseOutput
-from xlrepro.papers.sense_alignment.language_model.settings import SenseSettings
-from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL, Corpus
-from xlrepro.papers.sense_alignment.pretraining.training import Run
+from xlrepro.experiments import experiment
+from xlrepro.papers.sense_alignment import purity, text, training, wsd
+from xlrepro.papers.sense_alignment.senses import SenseOutput
+from xlrepro.papers.sense_alignment.settings import SenseSettings
+from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
+from xlrepro.papers.sense_alignment.training import Run
+from xlrepro.trials import TrialContext
 
 FAMILY = AmbiguousFamily(0, 40)
 SENSES = {
@@ -26,8 +31,7 @@ SENSES = {
     "sigma": 0.3,
     "projection_dim": 4,
     "queue": 1500,
-    "softmax": {"kind": "full"},
-    "pruning": {"rule": "none"},
+    "negatives": None,
 }
 NETWORK = {
     "family": "bilm",
@@ -38,7 +42,7 @@ NETWORK = {
     "cells": 24,
     "dropout": 0.0,
 }
-TRAINING = {"steps": 500, "streams": 8, "unroll": 12, "times_unroll": True}
+TRAINING = {"steps": 500, "streams": 8, "unroll": 12}
 PAIRED = {key for pair in FAMILY.pairs for key in pair}
 
 
@@ -47,7 +51,7 @@ def corpus():
     words = [*SPECIAL, *sorted({w.form for r in made for w in r.words})]
     number = {word: i for i, word in enumerate(words)}
     rows = [np.array([number[w.form] for w in r.words], dtype=np.int32) for r in made]
-    return Corpus(words, len(words), {"en": rows}, {"en": []}, None)
+    return Corpus.of(words, len(words), rows)
 
 
 def trained(senses):
@@ -83,7 +87,8 @@ def purities(plain, centred):
     """Let centres follow the states of many lists, then choose the senses of new ones."""
     torch.manual_seed(0)
     chosen = SenseSettings.model_validate({**SENSES, "centred": centred})
-    layer = SenseOutput(len(plain[1]), NETWORK["dim"], chosen).double().train()
+    layer = SenseOutput(len(plain[1]), NETWORK["dim"], chosen, "adagrad")
+    layer = layer.double().train()
     words, _, states = states_of(plain, 600, seed=5)
     layer.projection.add(states)
     layer.projection.update()
@@ -121,3 +126,133 @@ def test_senses_that_are_trained_with_the_model_are_purer_than_one_sense_and_tha
     found = purity.purities(uses_of(model.parts()[0], states_of((model, number), 300, seed=1)))
     assert found["purity"] > found["majority sense"] + 8
     assert found["purity"] > found["purity of senses dealt out"] + 8
+
+
+def test_the_printed_epochs_give_the_steps_of_the_spec():
+    """10 epochs of 768.6M words are 938,000 steps; 600,000 bilingual steps are 3.7 epochs."""
+    table = experiment("sense_alignment/tables6_8")
+    found = {
+        trial.systems[0]: [c.value for c in purity.growth(trial, TrialContext()).cells]
+        for trial in table.trials("smoke", ["arithmetic:*"])
+    }
+    assert found["arithmetic:monolingual"][0] == pytest.approx(938_000, rel=1e-3)
+    assert found["arithmetic:bilingual"][1] == pytest.approx(3.7, rel=1e-2)
+
+
+def test_purity_of_a_hand_made_example():
+    uses = {"bank": [(0, "a"), (0, "b"), (1, "b"), (1, "b")], "may": [(0, "c"), (1, "d")]}
+    found = purity.purities(uses)
+    assert found["purity"] == pytest.approx(100 * (1 + 2 + 1 + 1) / 6)
+    assert found["majority sense"] == pytest.approx(100 * (3 + 1) / 6)
+    assert found["purity of senses dealt out"] <= 100
+
+
+SEEDED = {
+    ("table2", "wsd:ELMo"): wsd.run,
+    ("tables6_8", "alive:SaELMo"): purity.growth,
+    ("figures4_7", "purity:SaELMo"): purity.purity,
+    ("figures4_7", "purity:ELMo (centres afterwards)"): purity.frozen,
+}
+
+
+@pytest.mark.parametrize(("row", "run"), SEEDED.items())
+def test_a_seed_of_tables_2_and_6_to_8_and_of_the_figures_is_the_language_models(
+    monkeypatch, row, run
+):
+    class Found(Exception):
+        pass
+
+    def load(settings, *_):
+        raise Found(settings.seed)
+
+    monkeypatch.setattr(training, "load", load)
+    trials = experiment(f"sense_alignment/{row[0]}").trials("smoke", [row[1]], seeds=[5])
+    with pytest.raises(Found, match="5"):
+        run(trials[0], TrialContext())
+
+
+def test_a_berts_senses_are_chosen_where_the_word_itself_is_hidden():
+    model = training.load(model_of("table2 wsd:SaBERT-Tiny"), ("en",))
+    before, word, behind, *others = model.vocabulary[4:9]
+
+    def states(places, *words):
+        ((_, found),) = purity.choosing_states(model, [words], [places])
+        return found[0]
+
+    hidden = states([1], before, word, behind)
+    assert torch.equal(hidden, states([1], before, others[0], behind))
+    assert not torch.equal(hidden, states([1], others[0], word, behind))
+    first = states([0], before, word, behind), states([0], before, others[0], behind)
+    assert not torch.equal(*first)
+    several = states([2, 1], before, word, behind)
+    torch.testing.assert_close(several[1], hidden[0], rtol=0, atol=1e-13)
+
+
+def test_a_bilms_senses_are_chosen_by_each_directions_own_half_of_the_top_states():
+    model = training.load(model_of("table2 wsd:SaELMo"), ("en",))
+    sentences = [["a", "b"], [], ["c", "a", "b"]]
+    whole = dict(model.states(sentences[:1] + sentences[2:]))
+    found = dict(purity.choosing_states(model, sentences, [[1], [], [0, 2]]))
+    assert sorted(found) == [0, 2]
+    for number, k, places in ((0, 0, [1]), (2, 1, [0, 2])):
+        for half, states in zip(whole[k][-1].chunk(2, -1), found[number], strict=True):
+            torch.testing.assert_close(states, half[places], rtol=0, atol=1e-13)
+
+
+def test_occurrences_are_of_words_in_several_known_senses(monkeypatch):
+    """The sense is what a state says: 0 forward, 1 backward."""
+    model = training.load(model_of("table2 wsd:SaELMo"), ("en",))
+    part = SimpleNamespace(choose=lambda words, top: top[:, 0].long())
+
+    def states(_, sentences, places):
+        for i, at in enumerate(places):
+            if at:
+                yield i, torch.stack((torch.zeros(len(at), 4), torch.ones(len(at), 4)))
+
+    monkeypatch.setattr(purity, "choosing_states", states)
+    directions = purity.occurrences(replace(model, parts=[part, part]), 200)
+    known = {key for pair in text.family(model.settings.text.ambiguous).pairs for key in pair}
+    for sense, uses in enumerate(directions):
+        assert uses
+        for given, truths in (zip(*each, strict=True) for each in uses.values()):
+            assert set(given) == {sense}
+            assert 1 < len(set(truths)) == len(set(truths) & known)
+
+
+@pytest.mark.parametrize(("fewest", "share"), [(1, 70.0), (2, 62.5)])
+def test_uses_are_counted_per_word_and_direction(monkeypatch, fewest, share):
+    """The state is the sense: of "a" 3 of 4 choose the top one forward, 2 of 4 backward; "b" is
+    used once.
+    """
+    sentences = [["a", "b", "?"], ["a"], ["a", "a"]]
+    senses = [[[0, 0], [0, 0]], [[0], [1]], [[0, 1], [0, 1]]]  # by direction, of known words
+    part = SimpleNamespace(choose=lambda words, top: top)
+    model = SimpleNamespace(
+        numbers={"a": 0, "b": 1},
+        parts=[part, part],
+        languages=("en",),
+        settings=SimpleNamespace(joint=False, text=None),
+    )
+    monkeypatch.setattr(purity, "FEWEST_USES", fewest)
+    monkeypatch.setattr(text, "training_sentences", lambda *_: sentences)
+
+    def states(_, given, places):
+        for i, at in enumerate(places):
+            if at:
+                yield i, torch.tensor(senses[i])[:, : len(at)]
+
+    monkeypatch.setattr(purity, "choosing_states", states)
+    assert purity.top_share(model) == pytest.approx(share)
+
+
+def test_the_share_of_own_senses_is_of_those_that_a_word_has_left():
+    """Of word 0 the two senses lie together, of word 1 apart; word 2 has one sense left."""
+    angles = torch.tensor([[0.0, 0.1], [1.0, 3.0], [1.05, 9.0]], dtype=torch.double)
+    part = SimpleNamespace(
+        vectors=torch.stack((angles.cos(), angles.sin()), -1),
+        alive=torch.tensor([[True, True], [True, True], [True, False]]),
+    )
+    model = SimpleNamespace(vocabulary=["near", "apart", "one"], parts=[part])
+    owns = {w: [s["own"] for s in purity.neighbours(model, w, 1)] for w in model.vocabulary}
+    assert owns == {"near": [1.0, 1.0], "apart": [0.0, 0.0], "one": [None]}
+    assert purity.neighbours(model, "unheard", 1) == []

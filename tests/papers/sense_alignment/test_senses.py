@@ -1,21 +1,22 @@
 """Choice of senses, their centres, the projection and the pruning."""
 
-import math
-
 import pytest
 import torch
 from sklearn.decomposition import PCA
 
 from tests.papers.sense_alignment.small_models import BERT, BILM, corpus, settings
-from xlrepro.papers.sense_alignment.language_model.centres import SenseCentres
-from xlrepro.papers.sense_alignment.language_model.projection import QueueProjection
-from xlrepro.papers.sense_alignment.language_model.pruning import Pruning
-from xlrepro.papers.sense_alignment.language_model.senses import SenseOutput
-from xlrepro.papers.sense_alignment.language_model.settings import PruningSettings, SenseSettings
-from xlrepro.papers.sense_alignment.pretraining.text import SPECIAL
-from xlrepro.papers.sense_alignment.pretraining.training import Run
+from xlrepro.papers.sense_alignment.senses import (
+    Pruning,
+    QueueProjection,
+    SenseCentres,
+    SenseOutput,
+)
+from xlrepro.papers.sense_alignment.settings import PruningSettings, SenseSettings
+from xlrepro.papers.sense_alignment.text import SPECIAL
+from xlrepro.papers.sense_alignment.training import Run
 
 DIM = 4
+LOOKS = {"every": 1, "after": 0}  # of the pruning
 
 
 def layer(vocabulary=5, **changes):
@@ -28,10 +29,10 @@ def layer(vocabulary=5, **changes):
         "rate": 0.1,
         "projection_dim": DIM,
         "queue": 50,
-        "softmax": {"kind": "full"},
-        "pruning": {"rule": "none"},
+        "negatives": None,
     }
-    made = SenseOutput(vocabulary, DIM, SenseSettings.model_validate(values | changes)).double()
+    settings = SenseSettings.model_validate(values | changes)
+    made = SenseOutput(vocabulary, DIM, settings, "adagrad").double()
     if made.projection.matrix.shape[1] == DIM:
         made.projection.matrix.copy_(torch.eye(DIM))
     return made
@@ -75,7 +76,7 @@ def test_neither_centres_nor_projection_are_parameters():
 def test_the_chosen_sense_has_the_largest_cosine_after_projection():
     made = layer(senses=3, projection_dim=2)
     words, own = torch.tensor([0, 3, 3, 4]), states(4)
-    matrix, centres = made.projection.matrix, made.centres.centres()
+    matrix, centres = made.projection.matrix, made.centres.values
     for word, state, found in zip(words, own, made.choose(words, own), strict=True):
         cosines = torch.cosine_similarity(centres[word] @ matrix, (state @ matrix)[None])
         assert int(found) == int(cosines.argmax())
@@ -110,43 +111,11 @@ def test_no_tensor_of_the_size_of_the_vocabulary_is_made_for_the_choice(translat
 def test_centres_of_the_text_follow_one_state_after_another():
     made = SenseCentres(3, 2, DIM, sigma=1.0, rate=0.1).double()
     words, senses = torch.tensor([0, 2, 0, 0]), torch.tensor([1, 0, 1, 0])
-    expected = made.centres().clone()
+    expected = made.values.clone()
     for word, sense, state in zip(words, senses, states(4), strict=True):
         expected[word, sense] = 0.9 * expected[word, sense] + 0.1 * state
     made.move(words, senses, states(4))
-    torch.testing.assert_close(made.centres(), expected, rtol=0, atol=1e-14)
-
-
-def test_centres_of_the_code_shrink_and_follow_the_mean():
-    made = SenseCentres(3, 2, DIM, sigma=1.0, rate=0.5, decayed=True).double()
-    words, senses = torch.tensor([0, 2, 0]), torch.tensor([1, 0, 1])
-    expected = made.centres().clone()
-    for seed in range(30):  # often enough that the common factor is multiplied in
-        new = states(3, seed)
-        expected *= 0.5
-        expected[0, 1] += 0.5 * (new[0] + new[2]) / 2
-        expected[2, 0] += 0.5 * new[1]
-        made.move(words, senses, new)
-    torch.testing.assert_close(made.centres(), expected, rtol=1e-12, atol=1e-14)
-
-
-def test_the_two_updates_give_a_rare_word_different_senses():
-    """By the code's rule one state after a long gap replaces the centre; else it nudges it."""
-    chosen = {}
-    for decayed in (False, True):
-        made = SenseCentres(2, 2, DIM, sigma=1.0, rate=0.01, decayed=decayed).double()
-        made.values.zero_()
-        made.values[:, 0, 0] = made.values[:, 1, 1] = 1.0
-        frequent, rare = torch.tensor([0]), torch.tensor([1])
-        for _ in range(600):  # the frequent word alone
-            made.move(frequent, torch.tensor([0]), torch.eye(DIM)[:1].double())
-        stray = torch.tensor([[0.8, 0.0, 0.6, 0.0]], dtype=torch.double)
-        enabled = torch.ones(2, 2, dtype=torch.bool)
-        same = torch.nn.Identity()
-        made.move(rare, made.choose(rare, stray, same, enabled), stray)
-        later = torch.tensor([[0.45, 0.5, 0.74, 0.0]], dtype=torch.double)
-        chosen[decayed] = int(made.choose(rare, later, same, enabled))
-    assert chosen == {False: 1, True: 0}
+    torch.testing.assert_close(made.values, expected, rtol=0, atol=1e-14)
 
 
 def test_the_projection_spans_the_principal_components_of_the_last_states():
@@ -158,17 +127,6 @@ def test_the_projection_spans_the_principal_components_of_the_last_states():
     expected = torch.from_numpy(PCA(2).fit(drawn[-30:].numpy()).components_)
     cosines = (made.matrix.T * expected).sum(1).abs()
     torch.testing.assert_close(cosines, torch.ones(2, dtype=torch.double), rtol=0, atol=1e-10)
-
-
-def test_the_codes_queue_holds_the_states_of_updating_steps_alone():
-    seen = {}
-    for queue_all in (True, False):
-        made = layer(queue_all=queue_all, projection_every=3).train()
-        for step in range(6):
-            made.loss(states(2), states(2), torch.tensor([0, 1]), [0], step)
-            made.end(step + 1)
-        seen[queue_all] = int(made.projection.seen)
-    assert seen == {True: 12, False: 4}
 
 
 def test_a_sense_that_is_given_up_is_never_chosen_nor_predicted():
@@ -214,32 +172,30 @@ def test_after_a_copied_warm_up_all_senses_begin_alike():
     assert all(torch.equal(v, first) for v in made.vectors.values.view(5, 3, DIM).unbind(1))
 
 
-@pytest.mark.parametrize("rule", ["text", "code"])
-def test_a_copied_warm_up_gives_its_sense_no_lead(rule):
+def test_a_copied_warm_up_gives_its_sense_no_lead():
     """Centres that the warm-up had moved would draw most of its words' uses to the first sense."""
-    made = layer(senses=4, warmup="copied", warmup_steps=3, pruning={"rule": rule})
-    centres, words = made.centres.centres(), torch.arange(5).repeat(20)
+    made = layer(senses=4, warmup="copied", warmup_steps=3, pruning=LOOKS)
+    centres, words = made.centres.values.clone(), torch.arange(5).repeat(20)
     for step in range(3):
         made.loss(states(100, step), states(100, step), words, [step], step)
-    assert torch.equal(made.centres.centres(), centres)
-    assert not bool(made.pruning.counts.any())
+    assert torch.equal(made.centres.values, centres)
     assert not bool(made.pruning.records.any())
     made.begin(3)
     made.loss(states(100), states(100), words, [3], 3)
-    assert not torch.equal(made.centres.centres(), centres)
-    assert bool((made.pruning.counts if rule == "text" else made.pruning.records).any())
+    assert not torch.equal(made.centres.values, centres)
+    assert bool(made.pruning.records.any())
 
 
 def test_centres_that_begin_at_states_are_the_last_states_of_their_word():
     made = layer(begin="states", warmup_steps=2).centres
-    untouched = made.centres()[2].clone()
+    untouched = made.values[2].clone()
     words, seen = torch.tensor([0, 1, 1, 0, 1, 1]), states(6)
     made.place(words, seen, step=0)  # senses 0, 1, 0, 1, 0, 1
-    assert torch.equal(made.centres()[0], seen[[0, 3]])
-    assert torch.equal(made.centres()[1], seen[[4, 5]])
-    assert torch.equal(made.centres()[2], untouched)
+    assert torch.equal(made.values[0], seen[[0, 3]])
+    assert torch.equal(made.values[1], seen[[4, 5]])
+    assert torch.equal(made.values[2], untouched)
     made.place(words[:2], seen[:2], step=1, first=1)  # the first stays
-    assert torch.equal(made.centres()[0], seen[[0, 0]])
+    assert torch.equal(made.values[0], seen[[0, 0]])
 
 
 @pytest.mark.parametrize(("begin", "used"), [("drawn", 1), ("states", 2)])
@@ -263,22 +219,14 @@ def test_any_warm_up_leaves_centres_at_states(warmup):
     for step in range(2):
         run.step(step)
     first = int(warmup == "own")
-    lengths = run.model.parts()[0].centres.centres()[len(SPECIAL) : 15, first:].norm(dim=-1)
+    lengths = run.model.parts()[0].centres.values[len(SPECIAL) : 15, first:].norm(dim=-1)
     assert bool((lengths < 10).any())
-
-
-def test_the_texts_pruning_drops_senses_below_the_threshold():
-    pruning = Pruning(2, 3, 0, PruningSettings(rule="text", every=1, after=0, threshold=0.2))
-    pruning.record(torch.zeros(10, dtype=torch.long), torch.tensor([0] * 6 + [1] * 3 + [2]))
-    enabled = torch.ones(2, 3, dtype=torch.bool)
-    pruning.prune(enabled)
-    assert enabled.tolist() == [[True, True, False], [True, True, True]]
 
 
 def test_the_codes_pruning_takes_four_failures_in_a_row():
     """0.5 to the fourth is the first power below 0.1; one success begins the count anew."""
-    rule = PruningSettings(rule="code", every=1, after=0, window=10, frequency=0.1)
-    pruning, enabled = Pruning(1, 2, 0, rule), torch.ones(1, 2, dtype=torch.bool)
+    rule = PruningSettings(**LOOKS, window=10, frequency=0.1)
+    pruning, enabled = Pruning(1, 2, rule), torch.ones(1, 2, dtype=torch.bool)
     word = torch.zeros(10, dtype=torch.long)
     one_of_ten = torch.tensor([0] * 9 + [1])
     two_of_ten = torch.tensor([0] * 8 + [1] * 2)
@@ -292,30 +240,26 @@ def test_the_codes_pruning_takes_four_failures_in_a_row():
 
 
 def test_the_codes_pruning_looks_at_the_last_choices_alone_and_skips_rare_words():
-    rule = PruningSettings(rule="code", every=1, after=0, window=4, frequency=0.1, floor=0.9)
-    pruning, enabled = Pruning(2, 2, 0, rule), torch.ones(2, 2, dtype=torch.bool)
+    rule = PruningSettings(**LOOKS, window=4, frequency=0.1)
+    pruning, enabled = Pruning(2, 2, rule), torch.ones(2, 2, dtype=torch.bool)
     pruning.record(torch.tensor([0] * 9 + [1] * 3), torch.tensor([0] * 5 + [1] * 4 + [0] * 3))
-    pruning.prune(enabled)
+    for _ in range(4):
+        pruning.prune(enabled)
     assert enabled.tolist() == [[False, True], [True, True]]
 
 
-def test_the_warm_ups_sense_comes_back_where_the_code_lets_it():
-    for returns in (False, True):
-        rule = PruningSettings(
-            rule="code", every=1, after=0, window=4, warmup_sense_returns=returns
-        )
-        pruning, enabled = Pruning(1, 3, 1, rule), torch.tensor([[False, True, True]])
-        pruning.record(torch.zeros(4, dtype=torch.long), torch.tensor([0, 1, 2, 1]))
-        pruning.prune(enabled)
-        assert enabled.tolist() == [[returns, True, True]]
-
-
-def test_a_word_keeps_its_best_sense():
-    pruning = Pruning(1, 2, 0, PruningSettings(rule="text", every=1, after=0, threshold=1.0))
-    pruning.record(torch.zeros(3, dtype=torch.long), torch.tensor([1, 1, 0]))
-    enabled = torch.ones(1, 2, dtype=torch.bool)
-    pruning.prune(enabled)
-    assert enabled.tolist() == [[False, True]]
+def test_a_word_keeps_its_best_sense_and_given_up_ones_leave_the_draws():
+    rule = {"every": 2, "after": 0, "window": 4, "frequency": 1.0}  # all are rare
+    made = layer(senses=3, pruning=rule, negatives=99).train()
+    words = torch.arange(5).repeat(8)
+    for step in range(8):
+        made.loss(states(40, step), states(40, step), words, [step], step)
+        made.end(step + 1)
+    assert made.on.sum(1).tolist() == [1] * 5
+    best = torch.stack([(made.pruning.window == s).sum(1) for s in range(3)], 1).argmax(1)
+    assert bool(made.on[torch.arange(5), best].all())
+    drawn = made.sampler().draw([0], 99)
+    assert torch.equal(drawn.sort().values, made.on.flatten().nonzero().flatten())
 
 
 def test_the_translation_is_the_sense_that_fits_the_context():
@@ -353,38 +297,14 @@ def test_perfectly_equal_senses_share_a_words_probability():
     expected = torch.nn.functional.cross_entropy(single, torch.tensor([0, 1, 2]), reduction="none")
     found = made.word_losses(states(3), torch.tensor([0, 1, 2]))
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
-    assert math.isclose(float(made.alive().double().mean()), 2)
 
 
-@pytest.mark.parametrize("share", [0.5, 1.0])
-def test_a_share_of_the_batch_moves_centres(share):
-    made = layer(moving_share=share).train()
-    before = made.centres.centres().clone()
-    made.loss(states(4), states(4), torch.arange(4), [0])
-    moved = (made.centres.centres() != before).any(-1).any(-1)
-    assert int(moved.sum()) == round(4 * share)
-
-
-@pytest.mark.parametrize(("kind", "changes"), [("queue", [3, 6]), ("fixed", [])])
-def test_the_projection_changes_every_m_steps_or_never(kind, changes):
-    made, changed = layer(projection=kind, projection_every=3, projection_dim=2), []
+def test_the_projection_changes_every_m_steps():
+    made, changed = layer(projection_every=3, projection_dim=2), []
     for step in range(7):
         before = made.projection.matrix.clone()
         made.loss(states(9, step), states(9, step), torch.arange(9) % 5, [step], step)
         made.end(step + 1)
         if not torch.equal(made.projection.matrix, before):
             changed.append(step + 1)
-    assert changed == changes
-
-
-def test_senses_that_training_gives_up_leave_the_sum_and_the_draws():
-    rule = {"rule": "text", "every": 2, "after": 0, "threshold": 0.5}
-    made = layer(senses=3, pruning=rule, softmax={"kind": "sampled", "negatives": 99}).train()
-    words = torch.arange(5).repeat(4)
-    for step in range(2):
-        made.loss(states(20, step), states(20, step), words, [step], step)
-        made.end(step + 1)
-    left = made.on.flatten().nonzero().flatten()
-    assert len(left) < 15
-    drawn, _ = made.sampler().draw([0])
-    assert torch.equal(drawn.sort().values, left)
+    assert changed == [3, 6]

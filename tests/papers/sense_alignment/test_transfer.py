@@ -1,175 +1,82 @@
-"""Vectors of words, the projection between languages, and the data of the heads."""
+"""Trials of Tables 3 to 5: heads, what they read, and which language model each row has."""
 
-from dataclasses import replace
+import json
+from itertools import groupby
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
-from xlrepro import experiments
-from xlrepro.artificial.ambiguity import AmbiguousFamily
+from tests.papers.sense_alignment.small_models import model_of
 from xlrepro.errors import DataError
-from xlrepro.papers.sense_alignment import (
-    anchors,
-    features,
-    frozen_centres,
-    growth,
-    purity,
-    tagger,
-    transfer,
-    transfer_data,
-    wsd,
-)
-from xlrepro.papers.sense_alignment.segmentation import words_of_characters
-from xlrepro.papers.sense_alignment.settings import TaggerSettings
-from xlrepro.papers.sense_alignment.systems import (
-    changes,
-    language_model,
-)
+from xlrepro.experiments import experiment
+from xlrepro.papers.sense_alignment import data, transfer, vectors
+from xlrepro.papers.sense_alignment.settings import TransferSettings
+from xlrepro.tasks import classification
+from xlrepro.training.settings import HeadSettings
 from xlrepro.trials.trial import TrialContext
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLREPRO_DATA", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-def small(name="ELMo", language="en"):
-    return language_model("smoke", name, language, changes({"steps": 3}))
-
-
-SENTENCES = [["a", "b", "c"], ["b"], ["c", "a", "b", "a"]]
-
-
-def test_a_sentence_has_the_same_vectors_alone_and_beside_others():
-    model = features.artefacts.load(small())
-    together = features.layers_of(model, SENTENCES)
-    for sentence, states in zip(SENTENCES, together, strict=True):
-        (alone,) = features.layers_of(model, [sentence])
-        assert states.shape == (3, len(sentence), 32)
-        torch.testing.assert_close(states, alone, rtol=0, atol=1e-13)
-
-
-def test_forward_states_know_the_words_before_and_backward_states_those_behind():
-    model = features.artefacts.load(small())
-    one, other = features.layers_of(model, [["a", "b", "c"], ["x", "b", "c"]])
-    ahead, behind = (one[-1] - other[-1]).abs().chunk(2, -1)
-    assert float(behind[1:].max()) < 1e-14
-    assert float(ahead[1:].max()) > 0
-    one, other = features.layers_of(model, [["a", "b", "c"], ["a", "b", "x"]])
-    ahead, behind = (one[-1] - other[-1]).abs().chunk(2, -1)
-    assert float(ahead[:2].max()) < 1e-14
-    assert float(behind[:2].max()) > 0
-
-
-def test_a_bert_reads_a_long_sentence_in_pieces():
-    model = features.artefacts.load(small("BERT-Tiny"))
-    (states,) = features.layers_of(model, [["a"] * 50])
-    assert states.shape == (1, 50, 16)
-
-
-def test_kept_vectors_are_those_computed_and_are_computed_once(monkeypatch):
-    found = features.kept(small(), SENTENCES, "mean")
-    model = features.artefacts.load(small())
-    for kept, states in zip(found, features.layers_of(model, SENTENCES), strict=True):
-        assert torch.equal(kept, states.mean(0))
-    monkeypatch.delattr(features, "layers_of")
-    again = features.kept(small(), SENTENCES, "mean")
-    assert all(torch.equal(a, b) for a, b in zip(found, again))
-
-
-def test_w_is_applied_to_each_layer_before_the_mean():
-    states = [torch.randn(2, 3, 4)]
-    maps = torch.randn(2, 4, 4)
-    (found,) = features.mixed(states, "mean", maps)
-    expected = (states[0][0] @ maps[0].T + states[0][1] @ maps[1].T) / 2
-    torch.testing.assert_close(found, expected)
-
-
-@pytest.mark.parametrize("kind", ["least-squares", "orthogonal"])
-def test_the_projection_finds_the_rotation_between_two_languages(kind):
-    torch.manual_seed(0)
-    rotation = torch.linalg.qr(torch.randn(2, 5, 5, dtype=torch.double)).Q
-    source = {f"s{i}": torch.randn(2, 5, dtype=torch.double) for i in range(20)}
-    target = {f"t{i}": torch.einsum("kde,kd->ke", rotation, source[f"s{i}"]) for i in range(20)}
-    pairs = [(f"s{i}", f"t{i}") for i in range(20)] + [("s1", "missing")]
-    found = anchors.fitted(target, source, pairs, kind)
-    torch.testing.assert_close(found, rotation, rtol=0, atol=1e-10)
-
-
-def test_words_of_both_languages_are_pairs_of_themselves():
-    both = {w: torch.randn(1, 2, dtype=torch.double) for w in ("a", "b", "c")}
-    found = anchors.fitted(both, both, [], "least-squares")
-    torch.testing.assert_close(found[0], torch.eye(2, dtype=torch.double), rtol=0, atol=1e-12)
-    with pytest.raises(DataError, match="no pair"):
-        anchors.fitted(both, {"x": both["a"]}, [], "orthogonal")
-
-
-def test_an_anchor_is_the_mean_of_a_words_vectors():
-    model = features.artefacts.load(small())
-    states = features.layers_of(model, SENTENCES)
-    found = anchors.anchors(model, SENTENCES)
-    every = [states[0][:, 0], states[2][:, 1], states[2][:, 3]]
-    torch.testing.assert_close(found["a"], torch.stack(every).mean(0), rtol=0, atol=1e-13)
+QUICK = {"model.training.steps": 3, "head.epochs": 1, "parts": ["de"]}
 
 
 def test_a_tagger_learns_what_a_vector_says():
     torch.manual_seed(0)
     vectors = [torch.randn(5, 3, dtype=torch.double) for _ in range(60)]
     tags = [["B-X" if x > 0 else "O" for x in v[:, 0].tolist()] for v in vectors]
-    settings = TaggerSettings(hidden_dim=8, dropout=0.0, learning_rate=0.03, epochs=6)
-    known = tagger.tag_set(tags)
-    both = tagger.tagged(vectors, tags, known)
-    model, fit = tagger.train(both, both, known, settings, seed=0)
-    assert tagger.f1(model, both, "cpu") > 90
+    head = HeadSettings(hidden_dim=8, dropout=0.0, learning_rate=0.03, epochs=6)
+    known, none = transfer.tag_set(tags), (torch.zeros(3), torch.ones(3))
+    both = transfer.tagged(vectors, tags, known, none)
+    settings = SimpleNamespace(head=head)
+    model, fit = transfer.train_tagger(both, both, known, settings, 0, TrialContext())
+    assert transfer.f1(model, both, "cpu") > 90
     assert fit.best_epoch == fit.dev_scores.index(max(fit.dev_scores))
 
 
 def test_each_character_stands_in_its_word():
-    words, places = words_of_characters(list("我爱北京"), "zh")
+    words, places = transfer.words_of_characters(list("我爱北京"), "zh")
     assert "".join(words) == "我爱北京"
     assert len(words) < 4
     assert "".join(words[p] for p in dict.fromkeys(places)) == "我爱北京"
-    traditional, same = words_of_characters(list("我愛這裡"), "zh")
+    traditional, same = transfer.words_of_characters(list("我愛這裡"), "zh")
     assert ("".join(traditional), len(same)) == ("我爱这里", 4)
-    assert words_of_characters(["two", "words"], "de") == (["two", "words"], [0, 1])
+    assert transfer.words_of_characters(["two", "words"], "de") == (["two", "words"], [0, 1])
 
 
 @pytest.mark.mirror
 def test_no_premise_of_the_held_out_pairs_is_trained_on():
-    train, dev = (transfer_data._xnli_and_sick(split) for split in ("train", "dev"))
+    train, dev = (data._xnli_and_sick(split) for split in ("train", "dev"))
     assert not {row[0] for row in train} & {row[0] for row in dev}
     assert len(dev) == pytest.approx(0.2 * 2490, rel=0.02)
-    assert {row[2] for row in train} == {row[2] for row in dev} == set(transfer_data.NLI)
+    assert {row[2] for row in train} == {row[2] for row in dev} == set(data.NLI)
 
 
 def test_artificial_pairs_have_every_label_as_often():
-    settings = experiments.experiment("sense_alignment/table5").trials("smoke")[0].settings
-    chosen = transfer.validated(settings, "test", transfer.TransferSettings)
-    found = transfer_data.examples("inference", chosen, "de", "test")
-    counts = {label: sum(e.labels == (label,) for e in found) for label in transfer_data.NLI}
+    trial = experiment("sense_alignment/table5").trials("smoke")[0]
+    chosen = trial.typed(TransferSettings)
+    found = data.examples("inference", chosen, "de", "test")
+    counts = {label: sum(e.labels == (label,) for e in found) for label in data.NLI}
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
 @pytest.mark.parametrize(
     ("table", "system", "task", "room"),
     [
-        ("table3", "main:ELMo+Proj (Schuster et al., 2019)", "entities", tagger),
-        ("table4", "sentiment:Joint-ELMo", "sentiment", transfer.classification),
-        ("table5", "xnli:Bi-SaELMo+Proj", "inference", transfer.classification),
+        (
+            "table3",
+            "main:ELMo+Proj (Schuster et al., 2019)",
+            "entities",
+            (transfer, "train_tagger"),
+        ),
+        ("table4", "sentiment:Joint-ELMo", "sentiment", (classification, "train")),
+        ("table5", "xnli:Bi-SaELMo+Proj", "inference", (classification, "train")),
     ],
 )
 def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english(
     monkeypatch, table, system, task, room
 ):
-    trial = experiments.experiment(f"sense_alignment/{table}").trials(
-        "smoke", [system], overrides={"steps": 3, "epochs": 1, "targets": "de"}
-    )[0]
+    trial = experiment(f"sense_alignment/{table}").trials("smoke", [system], overrides=QUICK)[0]
     seen, sizes = [], {}
-    examples, train = transfer_data.examples, room.train
+    examples, train = data.examples, getattr(*room)
 
     def watched(kind, settings, language, split, domain=""):
         seen.append(f"{language}/{split}")
@@ -184,158 +91,132 @@ def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english
         assert counts[0] != counts[1]
         return train(train_set, dev_set, *arguments)
 
-    monkeypatch.setattr(transfer_data, "examples", watched)
-    monkeypatch.setattr(room, "train", trained)
+    monkeypatch.setattr(data, "examples", watched)
+    monkeypatch.setattr(*room, trained)
     getattr(transfer, task)(trial, TrialContext())
     # A table of reviews has a head per domain.
-    assert seen == ["en/train", "en/dev", "train", "de/test"] * len(trial.columns)
+    # Both systems of a trial are tested, with and without W.
+    order = [name for name, _ in groupby(seen)]
+    assert order == ["en/train", "en/dev", "train", "de/test"] * len(trial.columns)
 
 
 def test_the_width_of_vectors_is_one_where_they_are_scaled_by_their_own():
     torch.manual_seed(0)
     vectors = list(torch.randn(30, 5, 4, dtype=torch.double) * torch.tensor([1, 3, 5, 7]) + 2)
-    spread = transfer._spread(vectors)
-    assert transfer._width(transfer._scaled(vectors, spread)) == pytest.approx(1, abs=1e-4)
-    drawn_together = [spread[0] + (v - spread[0]) * 0.4 for v in vectors]
-    assert transfer._width(transfer._scaled(drawn_together, spread)) == pytest.approx(0.4, abs=1e-4)
-
-
-def test_the_printed_epochs_give_the_steps_of_the_spec():
-    """10 epochs of 768.6M words are 938,000 steps; 600,000 bilingual steps are 3.7 epochs."""
-    table = experiments.experiment("sense_alignment/tables6_8")
-    found = {
-        trial.systems[0]: [c.value for c in growth.run(trial, TrialContext()).cells]
-        for trial in table.trials("smoke", ["arithmetic:*"])
-    }
-    assert found["arithmetic:monolingual"][0] == pytest.approx(938_000, rel=1e-3)
-    assert found["arithmetic:bilingual"][1] == pytest.approx(3.7, rel=1e-2)
-
-
-def test_one_language_tells_apart_what_the_other_does_not():
-    family = AmbiguousFamily(0, 10, ("en",))
-    dictionary = family.dictionary("en", "de")
-    concepts = [family.pairs[0][0], family.pairs[0][1]]
-    english, german = (family.language(code).lexicon.stems for code in ("en", "de"))
-    assert len({english[c] for c in concepts}) == 1
-    translations = {b for a, b in dictionary if a == english[concepts[0]]}
-    # a dictionary has words: a stem, and an ending where the part of speech has one
-    for concept in concepts:
-        assert [word for word in translations if word.startswith(german[concept])]
-    assert len(translations) >= 2
-
-
-def test_purity_of_a_hand_made_example():
-    uses = {"bank": [(0, "a"), (0, "b"), (1, "b"), (1, "b")], "may": [(0, "c"), (1, "d")]}
-    found = purity.purities(uses)
-    assert found["purity"] == pytest.approx(100 * (1 + 2 + 1 + 1) / 6)
-    assert found["majority sense"] == pytest.approx(100 * (3 + 1) / 6)
-    assert found["purity of senses dealt out"] <= 100
+    mean, deviation = transfer.spread_of(vectors)
+    for share in (1, 0.4):
+        rows = torch.cat([mean + (v - mean) * share for v in vectors])
+        assert transfer.width((rows - mean) / deviation) == pytest.approx(share, abs=1e-4)
 
 
 def test_systems_with_projection_alone_have_w_which_leads_into_english(monkeypatch):
     asked = []
-    monkeypatch.setattr(anchors, "projection", lambda *a: asked.append(a) or torch.eye(2))
-    for trial in experiments.experiment("sense_alignment/table3").trials("smoke", seeds=[0]):
-        chosen = transfer.validated(trial.settings, "test", transfer.TransferSettings)
+    monkeypatch.setattr(vectors, "projection", lambda *a: asked.append(a) or torch.eye(2))
+    for trial in experiment("sense_alignment/table3").trials("smoke", seeds=[0]):
+        chosen = trial.typed(TransferSettings)
+        assert ["+Proj" in system for system in trial.systems] == [False, True]
         for system in trial.systems:
-            found = transfer._maps(chosen, system, TrialContext())
+            found = transfer.maps_of(chosen, system, TrialContext())
             assert (found is not None) == ("+Proj" in system)
-        source, target, languages = asked.pop()[:3]
-        assert not asked
-        assert languages == ("en", chosen.target)
-        assert "en" in source.languages
-        assert chosen.target in target.languages
+        ((model, target, *_),) = asked
+        assert (model, target) == (chosen.model, trial.columns[0])
+        asked.clear()
 
 
-def test_w_is_the_least_squares_map_of_the_target_languages_anchors():
-    both = small("Bi-SaELMo", "de")
-    found = anchors.projection(both, both, ("en", "de"), 40)
-    model = features.artefacts.load(both)
-    english, german = (
-        anchors.anchors(model, features.artefacts.text.split(code, both.text)[0][:40])
-        for code in ("en", "de")
-    )
-    pairs = dict.fromkeys(features.artefacts.text.pairs(both))
-    pairs |= dict.fromkeys((word, word) for word in english)
-    known = [(a, b) for a, b in pairs if a in english and b in german]
-    for layer in range(len(found)):
-        wanted, given = (
-            torch.stack([anchor[word][layer] for word in words]).numpy()
-            for anchor, words in zip((english, german), zip(*known, strict=True), strict=True)
-        )
-        expected = np.linalg.lstsq(given, wanted, rcond=None)[0].T
-        assert np.abs(given @ (found[layer].numpy() - expected).T).max() < 1e-8
-
-
-@pytest.mark.parametrize("module", [wsd, growth, purity, frozen_centres])
-def test_a_seed_of_tables_2_and_6_to_8_and_of_the_figures_is_the_language_models(
-    monkeypatch, module
-):
-    class Found(Exception):
-        pass
-
-    def load(settings, *_):
-        raise Found(settings.seed)
-
-    rows = {
-        wsd: ("table2", "wsd:ELMo"),
-        growth: ("tables6_8", "alive:SaELMo"),
-        purity: ("figures4_7", "purity:SaELMo"),
-        frozen_centres: ("figures4_7", "purity:ELMo (centres afterwards)"),
-    }
-    table, row = rows[module]
-    monkeypatch.setattr(features.artefacts, "load", load)
-    trials = experiments.experiment(f"sense_alignment/{table}").trials("smoke", [row], seeds=[5])
-    with pytest.raises(Found, match="5"):
-        module.run(trials[0], TrialContext())
-
-
+@pytest.mark.parametrize(
+    ("row", "task"), [("table3 main", "entities"), ("table4 sentiment", "sentiment")]
+)
 def test_vectors_of_all_languages_are_standardised_by_those_of_english_training_texts(
-    monkeypatch,
+    monkeypatch, row, task
 ):
-    trial = experiments.experiment("sense_alignment/table4").trials(
-        "smoke", ["sentiment:Joint-ELMo"], overrides={"steps": 3, "epochs": 1, "targets": "de"}
+    table, block = row.split()
+    trial = experiment(f"sense_alignment/{table}").trials(
+        "smoke", [f"{block}:Joint-ELMo"], seeds=[0], overrides=QUICK
     )[0]
-    raw, scaled = [], []
-    read, scale = transfer._examples, transfer._scaled_examples
-    monkeypatch.setattr(transfer, "_examples", lambda *a: (raw.append(read(*a)), raw[-1])[1])
+    raw, read, seen = [], vectors.kept, []
+    monkeypatch.setattr(vectors, "kept", lambda *a, **k: (raw.append(read(*a, **k)), raw[-1])[1])
+    if task == "entities":
+        made = transfer.tagged
+        monkeypatch.setattr(transfer, "tagged", lambda *a: (seen.append(made(*a)), seen[-1])[1])
+        transfer.entities(trial, TrialContext())
+        english = torch.cat(raw[0])
+        for given, found in zip(raw[:3], seen[:3], strict=True):
+            expected = (torch.cat(given) - english.mean(0)) / english.std(0)
+            torch.testing.assert_close(found.encoded.table[1:], expected)
+            assert not found.encoded.table[0].any()
+        return
+    batch = classification._batch
     monkeypatch.setattr(
-        transfer, "_scaled_examples", lambda *a: (scaled.append(scale(*a)), scaled[-1])[1]
+        classification, "_batch", lambda *a: (seen.append((a, batch(*a))), seen[-1][1])[1]
     )
     transfer.sentiment(trial, TrialContext())
-    english = torch.stack(list(raw[0].parts[0]))
-    for given, found in zip(raw[:3], scaled[:3], strict=True):
-        expected = (torch.stack(list(given.parts[0])) - english.mean(0)) / english.std(0)
-        torch.testing.assert_close(torch.stack(list(found.parts[0])), expected)
+    english = torch.stack([v.mean(0) for v in raw[0]])
+    first = [found for found in seen if found[0][0].spread[0].equal(english.mean(0))]
+    assert len({id(examples) for (examples, *_), _ in first}) >= 3  # train, dev, test
+    for (examples, rows, _), found in first:
+        given = torch.stack([examples.parts[0][i] for i in rows])
+        expected = (given - english.mean(0)) / english.std(0)
+        torch.testing.assert_close(found.parts[0], expected)
 
 
-def test_a_berts_senses_are_chosen_where_the_word_itself_is_hidden():
-    model = features.artefacts.load(small("SaBERT-Tiny"))
-    before, word, behind, *others = model.vocabulary[4:9]
-    (hidden,) = purity.choosing_states(model, [[before, word, behind]])
-    (same,) = purity.choosing_states(model, [[before, others[0], behind]])
-    (other,) = purity.choosing_states(model, [[others[0], word, behind]])
-    assert torch.equal(hidden([1]), same([1]))
-    assert not torch.equal(hidden([1]), other([1]))
-    assert not torch.equal(hidden([0]), same([0]))
-    torch.testing.assert_close(hidden([2, 1])[1], hidden([1])[0], rtol=0, atol=1e-13)
+def test_every_row_has_the_language_model_that_its_name_says():
+    for name in ("table3", "table4", "table5"):
+        table = experiment(f"sense_alignment/{name}")
+        trials = table.all_trials("open", [0])
+        rows = {system.identifier for system in table.systems}
+        assert {system for trial in trials for system in trial.systems} == rows
+        for trial in trials:
+            settings = trial.typed(TransferSettings)
+            model, (row, *_) = settings.model, trial.systems
+            assert model.joint == (":ELMo" not in row)
+            assert (settings.map == "orthogonal") == ("orthogonal" in row)
+            assert model.dictionary == ("Bi-SaELMo" in row)
+            several = "Bi-SaELMo" in row and "one sense" not in row
+            assert model.senses.senses == (3 if several else 1)
+            assert (model.senses.begin == "states") == ("from states" in row)
+            assert settings.target == trial.columns[0].partition("/")[0]
 
 
-def test_senses_of_each_direction_are_chosen_by_its_own_half_of_the_states(monkeypatch):
-    """The sense is what a state says: 0 forward, 1 backward."""
-    model = features.artefacts.load(small("SaELMo"))
-    halves = torch.cat((torch.zeros(1, 4), torch.ones(1, 4)), -1)
-    part = SimpleNamespace(choose=lambda words, top: top[:, 0].long())
-    monkeypatch.setattr(
-        purity,
-        "choosing_states",
-        lambda _, words: [lambda at: halves.repeat(len(at), 1)] * len(words),
+def test_with_one_sense_nothing_but_the_dictionary_separates_bi_saelmo_from_joint_elmo():
+    names = ("Bi-SaELMo (one sense)", "Joint-ELMo")
+    one, joint = (model_of(f"table3 main:{name}", 0, "open") for name in names)
+    assert one.dictionary
+    assert one.model_copy(update={"dictionary": False}) == joint
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "files"),
+    [
+        ("table3", "de", ["conll-ner/en/dev", "conll-ner/de/test"]),
+        ("table4", "jp", ["cls-acl10/en/music/dev.tsv", "cls-acl10/ja/dvd/test.tsv"]),
+        ("table5", "zh", ["multinli_1.0/multinli_1.0_dev_matched.jsonl"]),
+    ],
+)
+def test_supplied_files_are_named_before_a_trial_begins(table, target, files):
+    trial, *_ = experiment(f"sense_alignment/{table}").trials(
+        "paper", seeds=[0], overrides={"parts": [target]}
     )
-    directions = purity.occurrences(replace(model, parts=[part, part]), 200)
-    family = purity.text.family(model.settings.text.ambiguous)
-    known = {key for pair in family.pairs for key in pair}
-    for sense, uses in enumerate(directions):
-        assert uses
-        for given, truths in (zip(*each, strict=True) for each in uses.values()):
-            assert set(given) == {sense}
-            assert 1 < len(set(truths)) == len(set(truths) & known)
+    found = trial.typed(TransferSettings).supplied()
+    assert {*files, "language-model-text/en.txt"} < set(found)
+    assert len(found) == len(set(found))
+
+
+def test_labels_of_supplied_files_are_checked_where_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    settings = SimpleNamespace(corpus="cls-acl10", train_sentences=None, test_sentences=None)
+    with pytest.raises(DataError, match=r"no cls-acl10/de/books/test\.tsv"):
+        data.examples("sentiment", settings, "de", "test", "books")
+    file = tmp_path / "cls-acl10/de/books/test.tsv"
+    file.parent.mkdir(parents=True)
+    file.write_text("positive\tGut gemacht\n1\tSchlecht\n", "utf-8")
+    with pytest.raises(DataError, match=r"test\.tsv:2: unknown label '1'"):
+        data.examples("sentiment", settings, "de", "test", "books")
+    pairs = tmp_path / "multinli_1.0/multinli_1.0_dev_matched.jsonl"
+    pairs.parent.mkdir()
+    names = ("sentence1", "sentence2", "gold_label")
+    rows = [("A dog .", "A cat .", "contradictory"), ("A dog .", "It .", "-")]
+    said = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    pairs.write_text("\n".join(said) + "\n", "utf-8")
+    settings.corpus = "multinli"
+    (found,) = data.examples("inference", settings, "en", "dev")
+    assert found.labels == ("contradiction",)

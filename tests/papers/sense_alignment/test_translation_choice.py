@@ -12,14 +12,14 @@ import torch
 
 from tests.papers.sense_alignment.small_models import settings
 from xlrepro.artificial.ambiguity import lists
-from xlrepro.papers.sense_alignment.pretraining import text
-from xlrepro.papers.sense_alignment.pretraining.training import Run
+from xlrepro.papers.sense_alignment import text
+from xlrepro.papers.sense_alignment.training import Run
 
 OTHER, STEPS = "zh", 400
 TEXT = {
     "source": "lists",
     "ambiguous": 12,
-    "words": {"others": 3600},
+    "words": 3600,
     "vocabulary": 1000,
     "held_out": 10,
 }
@@ -40,10 +40,9 @@ NETWORK = {
     "highways": 1,
     "dim": 12,
     "cells": 24,
-    "layers": 1,
     "dropout": 0.0,
 }
-TRAINING = {"steps": STEPS, "streams": 8, "unroll": 12, "times_unroll": True}
+TRAINING = {"steps": STEPS, "streams": 8, "unroll": 12}
 FAMILY = text.family(TEXT["ambiguous"])
 PAIRED = {key for pair in FAMILY.pairs for key in pair}
 
@@ -51,10 +50,8 @@ PAIRED = {key for pair in FAMILY.pairs for key in pair}
 @lru_cache(maxsize=1)
 def read(seed):
     """The settings, and both languages' text with its dictionary."""
-    chosen = settings(
-        SENSES, NETWORK, TRAINING, languages=("en", OTHER), dictionary=True, text=TEXT, seed=seed
-    )
-    return chosen, text.read(chosen)
+    chosen = settings(SENSES, NETWORK, TRAINING, joint=True, dictionary=True, text=TEXT, seed=seed)
+    return chosen, text.read(chosen, ("en", OTHER))
 
 
 def trained(seed, with_the_loss):

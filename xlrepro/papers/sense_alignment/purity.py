@@ -1,4 +1,5 @@
-"""Figures 4 to 7: do the senses of a word separate? Purity where senses are known, and neighbours.
+"""What becomes of senses: how many stay alive, in use, and whether they separate (Tables 6-8,
+Figures 4-7).
 
 Purity: each sense that the model gives a word counts for the true sense that it stands for most
 often. A word that is always given one sense has the purity of its majority sense; many senses are
@@ -6,35 +7,149 @@ purer by chance alone, so that the purity of senses dealt out at random stands b
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from xlrepro.artificial.ambiguity import lists
 from xlrepro.artificial.tree import Realisation
-from xlrepro.papers.sense_alignment import features
-from xlrepro.papers.sense_alignment.language_model.bilm import BiLM
-from xlrepro.papers.sense_alignment.pretraining import artefacts, text
-from xlrepro.papers.sense_alignment.pretraining.artefacts import LanguageModel
-from xlrepro.papers.sense_alignment.pretraining.text import MASK, SOURCE
-from xlrepro.papers.sense_alignment.settings import PuritySettings, validated
-from xlrepro.papers.sense_alignment.systems import DEALT, MAJORITY, OWN, PURITY
+from xlrepro.papers.sense_alignment import text, training
+from xlrepro.papers.sense_alignment.network import BiLM
+from xlrepro.papers.sense_alignment.senses import QueueProjection, SenseCentres
+from xlrepro.papers.sense_alignment.settings import (
+    SOURCE,
+    GrowthSettings,
+    LanguageModelSettings,
+    PuritySettings,
+)
+from xlrepro.papers.sense_alignment.text import MASK
+from xlrepro.papers.sense_alignment.training import LanguageModel, alive_by_thirds
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
+# Columns of Tables 6 to 8 ...
+BANDS = ("frequent words", "middling words", "rare words")
+TOP = "uses of the top sense"
+STEPS = "steps of the printed epochs"
+EPOCHS = "epochs of the stated steps"
+# ... and of Figures 4 to 7: purities (percent), and the share of own senses (percent).
+PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
+OWN = "own senses among the nearest"
+LABELLED = "told apart with labels"
+
+SENTENCES = 1000  # of the training text, in which uses are counted
+FEWEST_USES = 10  # of a word that counts
 SIGNATURES = {
     PURITY: "purity|words:known pairs|direction:mean of both|v:1",
     OWN: "share|of a word's other senses|nearest:cosine of sense vectors|v:2",
 }
-States = Callable[[list[int]], torch.Tensor]
+States = Callable[[list[int]], Tensor]
 # Per word: (sense that the model gives, true sense) of each of its occurrences.
 Occurrences = Mapping[str, Sequence[tuple[int, str]]]
 
 
-def run(trial: Trial, context: TrialContext) -> TrialResult:
+def _loaded(settings: LanguageModelSettings, trial: Trial, context: TrialContext) -> LanguageModel:
+    """Return the language model of a trial; the trial's seed is its own."""
+    chosen = settings.model_copy(update={"seed": trial.seed})
+    return training.load(chosen, chosen.languages(), context.device)
+
+
+def _result(
+    cells: list[Cell], details: dict[str, Any], signatures: dict[str, str], model: LanguageModel
+) -> TrialResult:
+    return TrialResult(
+        cells,
+        details,
+        signatures,
+        training_tokens=model.log["tokens"],
+        training_seconds=model.log["seconds"],
+        artefacts={"language model": model.content},
+    )
+
+
+# -- Tables 6 to 8
+
+
+def growth(trial: Trial, context: TrialContext) -> TrialResult:
+    """Fill the arithmetic of steps and epochs, or the mean number of senses per word at the end,
+    and how often a word's uses choose its top sense.
+
+    Details of a language model: ``alive``, ``[step, senses of frequent, middling, rare words]``.
+    """
+    settings = trial.typed(GrowthSettings)
+    (system,) = trial.systems
+    if settings.arithmetic is not None:
+        cells = [Cell(system, c, v, c, "count") for c, v in counted(settings.arithmetic).items()]
+        return TrialResult(cells, signatures={STEPS: "count|v:1", EPOCHS: "count|v:1"})
+    assert settings.model is not None
+    model = _loaded(settings.model, trial, context)
+    # The log's last look may be before the last pruning.
+    left = zip(BANDS, alive_by_thirds(model.parts[0].alive), strict=True)
+    cells = [Cell(system, band, value, "senses per word", "count") for band, value in left]
+    signatures = {
+        "senses per word": "mean|of:words of a third of the vocabulary|v:1",
+        TOP: f"share|words:used {FEWEST_USES} times or more|direction:mean of both|v:1",
+    }
+    return _result(
+        [*cells, Cell(system, TOP, top_share(model), TOP)], model.curves, signatures, model
+    )
+
+
+def top_share(model: LanguageModel) -> float:
+    """Return how many percent of uses choose the sense that is chosen most for their word.
+
+    100 where each word has one sense in use. NaN where no word is used often enough.
+    """
+    numbers, settings = model.numbers, model.settings
+    sentences = text.training_sentences(
+        model.languages[0], settings.text, not settings.joint, SENTENCES
+    )
+    known = [[i for i, word in enumerate(s) if word in numbers] for s in sentences]
+    uses = Counter(s[i] for s, places in zip(sentences, known) for i in places)
+    known = [[i for i in at if uses[s[i]] >= FEWEST_USES] for s, at in zip(sentences, known)]
+    chosen = [Counter[tuple[int, int]]() for _ in model.parts]
+    for i, states in choosing_states(model, sentences, known):
+        words = torch.tensor([numbers[sentences[i][at]] for at in known[i]])
+        for counts, part, top in zip(chosen, model.parts, states, strict=True):
+            counts.update(zip(words.tolist(), part.choose(words, top).tolist(), strict=True))
+    total = sum(counts.total() for counts in chosen)
+    top_ones = 0
+    for counts in chosen:
+        most: dict[int, int] = {}
+        for (word, _), count in counts.items():
+            most[word] = max(count, most.get(word, 0))
+        top_ones += sum(most.values())
+    return 100.0 * top_ones / total if total else float("nan")
+
+
+def counted(printed: Mapping[str, float]) -> dict[str, float]:
+    """Return the steps of the printed epochs, and the epochs of the stated steps.
+
+    Args:
+        printed: ``tokens`` of an epoch, ``gpus``, ``streams`` each, ``unroll`` words a step, the
+            printed ``epochs`` and the stated ``steps``.
+
+    Example:
+        >>> counts = counted({"tokens": 1000, "gpus": 1, "streams": 10, "unroll": 5, "epochs": 2,
+        ...                   "steps": 100})
+        >>> list(counts.values())
+        [40.0, 5.0]
+    """
+    step = printed["gpus"] * printed["streams"] * printed["unroll"]
+    return {
+        STEPS: printed["epochs"] * printed["tokens"] / step,
+        EPOCHS: printed["steps"] * step / printed["tokens"],
+    }
+
+
+# -- Figures 4 to 7
+
+
+def purity(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill purities (percent) where text with known senses is named, else the share of own senses.
 
     That share is of a word's other senses, those among the nearest to each: all where they lie
@@ -43,12 +158,11 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     Details: per chosen word and sense the nearest sense vectors and their places in two dimensions,
     a plane per word.
     """
-    settings = validated(trial.settings, trial.label, PuritySettings)
+    settings = trial.typed(PuritySettings)
     (system,) = trial.systems
-    chosen = settings.model.model_copy(update={"seed": trial.seed})
-    model = artefacts.load(chosen, context.device)
+    model = _loaded(settings.model, trial, context)
     cells: list[Cell] = []
-    details: dict[str, Any] = {"language_model": _numbers(model)}
+    details: dict[str, Any] = {"language_model": model.curves}
     if settings.sentences:
         directions = occurrences(model, settings.sentences)
         scores = [purities(uses_of, trial.seed) for uses_of in directions]
@@ -58,23 +172,20 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         details["occurrences"] = sum(map(len, directions[0].values()))
         details["words"] = len(directions[0])
     else:
-        shown = {word: neighbours(model, word, settings.neighbours) for word in settings.words}
+        words = settings.words or known_words(settings.model.text.ambiguous)
+        shown = {word: neighbours(model, word, settings.neighbours) for word in words}
         details["neighbours"] = {word: senses for word, senses in shown.items() if senses}
         shares = [s["own"] for senses in shown.values() for s in senses if s["own"] is not None]
         if shares:
             cells.append(Cell(system, OWN, 100 * sum(shares) / len(shares), OWN))
-    return TrialResult(
-        cells,
-        details,
-        SIGNATURES,
-        training_tokens=model.log["tokens"],
-        training_seconds=model.log["seconds"],
-        artefacts={"language model": model.content},
-    )
+    return _result(cells, details, SIGNATURES, model)
 
 
-def _numbers(model: LanguageModel) -> dict[str, Any]:
-    return {k: v for k, v in model.log.items() if k != "content"}
+def known_words(pairs: int) -> tuple[str, ...]:
+    """Return the first two ambiguous words of the artificial English with so many of them."""
+    family = text.family(pairs)
+    stems = family.language(SOURCE).lexicon.stems
+    return tuple(stems[first] for first, _ in family.pairs[:2])
 
 
 def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tuple[int, str]]]]:
@@ -88,49 +199,53 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
         drawn: Sequence[Realisation] = lists(family, SOURCE, sentences, seed=1)
     else:
         drawn = family.realisations(SOURCE, sentences, "known senses")
-    words = [[word.form for word in r.words] for r in drawn]
-    number = {word: i for i, word in enumerate(model.vocabulary)}
-    states = choosing_states(model, words)
-    directions: list[dict[str, list[tuple[int, str]]]] = []
-    for direction, part in enumerate(model.parts):
-        uses: dict[str, list[tuple[int, str]]] = {}
-        for realised, own in zip(drawn, states, strict=True):
-            places = [
-                i for i, w in enumerate(realised.words) if w.sense in known and w.form in number
-            ]
-            if not places:
-                continue
-            top = own(places)
-            if isinstance(model.encoder, BiLM):
-                top = top.chunk(2, -1)[direction]
-            forms = [realised.words[i].form for i in places]
-            senses = part.choose(torch.tensor([number[form] for form in forms]), top)
-            for form, sense, place in zip(forms, senses.tolist(), places, strict=True):
-                uses.setdefault(form, []).append((sense, str(realised.words[place].sense)))
-        directions.append({w: u for w, u in uses.items() if len({true for _, true in u}) > 1})
-    return directions
+    words, number = [[word.form for word in r.words] for r in drawn], model.numbers
+    places = [
+        [i for i, w in enumerate(r.words) if w.sense in known and w.form in number] for r in drawn
+    ]
+    directions: list[dict[str, list[tuple[int, str]]]] = [{} for _ in model.parts]
+    for i, states in sorted(choosing_states(model, words, places), key=lambda pair: pair[0]):
+        used = [drawn[i].words[at] for at in places[i]]
+        forms = torch.tensor([number[word.form] for word in used])
+        for uses, part, top in zip(directions, model.parts, states, strict=True):
+            for word, sense in zip(used, part.choose(forms, top).tolist(), strict=True):
+                uses.setdefault(word.form, []).append((sense, str(word.sense)))
+    return [
+        {w: u for w, u in uses.items() if len({true for _, true in u}) > 1} for uses in directions
+    ]
 
 
-def choosing_states(model: LanguageModel, words: list[list[str]]) -> list[States]:
-    """Return what gives the states that choose the senses of a sentence's words, as in training.
+def choosing_states(
+    model: LanguageModel, sentences: Sequence[Sequence[str]], places: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, Tensor]]:
+    """Yield the states that choose the senses of words, as in training.
 
     A biLM's are those of the words themselves. A BERT's are those that predict a hidden word: each
     is hidden in turn.
+
+    Args:
+        model: the language model.
+        sentences: words.
+        places: of the words in each sentence whose senses are asked for.
+
+    Yields:
+        The number of each sentence with such words, and ``(directions, places, dim)`` on the CPU.
     """
+    asked = [i for i, at in enumerate(places) if at]
     if isinstance(model.encoder, BiLM):
-        return [partial(_at, layers[-1]) for layers in features.layers_of(model, words)]
-    return [partial(_hidden, model, sentence) for sentence in words]
-
-
-def _at(top: torch.Tensor, places: list[int]) -> torch.Tensor:
-    return top[places]
-
-
-def _hidden(model: LanguageModel, sentence: list[str], places: list[int]) -> torch.Tensor:
-    hidden = [[MASK if i == place else w for i, w in enumerate(sentence)] for place in places]
+        for k, states in model.states([sentences[i] for i in asked]):
+            # shape: (places, 2 * dim)
+            tops = states[-1, places[asked[k]]].cpu()
+            yield asked[k], torch.stack(tops.chunk(2, -1))
+        return
     assert model.head is not None
-    tops = [states[0, i] for states, i in zip(features.layers_of(model, hidden), places)]
-    return model.head(torch.stack(tops)).detach()
+    for i in asked:
+        sentence = sentences[i]
+        hidden = [[MASK if j == at else w for j, w in enumerate(sentence)] for at in places[i]]
+        tops = {k: states[0, places[i][k]] for k, states in model.states(hidden)}
+        # shape: (places, dim)
+        found = model.head(torch.stack([tops[k] for k in range(len(tops))])).detach().cpu()
+        yield i, found[None]
 
 
 def purities(uses_of: Occurrences, seed: int = 0) -> dict[str, float]:
@@ -205,3 +320,139 @@ def _plane(vectors: torch.Tensor) -> list[list[float]]:
     left, values, _ = torch.linalg.svd(centred, full_matrices=False)
     places = left[:, :2] * values[:2]
     return [[round(x, 4) for x in row] for row in places.tolist()]
+
+
+# -- centres that follow the states of a finished model: what Algorithm 1 can do by itself
+
+FOLLOWED, CHOSEN_ON, JUDGED = "followed", "chosen on", "known senses"  # three texts
+AT_ONCE = 96  # uses of ambiguous words between two choices, as a step of the training has
+SENSES, REDUCED, PASSES = 3, 16, 2  # of each word; d'; how often centres follow the text
+# a, and deviations of the first centres, of which one pair is chosen.
+RATES, SIGMAS = (0.01, 0.03, 0.1, 0.3), (0.1, 0.3, 1.0)
+
+
+class Uses(NamedTuple):
+    """Uses of ambiguous words in one text, in one direction.
+
+    Attributes:
+        forms: number of each word. ``(uses,)``
+        states: its state. ``(uses, dim)``
+        truths: keys of the concepts that are meant.
+        halves: 0 where the pair of concepts is one to choose on, 1 where it is one to judge.
+        every: states of all words of the text. ``(words, dim)``
+    """
+
+    forms: Tensor
+    states: Tensor
+    truths: list[str]
+    halves: Tensor
+    every: Tensor
+
+
+def frozen(trial: Trial, context: TrialContext) -> TrialResult:
+    """Fill the purities of centres that follow a finished model, percent, on half of the pairs.
+
+    Beside the models whose senses are trained with them. The rate and the first centres' deviation
+    are chosen on half of the known pairs of concepts, on text of their own; the other half is
+    judged on new text. With labels, each sense's mean state tells how far states separate senses
+    at all: the share of uses nearest to their own.
+
+    Details: purity of the other half by rate and deviation, and the chosen ones.
+    """
+    settings = trial.typed(PuritySettings)
+    (system,) = trial.systems
+    model = _loaded(settings.model, trial, context)
+    texts = {name: uses(model, settings.sentences, name) for name in (FOLLOWED, CHOSEN_ON, JUDGED)}
+    tried = {
+        (rate, sigma): _purities(texts, CHOSEN_ON, 0, rate, sigma, trial.seed)[PURITY]
+        for rate, sigma in product(RATES, SIGMAS)
+    }
+    rate, sigma = max(tried, key=lambda pair: tried[pair])
+    scores = _purities(texts, JUDGED, 1, rate, sigma, trial.seed)
+    both = zip(texts[FOLLOWED], texts[JUDGED], strict=True)
+    scores[LABELLED] = sum(with_labels(known, new) for known, new in both) / 2
+    details = {
+        "tried": {f"rate {r}, sigma {s}": round(score, 2) for (r, s), score in tried.items()},
+        "chosen": {"rate": rate, "sigma": sigma},
+        "uses": [int((new.halves == 1).sum()) for new in texts[JUDGED]],
+        "language_model": model.curves,
+    }
+    cells = [Cell(system, column, scores[column], PURITY) for column in trial.columns]
+    return _result(cells, details, SIGNATURES, model)
+
+
+def uses(model: LanguageModel, sentences: int, name: str) -> list[Uses]:
+    """Return the uses of the ambiguous words in new artificial text, forward and backward."""
+    family = text.family(model.settings.text.ambiguous)
+    pair_of = {key: i for i, pair in enumerate(family.pairs) for key in pair}
+    drawn, number = family.realisations(SOURCE, sentences, name), model.numbers
+    found = dict(model.states([[w.form for w in r.words] for r in drawn]))
+    words = [word for realised in drawn for word in realised.words]
+    places = [i for i, w in enumerate(words) if w.sense in pair_of and w.form in number]
+    forms = torch.tensor([number[words[i].form] for i in places])
+    truths = [str(words[i].sense) for i in places]
+    # shape: (uses,)
+    halves = torch.tensor([pair_of[key] % 2 for key in truths])
+    tops = torch.cat([found[i][-1] for i in range(len(drawn))]).cpu()
+    return [Uses(forms, every[places], truths, halves, every) for every in tops.chunk(2, -1)]
+
+
+def _purities(
+    texts: dict[str, list[Uses]], name: str, half: int, rate: float, sigma: float, seed: int
+) -> dict[str, float]:
+    """Return the purities of one half of the pairs on a text, the mean of both directions."""
+    scores = []
+    for known, new in zip(texts[FOLLOWED], texts[name], strict=True):
+        centres, projection = follow(known, rate, sigma, seed)
+        # shape: (words, senses)
+        enabled = torch.ones(centres.values.shape[:2], dtype=torch.bool)
+        senses = centres.choose(new.forms, new.states, projection.project, enabled).tolist()
+        uses_of: dict[str, list[tuple[int, str]]] = {}
+        for i in (new.halves == half).nonzero().flatten().tolist():
+            uses_of.setdefault(str(int(new.forms[i])), []).append((senses[i], new.truths[i]))
+        # Words that occur in one sense alone say nothing.
+        uses_of = {w: u for w, u in uses_of.items() if len({true for _, true in u}) > 1}
+        scores.append(purities(uses_of, seed))
+    return {column: sum(s[column] for s in scores) / len(scores) for column in scores[0]}
+
+
+def follow(
+    known: Uses, rate: float, sigma: float, seed: int
+) -> tuple[SenseCentres, QueueProjection]:
+    """Let centres follow the states of a text; P is that of all its words, centred."""
+    torch.manual_seed(seed)
+    dim, words = known.states.shape[1], int(known.forms.max()) + 1
+    projection = QueueProjection(dim, REDUCED, len(known.every), centred=True)
+    centres = SenseCentres(max(words, 1 << 12), SENSES, dim, sigma, rate=rate)
+    projection, centres = projection.to(known.states.dtype), centres.to(known.states.dtype)
+    projection.add(known.every)
+    projection.update()
+    enabled = torch.ones(centres.values.shape[:2], dtype=torch.bool)
+    for _ in range(PASSES):
+        for part, own in zip(known.forms.split(AT_ONCE), known.states.split(AT_ONCE), strict=True):
+            centres.move(part, centres.choose(part, own, projection.project, enabled), own)
+    return centres, projection
+
+
+def with_labels(known: Uses, new: Uses) -> float:
+    """Return how many uses of the judged half are nearest to the mean state of their own sense.
+
+    Args:
+        known: uses whose senses' means are taken.
+        new: uses that are judged; those of words with one known sense are left out.
+
+    Returns:
+        Percent.
+    """
+    means: dict[int, dict[str, list[Tensor]]] = {}
+    for form, state, true in zip(known.forms.tolist(), known.states, known.truths, strict=True):
+        means.setdefault(form, {}).setdefault(true, []).append(state)
+    right = total = 0
+    for i in (new.halves == 1).nonzero().flatten().tolist():
+        senses = means.get(int(new.forms[i]), {})
+        if len(senses) < 2:
+            continue
+        far = {s: float((torch.stack(v).mean(0) - new.states[i]).norm()) for s, v in senses.items()}
+        right += min(far, key=lambda s: far[s]) == new.truths[i]
+        total += 1
+    return 100.0 * right / total if total else float("nan")

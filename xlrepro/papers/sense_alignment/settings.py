@@ -1,103 +1,297 @@
-"""What decides the trials of the tables, typed; and the presets of their profiles."""
+"""What decides the language models and the trials, typed; read without torch.
 
-from collections.abc import Mapping
-from functools import cache
-from importlib import resources
-from typing import Any, Literal
+Where the paper's text and the authors' code differ and no experiment runs both, one reading is a
+constant: a comment at the line that takes it says what the other one is.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Literal
 
-from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.tasks.settings import ClassifierSettings
-from xlrepro.training.settings import validated as validated
-from xlrepro.yaml_files import read_yaml
+from pydantic import Field, model_validator
+
+from xlrepro.checked import Checked
+from xlrepro.training.settings import (
+    Count,
+    Dropped,
+    FromZero,
+    HeadSettings,
+    Precision,
+    Rate,
+)
+
+SOURCE = "en"  # heads are trained on it; the monolingual models of Table 2 read it
+MODEL_TEXT = "language-model-text"  # {en,de,es,ja,zh}.txt: a tokenised sentence a line
+# MultiNLI as released; heads are chosen on its matched dev pairs.
+MULTINLI = {
+    split: f"multinli_1.0/multinli_1.0_{name}.jsonl"
+    for split, name in (("train", "train"), ("dev", "dev_matched"))
+}
+PAIR = "de"  # beside it in the models of two languages that Tables 6 to 8 and the figures look at
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def review_file(corpus: str, language: str, domain: str, split: str) -> str:
+    """Return where supplied reviews lie: a label and a text a line, a tab between."""
+    return f"{corpus}/{language}/{domain}/{split}.tsv"
 
 
-class DisambiguationSettings(_Settings):
+class BiLMSizes(Checked):
+    """ELMo's network; the defaults are the printed ones (Table 6) and ELMo's own filters.
+
+    Attributes:
+        character_dim: width of a character's vector.
+        filters: (width of the window, number of filters), as in the authors' code.
+        highways: highway layers over the filters.
+        dim: width of word vectors and of the projected states, per direction.
+        cells: LSTM cells per direction.
+        dropout: probability of zeroing an entry of a layer's input, and of the states that predict.
+    """
+
+    family: Literal["bilm"]
+    character_dim: Count = 16
+    filters: tuple[tuple[int, int], ...] = (
+        (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
+    )  # fmt: skip
+    highways: FromZero = 2
+    dim: Count = 512
+    cells: Count = 4096
+    dropout: Dropped = 0.1
+
+
+class BertTinySizes(Checked):
+    """BERT-Tiny over whole words; the defaults are the printed ones (Table 7), except positions.
+
+    Attributes:
+        dim, layers, heads, ff_dim: of the Transformer.
+        positions: words of a sequence, ``<S>`` and ``</S>`` too. Table 7 prints 512; the authors'
+            script trains on 128.
+        dropout: 0.1 as in the authors' file; the "50" of Table 7 is a misprint.
+    """
+
+    family: Literal["bert"]
+    dim: Count = 512
+    layers: Count = 4
+    heads: Count = 8
+    ff_dim: Count = 2048
+    positions: int = Field(128, ge=3)
+    dropout: Dropped = 0.1
+
+    @model_validator(mode="after")
+    def _divides(self) -> "BertTinySizes":
+        if self.dim % self.heads:
+            raise ValueError(f"{self.heads} heads do not divide a width of {self.dim}")
+        return self
+
+
+class PruningSettings(Checked):
+    """Which senses are given up, by the rule of the authors' code.
+
+    Attributes:
+        every: steps between two looks.
+        after: steps before the first.
+        window: the last so many choices of a word count; words with fewer keep all senses.
+        frequency: a sense chosen more rarely than this loses half of its score.
+    """
+
+    every: Count
+    after: FromZero
+    window: Count = 100
+    frequency: float = Field(0.01, ge=0, le=1)
+
+
+class SenseSettings(Checked):
+    """The senses of a language model; ``senses: 1`` is the model that the paper starts from.
+
+    Attributes:
+        senses: S, senses per word after the warm-up.
+        negatives: senses in the denominator of Eq. 3 and 5, drawn a step and shared by its tokens
+            (code); None: all senses of all words (text).
+        warmup_steps: steps with one sense.
+        warmup: what becomes of that sense. ``"own"``: it is one more, then switched off (SaELMo:
+            6 contexts for 5 senses); ``"copied"``: all senses begin as copies of it; ``"tied"``:
+            an ordinary BERT with tied weights is trained first, all senses begin as copies of its
+            word vectors, and optimiser and schedule start anew (SaBERT).
+        begin: where centres begin. ``"drawn"``: at random around zero (text, code); ``"states"``:
+            at states of their word late in the warm-up, each sense at another (ours).
+        sigma: standard deviation of the first centres; the text does not give it.
+        truncated: whether they are drawn within two standard deviations (SaBERT's code).
+        rate: a, how far a centre moves to a state.
+        projection_dim: d'.
+        projection_every: M, steps between two updates of P.
+        queue: Q, states that P is computed from.
+        centred: whether states and centres are projected as differences from the queue's mean (what
+            principal components usually are); the code projects them as they are.
+        pruning: None: no sense is given up.
+    """
+
+    senses: Count = 1
+    negatives: Count | None = 8192
+    warmup_steps: FromZero = 20_000
+    warmup: Literal["own", "copied", "tied"] = "own"
+    begin: Literal["drawn", "states"] = "drawn"
+    sigma: Rate = 16.0
+    truncated: bool = False
+    rate: float = Field(0.01, gt=0, lt=1)
+    projection_dim: Count = 16
+    projection_every: Count = 250
+    queue: Count = 20_000
+    centred: bool = False
+    pruning: PruningSettings | None = None
+
+    @property
+    def slots(self) -> int:
+        """Sense vectors per word: one more than S where the warm-up has its own."""
+        return self.senses + (self.senses > 1 and self.warmup == "own")
+
+
+class TrainingSettings(Checked):
+    """How a language model is trained; a biLM by Adagrad, a BERT by AdamW.
+
+    Attributes:
+        steps: optimiser steps.
+        streams: running texts (biLM) or sequences (BERT) a step.
+        unroll: words of each running text a step.
+        stateful: whether the LSTM's state is carried over; else each window starts from nothing.
+        learning_rate: constant of Adagrad, the largest of AdamW.
+        warmup_share: of AdamW's schedule, with linear decay to 0 after it.
+    """
+
+    steps: Count
+    streams: Count = 256
+    unroll: Count = 16
+    stateful: bool = True
+    learning_rate: Rate = 0.2
+    warmup_share: float = Field(0.02, ge=0, lt=1)
+
+
+class TextSettings(Checked):
+    """What a language model reads.
+
+    Attributes:
+        source: registered open text, sentences of the artificial languages, lists of their nouns
+            (``lists``), or a file of the user's per language (``supplied``: one tokenised sentence
+            a line).
+        ambiguous: of artificial languages: pairs of concepts that share a word in English.
+        words: at most so many running words of each language.
+        english_words: of English where it stands alone; None: ``words``.
+        held_out: sentences per language kept for the perplexity.
+        vocabulary: words of each language at most, the most frequent ones.
+    """
+
+    source: Literal["artificial", "lists", "open", "supplied"]
+    ambiguous: FromZero = 0
+    words: Count
+    english_words: Count | None = None
+    held_out: FromZero = 200
+    vocabulary: int = Field(30_000, ge=10)
+
+    @property
+    def made_up(self) -> bool:
+        """Whether it is of the artificial languages."""
+        return self.source in ("artificial", "lists")
+
+
+class LanguageModelSettings(Checked):
+    """Everything, besides the text's content and its languages, that decides a language model.
+
+    Attributes:
+        joint: whether it reads two languages, their texts and vocabularies joined.
+        dictionary: whether words must predict their translations too (Eq. 5 to 7).
+        network, senses, training, text: see there.
+        precision: ``"double"`` at smoke.
+        seed: of weights, batches and dropout; trials of one language model put their own here.
+    """
+
+    joint: bool = False
+    dictionary: bool = False
+    network: BiLMSizes | BertTinySizes = Field(discriminator="family")
+    senses: SenseSettings = SenseSettings()
+    training: TrainingSettings
+    text: TextSettings
+    precision: Precision = "single"
+    seed: FromZero = 0
+
+    @model_validator(mode="after")
+    def _fits(self) -> "LanguageModelSettings":
+        if self.dictionary and not self.joint:
+            raise ValueError("a dictionary needs two languages")
+        if self.senses.warmup == "tied" and self.network.family != "bert":
+            raise ValueError("only a BERT ties its weights in the warm-up")
+        return self
+
+    def languages(self, other: str = SOURCE) -> tuple[str, ...]:
+        """Return what it reads: English and ``other``, or ``other`` alone."""
+        if not self.joint:
+            return (other,)
+        return (SOURCE, other if other != SOURCE else PAIR)
+
+    def supplied(self, other: str = SOURCE) -> list[str]:
+        """Return the supplied files that its training reads."""
+        if self.text.source != "supplied":
+            return []
+        return [f"{MODEL_TEXT}/{code}.txt" for code in self.languages(other)]
+
+
+class DisambiguationSettings(Checked):
     """A trial of Table 2.
 
     Attributes:
         corpus: ``"artificial"``, or ``"wordnet"``: SemCor and the five test sets.
         model: the language model; its seed is the trial's. None for the rows without one.
-        layer: whose states are compared; the script takes the top one.
         train_sentences, test_sentences: use the first so many; None is all.
         draws: of the bootstrap over instances.
     """
 
     corpus: Literal["artificial", "wordnet"]
     model: LanguageModelSettings | None = None
-    layer: Literal["top", "mean"] = "top"
-    train_sentences: int | None = Field(None, ge=1)
-    test_sentences: int | None = Field(None, ge=1)
-    draws: int = Field(1000, ge=1)
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
+    draws: Count = 1000
+
+    def supplied(self) -> list[str]:
+        """Return the supplied files that the trial reads."""
+        return self.model.supplied() if self.model else []
 
 
-class TaggerSettings(_Settings):
-    """The BiLSTM-CRF on frozen features (Table 3).
-
-    Attributes:
-        hidden_dim: LSTM units per direction.
-        dropout: before and behind the BiLSTM.
-        learning_rate: Adam's.
-        batch_size: sentences a step.
-        epochs: passes over the training sentences at most.
-        patience: stop after so many epochs without a better English dev F1.
-        clip_norm: largest gradient norm.
-    """
-
-    hidden_dim: int = Field(256, ge=1)
-    dropout: float = Field(0.3, ge=0, lt=1)
-    learning_rate: float = Field(1e-3, gt=0)
-    batch_size: int = Field(32, ge=1)
-    epochs: int = Field(20, ge=1)
-    patience: int = Field(5, ge=1)
-    clip_norm: float = Field(5.0, gt=0)
-
-
-class TransferSettings(_Settings):
+class TransferSettings(Checked):
     """A trial of Tables 3 to 5: a head trained on English, tested on one other language.
 
     Attributes:
         corpus: ``"artificial"``, a registered corpus, or one that the user supplies.
-        source: language of training and selection.
         target: language of the test.
         domains: of reviews; one head each.
-        source_model: language model that reads the source.
-        target_model: the one that reads the target; None: the same.
+        model: language model that reads English, and the target too where it is joint; else one of
+            the same settings reads the target.
         map: W, for systems that have it: any matrix (text), or an orthogonal one.
         anchor_sentences: of each language that W is fitted on.
-        layer: the mean of all layers, or the top one.
-        tagger, classifier: the head.
+        head: the BiLSTM-CRF or the classifier.
         longest: words of a sentence that are read; the rest is cut off. None: all.
         train_sentences, test_sentences: use the first so many; the latter for dev and test.
     """
 
     corpus: str
-    source: str = "en"
     target: str
     domains: tuple[str, ...] = ()
-    source_model: LanguageModelSettings
-    target_model: LanguageModelSettings | None = None
+    model: LanguageModelSettings
     map: Literal["least-squares", "orthogonal"] = "least-squares"
-    anchor_sentences: int = Field(20_000, ge=1)
-    layer: Literal["top", "mean"] = "mean"
-    tagger: TaggerSettings | None = None
-    classifier: ClassifierSettings | None = None
-    longest: int | None = Field(None, ge=1)
-    train_sentences: int | None = Field(None, ge=1)
-    test_sentences: int | None = Field(None, ge=1)
+    anchor_sentences: Count = 20_000
+    head: HeadSettings
+    longest: Count | None = None
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
 
-    @property
-    def target_reader(self) -> LanguageModelSettings:
-        """The language model that reads the target language."""
-        return self.target_model or self.source_model
+    def supplied(self) -> list[str]:
+        """Return the supplied files that the trial reads."""
+        files = [*self.model.supplied(SOURCE), *self.model.supplied(self.target)]
+        parts = [(SOURCE, "train"), (SOURCE, "dev"), (self.target, "test")]
+        if self.corpus == "conll-ner":
+            files += [f"{self.corpus}/{language}/{split}" for language, split in parts]
+        elif self.corpus == "cls-acl10":
+            files += [review_file(self.corpus, c, d, s) for d in self.domains for c, s in parts]
+        elif self.corpus == "multinli":
+            files += MULTINLI.values()
+        return list(dict.fromkeys(files))
 
 
-class GrowthSettings(_Settings):
+class GrowthSettings(Checked):
     """A trial of Tables 6 to 8: how many senses are alive, and which steps the settings give.
 
     Attributes:
@@ -107,28 +301,36 @@ class GrowthSettings(_Settings):
     """
 
     model: LanguageModelSettings | None = None
-    arithmetic: Mapping[str, float] | None = None
+    arithmetic: dict[str, float] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "GrowthSettings":
+        if (self.model is None) == (self.arithmetic is None):
+            raise ValueError("name either a language model or an arithmetic")
+        return self
+
+    def supplied(self) -> list[str]:
+        """Return the supplied files that the trial reads."""
+        return self.model.supplied() if self.model else []
 
 
-class PuritySettings(_Settings):
+class PuritySettings(Checked):
     """A trial of Figures 4 to 7.
 
     Attributes:
         model: the language model whose senses are looked at.
         sentences: of annotated artificial text that senses are counted on; 0: none, as the text is
             real.
-        words: whose nearest sense vectors are listed.
+        words: whose nearest sense vectors are listed; none named: the first two ambiguous words of
+            the artificial English.
         neighbours: of each sense.
     """
 
     model: LanguageModelSettings
-    sentences: int = Field(0, ge=0)
+    sentences: FromZero = 0
     words: tuple[str, ...] = ()
-    neighbours: int = Field(8, ge=1)
+    neighbours: Count = 8
 
-
-@cache
-def presets(experiment: str) -> dict[str, Any]:
-    """Return a file of ``presets/``, profile to settings."""
-    folder = resources.files("xlrepro.papers.sense_alignment") / "presets"
-    return dict(read_yaml(folder / f"{experiment}.yaml"))
+    def supplied(self) -> list[str]:
+        """Return the supplied files that the trial reads."""
+        return self.model.supplied()

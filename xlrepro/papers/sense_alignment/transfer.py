@@ -1,8 +1,9 @@
 """Zero-shot transfer on frozen vectors: entities, sentiment, inference (Tables 3, 4 and 5).
 
 A head learns on English alone. The target language's vectors come from the same language model, or
-from one of its own; W brings them into the English space where the system has it. W changes nothing
-in English, so that a trial trains one head for the system with it and the one without.
+from one of its own; W brings them into the English space where the system's name has ``+Proj``. W
+changes nothing in English, so that a trial trains one head for the system with it and the one
+without.
 """
 
 from collections.abc import Sequence
@@ -10,52 +11,157 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from xlrepro import metrics
-from xlrepro.papers.sense_alignment import anchors, features, tagger, transfer_data
-from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.papers.sense_alignment.pretraining import artefacts
-from xlrepro.papers.sense_alignment.segmentation import words_of_characters
-from xlrepro.papers.sense_alignment.settings import TransferSettings, validated
-from xlrepro.papers.sense_alignment.systems import TRANSFER
-from xlrepro.papers.sense_alignment.transfer_data import NLI, POLARITY, Example
+from xlrepro.nn.crf import LinearChainCRF
+from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.papers.sense_alignment import data, text, training, vectors
+from xlrepro.papers.sense_alignment.data import NLI, POLARITY, Example
+from xlrepro.papers.sense_alignment.settings import SOURCE, TransferSettings
 from xlrepro.tasks import classification
 from xlrepro.tasks.classification import Examples
-from xlrepro.training.loop import Fit
+from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
+from xlrepro.training.batches import predicted_tags
+from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.settings import FitSettings
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
+from xlrepro.vectors.normalise import simplified
+from xlrepro.vectors.open.tokenise import SEGMENTED_LANGUAGES, tokenise
 
-Widths = dict[str, dict[str, float]]  # system -> column -> `_width` of the test set
+Spread = tuple[Tensor, Tensor]
+Widths = dict[str, dict[str, float]]  # system -> column -> `width` of the test set
 SPREAD_TEXTS = 2000  # English training texts that mean and deviation are taken of
+
+
+class FeatureTagger(nn.Module):
+    """BiLSTM-CRF on frozen contextual vectors (Table 3): dropout, BiLSTM, linear layer, CRF.
+
+    Args:
+        dim: width of the features.
+        tags: names of the tags.
+        hidden: LSTM units per direction.
+        dropout: before and behind the BiLSTM.
+    """
+
+    def __init__(self, dim: int, tags: TagSet, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.tags = tags
+        self.before = nn.Dropout(dropout)
+        self.encoder = BiLSTM(dim, hidden, layers=1, dropout=dropout)
+        self.linear = nn.Linear(self.encoder.output_dim, len(tags))
+        self.crf = LinearChainCRF(len(tags))
+
+    def emissions(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return ``(batch, length, tags)``.
+
+        Args:
+            batch: places of the features in the table.
+            table: features of all words of all sentences. ``(words + 1, dim)``
+        """
+        # shape: (batch, length, dim)
+        x = functional.embedding(batch.rows, table)
+        emissions: Tensor = self.linear(self.encoder(self.before(x), batch.mask))
+        return emissions
+
+    def loss(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the mean negative log-likelihood of the sentences' tags."""
+        loss: Tensor = self.crf(self.emissions(batch, table), batch.tags, batch.mask)
+        return loss
+
+    def predict(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the best tag numbers, ``(batch, length)``."""
+        return self.crf.decode(self.emissions(batch, table), batch.mask)
+
+
+def tag_set(gold: Sequence[Sequence[str]]) -> TagSet:
+    """Return ``O`` and each kind's ``B-`` and ``I-``.
+
+    Example:
+        >>> tag_set([["O", "I-PER"]]).names
+        ('B-PER', 'I-PER', 'O')
+    """
+    kinds = {tag[2:] for tags in gold for tag in tags if tag != "O"}
+    return TagSet(["O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")])
+
+
+def tagged(
+    features: Sequence[Tensor], gold: Sequence[Sequence[str]], tags: TagSet, spread: Spread
+) -> TaggedSplit:
+    """Return sentences as a table with a row per word, standardised, and their tags.
+
+    Args:
+        features: per sentence ``(length, dim)``.
+        gold: per sentence the names of its words' tags.
+        tags: those that a tagger knows.
+        spread: mean and deviation of English.
+    """
+    mean, deviation = spread
+    # shape: (words + 1, dim); row 0 is padding
+    table = torch.cat([mean[None], *features]).sub_(mean).div_(deviation)
+    rows = torch.arange(1, len(table)).split([len(x) for x in features])
+    numbers = [torch.tensor([tags.number(name) for name in names]) for names in gold]
+    return TaggedSplit(EncodedSplit("", table, list(rows), numbers), [tuple(t) for t in gold])
+
+
+def train_tagger(
+    train_set: TaggedSplit,
+    dev_set: TaggedSplit,
+    tags: TagSet,
+    settings: TransferSettings,
+    seed: int,
+    context: TrialContext,
+) -> tuple[FeatureTagger, Fit]:
+    """Train a tagger; return it with the weights of its best English dev epoch."""
+    torch.manual_seed(seed)
+    device, head = context.device, settings.head
+    compute_repeatably(device)
+    table = train_set.encoded.table
+    tagger = FeatureTagger(table.shape[1], tags, head.hidden_dim, head.dropout)
+    tagger = tagger.to(table.dtype).to(device)
+    values = head.model_dump(exclude={"hidden_dim", "dropout"})
+    fitting = FitSettings(**values, schedule="constant", warmup_steps=0)
+    dev_score = partial(f1, tagger, dev_set, device)
+    learner = tagger_learner(tagger, train_set.encoded, dev_score, fitting, seed, device)
+    return tagger, fit(learner, head.epochs, head.patience, context.progress)
+
+
+def f1(tagger: FeatureTagger, split: TaggedSplit, device: str) -> float:
+    """Return the F1 of spans, percent."""
+    predicted = predicted_tags(tagger, split.encoded, device)
+    return score("NER", split.gold, predicted, tagger.tags)
 
 
 def entities(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill the F1 of the target language, percent (Table 3)."""
-    settings = validated(trial.settings, trial.label, TransferSettings)
-    assert settings.tagger is not None
-    read = partial(_labelled, settings, context)
-    (train, gold), (dev, dev_gold) = (read(settings.source, s, None) for s in ("train", "dev"))
-    spread, tags = _spread(train), tagger.tag_set(gold)
-    model, fit = tagger.train(
-        tagger.tagged(_scaled(train, spread), gold, tags),
-        tagger.tagged(_scaled(dev, spread), dev_gold, tags),
-        tags,
-        settings.tagger,
-        trial.seed,
-        context.device,
-        context.progress,
-    )
+    settings = trial.typed(TransferSettings)
     (column,) = trial.columns
+
+    def labelled(language: str, split: str, maps: Tensor | None = None) -> tuple[Any, Any]:
+        """Return the vectors of each sentence's tokens, ``(length, dim)``, and their tags."""
+        found = data.examples("entities", settings, language, split)
+        features = token_vectors(settings, language, found, 0, maps, context)
+        return features, [e.labels[: settings.longest] for e in found]
+
+    (train, gold), (dev, dev_gold) = (labelled(SOURCE, split) for split in ("train", "dev"))
+    spread, tags = spread_of(train), tag_set(gold)
+    model, done = train_tagger(
+        tagged(train, gold, tags, spread),
+        tagged(dev, dev_gold, tags, spread),
+        tags,
+        settings,
+        trial.seed,
+        context,
+    )
     cells, widths = [], Widths()
     for system in trial.systems:
-        maps = _maps(settings, system, context)
-        vectors, test_gold = read(settings.target, "test", maps)
-        scaled = _scaled(vectors, spread)
-        widths[system] = {column: _width(scaled)}
-        test = tagger.tagged(scaled, test_gold, tags)
-        cells.append(Cell(system, column, tagger.f1(model, test, context.device), "F1"))
-    signatures = {"F1": metrics.span_f1_signature()}
-    return _result(settings, cells, signatures, [fit], fit.tokens, widths, context)
+        features, test_gold = labelled(settings.target, "test", maps_of(settings, system, context))
+        test = tagged(features, test_gold, tags, spread)
+        widths[system] = {column: width(test.encoded.table[1:])}
+        cells.append(Cell(system, column, f1(model, test, context.device), "F1"))
+    return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [done], widths, context)
 
 
 def sentiment(trial: Trial, context: TrialContext) -> TrialResult:
@@ -72,32 +178,32 @@ def _classified(
     task: str, names: Sequence[str], trial: Trial, context: TrialContext
 ) -> TrialResult:
     """Train a classifier per domain on English; fill its accuracies on the target language."""
-    settings = validated(trial.settings, trial.label, TransferSettings)
+    settings = trial.typed(TransferSettings)
     cells, fits, widths = [], [], Widths()
     for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
         read = partial(_examples, task, names, settings, domain, context)
-        train_set, dev_set = (read(settings.source, split, None) for split in ("train", "dev"))
-        spread = _spread(train_set.parts[0])
-        assert settings.classifier is not None
-        model, fit = classification.train(
-            _scaled_examples(train_set, spread),
-            _scaled_examples(dev_set, spread),
+        train_set = read(SOURCE, "train")
+        spread = spread_of(train_set.parts[0])
+        model, done = classification.train(
+            standardised(train_set, spread),
+            standardised(read(SOURCE, "dev"), spread),
             len(names),
-            settings.classifier,
+            settings.head,
             trial.seed,
             context.device,
             context.progress,
         )
-        fits.append(fit)
+        fits.append(done)
         for system in trial.systems:
-            maps = _maps(settings, system, context)
-            test = _scaled_examples(read(settings.target, "test", maps), spread)
-            widths.setdefault(system, {})[column] = _width(test.parts[0])
-            score = classification.accuracy(model, test, settings.classifier, context.device)
-            cells.append(Cell(system, column, score, "accuracy"))
+            maps = maps_of(settings, system, context)
+            test = standardised(read(settings.target, "test", maps), spread)
+            rows = torch.cat([x.reshape(-1, x.shape[-1]) for x in test.parts[0]])
+            widths.setdefault(system, {})[column] = width((rows - spread[0]) / spread[1])
+            classes = classification.predicted(model, test, context.device)
+            value = metrics.accuracy(test.labels.tolist(), classes)
+            cells.append(Cell(system, column, value, "accuracy"))
     signatures = {"accuracy": metrics.accuracy_signature()}
-    seen = sum(fit.tokens for fit in fits)
-    return _result(settings, cells, signatures, fits, seen, widths, context)
+    return _result(settings, cells, signatures, fits, widths, context)
 
 
 def _examples(
@@ -108,59 +214,42 @@ def _examples(
     context: TrialContext,
     language: str,
     split: str,
-    maps: Tensor | None,
+    maps: Tensor | None = None,
 ) -> Examples:
-    examples = transfer_data.examples(task, settings, language, split, domain)
-    labels = torch.tensor([names.index(e.labels[0]) for e in examples])
+    found = data.examples(task, settings, language, split, domain)
+    labels = torch.tensor([names.index(e.labels[0]) for e in found])
     parts = []
-    for number in range(len(examples[0].texts)):
-        vectors = _vectors(settings, language, examples, number, maps, context)
+    for number in range(len(found[0].texts)):
+        features = token_vectors(settings, language, found, number, maps, context)
         # A document is the mean of its words; a premise or hypothesis stays a sequence.
-        parts.append([v.mean(0) for v in vectors] if task == "sentiment" else vectors)
+        parts.append([v.mean(0) for v in features] if task == "sentiment" else features)
     return Examples(tuple(parts), labels)
 
 
-def _scaled_examples(examples: Examples, spread: tuple[Tensor, Tensor]) -> Examples:
-    return Examples(tuple(_scaled(part, spread) for part in examples.parts), examples.labels)
+def standardised(examples: Examples, spread: Spread) -> Examples:
+    """Return examples that are read by the mean and deviation of English."""
+    return Examples(examples.parts, examples.labels, spread)
 
 
-def _spread(vectors: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+def spread_of(features: Sequence[Tensor]) -> Spread:
     """Return mean and standard deviation of each entry of English training vectors.
 
     Small language models have small states that share a large part; heads learn from what differs.
     """
-    rows = torch.cat([v.reshape(-1, v.shape[-1]) for v in vectors[:SPREAD_TEXTS]])
+    rows = torch.cat([v.reshape(-1, v.shape[-1]) for v in features[:SPREAD_TEXTS]])
     return rows.mean(0), rows.std(0).clamp(min=1e-6)
 
 
-def _scaled(vectors: Sequence[Tensor], spread: tuple[Tensor, Tensor]) -> list[Tensor]:
-    mean, deviation = spread
-    return [(v - mean) / deviation for v in vectors]
+def width(rows: Tensor) -> float:
+    """Return how far standardised vectors spread, the mean of their entries' deviations.
 
-
-def _width(scaled: Sequence[Tensor]) -> float:
-    """Return how far vectors spread, the mean of their entries' deviations; 1 as in English.
-
-    A least-squares map draws what it does not know together: heads are shown less than in English.
+    1 as in English. A least-squares map draws what it does not know together: heads then see
+    smaller differences than in English.
     """
-    rows = torch.cat([v.reshape(-1, v.shape[-1]) for v in scaled])
     return round(float(rows.std(0).mean()), 4)
 
 
-def _labelled(
-    settings: TransferSettings,
-    context: TrialContext,
-    language: str,
-    split: str,
-    maps: Tensor | None,
-) -> tuple[list[Tensor], list[tuple[str, ...]]]:
-    """Return the vectors of each sentence's tokens, ``(length, dim)``, and the tokens' tags."""
-    examples = transfer_data.examples("ner", settings, language, split)
-    vectors = _vectors(settings, language, examples, 0, maps, context)
-    return vectors, [e.labels[: settings.longest] for e in examples]
-
-
-def _vectors(
+def token_vectors(
     settings: TransferSettings,
     language: str,
     examples: Sequence[Example],
@@ -168,34 +257,60 @@ def _vectors(
     maps: Tensor | None,
     context: TrialContext,
 ) -> list[Tensor]:
-    """Return the vectors of each example's tokens, ``(length, dim)``."""
-    reader = settings.source_model if language == settings.source else settings.target_reader
+    """Return the vectors of each example's tokens, ``(length, dim)``, the mean of all layers."""
     artificial = settings.corpus == "artificial"
     read, places = [], []
     for example in examples:
         tokens = example.texts[number][: settings.longest]
-        words, place = (
-            (list(tokens), list(range(len(tokens))))
-            if artificial
-            else words_of_characters(tokens, language)
-        )
-        read.append(features.as_read(words, language, artificial))
+        words, place = (list(tokens), list(range(len(tokens))))
+        if not artificial:
+            words, place = words_of_characters(tokens, language)
+        read.append(text.as_read(words, language, artificial))
         places.append(place)
-    vectors = features.kept(reader, read, settings.layer, maps, context.device)
-    return [v if len(p) == len(v) else v[p] for v, p in zip(vectors, places, strict=True)]
+    reader = _languages(settings, language)
+    features = vectors.kept(settings.model, reader, read, "mean", maps, context.device)
+    return [v if len(p) == len(v) else v[p] for v, p in zip(features, places, strict=True)]
 
 
-def _maps(settings: TransferSettings, system: str, context: TrialContext) -> Tensor | None:
-    """Return W where the system has it: the head is the same, English is left as it is."""
-    if not TRANSFER[system.split(":", 1)[1]][1]:
+def _languages(settings: TransferSettings, language: str) -> tuple[str, ...]:
+    """Return the languages of the model that reads one of them."""
+    return settings.model.languages(settings.target if settings.model.joint else language)
+
+
+def words_of_characters(characters: Sequence[str], language: str) -> tuple[list[str], list[int]]:
+    """Return the words of a sentence and, of each of its tokens, the word it stands in.
+
+    Chinese entities are annotated per character, and language models read words: each character
+    takes the vector of its word.
+
+    Args:
+        characters: tokens of a character or more; other languages' tokens are words already.
+        language: its code.
+
+    Example:
+        >>> words_of_characters(["a", "b"], "en")
+        (['a', 'b'], [0, 1])
+    """
+    if language not in SEGMENTED_LANGUAGES:
+        return list(characters), list(range(len(characters)))
+    plain = [simplified(token, language) for token in characters]
+    words = tokenise("".join(plain), language)
+    if "".join(words) != "".join(plain):  # a token that no segmenter keeps, such as a space
+        return plain, list(range(len(plain)))
+    ends = [number for number, word in enumerate(words) for _ in word]
+    places, at = [], 0
+    for token in plain:
+        places.append(ends[at])
+        at += len(token)
+    return words, places
+
+
+def maps_of(settings: TransferSettings, system: str, context: TrialContext) -> Tensor | None:
+    """Return W where the system has it."""
+    if "+Proj" not in system:
         return None
-    return anchors.projection(
-        settings.source_model,
-        settings.target_reader,
-        (settings.source, settings.target),
-        settings.anchor_sentences,
-        settings.map,
-        context.device,
+    return vectors.projection(
+        settings.model, settings.target, settings.anchor_sentences, settings.map, context.device
     )
 
 
@@ -204,33 +319,32 @@ def _result(
     cells: list[Cell],
     signatures: dict[str, str],
     fits: Sequence[Fit],
-    seen: int,
     widths: Widths,
     context: TrialContext,
 ) -> TrialResult:
-    models: dict[str, LanguageModelSettings] = {"source": settings.source_model}
-    if settings.target_model is not None:
-        models["target"] = settings.target_model
-    head = settings.tagger or settings.classifier
-    assert head is not None
     details: dict[str, Any] = {
-        "dev_scores": [fit.dev_scores for fit in fits],
-        "train_loss": [fit.losses for fit in fits],
-        "best_epoch": [fit.best_epoch for fit in fits],
-        "most_epochs": head.epochs,
+        "dev_scores": [done.dev_scores for done in fits],
+        "train_loss": [done.losses for done in fits],
+        "best_epoch": [done.best_epoch for done in fits],
+        "most_epochs": settings.head.epochs,
         "target_width": widths,
         "language_models": 1,  # seeds are of the heads: every cell rests on one pretraining
     }
+    readers = (
+        {"source": SOURCE}
+        if settings.model.joint
+        else {"source": SOURCE, "target": settings.target}
+    )
     contents = {}
-    for name, each in models.items():
-        model = artefacts.load(each, context.device)
-        details[f"{name} model"] = {k: v for k, v in model.log.items() if k != "content"}
+    for name, language in readers.items():
+        model = training.load(settings.model, _languages(settings, language), context.device)
+        details[f"{name} model"] = model.curves
         contents[f"{name} language model"] = model.content
     return TrialResult(
         cells,
         details,
         signatures,
-        training_tokens=seen,
-        training_seconds=sum(fit.seconds for fit in fits),
+        training_tokens=sum(done.tokens for done in fits),
+        training_seconds=sum(done.seconds for done in fits),
         artefacts=contents,
     )

@@ -1,24 +1,215 @@
-"""Word sense disambiguation: the trials of Table 2."""
+"""Word sense disambiguation by the nearest centroid, with back-off (Table 2).
 
-from collections.abc import Callable, Sequence
+The centroid of a sense is the mean of the contextual vectors of the words annotated with it,
+brought to length 1. A word gets the sense of the nearest centroid: of all senses there are, as the
+script that the authors adapted does, or of its lemma's alone. A lemma that was never seen gets its
+first sense in the inventory. The scorer is that of the unified framework.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn import functional
 
-from xlrepro.data.readers.senses import SenseSentence
-from xlrepro.papers.sense_alignment import disambiguation, features, sense_data
-from xlrepro.papers.sense_alignment.disambiguation import Instances, NearestCentroid
-from xlrepro.papers.sense_alignment.pretraining import artefacts
-from xlrepro.papers.sense_alignment.pretraining.text import SOURCE
-from xlrepro.papers.sense_alignment.settings import DisambiguationSettings, validated
+from xlrepro.data.readers.senses import SenseSentence, lemma_of
+from xlrepro.errors import DataError
+from xlrepro.papers.sense_alignment import data, text, training, vectors
+from xlrepro.papers.sense_alignment.settings import SOURCE, DisambiguationSettings
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 
 METRIC = "F1"
 SIGNATURE = "f1|level:word sense|scorer:unified framework|totals:official|v:1"
+
+# WordNet's kinds of words as sense keys name them; 5 is a satellite adjective.
+KINDS = {"N": "1", "V": "2", "J": "35", "A": "35", "R": "4"}
+
+
+@dataclass(frozen=True)
+class Instances:
+    """Annotated words.
+
+    Attributes:
+        vectors: contextual vectors. ``(instances, dim)``
+        lemmas: of each.
+        kinds: what may stand behind the ``%`` of its senses' keys: ``"1"`` noun, ``"2"`` verb,
+            ``"35"`` adjective, ``"4"`` adverb; empty where the tag does not say.
+        senses: right answers of each.
+    """
+
+    vectors: Tensor
+    lemmas: list[str]
+    kinds: list[str]
+    senses: list[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        """Return the number of annotated words."""
+        return len(self.lemmas)
+
+
+def kind_of(tag: str) -> str:
+    """Return the kinds of senses that a word with this part of speech may have.
+
+    Example:
+        >>> kind_of("NNS"), kind_of("ADJ"), kind_of("ADV"), kind_of("DET")
+        ('1', '35', '4', '')
+    """
+    upper = tag.upper()
+    if upper in ("ADV", "RB", "RBR", "RBS"):
+        return "4"
+    return KINDS.get(upper[:1], "") if upper not in ("ADP", "AUX") else ""
+
+
+def words_of(sentence: SenseSentence) -> tuple[list[str], list[slice]]:
+    """Return the words of a sentence, those joined by underscores apart, and where each stands.
+
+    Example:
+        >>> sentence = SenseSentence(("It", "took_place"), ("it", "take_place"), ("", ""),
+        ...     ((), ("take_place%2",)), (None, None))
+        >>> words_of(sentence)
+        (['It', 'took', 'place'], [slice(0, 1, None), slice(1, 3, None)])
+    """
+    words: list[str] = []
+    places = []
+    for token in sentence.tokens:
+        parts = [part for part in token.split("_") if part] or [token]
+        places.append(slice(len(words), len(words) + len(parts)))
+        words += parts
+    return words, places
+
+
+def instances(sentences: Sequence[SenseSentence], vectors: Sequence[Tensor]) -> Instances:
+    """Return the annotated words; one of several words has their mean.
+
+    Args:
+        sentences: words with senses.
+        vectors: of the words that :func:`words_of` gives. ``(length, dim)`` per sentence
+    """
+    means: list[Tensor] = []
+    lemmas, kinds, senses = [], [], []
+    for sentence, states in zip(sentences, vectors, strict=True):
+        _, places = words_of(sentence)
+        for i, keys in enumerate(sentence.senses):
+            if keys:
+                means.append(states[places[i]].mean(0))
+                lemmas.append(sentence.lemmas[i].lower())
+                kinds.append(kind_of(sentence.tags[i]))
+                senses.append(keys)
+    if not means:
+        raise DataError("there are no annotated words: is this a corpus of word senses?")
+    return Instances(torch.stack(means), lemmas, kinds, senses)
+
+
+class NearestCentroid:
+    """Senses as centroids of annotated words.
+
+    Args:
+        training: annotated words; of several keys of a word all count.
+        inventory: senses of each lemma in the inventory's order, for what was never seen.
+    """
+
+    def __init__(self, training: Instances, inventory: Mapping[str, Sequence[str]]) -> None:
+        pairs = [(i, key) for i, keys in enumerate(training.senses) for key in keys]
+        self.counts = Counter(key for _, key in pairs)
+        self.senses = sorted(self.counts)
+        self.inventory = inventory
+        number = {sense: i for i, sense in enumerate(self.senses)}
+        # shape: (senses, dim)
+        total = training.vectors.new_zeros(len(self.senses), training.vectors.shape[1])
+        rows = torch.tensor([number[key] for _, key in pairs])
+        total.index_add_(0, rows, training.vectors[torch.tensor([i for i, _ in pairs])])
+        # A sum and a mean point the same way.
+        self.centroids = functional.normalize(total, dim=-1)
+        self.of_lemma: dict[str, list[int]] = {}
+        for i, sense in enumerate(self.senses):
+            self.of_lemma.setdefault(lemma_of(sense), []).append(i)
+
+    def among_all(self, words: Instances) -> list[str | None]:
+        """Return the nearest sense of each word among all senses (the script)."""
+        best: list[int] = []
+        for part in words.vectors.split(256):
+            best += (part @ self.centroids.T).argmax(-1).tolist()
+        return [
+            self.senses[place] if lemma in self.of_lemma else self.first_sense(lemma, kind)
+            for place, lemma, kind in zip(best, words.lemmas, words.kinds, strict=True)
+        ]
+
+    def of_the_lemma(self, words: Instances) -> list[str | None]:
+        """Return the nearest sense of each word among those of its lemma and part of speech."""
+        answers: list[str | None] = []
+        for vector, lemma, kind in zip(words.vectors, words.lemmas, words.kinds, strict=True):
+            places = self._seen(lemma, kind)
+            if places:
+                best = int((self.centroids[places] @ vector).argmax())
+                answers.append(self.senses[places[best]])
+            else:
+                answers.append(self.first_sense(lemma, kind))
+        return answers
+
+    def most_frequent(self, words: Instances) -> list[str | None]:
+        """Return the sense that each lemma has most often in training, first of equals."""
+        answers: list[str | None] = []
+        for lemma, kind in zip(words.lemmas, words.kinds, strict=True):
+            seen = [self.senses[i] for i in self._seen(lemma, kind)]
+            order = {sense: i for i, sense in enumerate(self.inventory.get(lemma, ()))}
+            seen.sort(key=lambda sense: (-self.counts[sense], order.get(sense, len(order))))
+            answers.append(seen[0] if seen else self.first_sense(lemma, kind))
+        return answers
+
+    def first_senses(self, words: Instances) -> list[str | None]:
+        """Return the first sense of each word in the inventory."""
+        return [self.first_sense(*pair) for pair in zip(words.lemmas, words.kinds, strict=True)]
+
+    def first_sense(self, lemma: str, kind: str) -> str | None:
+        """Return the first sense of a lemma and part of speech; None where it has none."""
+        listed = self.inventory.get(lemma, ())
+        return next((s for s in listed if _fits(s, kind)), None)
+
+    def _seen(self, lemma: str, kind: str) -> list[int]:
+        return [i for i in self.of_lemma.get(lemma, []) if _fits(self.senses[i], kind)]
+
+
+def _fits(sense: str, kind: str) -> bool:
+    """Tell whether a sense's key is of a kind; keys without one fit any."""
+    return not kind or sense.partition("%")[2][:1] in kind or ":" not in sense
+
+
+def right(answers: Sequence[str | None], senses: Sequence[Sequence[str]]) -> list[bool]:
+    """Return whether each answer is among the right ones."""
+    return [a is not None and a in keys for a, keys in zip(answers, senses, strict=True)]
+
+
+def f1(right_answers: int, answered: int, total: int) -> float:
+    """Return the scorer's F1 as a fraction: precision over answers, recall over all instances.
+
+    Args:
+        right_answers: answers among the gold senses.
+        answered: instances with an answer.
+        total: instances of the official set, those without an answer here too.
+
+    Raises:
+        DataError: where there is nothing to score.
+
+    Example:
+        >>> f1(50, 90, 110)
+        0.5
+    """
+    if total < 1 or answered > total:
+        raise DataError(f"{answered} answers for {total} instances cannot be scored")
+    if not right_answers:
+        return 0.0
+    precision, recall = right_answers / answered, right_answers / total
+    return 2 * precision * recall / (precision + recall)
+
+
+# -- trials
+
 # What a block of rows answers with.
-Answer = Callable[[NearestCentroid, Instances], list[str | None]]
-ANSWERS: dict[str, Answer] = {
+ANSWERS: dict[str, Callable[[NearestCentroid, Instances], list[str | None]]] = {
     "wsd": NearestCentroid.among_all,
     "lemma": NearestCentroid.of_the_lemma,
     "baseline:most frequent sense": NearestCentroid.most_frequent,
@@ -33,27 +224,30 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     ``wsd-time`` and ``lemma-time``, whose models differ. Details: a 95 % interval over instances of
     each cell, by bootstrap; the training of the language model.
     """
-    settings = validated(trial.settings, trial.label, DisambiguationSettings)
-    pairs = settings.model.text.ambiguous if settings.model else 0
-    inventory = sense_data.inventory(settings.corpus, pairs)
-    classifier = NearestCentroid(
-        _instances(sense_data.training(settings, pairs), settings, trial.seed, context), inventory
-    )
+    settings = trial.typed(DisambiguationSettings)
+    model, pairs = None, 0
+    if settings.model is not None:
+        chosen = settings.model.model_copy(update={"seed": trial.seed})
+        model, pairs = (
+            training.load(chosen, chosen.languages(), context.device),
+            (chosen.text.ambiguous),
+        )
+    read = _reader(settings, model, context)
+    annotated = read(data.sense_training(settings, pairs))
+    classifier = NearestCentroid(annotated, data.inventory(settings.corpus, pairs))
     cells: list[Cell] = []
     intervals: dict[str, dict[str, list[float]]] = {system: {} for system in trial.systems}
     for number, name in enumerate(trial.columns):
-        sentences, total = sense_data.test_set(settings, pairs, name)
-        words = _instances(sentences, settings, trial.seed, context)
+        sentences, total = data.sense_test(settings, pairs, name)
+        words = read(sentences)
         for system in trial.systems:
             answer = ANSWERS.get(system) or ANSWERS[system.partition(":")[0].partition("-")[0]]
             answers = answer(classifier, words)
-            marks = disambiguation.right(answers, words.senses)
-            answered = sum(a is not None for a in answers)
-            value = disambiguation.f1(sum(marks), answered, total)
+            marks, answered = right(answers, words.senses), [a is not None for a in answers]
+            value = f1(sum(marks), sum(answered), total)
             cells.append(Cell(system, name, value, METRIC, "fraction"))
-            missing = total - len(marks)
             intervals[system][name] = bootstrap(
-                marks, [a is not None for a in answers], missing, settings.draws, trial.seed
+                marks, answered, total - len(marks), settings.draws, trial.seed
             )
         context.progress((number + 1) / len(trial.columns), name)
     details: dict[str, Any] = {
@@ -62,37 +256,30 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         "senses": len(classifier.senses),
     }
     result = TrialResult(cells, details, {METRIC: SIGNATURE})
-    if settings.model is not None:
-        model = artefacts.load(seeded(settings, trial.seed), context.device)
-        result.details["language_model"] = {k: v for k, v in model.log.items() if k != "content"}
+    if model is not None:
+        result.details["language_model"] = model.curves
         result.artefacts["language model"] = model.content
         result.training_tokens = model.log["tokens"]
         result.training_seconds = model.log["seconds"]
     return result
 
 
-def seeded(settings: DisambiguationSettings, seed: int) -> Any:
-    """Return the language model's settings with the trial's seed."""
-    assert settings.model is not None
-    return settings.model.model_copy(update={"seed": seed})
-
-
-def _instances(
-    sentences: Sequence[SenseSentence],
-    settings: DisambiguationSettings,
-    seed: int,
-    context: TrialContext,
-) -> Instances:
+def _reader(
+    settings: DisambiguationSettings, model: training.LanguageModel | None, context: TrialContext
+) -> Callable[[Sequence[SenseSentence]], Instances]:
+    """Return what brings sentences to instances with the vectors of the top layer (script)."""
     artificial = settings.corpus == "artificial"
-    # Underscores join the parts of a word in SemCor alone.
-    words = [list(s.tokens) if artificial else disambiguation.words_of(s)[0] for s in sentences]
-    read = [features.as_read(w, SOURCE, artificial) for w in words]
-    if settings.model is None:
-        vectors = [torch.zeros(len(w), 1) for w in read]
-    else:
-        model = seeded(settings, seed)
-        vectors = features.kept(model, read, settings.layer, device=context.device)
-    return disambiguation.instances(sentences, vectors)
+
+    def read(sentences: Sequence[SenseSentence]) -> Instances:
+        # Underscores join the parts of a word in SemCor alone.
+        words = [list(s.tokens) if artificial else words_of(s)[0] for s in sentences]
+        as_read = [text.as_read(w, SOURCE, artificial) for w in words]
+        if model is None:
+            return instances(sentences, [torch.zeros(len(w), 1) for w in as_read])
+        found = vectors.kept(model.settings, model.languages, as_read, "top", device=context.device)
+        return instances(sentences, found)
+
+    return read
 
 
 def bootstrap(
@@ -114,6 +301,6 @@ def bootstrap(
     scores = []
     for _ in range(draws):
         rows = random.integers(total, size=total)
-        scores.append(disambiguation.f1(int(marks[rows].sum()), int(given[rows].sum()), total))
+        scores.append(f1(int(marks[rows].sum()), int(given[rows].sum()), total))
     low, high = np.quantile(scores, (0.025, 0.975))
     return [round(float(low), 4), round(float(high), 4)]

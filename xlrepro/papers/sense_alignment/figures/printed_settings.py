@@ -5,11 +5,10 @@ from functools import reduce
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.tables.printed import own_entry, printed_entry
 from xlrepro.evidence.tables.table import Entry, Table, headings
-from xlrepro.papers.sense_alignment.experiments import PAPER, growing_model
-from xlrepro.papers.sense_alignment.language_model.settings import LanguageModelSettings
-from xlrepro.papers.sense_alignment.settings import presets
+from xlrepro.experiments import experiment
+from xlrepro.papers.sense_alignment.settings import GrowthSettings, LanguageModelSettings
 
-EXPERIMENT = f"{PAPER}/tables6_8"
+EXPERIMENT = "sense_alignment/tables6_8"
 # As the tables name a model -> our name of it.
 MODELS = {
     "SaELMo": "SaELMo",
@@ -21,23 +20,16 @@ PRODUCTS = {"batch_size": "n_gpus"}
 # Printed setting -> where ours stands.
 SETTINGS = {
     # Tables 6 and 8
-    "max_word_length": "network.characters_per_word",
     "batch_size": "training.streams",
     "char_cnn:embedding_dim": "network.character_dim",
-    "char_cnn:max_characters_per_token": "network.characters_per_word",
     "char_cnn:n_highway": "network.highways",
     "dropout": "network.dropout",
-    "lstm:cell_clip": "network.cell_clip",
     "lstm:dim": "network.cells",
-    "lstm:n_layers": "network.layers",
-    "lstm:proj_clip": "network.projection_clip",
     "lstm:projection_dim": "network.dim",
-    "all_clip_norm_val": "training.clip_norm",
     "unroll_steps": "training.unroll",
-    "n_negative_samples_batch": "senses.softmax.negatives",
+    "n_negative_samples_batch": "senses.negatives",
     "cluster_proj_dim": "senses.projection_dim",
     "pca_sample": "senses.queue",
-    "remove_less_frequent_contexts": "senses.pruning.floor",
     "learning_rate": "training.learning_rate",
     "sense_learning_rate": "senses.rate",
     # Table 7
@@ -58,7 +50,14 @@ SETTINGS = {
 # Not set but so in the networks.
 BUILT_IN: dict[str, float | str] = {
     "bidirectional": "True",
+    "max_word_length": 50,
+    "char_cnn:max_characters_per_token": 50,
     "char_cnn:n_characters": 261,
+    "lstm:cell_clip": 3.0,
+    "lstm:proj_clip": 3.0,
+    "lstm:n_layers": 2,
+    "all_clip_norm_val": 10.0,
+    "remove_less_frequent_contexts": 0.1,
     "lstm:use_skip_connections": "True",
     "directionality": "bidi",
     "hidden_act": "gelu",
@@ -83,7 +82,7 @@ NOT_HERE = {
 
 def settings_table() -> Table:
     """Render the printed settings and ours: a row per model and setting, a column per profile."""
-    profiles = list(presets("tables"))
+    profiles = list(experiment(EXPERIMENT).profiles)
     printed: dict[str, dict[str, ReportedCell]] = {}
     for cell in load_reported().cells(EXPERIMENT, context=True):
         printed.setdefault(cell.name, {})[cell.column] = cell
@@ -108,6 +107,14 @@ def settings_table() -> Table:
     )
     names = headings("model", "setting", "printed", *profiles, numeric=("printed", *profiles))
     return Table(caption, names, tuple(rows))
+
+
+def growing_model(profile: str, name: str) -> LanguageModelSettings:
+    """Return the settings of a language model of Tables 6 to 8."""
+    (trial,) = experiment(EXPERIMENT).trials(profile, [f"alive:{name}"], seeds=[0])
+    model = trial.typed(GrowthSettings).model
+    assert model is not None
+    return model
 
 
 def own_value(settings: LanguageModelSettings, name: str) -> float | str | None:

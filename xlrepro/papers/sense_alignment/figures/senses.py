@@ -16,7 +16,7 @@ from xlrepro.evidence.figures.drawing import (
 )
 from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.tables.table import number
-from xlrepro.papers.sense_alignment.growth import BANDS
+from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials.record import Record
 
 NAMED = 2  # of the other words near a sense, so many are written out

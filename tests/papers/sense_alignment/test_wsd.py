@@ -6,11 +6,10 @@ import torch
 from xlrepro.data import registry
 from xlrepro.data.readers.senses import SenseSentence, read_senses
 from xlrepro.errors import DataError
-from xlrepro.papers.sense_alignment import disambiguation, features, sense_data, wsd
-from xlrepro.papers.sense_alignment.disambiguation import Instances, NearestCentroid
-from xlrepro.papers.sense_alignment.pretraining import text
+from xlrepro.experiments import experiment
+from xlrepro.papers.sense_alignment import data, wsd
 from xlrepro.papers.sense_alignment.settings import DisambiguationSettings
-from xlrepro.papers.sense_alignment.systems import language_model
+from xlrepro.papers.sense_alignment.wsd import Instances, NearestCentroid
 
 INVENTORY = {
     "bank": ["bank%1:17:01::", "bank%1:14:00::", "bank%2:40:00::"],
@@ -64,14 +63,14 @@ def test_rows_without_vectors_take_the_most_frequent_and_the_first_sense():
 
 def test_any_of_several_keys_is_right_and_no_answer_is_wrong():
     answers = CLASSIFIER.among_all(TEST)
-    assert disambiguation.right(answers, TEST.senses) == [False, True, True, False]
+    assert wsd.right(answers, TEST.senses) == [False, True, True, False]
 
 
 def test_f1_counts_official_instances_that_have_no_answer():
-    assert disambiguation.f1(6, 8, 12) == pytest.approx(2 * (6 / 8) * (6 / 12) / (6 / 8 + 6 / 12))
-    assert disambiguation.f1(0, 3, 3) == 0.0
+    assert wsd.f1(6, 8, 12) == pytest.approx(2 * (6 / 8) * (6 / 12) / (6 / 8 + 6 / 12))
+    assert wsd.f1(0, 3, 3) == 0.0
     with pytest.raises(DataError, match="9 answers"):
-        disambiguation.f1(1, 9, 8)
+        wsd.f1(1, 9, 8)
 
 
 def test_a_word_of_several_parts_has_their_mean():
@@ -83,35 +82,30 @@ def test_a_word_of_several_parts_has_their_mean():
         (None,) * 2,
     )
     vectors = torch.tensor([[9.0], [2.0], [4.0]])
-    found = disambiguation.instances([sentence], [vectors])
+    found = wsd.instances([sentence], [vectors])
     assert found.vectors.tolist() == [[3.0]]
     assert (found.lemmas, found.kinds) == (["take_place"], ["2"])
 
 
 def test_an_interval_over_instances_holds_the_score():
     low, high = wsd.bootstrap([True] * 60 + [False] * 40, [True] * 100, 10, 200, seed=0)
-    score = disambiguation.f1(60, 100, 110)
+    score = wsd.f1(60, 100, 110)
     assert low < score < high
     assert high - low < 0.25
 
 
 def test_instances_without_a_place_count_in_an_interval_and_are_never_right():
     low, high = wsd.bootstrap([True] * 100, [True] * 100, 100, 200, seed=0)
-    assert low < disambiguation.f1(100, 100, 200) < high < 0.8
+    assert low < wsd.f1(100, 100, 200) < high < 0.8
 
 
 def test_artificial_text_has_ambiguous_lemmas_with_their_true_senses():
     settings = DisambiguationSettings(corpus="artificial", train_sentences=60, test_sentences=20)
-    sentences = sense_data.training(settings, 40)
-    inventory = sense_data.inventory("artificial", 40)
+    sentences = data.sense_training(settings, 40)
+    inventory = data.inventory("artificial", 40)
     keys = {(lemma, key) for s in sentences for lemma, ks in zip(s.lemmas, s.senses) for key in ks}
     assert all(key in inventory[lemma] for lemma, key in keys)
     assert len({lemma for lemma, _ in keys}) < len(keys)
-
-
-def placed_sets():
-    settings = DisambiguationSettings(corpus="wordnet")
-    return [(name, sense_data.test_set(settings, 0, name)[0]) for name in sense_data.TEST_SETS]
 
 
 def official(answers, gold, total):
@@ -131,23 +125,23 @@ def test_wrong_and_missing_answers_and_those_of_several_keys_score_as_counted_by
         None,
         "a%1",
     ]  # right, second key, wrong, none, wrong
-    marks = disambiguation.right(answers, gold)
+    marks = wsd.right(answers, gold)
     assert marks == [True, True, False, False, False]
-    found = disambiguation.f1(sum(marks), 4, 6)  # of six instances one has no place
+    found = wsd.f1(sum(marks), 4, 6)  # of six instances one has no place
     assert found == pytest.approx(official(answers, gold, 6)) == pytest.approx(2 / 5)
 
 
 @pytest.mark.mirror
 @pytest.mark.parametrize("name", ["SE2", "SE3", "SE07", "SE13", "SE15"])
 def test_right_wrong_and_missing_answers_on_the_gold_files_score_as_the_official_scorer_says(name):
-    entry = sense_data.TEST_SETS[name]
+    entry = data.TEST_SETS[name]
     path = registry.fetch(entry.dataset, entry.file, progress=False)
     gold = [keys for s in read_senses(path, entry.layout) for keys in s.senses if keys]
     # of seven answers one is missing, two are wrong; of several keys the last one is given
     answers = [{0: None, 1: "x%1", 2: "x%1"}.get(i % 7, keys[-1]) for i, keys in enumerate(gold)]
-    marks = disambiguation.right(answers, gold)
+    marks = wsd.right(answers, gold)
     answered = sum(answer is not None for answer in answers)
-    found = disambiguation.f1(sum(marks), answered, entry.total)
+    found = wsd.f1(sum(marks), answered, entry.total)
     assert found == pytest.approx(official(answers, gold, entry.total))
     assert any(len(keys) > 1 for keys in gold)
 
@@ -155,52 +149,28 @@ def test_right_wrong_and_missing_answers_on_the_gold_files_score_as_the_official
 @pytest.mark.mirror
 def test_all_official_instances_count_and_74_of_them_have_no_place():
     """As many as Raganato et al. (2017, Table 1) count; of SemEval-2007 those that there are."""
-    counted = {name: entry.total for name, entry in sense_data.TEST_SETS.items()}
+    counted = {name: entry.total for name, entry in data.TEST_SETS.items()}
     assert counted == {"SE2": 2282, "SE3": 1850, "SE07": 465, "SE13": 1644, "SE15": 1022}
     settings = DisambiguationSettings(corpus="wordnet")
     missing = {}
     for name in counted:
-        sentences, total = sense_data.test_set(settings, 0, name)
+        sentences, total = data.sense_test(settings, 0, name)
         missing[name] = total - sum(bool(keys) for s in sentences for keys in s.senses)
     assert missing == {"SE2": 42, "SE3": 17, "SE07": 0, "SE13": 7, "SE15": 8}
 
 
-@pytest.mark.mirror
-def test_so_many_gold_senses_are_not_in_the_inventory_as_sa30_says():
-    listed = {key for keys in sense_data.inventory("wordnet", 0).values() for key in keys}
-    unlisted = {
-        name: sum(bool(keys) and not listed & {*keys} for s in sentences for keys in s.senses)
-        for name, sentences in placed_sets()
-    }
-    assert (sum(unlisted.values()), unlisted["SE13"]) == (161, 101)
-    assert 100 * unlisted["SE13"] / sense_data.TEST_SETS["SE13"].total < 6.2
-
-
-@pytest.mark.mirror
-def test_so_many_words_of_disambiguation_are_unknown_to_bert_as_sa50_says():
-    chosen = language_model("open", "BERT-Tiny")
-    read = text.read(chosen)
-    known, shares = {*read.words[: read.known]}, []
-    for _, sentences in placed_sets():
-        unknown = []
-        for s in sentences:
-            words, places = disambiguation.words_of(s)
-            as_read = features.as_read(words, "en")
-            parts = [as_read[place] for place, keys in zip(places, s.senses) if keys]
-            unknown += [not known & {*own} for own in parts]
-        shares.append(round(100 * sum(unknown) / len(unknown)))
-    assert (min(shares), max(shares)) == (19, 30)
-
-
-@pytest.mark.mirror
-def test_gold_answers_score_as_the_official_scorer_says():
-    """All placed instances right: precision 1, recall placed / official."""
-    for name, placed in (("SE2", 2240), ("SE3", 1833), ("SE13", 1637), ("SE15", 1014)):
-        entry = sense_data.TEST_SETS[name]
-        path = registry.fetch(entry.dataset, entry.file, progress=False)
-        gold = [keys for s in read_senses(path, entry.layout) for keys in s.senses if keys]
-        marks = disambiguation.right([keys[0] for keys in gold], gold)
-        recall = placed / entry.total
-        assert len(gold) == placed
-        found = disambiguation.f1(sum(marks), len(gold), entry.total)
-        assert found == pytest.approx(2 * recall / (1 + recall))
+def test_rows_have_the_language_model_that_their_name_says():
+    table = experiment("sense_alignment/table2")
+    trials = table.all_trials("open", [0])
+    rows = {system.identifier for system in table.systems}
+    assert {system for trial in trials for system in trial.systems} == rows
+    for trial in trials:
+        (name,) = {system.split(":", 1)[1] for system in trial.systems}
+        model = trial.typed(DisambiguationSettings).model
+        if trial.systems[0].startswith("baseline:"):
+            assert model is None
+            continue
+        assert model.network.family == ("bert" if "BERT" in name else "bilm")
+        assert model.senses.senses == (5 if name.startswith("Sa") else 1)
+        assert (model.senses.begin == "states") == name.endswith(" (from states)")
+        assert (model.training.steps < 7800) == ("-time" in trial.systems[0])

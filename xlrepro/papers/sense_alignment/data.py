@@ -1,11 +1,12 @@
-"""Labelled sentences of Tables 3 to 5 by the names that settings use: open, artificial, supplied.
+"""Labelled text of Tables 2 to 5: words with senses, entities, reviews, pairs of sentences.
 
-No text of a target language is read here before a head has been trained and chosen on English.
+Each open, artificial or supplied, by the names that settings use. No text of a target language is
+read here before a head has been trained and chosen on English.
 """
 
 import itertools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,14 +20,121 @@ from xlrepro.artificial.semantics import contradicted, sentiment, weakened
 from xlrepro.artificial.tree import Realisation
 from xlrepro.data import loading, registry
 from xlrepro.data.readers import conll_ner
-from xlrepro.data.readers.tsv import read_rows
+from xlrepro.data.readers.labelled import read_pairs, read_reviews
+from xlrepro.data.readers.senses import SenseSentence, read_senses
 from xlrepro.data.sentences import Sentence
-from xlrepro.data.supplied import size
 from xlrepro.errors import DataError
-from xlrepro.papers.sense_alignment.pretraining import text
-from xlrepro.papers.sense_alignment.settings import TransferSettings
+from xlrepro.papers.sense_alignment import text
+from xlrepro.papers.sense_alignment.settings import (
+    MULTINLI,
+    SOURCE,
+    DisambiguationSettings,
+    TransferSettings,
+    review_file,
+)
 from xlrepro.paths import supplied_dir
 from xlrepro.vectors.open.tokenise import tokenise
+
+# -- words with senses (Table 2)
+
+SEMCOR = ("en/brown1", "en/brown2", "en/brownv")
+INVENTORY_FILE = ("oewn-senses", "en/senses")
+ANNOTATED = ("nouns", "verbs", "adjectives")  # of an artificial language
+
+
+class TestSet(NamedTuple):
+    """A test set: its file, the layout of its columns, and how many instances count."""
+
+    dataset: str
+    file: str
+    layout: str
+    total: int
+
+
+# Totals of the unified framework; SemEval-2007 has 465 instances here and 455 there.
+TEST_SETS = {
+    "SE2": TestSet("wsd-unified", "en/senseval2", "unified", 2282),
+    "SE3": TestSet("wsd-unified", "en/senseval3", "unified", 1850),
+    "SE07": TestSet("wsd-naf", "en/semeval2007", "naf", 465),
+    "SE13": TestSet("wsd-unified", "en/semeval2013", "unified", 1644),
+    "SE15": TestSet("wsd-unified", "en/semeval2015", "unified", 1022),
+}
+
+
+def sense_training(settings: DisambiguationSettings, pairs: int) -> list[SenseSentence]:
+    """Return the annotated training text.
+
+    Args:
+        settings: of the trial.
+        pairs: of artificial languages: pairs of concepts that share a word.
+
+    Raises:
+        DataError: if a file is missing.
+    """
+    if settings.corpus == "artificial":
+        return _artificial_senses(pairs, settings.train_sentences or 0, "semcor")
+    paths = [registry.fetch("wsd-naf", file, progress=False) for file in SEMCOR]
+    return [s for path in paths for s in read_senses(path, "naf")][: settings.train_sentences]
+
+
+def sense_test(
+    settings: DisambiguationSettings, pairs: int, name: str
+) -> tuple[list[SenseSentence], int]:
+    """Return a test set and how many instances it has officially.
+
+    Raises:
+        DataError: if its file is missing.
+    """
+    if settings.corpus == "artificial":
+        sentences = _artificial_senses(pairs, settings.test_sentences or 0, name)
+    else:
+        entry = TEST_SETS[name]
+        path = registry.fetch(entry.dataset, entry.file, progress=False)
+        sentences = read_senses(path, entry.layout)
+        if settings.test_sentences is None:
+            return sentences, entry.total
+        sentences = sentences[: settings.test_sentences]
+    return sentences, sum(bool(keys) for s in sentences for keys in s.senses)
+
+
+@lru_cache(maxsize=2)
+def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
+    """Return the senses of each lemma, the most usual first."""
+    senses: dict[str, list[str]] = {}
+    if corpus == "artificial":
+        stems = text.family(pairs).language(SOURCE).lexicon.stems
+        for concept in sorted(load_ontology().concepts.values(), key=lambda c: (c.rank, c.key)):
+            stem = stems[concept.key]
+            senses.setdefault(stem, []).append(f"{stem}%{concept.key}")
+        return senses
+    for lemma, _, sense, _ in loading.load_rows(*INVENTORY_FILE):
+        senses.setdefault(lemma.lower().replace(" ", "_"), []).append(sense)
+    return senses
+
+
+@lru_cache(maxsize=16)
+def _artificial_senses(pairs: int, sentences: int, split: str) -> list[SenseSentence]:
+    """Return sentences of the artificial English, every content word with its concept as sense."""
+    family = text.family(pairs)
+    concepts, stems = load_ontology().concepts, family.language(SOURCE).lexicon.stems
+    made = []
+    for realised in family.realisations(SOURCE, sentences, f"senses {split}"):
+        words = realised.words
+        keys = [word.sense if word.sense in concepts else None for word in words]
+        annotated = [k if k and concepts[k].group in ANNOTATED else None for k in keys]
+        made.append(
+            SenseSentence(
+                tokens=tuple(word.form for word in words),
+                lemmas=tuple(stems[k] if k else w.form for k, w in zip(keys, words)),
+                tags=tuple(word.upos for word in words),
+                senses=tuple((f"{stems[k]}%{k}",) if k else () for k in annotated),
+                instances=(None,) * len(words),
+            )
+        )
+    return made
+
+
+# -- entities, reviews, pairs (Tables 3 to 5)
 
 NLI = ("contradiction", "entailment", "neutral")
 POLARITY = ("negative", "positive")
@@ -49,20 +157,20 @@ def examples(
     """Return the labelled examples of a split, cut to the settings' limit.
 
     Args:
-        task: ``"ner"``, ``"sentiment"`` or ``"inference"``.
+        task: ``"entities"``, ``"sentiment"`` or ``"inference"``.
         settings: of the trial.
         language: its code.
         split: ``"train"``, ``"dev"`` or ``"test"``.
         domain: of reviews.
 
     Raises:
-        DataError: if a file is missing or nothing is there.
+        DataError: if a file is missing or malformed, has an unknown label, or nothing is there.
     """
     limit = settings.train_sentences if split == "train" else settings.test_sentences
     if settings.corpus == "artificial":
-        pairs = settings.source_model.text.ambiguous
+        pairs = settings.model.text.ambiguous
         labelled = _artificial(task, pairs, language, split, domain, limit or 0)
-    elif task == "ner":
+    elif task == "entities":
         labelled = _entities(settings.corpus, language, split)
     elif task == "sentiment":
         labelled = _reviews(settings.corpus, language, split, domain)
@@ -71,9 +179,6 @@ def examples(
     if not labelled:
         raise DataError(f"{settings.corpus} {language}/{split} {domain} has nothing of {task}")
     return labelled[:limit]
-
-
-# -- artificial languages
 
 
 @lru_cache(maxsize=32)
@@ -86,7 +191,7 @@ def _artificial(
         return _artificial_pairs(pairs, language, split, limit)
     count = limit * DRAWN if task == "sentiment" else limit
     drawn = family.realisations(language, count, split, seed, "statements")
-    if task == "ner":
+    if task == "entities":
         made = [sentence_of(r) for r in drawn]
         return [Example((s.tokens,), s.entities or ()) for s in made]
     sides = [(r, sentiment(r.meaning)) for r in drawn]
@@ -124,9 +229,6 @@ def _words(realised: Realisation) -> tuple[str, ...]:
     return tuple(word.form for word in realised.words)
 
 
-# -- registered corpora
-
-
 def ner_file(corpus: str, language: str, split: str) -> str:
     """Return the file of a split; Chinese has labels for dev alone, which serves as its test."""
     if corpus == "panx-wikiann" and language == "zh":
@@ -150,8 +252,7 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
         rows = loading.load_rows(corpus, f"{language}/{split}")
         kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
     else:
-        (path,) = _supplied([f"{corpus}/{language}/{domain}/{split}.tsv"], 2)
-        kept = [(label, line) for label, line in read_rows(path, 2)]
+        kept = read_reviews(supplied_file(review_file(corpus, language, domain, split)))
     said = [(label, tuple(tokenise(line, language))) for label, line in kept]
     return [Example((words,), (label,)) for label, words in said if words]
 
@@ -164,8 +265,7 @@ def _inference(corpus: str, language: str, split: str) -> list[Example]:
     elif corpus == "xnli+sick":
         rows = _xnli_and_sick(split)
     else:
-        (path,) = _supplied([f"{corpus}/{split}.tsv"], 3)
-        rows = read_rows(path, 3)
+        rows = read_pairs(supplied_file(MULTINLI[split]))
     return [
         Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
         for p, h, label in rows
@@ -192,68 +292,17 @@ def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
     return pairs
 
 
-def _supplied(names: Sequence[str], columns: int) -> list[Path]:
-    """Return supplied files by their names below the folder of supplied files.
+def supplied_file(name: str) -> Path:
+    """Return a supplied file by its name below the folder of supplied files.
 
     Raises:
-        DataError: naming all that are not there.
+        DataError: if it is not there.
     """
-    paths = [supplied_dir() / name for name in names]
-    missing = [name for name, path in zip(names, paths, strict=True) if not path.is_file()]
-    if missing:
+    path = supplied_dir() / name
+    if not path.is_file():
         raise DataError(
-            f"no {', '.join(missing)} below {supplied_dir()}: put the corpus there, {columns} "
-            "columns, tabs between, or set XLREPRO_SUPPLIED to the folder above it"
+            f"no {name} below {supplied_dir()}: put it there, or set XLREPRO_SUPPLIED to the "
+            "folder above it"
         )
-    return paths
-
-
-def data_hashes(task: str, settings: TransferSettings) -> dict[str, str]:
-    """Return what identifies all that a trial reads: corpora, seed dictionary, its models' text.
-
-    Raises:
-        DataError: naming supplied files of the corpus that are missing.
-    """
-    hashes = {}
-    for model in (settings.source_model, settings.target_reader):
-        hashes["text/" + "-".join(model.languages)] = text.text_hash(model)
-    if settings.corpus == "artificial":
-        return hashes | {"artificial": f"family {text.FAMILY_SEED}"}
-    pairs = ("muse-full", f"{settings.source}-{settings.target}")  # W's, with any model
-    for name, file in (pairs, *_files(task, settings)):
-        hashes[f"{name}/{file}"] = registry.content_hash(name, file)
-    for path in _supplied_files(settings):
-        hashes[f"supplied/{path.relative_to(supplied_dir())}"] = size(path)
-    return hashes
-
-
-def _splits(settings: TransferSettings) -> list[tuple[str, str]]:
-    return [(settings.source, "train"), (settings.source, "dev"), (settings.target, "test")]
-
-
-def _files(task: str, settings: TransferSettings) -> list[tuple[str, str]]:
-    """Return the registered files that a trial reads, each by its corpus and name."""
-    corpus, splits = settings.corpus, _splits(settings)
-    if corpus == "panx-wikiann":
-        return [(corpus, ner_file(corpus, code, split)) for code, split in splits]
-    if corpus == "sentiment-umsab":
-        return [(corpus, f"{code}/{split}") for code, split in splits]
-    if task == "inference":
-        files = [("xnli", f"{settings.target}/test")]
-        if corpus == "xnli+sick":
-            files += [("xnli", "en/dev"), *(("sick", p) for p in ("train", "trial", "test"))]
-        return files
-    return []
-
-
-def _supplied_files(settings: TransferSettings) -> list[Path]:
-    """Return the supplied files that a trial reads besides its models' text."""
-    corpus = settings.corpus
-    if corpus == conll_ner.NAME:
-        return conll_ner.files(_splits(settings))
-    if corpus == "cls-acl10":
-        parts = itertools.product(settings.domains, _splits(settings))
-        return _supplied([f"{corpus}/{code}/{d}/{split}.tsv" for d, (code, split) in parts], 2)
-    if corpus == "multinli":
-        return _supplied([f"{corpus}/{split}.tsv" for split in ("train", "dev")], 3)
-    return []
+    registry.note_supplied(path)
+    return path

@@ -1,0 +1,103 @@
+"""The BERT over whole words: transformers' outputs, and with one sense a masked language model."""
+
+import pytest
+import torch
+from torch import nn
+from transformers import BertConfig, BertModel
+
+from tests.papers.sense_alignment.small_models import BERT, corpus, settings
+from xlrepro.papers.sense_alignment.bert import WordBert
+from xlrepro.papers.sense_alignment.settings import BertTinySizes
+from xlrepro.papers.sense_alignment.training import Run
+from xlrepro.training.steps import adamw
+
+SIZES = BertTinySizes(family="bert", dim=12, layers=3, heads=3, ff_dim=20, positions=9, dropout=0)
+
+
+def transformers_twin(ours, words, sizes):
+    """Return transformers' BERT with the weights of ours."""
+    config = BertConfig(
+        vocab_size=words,
+        pad_token_id=None,
+        hidden_size=sizes.dim,
+        num_hidden_layers=sizes.layers,
+        num_attention_heads=sizes.heads,
+        intermediate_size=sizes.ff_dim,
+        max_position_embeddings=sizes.positions,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    theirs = BertModel(config, add_pooling_layer=False).double().eval()
+    embeddings = theirs.embeddings
+    nn.init.zeros_(embeddings.token_type_embeddings.weight)  # a text is one segment
+    pairs = [
+        (embeddings.word_embeddings, ours.words),
+        (embeddings.position_embeddings, ours.positions),
+        (embeddings.LayerNorm, ours.norm),
+    ]
+    for layer, mine in zip(theirs.encoder.layer, ours.layers, strict=True):
+        attention = layer.attention.self
+        parts = zip(mine.project.weight.chunk(3), mine.project.bias.chunk(3), strict=True)
+        for linear, (weight, bias) in zip(
+            (attention.query, attention.key, attention.value), parts, strict=True
+        ):
+            linear.weight.data, linear.bias.data = weight.detach().clone(), bias.detach().clone()
+        pairs += [
+            (layer.attention.output.dense, mine.output),
+            (layer.attention.output.LayerNorm, mine.attention_norm),
+            (layer.intermediate.dense, mine.widen),
+            (layer.output.dense, mine.narrow),
+            (layer.output.LayerNorm, mine.feed_forward_norm),
+        ]
+    for part, mine in pairs:
+        part.load_state_dict(mine.state_dict())
+    return theirs
+
+
+def test_outputs_are_those_of_transformers():
+    torch.manual_seed(0)
+    ours = WordBert(17, SIZES).double().eval()
+    for parameter in ours.parameters():
+        parameter.data += 0.3 * torch.randn_like(parameter)  # biases and norms count too
+    ids = torch.randint(17, (4, 8))
+    theirs = transformers_twin(ours, 17, SIZES)(ids).last_hidden_state
+    torch.testing.assert_close(ours(ids), theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("senses", [{"senses": 1}, {"warmup": "tied", "warmup_steps": 99}])
+def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
+    text = corpus()
+    run = Run(settings(senses, BERT, {"steps": 10}), text, "cpu")
+    sizes = run.settings.network
+    bert = transformers_twin(run.model.encoder, text.known, sizes).train()
+    head = nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8, eps=1e-12)).double()
+    head.load_state_dict(run.model.transform.state_dict())
+    bias = nn.Parameter(torch.zeros(text.known, dtype=torch.double))
+    trained = [*(p for n, p in bert.named_parameters() if "token_type" not in n)]
+    parameters = [*trained, *head.parameters(), bias]
+    optimizer = adamw(parameters, 0.003)
+    for step in range(10):
+        batch = run.batches.masked(step)
+        states = head(bert(batch.ids).last_hidden_state[batch.hidden])
+        scores = states @ bert.embeddings.word_embeddings.weight.T + bias
+        loss = nn.functional.cross_entropy(scores, batch.gold)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, 1.0)
+        for group in optimizer.param_groups:
+            group["lr"] = run._rate(step)
+        optimizer.step()
+        assert run.update(step) == pytest.approx(loss.item(), abs=1e-10)
+
+
+def test_the_hidden_words_own_state_predicts_and_chooses(monkeypatch):
+    run, given = Run(settings({"warmup": "tied", "warmup_steps": 0}, BERT), corpus(), "cpu"), []
+    loss = run.model.output.loss
+    monkeypatch.setattr(run.model.output, "loss", lambda *a: (given.append(a[:3]), loss(*a))[1])
+    batch = run.batches.masked(0)
+    own = run.model.transform(run.model.encoder(batch.ids)[batch.hidden]).detach()
+    run.update(0)
+    ((predicting, choosing, words),) = given
+    assert torch.equal(words, batch.gold)
+    for states in (predicting, choosing):
+        torch.testing.assert_close(states.detach(), own, rtol=0, atol=1e-13)

@@ -1,0 +1,287 @@
+"""Training: the plain model's steps, warm-ups, resuming to the same bits, finished models."""
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.papers.sense_alignment.small_models import (
+    BERT,
+    BILM,
+    corpus,
+    model_of,
+    same_bits,
+    settings,
+)
+from xlrepro.errors import DataError
+from xlrepro.papers.sense_alignment import text, training
+from xlrepro.papers.sense_alignment.network import Window
+from xlrepro.papers.sense_alignment.text import Corpus
+from xlrepro.papers.sense_alignment.training import Run, Senses, pretrain
+
+FAILING = {"every": 1, "after": 1, "window": 3, "frequency": 1.0}  # all senses but the best one
+KINDS = {
+    "biLM": ({"pruning": FAILING}, {**BILM, "dropout": 0.1}),
+    "sampled": ({"negatives": 9}, BILM),
+    "from states": ({"begin": "states", "warmup": "copied", "warmup_steps": 5}, BILM),
+    "BERT": ({"warmup": "tied"}, {**BERT, "dropout": 0.1}),
+    "BERT from states": ({"begin": "states", "warmup": "tied", "warmup_steps": 5}, BERT),
+}
+
+
+@pytest.mark.parametrize(("senses", "network"), KINDS.values(), ids=KINDS)
+def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path, senses, network):
+    chosen, read = settings(senses, network), corpus()
+    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt", every=3)
+    for stop in (4, 7):  # one step after a checkpoint
+        pretrain(chosen, read, tmp_path / "broken.pt", every=3, stop_after=stop)
+    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt", every=3)
+    assert progress.losses == undisturbed.losses
+    assert resumed.alive == whole.alive
+    assert same_bits(whole.model, resumed.model)
+    if "pruning" in senses:
+        assert not bool(whole.model.parts()[0].on[:, 1:].all())
+
+
+def test_so_does_that_of_two_languages_as_at_open(tmp_path):
+    """Translations, empty states at each window, sampling."""
+    senses = {"warmup": "copied", "negatives": 9, "pruning": FAILING}
+    chosen = settings(
+        senses, training={"stateful": False, "steps": 14}, joint=True, dictionary=True
+    )
+    read = text.read(chosen, ("en", "de"))
+    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt", every=3)
+    for stop in (4, 7, 10):
+        pretrain(chosen, read, tmp_path / "broken.pt", every=3, stop_after=stop)
+    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt", every=3)
+    assert progress.losses == undisturbed.losses
+    assert same_bits(whole.model, resumed.model)
+
+
+# Dies in the middle of the fifth step, one step behind the checkpoint of the third.
+KILLED = """
+import os, signal, sys
+from xlrepro.papers.sense_alignment import training
+from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
+
+whole, training.pretrain.__defaults__ = training.Run._loss, ("cpu", print, 3, None)
+
+def dies(self, number):
+    if number == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return whole(self, number)
+
+training.Run._loss = dies
+training.load(LanguageModelSettings.model_validate_json(sys.argv[1]), ("en",))
+"""
+
+
+def test_a_killed_process_leaves_what_the_next_one_goes_on_from(tmp_path, monkeypatch):
+    chosen = settings({"warmup": "own"})
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "killed"))
+    told = [sys.executable, "-c", KILLED, chosen.model_dump_json()]
+    dead = subprocess.run(told, env=dict(os.environ), capture_output=True, check=False)
+    assert dead.returncode == -signal.SIGKILL, dead.stderr.decode()
+    checkpoint = training.checkpoint_path(chosen, ("en",))
+    assert checkpoint.is_file()
+    resumed = training.load(chosen, ("en",))
+    assert not checkpoint.is_file()
+
+    training._loaded.cache_clear()
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "undisturbed"))
+    undisturbed = training.load(chosen, ("en",))
+    assert resumed.content == undisturbed.content
+    assert resumed.log["loss_curve"] == undisturbed.log["loss_curve"]
+    for one, other in zip(resumed.parts, undisturbed.parts, strict=True):
+        assert one.vectors.equal(other.vectors)
+        assert one.centres.equal(other.centres)
+        assert one.alive.equal(other.alive)
+    training._loaded.cache_clear()
+
+
+class Harmful:
+    """A pickle that writes a file where it is loaded."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "harmful", "of another kind"])
+def test_a_damaged_model_is_named_in_one_line_and_runs_no_code(tmp_path, damage):
+    chosen = settings({"senses": 1})
+    folder, victim = tmp_path / "kept", tmp_path / "victim"
+    folder.mkdir()
+    training._build(chosen, ("en",), folder, "cpu")
+    assert training.read(chosen, ("en",), folder).languages == ("en",)
+    file = folder / "model.pt"
+    whole = file.read_bytes()
+    if damage == "harmful":
+        torch.save(Harmful(victim), file)
+    else:
+        cuts = {"cut": whole[:1000], "emptied": b"", "of another kind": pickle.dumps([1])}
+        file.write_bytes(cuts[damage])
+    with pytest.raises(DataError, match="kept is damaged") as error:
+        training.read(chosen, ("en",), folder)
+    assert "\n" not in str(error.value)
+    assert not victim.exists()
+
+
+def test_the_loss_falls():
+    run = Run(settings(training={"steps": 60}), corpus(sentences=8), "cpu")
+    losses = [run.step(number) for number in range(60)]
+    assert np.mean(losses[-10:]) < np.mean(losses[5:15]) - 0.3
+
+
+def test_berts_warm_up_is_tied_and_then_all_senses_begin_as_its_word_vectors():
+    run = Run(settings({"warmup": "tied", "warmup_steps": 3}, BERT), corpus(), "cpu")
+    for number in range(3):
+        run.step(number)
+    embedding = run.model.encoder.words.weight.detach().clone()
+    run._begin(3)
+    for vectors in run.model.output.vectors.values.view(19, 3, -1).unbind(1):
+        assert torch.equal(vectors, embedding)
+    assert run._optimizer.state == {}
+    # Linear from the first step on, of eight steps at first, then of the five that are left.
+    shares = [run._rate(number) / 0.003 for number in range(8)]
+    assert shares == pytest.approx([1, 1, 6 / 7, 1, 1, 3 / 4, 2 / 4, 1 / 4])
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+def test_a_window_begins_with_an_empty_state_unless_it_is_carried_over(stateful):
+    """The loss of a later window is that of its text read for itself, or it is not."""
+    chosen = settings({"senses": 1}, training={"stateful": stateful, "learning_rate": 1e-9})
+    run = Run(chosen, corpus(), "cpu")
+    run.step(0)
+    words = run.batches.window(1)
+    alone, _ = run.model.loss(Window(words, run._targets[words], None, 1, chosen.seed))
+    assert (run.update(1) == pytest.approx(float(alone.detach()), abs=1e-9)) is not stateful
+
+
+@pytest.mark.parametrize("name", ["ELMo", "SaELMo"])
+def test_open_models_are_trained_on_text_that_begins_as_it_is_read_later(name):
+    """With the state carried over, backward states of sentences read for themselves broke down."""
+    rows = (f"table2 wsd:{name}", f"figures4_7 purity:{name}")
+    assert not [row for row in rows if model_of(row, 0, "open").training.stateful]
+
+
+def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind():
+    """Each word from a text that ends before it: an explicit loop, in either direction."""
+    run = Run(settings(), corpus(known=5, unknown=3), "cpu")
+    for step in range(4):  # senses are several by then
+        run.step(step)
+    model, sentence = run.model.eval(), [5, 11, 7, 4]  # 11 is predicted as unknown
+    losses = []
+    for d, line in enumerate(([0, *sentence, 1], [1, *sentence[::-1], 0])):
+        part = model.parts()[d]
+        vectors = part.vectors.values.view(part.words, part.slots, -1)
+        for k in range(1, len(line)):
+            read = torch.tensor(line[:k]).expand(2, 1, -1)
+            state = model.encoder(model.encoder.vectors(read, model.characters))[0][-1][d, 0, -1]
+            scores = (vectors @ state).exp() * part.on
+            word = line[k] if line[k] < run.batches.corpus.known else 2
+            losses.append(-(scores[word].sum() / scores.sum()).log())
+    alone = Corpus.of([], run.batches.corpus.known, [[1]], held_out={"en": [np.array(sentence)]})
+    total, words = training.held_out(model, alone, "en")
+    assert words == 5
+    assert total == pytest.approx(float(torch.stack(losses).sum().detach()) / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_kept_model_chooses_senses_as_in_its_training(centred):
+    run = Run(settings({"centred": centred}), corpus(), "cpu")
+    for step in range(6):
+        run.step(step)
+    part = run.model.parts()[0]
+    words = torch.arange(part.words).repeat(20)
+    states = torch.randn(len(words), 6, dtype=torch.double)
+    everything = part.choose(words, states)
+    part.on[::2, 1] = False
+    found = Senses.of(part).choose(words, states)
+    assert torch.equal(found, part.choose(words, states))
+    assert not torch.equal(found, everything)
+
+
+# With one sense the model is the plain language model: losses, gradients, weights, ten steps.
+
+STEPS = 10
+CLOSE = {"rtol": 0, "atol": 1e-12}
+
+
+class PlainLanguageModel(nn.Module):
+    """An ordinary biLM: the encoder, and a linear layer with cross-entropy per direction."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.encoder = copy.deepcopy(model.encoder)
+        self.characters = model.characters
+        self.outputs = nn.ParameterList(
+            part.vectors.values.view(part.words, part.slots, -1)[:, 0].clone()
+            for part in model.parts()
+        )
+
+    def forward(self, words, targets, state, samples=None):
+        vectors = self.encoder.words(self.characters)[words]
+        layers, state = self.encoder(vectors[:, :, :-1], state)
+        losses = []
+        for d in range(2):
+            scores, gold = (layers[-1][d] @ self.outputs[d].T).flatten(0, 1), targets[d, :, 1:]
+            if samples is not None:  # all but the sample and each token's own word leave the sum
+                kept = nn.functional.one_hot(gold.flatten(), scores.shape[1]).bool()
+                kept[:, samples[d]] = True
+                scores = scores.masked_fill(~kept, -torch.inf)
+            losses.append(nn.functional.cross_entropy(scores, gold.flatten()))
+        return sum(losses) / 2, [(h.detach(), c.detach()) for h, c in state]
+
+
+# In its warm-up the sense-aware model is the plain one, too.
+ONE_SENSE = {
+    "no choice": {"senses": 1},
+    "warm-up": {"senses": 3, "warmup_steps": 99},
+    "no choice, sampled": {"senses": 1, "negatives": 5},
+    "warm-up, sampled": {"senses": 3, "warmup_steps": 99, "negatives": 5},
+}
+
+
+@pytest.mark.parametrize("norm", [10.0, 0.05])  # the latter cuts every gradient
+@pytest.mark.parametrize("senses", ONE_SENSE.values(), ids=ONE_SENSE)
+def test_ten_steps_with_one_sense_are_those_of_the_plain_model(monkeypatch, senses, norm):
+    """The code's factor on the loss, the words of a window, counts before gradients are cut."""
+    monkeypatch.setitem(training.CLIP_NORM, "bilm", norm)
+    run = Run(settings(senses, training={"steps": STEPS}), corpus(), "cpu")
+    plain = PlainLanguageModel(run.model)
+    optimizer = torch.optim.Adagrad(plain.parameters(), lr=0.2, initial_accumulator_value=1.0)
+    state = None
+    for step in range(STEPS):
+        words, samples = run.batches.window(step), None
+        if run.settings.senses.negatives:
+            drawn = [
+                part.sampler().draw([0, step, d], 5) for d, part in enumerate(run.model.parts())
+            ]
+            samples = [senses // run.model.parts()[0].slots for senses in drawn]
+        loss, state = plain(words, run._targets[words], state, samples)
+        optimizer.zero_grad()
+        (4 * loss).backward()
+        nn.utils.clip_grad_norm_(plain.parameters(), norm)
+        gradients = [p.grad.clone() for p in plain.encoder.parameters()]
+        optimizer.step()
+        assert run.update(step) == pytest.approx(loss.item(), abs=1e-12)
+        ours = [p.grad for p in run.model.encoder.parameters()]
+        for mine, theirs in zip(ours, gradients, strict=True):
+            torch.testing.assert_close(mine, theirs, **CLOSE)
+    for mine, theirs in zip(
+        run.model.encoder.parameters(), plain.encoder.parameters(), strict=True
+    ):
+        torch.testing.assert_close(mine, theirs, **CLOSE)
+    for part, theirs in zip(run.model.parts(), plain.outputs, strict=True):
+        mine = part.vectors.values.view(part.words, part.slots, -1)[:, 0]
+        torch.testing.assert_close(mine, theirs.data, **CLOSE)

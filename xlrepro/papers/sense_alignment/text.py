@@ -1,0 +1,433 @@
+"""The text of a language model: words as numbers, which words translate which, and batches.
+
+A corpus of a billion words does not fit into memory as Python's objects: it lies in the cache as
+32-bit numbers and is read through a memory map, and what a step reads follows from the seed and the
+step's number alone.
+"""
+
+import random
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from xlrepro import artefacts
+from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
+from xlrepro.data import loading, registry
+from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.errors import DataError
+from xlrepro.papers.sense_alignment.bert import MaskedWords
+from xlrepro.papers.sense_alignment.settings import (
+    MODEL_TEXT,
+    SOURCE,
+    LanguageModelSettings,
+    TextSettings,
+)
+from xlrepro.paths import supplied_dir
+from xlrepro.training.masking import mask_pieces
+from xlrepro.vectors.normalise import word_form
+from xlrepro.vectors.open.registered import file_hash, local_path
+from xlrepro.vectors.open.text import TextFile, text_files
+from xlrepro.vectors.open.tokenise import words_of
+
+FAMILY_SEED = 0
+BEGIN, END, UNKNOWN, MASK = SPECIAL = ("<S>", "</S>", "<UNK>", "<MASK>")
+FIRST, LAST, UNKNOWN_ID = map(SPECIAL.index, (BEGIN, END, UNKNOWN))
+USUAL_WORDS = 8  # of an artificial sentence
+FEWEST_WORDS = 3  # shorter lines are headings and list marks
+VERSION = 1  # raised when the code changes what is in the cache
+CHUNK = 1 << 22  # words renumbered at once
+
+
+@lru_cache(maxsize=4)
+def family(pairs: int) -> AmbiguousFamily:
+    """Return the artificial languages; in English, so many pairs of concepts share a word."""
+    return AmbiguousFamily(FAMILY_SEED, pairs, (SOURCE,))
+
+
+# -- sentences of a language
+
+
+def sentences(language: str, settings: TextSettings, alone: bool) -> Iterator[list[str]]:
+    """Yield a language's sentences, the held-out ones first, as words in stored form.
+
+    Args:
+        language: its code.
+        settings: of the text.
+        alone: whether the model reads this language only.
+
+    Raises:
+        DataError: if a file is missing.
+    """
+    limit = word_limit(language, settings, alone)
+    read = {"artificial": _artificial, "lists": _lists, "open": _open, "supplied": _supplied}
+    for sentence in read[settings.source](language, settings, limit):
+        if len(sentence) >= FEWEST_WORDS:
+            yield sentence
+
+
+def training_sentences(
+    language: str, settings: TextSettings, alone: bool, count: int
+) -> list[list[str]]:
+    """Return the first sentences that a language model learns from, at most ``count``."""
+    found, words = [], 0
+    limit = word_limit(language, settings, alone)
+    for sentence in islice(sentences(language, settings, alone), settings.held_out, None):
+        if words >= limit or len(found) == count:
+            break
+        found.append(sentence)
+        words += len(sentence)
+    return found
+
+
+def word_limit(language: str, settings: TextSettings, alone: bool) -> int:
+    """Return how many running words of a language a model reads at most."""
+    if alone and language == SOURCE and settings.english_words:
+        return settings.english_words
+    return settings.words
+
+
+def _artificial(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
+    """Yield sentences; more are made where the first ones have too few words."""
+    count, given = limit // USUAL_WORDS + settings.held_out, 0
+    while True:
+        made = _made_up(settings.ambiguous, language, count)
+        yield from map(list, made[given:])
+        given, count = count, 2 * count
+
+
+@lru_cache(maxsize=16)
+def _made_up(pairs: int, language: str, count: int) -> list[tuple[str, ...]]:
+    return family(pairs).text(language, count)
+
+
+def _lists(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
+    """Yield lists of nouns of one kind each, enough of them."""
+    count = limit // FEWEST_WORDS + settings.held_out
+    for made in lists(family(settings.ambiguous), language, count):
+        yield [word.form for word in made.words]
+
+
+def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
+    """Yield all lines of the open text in random order; a repeated line counts once."""
+    lines: dict[str, None] = {}
+    for file in text_files(language):
+        lines |= dict.fromkeys(line.strip() for line in _raw_lines(file))
+    order = list(lines)
+    random.Random(f"language model 0 {language}").shuffle(order)
+    for line in order:
+        yield [word for word in words_of(line, language) if word.strip()]
+
+
+def _raw_lines(file: TextFile) -> Iterator[str]:
+    if file.treebank:
+        for sentence in read_conllu(local_path(file.path)):
+            yield " ".join(sentence.tokens)
+        return
+    with open(local_path(file.path), encoding="utf-8") as rows:
+        for row in rows:
+            yield row if file.column is None else row.rstrip("\n").split("\t")[file.column]
+
+
+def _supplied(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
+    path = _supplied_file(language)
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield [word_form(word, language) for word in line.split()]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8: {error.reason}; convert it") from None
+
+
+def _supplied_file(language: str) -> Path:
+    path = supplied_dir() / MODEL_TEXT / f"{language}.txt"
+    if not path.is_file():
+        raise DataError(
+            f"{path} is missing: put tokenised {language} text there, a sentence a line"
+        )
+    registry.note_supplied(path)
+    return path
+
+
+# -- text as numbers
+
+
+@dataclass
+class Corpus:
+    """Text as numbers.
+
+    Attributes:
+        words: all distinct words: special ones, then by falling frequency. The first ``known`` are
+            the vocabulary that is predicted; the others are predicted as ``<UNK>``.
+        known: V.
+        tokens: running words of all sentences, one language after the other. ``(tokens,)`` int32
+        starts: where each sentence begins, and their end. ``(sentences + 1,)``
+        held_out: per language the sentences kept for the perplexity.
+        translations: per word of the vocabulary the words that translate it, -1 padded, or None.
+            ``(V, T)``
+    """
+
+    words: list[str]
+    known: int
+    tokens: np.ndarray
+    starts: np.ndarray
+    held_out: dict[str, list[np.ndarray]]
+    translations: Tensor | None = None
+
+    @classmethod
+    def of(cls, words: list[str], known: int, sentences: Sequence[Any], **more: Any) -> "Corpus":
+        """Make a corpus of sentences, each a list of numbers."""
+        starts = np.cumsum([0, *map(len, sentences)])
+        return cls(words, known, np.concatenate(sentences), starts, **({"held_out": {}} | more))
+
+
+def read(settings: LanguageModelSettings, languages: tuple[str, ...]) -> Corpus:
+    """Return the text that a language model learns from, memory-mapped from the cache.
+
+    Raises:
+        DataError: if a file is missing, or a language has no text.
+    """
+    inputs = {"version": VERSION, **recipe(settings, languages)}
+    folder = artefacts.built(
+        "language-model-text",
+        "-".join(languages),
+        inputs,
+        lambda target: _write(settings, languages, target),
+    )
+    words = (folder / "words.txt").read_text("utf-8").split("\n")
+    sizes = np.load(folder / "sizes.npy").tolist()  # V, and the held-out sentences per language
+    held_out = _split(np.load(folder / "held_out.npy"), np.load(folder / "held_out_starts.npy"))
+    of_language = iter(held_out)
+    return Corpus(
+        words,
+        sizes[0],
+        np.load(folder / "tokens.npy", mmap_mode="r"),
+        np.load(folder / "starts.npy", mmap_mode="r"),
+        {code: list(islice(of_language, n)) for code, n in zip(languages, sizes[1:], strict=True)},
+        translations(settings, languages, words[: sizes[0]]) if settings.dictionary else None,
+    )
+
+
+def _split(tokens: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
+    return np.split(tokens, starts[1:-1]) if len(starts) > 1 else []
+
+
+def _write(settings: LanguageModelSettings, languages: tuple[str, ...], folder: Path) -> None:
+    """Write a corpus: words get numbers as they are met, and those by frequency at the end."""
+    number: dict[str, int] = {}
+    ends, held_out = array("q", [0]), {code: list[list[str]]() for code in languages}
+    counts: list[np.ndarray] = []  # of each language, by the words' first numbers
+    raw = folder / "raw.tmp"
+    with raw.open("wb") as out:
+        for code in languages:
+            buffer, begun = array("i"), ends[-1]
+            own: Counter[int] = Counter()
+            limit = word_limit(code, settings.text, len(languages) == 1)
+            for sentence in sentences(code, settings.text, len(languages) == 1):
+                if len(held_out[code]) < settings.text.held_out:
+                    held_out[code].append(sentence)
+                    continue
+                buffer.extend(number.setdefault(word, len(number)) for word in sentence)
+                ends.append(ends[-1] + len(sentence))
+                if len(buffer) >= CHUNK or ends[-1] - begun >= limit:
+                    own.update(buffer)
+                    buffer.tofile(out)
+                    buffer = array("i")
+                if ends[-1] - begun >= limit:
+                    break
+            own.update(buffer)
+            buffer.tofile(out)
+            if ends[-1] == begun:
+                raise DataError(f"there is no {settings.text.source} text of {code} to learn from")
+            counts.append(np.array([own[i] for i in range(len(number))]))
+    words, known, renumbered = _by_frequency(list(number), counts, settings.text.vocabulary)
+    first = np.memmap(raw, dtype=np.int32, mode="r")
+    tokens = np.lib.format.open_memmap(folder / "tokens.npy", "w+", np.int32, first.shape)
+    for start in range(0, len(first), CHUNK):
+        tokens[start : start + CHUNK] = renumbered[first[start : start + CHUNK]]
+    tokens.flush()
+    del first
+    raw.unlink()
+    np.save(folder / "starts.npy", np.frombuffer(ends, dtype=np.int64))
+    kept = [s for code in languages for s in held_out[code]]
+    ids = [int(renumbered[number[w]]) if w in number else UNKNOWN_ID for s in kept for w in s]
+    np.save(folder / "held_out.npy", np.array(ids, dtype=np.int32))
+    np.save(folder / "held_out_starts.npy", np.cumsum([0, *map(len, kept)]))
+    np.save(folder / "sizes.npy", np.array([known, *(len(held_out[c]) for c in languages)]))
+    (folder / "words.txt").write_text("\n".join(words), "utf-8")
+
+
+def _by_frequency(
+    met: list[str], counts: list[np.ndarray], vocabulary: int
+) -> tuple[list[str], int, np.ndarray]:
+    """Return all words in their order, V, and the new number of each word as it was met."""
+    total = np.zeros(len(met), dtype=np.int64)
+    kept: set[int] = set()
+    for own in counts:
+        total[: len(own)] += own
+        ranked = sorted(np.flatnonzero(own).tolist(), key=lambda i: (-own[i], met[i]))
+        kept |= set(ranked[:vocabulary])
+    order = sorted(range(len(met)), key=lambda i: (i not in kept, -total[i], met[i]))
+    renumbered = np.empty(len(met), dtype=np.int32)
+    renumbered[order] = np.arange(len(met)) + len(SPECIAL)
+    return [*SPECIAL, *(met[i] for i in order)], len(SPECIAL) + len(kept), renumbered
+
+
+def recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[str, Any]:
+    """Return what decides text and dictionary; reads no data of the registry."""
+    text = settings.text
+    inputs: dict[str, Any] = {"settings": text.model_dump(mode="json"), "languages": languages}
+    if text.made_up:
+        return {**inputs, "family": FAMILY_SEED}
+    for code in languages:
+        if text.source == "open":
+            inputs[code] = [[f.path, file_hash(f.path)] for f in text_files(code)]
+        else:
+            inputs[code] = artefacts.file_hash(_supplied_file(code))
+    if settings.dictionary:
+        inputs["dictionary"] = registry.content_hash("muse-full", _dictionary(languages))
+    return inputs
+
+
+# -- the seed dictionary
+
+
+def _dictionary(languages: tuple[str, ...]) -> str:
+    return "-".join(languages)
+
+
+def pairs(settings: TextSettings, other: str) -> list[tuple[str, str]]:
+    """Return the seed dictionary, English word first, in its order, without repetitions."""
+    if settings.made_up:
+        entries = family(settings.ambiguous).dictionary(SOURCE, other)
+    else:
+        rows = loading.load_rows("muse-full", _dictionary((SOURCE, other)))
+        entries = [(word_form(a, SOURCE), word_form(b, other)) for a, b in rows]
+    return list(dict.fromkeys(entries))
+
+
+def translations(
+    settings: LanguageModelSettings, languages: tuple[str, ...], words: list[str]
+) -> Tensor:
+    """Return per word the words of the vocabulary that translate it, in either direction.
+
+    A word is no translation of itself: names that both languages share are one word already.
+
+    Returns:
+        ``(V, T)``, -1 padded.
+    """
+    number = {word: i for i, word in enumerate(words)}
+    translated: list[dict[int, None]] = [{} for _ in words]
+    for first, second in pairs(settings.text, languages[1]):
+        if first in number and second in number and first != second:
+            a, b = number[first], number[second]
+            translated[a][b] = None
+            translated[b][a] = None
+    rows = [torch.tensor(list(row), dtype=torch.long) for row in (*translated, [0])]
+    table = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+    return table[:-1]  # the last row was there for an empty dictionary's sake
+
+
+# -- batches
+
+
+class Batches:
+    """Cuts a corpus into the batches of a biLM or of a BERT.
+
+    An epoch has every sentence once, in random order, between ``<S>`` and ``</S>``; of two
+    languages both as one text (the code draws the language of each next sentence by a coin). It is
+    never laid out: a place of it is looked up where a step needs it.
+
+    Args:
+        corpus: the text.
+        settings: of the language model.
+    """
+
+    def __init__(self, corpus: Corpus, settings: LanguageModelSettings) -> None:
+        self.corpus, self.settings = corpus, settings
+        self.lengths = np.diff(corpus.starts) + 2
+        self.total = int(self.lengths.sum())
+        self._order = lru_cache(maxsize=1)(self._ordered)
+
+    def _ordered(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sentences of an epoch by their numbers, and where each of them ends in it."""
+        order = np.random.default_rng([self.settings.seed, 0, epoch]).permutation(len(self.lengths))
+        return order, self.lengths[order].cumsum()
+
+    def at(self, epoch: int, places: np.ndarray) -> np.ndarray:
+        """Return the words at places of an epoch's running text: as it is read, and mirrored.
+
+        Sentences stand in the same order in both; each is mirrored for itself, so that the second
+        begins every sentence with ``</S>``.
+
+        Args:
+            epoch: its number.
+            places: any shape; behind the end the text begins again.
+
+        Returns:
+            ``(2, *shape)``
+        """
+        order, ends = self._order(epoch)
+        places = places % self.total
+        rank = ends.searchsorted(places, side="right")
+        row = order[rank]
+        length = self.lengths[row]
+        # Place in the sentence, its ends included; forward and mirrored.
+        ahead = places - (ends[rank] - length)
+        both = np.stack((ahead, length - 1 - ahead))
+        inside = (both - 1).clip(0, length - 3) + self.corpus.starts[row]
+        words = self.corpus.tokens[inside].astype(np.int64)
+        return np.where(both == 0, FIRST, np.where(both == length - 1, LAST, words))
+
+    def per_epoch(self) -> int:
+        """Return the steps of an epoch."""
+        training, network = self.settings.training, self.settings.network
+        if network.family == "bert":
+            return max(1, self.total // network.positions // training.streams)
+        return max(1, (self.total // training.streams - 1) // training.unroll)
+
+    def window(self, step: int) -> Tensor:
+        """Return the window of a biLM's step, ``(2, streams, unroll + 1)``."""
+        training = self.settings.training
+        epoch, place = divmod(step, self.per_epoch())
+        length = self.total // training.streams
+        if length <= training.unroll:  # less text than one window: read it round and round
+            wanted = training.streams * (training.unroll + 1)
+            length = self.total * -(-wanted // self.total) // training.streams
+        # shape: (streams, 1) and (unroll + 1,)
+        streams = np.arange(training.streams)[:, None] * length
+        inside = place * training.unroll + np.arange(training.unroll + 1)
+        return torch.from_numpy(self.at(epoch, streams + inside))
+
+    def masked(self, step: int) -> MaskedWords:
+        """Return the batch of a BERT's step, masked."""
+        streams, seed = self.settings.training.streams, self.settings.seed
+        network, known = self.settings.network, self.corpus.known
+        assert network.family == "bert"
+        epoch, place = divmod(step, self.per_epoch())
+        rows = self.total // network.positions
+        order = np.random.default_rng([seed, 3, epoch]).permutation(rows)
+        chosen = np.take(order, range(place * streams, (place + 1) * streams), mode="wrap")
+        # shape: (sequences, positions)
+        places = chosen[:, None] * network.positions + np.arange(network.positions)
+        ids = self.at(epoch, places)[0]
+        ids[ids >= known] = UNKNOWN_ID
+        draw = np.random.default_rng([seed, 1, step, 0])
+        arrays = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), known, draw)
+        seen, hidden, gold = (torch.from_numpy(array) for array in arrays)
+        return MaskedWords(seen, hidden, gold, step, seed)
+
+
+def as_read(tokens: Sequence[str], language: str, artificial: bool = False) -> list[str]:
+    """Return words in the form of the text that language models read: lower case, digits as 0."""
+    if artificial:
+        return list(tokens)
+    return [word_form(token, language) or token for token in tokens]

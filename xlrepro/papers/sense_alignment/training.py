@@ -1,0 +1,577 @@
+"""Train a language model, and keep it in the cache, named by the hash of its recipe.
+
+Everything random in a step follows from the seed and the number of the step, so that a killed
+training resumes exactly where it would have been: a checkpoint needs weights, sums of the
+optimisers, the LSTM's state and the step.
+"""
+
+import hashlib
+import json
+import math
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from xlrepro.artefacts import built, hash_of, say
+from xlrepro.errors import DataError
+from xlrepro.papers.sense_alignment import text
+from xlrepro.papers.sense_alignment.bert import Transform, WholeWordBert, WordBert
+from xlrepro.papers.sense_alignment.network import (
+    BiLanguageModel,
+    BiLM,
+    State,
+    Window,
+    character_ids,
+)
+from xlrepro.papers.sense_alignment.senses import SenseOutput
+from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
+from xlrepro.papers.sense_alignment.softmax import RowTable
+from xlrepro.papers.sense_alignment.text import (
+    BEGIN,
+    END,
+    SPECIAL,
+    UNKNOWN_ID,
+    Batches,
+    Corpus,
+)
+from xlrepro.paths import cache_dir
+from xlrepro.training.loop import compute_repeatably
+from xlrepro.training.optimiser import warmup_then_linear
+from xlrepro.training.steps import Progress, adamw, take_steps
+
+VERSION = 3  # raised when the code changes the trained models
+LOOKS = 40  # at the senses alive, over the whole training
+CHECKPOINT_EVERY = 1000  # steps
+# Largest norm of the whole gradient [paper, Table 6; BERT's own].
+CLIP_NORM = {"bilm": 10.0, "bert": 1.0}
+WORDS_AT_ONCE = 4096  # padded words of a batch that a finished model reads
+NEW_WORDS_AT_ONCE = 1024  # words whose characters are read together
+LOSSES_AT_ONCE = 256  # held-out words whose losses over all senses are computed together
+
+Model = BiLanguageModel | WholeWordBert
+Sentences = Sequence[Sequence[str]]
+
+
+def build_model(settings: LanguageModelSettings, corpus: Corpus) -> Model:
+    """Return the untrained model of a corpus; the seed decides its weights."""
+    torch.manual_seed(settings.seed)
+    network, senses = settings.network, settings.senses
+    if network.family == "bert":
+        model: Model = WholeWordBert(network, senses, corpus.known, corpus.translations)
+    else:
+        characters = character_ids(corpus.words)
+        model = BiLanguageModel(network, senses, characters, corpus.known, corpus.translations)
+    return model.double() if settings.precision == "double" else model
+
+
+def pretrain(
+    settings: LanguageModelSettings,
+    corpus: Corpus,
+    checkpoint: Path,
+    device: str = "cpu",
+    say: Callable[[str], None] = lambda line: None,
+    every: int = CHECKPOINT_EVERY,
+    stop_after: int | None = None,
+) -> tuple["Run", Progress]:
+    """Train from the checkpoint, if there is one, to the end.
+
+    Args:
+        settings: everything but the text.
+        corpus: the text.
+        checkpoint: file that is read first and written every so many steps.
+        device: ``"cpu"`` or ``"cuda"``.
+        say: gets a line at each checkpoint.
+        every: steps between checkpoints.
+        stop_after: stop when so many steps are done, as if killed: for tests and timing.
+
+    Returns:
+        The model with what belongs to it, and how the training went; losses in nats per word.
+    """
+    compute_repeatably(device)
+    run = Run(settings, corpus, device)
+    return run, take_steps(run, settings.training.steps, every, checkpoint, say, stop_after)
+
+
+class Run:
+    """A training under way.
+
+    Args:
+        settings: everything but the text.
+        corpus: the text.
+        device: where to train.
+
+    Attributes:
+        model: the model.
+        alive: ``[step, mean senses of frequent, middling and rare words]``, thirds of the
+            vocabulary; of the forward direction.
+    """
+
+    def __init__(self, settings: LanguageModelSettings, corpus: Corpus, device: str) -> None:
+        self.settings, self.device = settings, device
+        self.batches = Batches(corpus, settings)
+        self.model = build_model(settings, corpus).to(device).train()
+        self.alive: list[list[float]] = []
+        # Words outside the vocabulary are read as they are and predicted as unknown.
+        self._targets = torch.arange(len(corpus.words), device=device)
+        self._targets[corpus.known :] = UNKNOWN_ID
+        self._carried: list[State] | None = None
+        self._optimizer = self._new_optimizer()
+
+    def _new_optimizer(self) -> torch.optim.Optimizer:
+        rate, parameters = self.settings.training.learning_rate, list(self.model.parameters())
+        if self.settings.network.family == "bert":
+            return adamw(parameters, rate)
+        return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=1.0)
+
+    def tables(self) -> list[RowTable]:
+        """Return the tables that are trained row by row."""
+        return [part.vectors for part in self.model.parts()]
+
+    def step(self, number: int) -> float:
+        """Take one step, counted from 0, and return its loss, to six digits."""
+        return round(self.update(number), 6)
+
+    def update(self, number: int) -> float:
+        """Take one step, counted from 0, and return its loss."""
+        settings = self.settings
+        self._begin(number)
+        torch.manual_seed(settings.seed * 1_000_003 + number)
+        self._optimizer.zero_grad(set_to_none=True)
+        loss = self._loss(number)
+        # The code multiplies a biLM's mean loss by the words of a window, which the clipping feels.
+        factor = settings.training.unroll if settings.network.family == "bilm" else 1
+        (loss * factor).backward()  # type: ignore[no-untyped-call]
+        self._clip()
+        rate = self._rate(number)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.step()
+        for table in self.tables():
+            table.step(rate)
+        self._end(number + 1)
+        return float(loss.detach())
+
+    def _begin(self, number: int) -> None:
+        """Switch the warm-up's senses where the warm-up ends; SaBERT starts its optimiser anew."""
+        senses = self.settings.senses
+        if senses.senses == 1 or number != senses.warmup_steps or number == 0:
+            return
+        for part in self.model.parts():
+            part.begin(number)
+            if senses.warmup == "tied" and isinstance(self.model, WholeWordBert):
+                part.copy_to_all(self.model.encoder.words.weight.detach())
+                part.vectors.forget()
+        if senses.warmup == "tied":
+            self._optimizer = self._new_optimizer()
+
+    def _loss(self, number: int) -> Tensor:
+        if isinstance(self.model, WholeWordBert):
+            batch = self.batches.masked(number)
+            for name in ("ids", "hidden", "gold"):
+                setattr(batch, name, getattr(batch, name).to(self.device))
+            return self.model.loss(batch)
+        words = self.batches.window(number).to(self.device)
+        window = Window(words, self._targets[words], self._carried, number, self.settings.seed)
+        loss, carried = self.model.loss(window)
+        self._carried = carried if self.settings.training.stateful else None
+        return loss
+
+    def _clip(self) -> None:
+        """Cut the norm of the whole gradient, rows of sense vectors included."""
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        gradients += [g for t in self.tables() if (g := t.gradient) is not None]
+        norm = nn.utils.get_total_norm(gradients)
+        most = CLIP_NORM[self.settings.network.family]
+        factor = (most / (norm + 1e-6)).clamp(max=1.0)
+        for gradient in gradients:
+            gradient.mul_(factor)
+
+    def _rate(self, number: int) -> float:
+        training, senses = self.settings.training, self.settings.senses
+        if self.settings.network.family == "bilm":
+            return training.learning_rate
+        first = 0
+        if senses.senses > 1 and senses.warmup == "tied" and number >= senses.warmup_steps:
+            first = senses.warmup_steps  # the schedule starts anew
+        total = training.steps - first
+        warmup = max(1, round(training.warmup_share * total))
+        return training.learning_rate * warmup_then_linear(number - first, warmup, total)
+
+    def _end(self, step: int) -> None:
+        """Update P, give senses up, look at how many are alive."""
+        senses, steps, parts = (
+            self.settings.senses,
+            self.settings.training.steps,
+            self.model.parts(),
+        )
+        if isinstance(self.model, WholeWordBert) and self.model.tied(step - 1):
+            return
+        for part in parts:
+            part.end(step)
+        if senses.senses > 1 and step % max(1, steps // LOOKS) == 0:
+            self.alive.append([step, *(round(mean, 4) for mean in alive_by_thirds(parts[0].on))])
+
+    def state(self) -> dict[str, Any]:
+        """Return all that the next step depends on."""
+        return {
+            "model": self.model.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "carried": self._carried,
+            "alive": self.alive,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        self.model.load_state_dict(state["model"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        carried = [(h.to(self.device), c.to(self.device)) for h, c in state["carried"] or ()]
+        self._carried, self.alive = carried or None, state["alive"]
+        for part in self.model.parts():
+            part.refresh()
+
+
+def alive_by_thirds(on: Tensor) -> list[float]:
+    """Return the mean number of senses of frequent, middling and rare words.
+
+    Args:
+        on: which senses are left, special words first. ``(V, slots)``
+    """
+    left = on[len(SPECIAL) :].sum(1).double()
+    return [float(third.mean()) for third in left.tensor_split(3) if len(third)]
+
+
+# -- finished models
+
+
+@dataclass(frozen=True)
+class Senses:
+    """The senses of a direction after training.
+
+    Attributes:
+        vectors: sense vectors. ``(V, slots, dim)``
+        alive: which senses are left. ``(V, slots)``
+        centres: their centres; None with one sense. ``(V, slots, dim)``
+        projection: P; None with one sense. ``(dim, d')``
+        origin: what is subtracted before P. ``(dim,)``
+    """
+
+    vectors: Tensor
+    alive: Tensor
+    centres: Tensor | None
+    projection: Tensor | None
+    origin: Tensor | None
+
+    @classmethod
+    def of(cls, part: SenseOutput) -> "Senses":
+        """Return the senses of an output layer."""
+        vectors = part.vectors.values.view(part.words, part.slots, -1)
+        if part.settings.senses == 1:
+            return cls(vectors, part.on, None, None, None)
+        projection = part.projection
+        return cls(vectors, part.on, part.centres.values, projection.matrix, projection.origin)
+
+    def choose(self, words: Tensor, states: Tensor) -> Tensor:
+        """Return the sense of each word, ``(tokens,)``, by Algorithm 1; 0 with one sense."""
+        if self.centres is None or self.projection is None or self.origin is None:
+            return torch.zeros_like(words)
+        own = (self.centres[words] - self.origin) @ self.projection
+        seen = (states - self.origin) @ self.projection
+        cosines = torch.cosine_similarity(own, seen.unsqueeze(1), dim=-1)
+        return cosines.masked_fill(~self.alive[words], -torch.inf).argmax(-1)
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A trained language model.
+
+    Attributes:
+        settings: what it was trained with.
+        languages: what it reads.
+        encoder: the network, on its device; ready for use, not for training.
+        vocabulary: its words by their numbers, special ones first.
+        log: how the training went: numbers alone.
+        parts: the output layer of each direction (one for BERT, none where weights are tied).
+        head: of a BERT, from its top state to the state that predicts; None of a biLM.
+    """
+
+    settings: LanguageModelSettings
+    languages: tuple[str, ...]
+    encoder: BiLM | WordBert
+    vocabulary: list[str]
+    log: dict[str, Any]
+    parts: list[Senses]
+    head: Transform | None = None
+
+    @property
+    def content(self) -> str:
+        """Hash of the weights, 64 hex digits."""
+        return str(self.log["content"])
+
+    @property
+    def curves(self) -> dict[str, Any]:
+        """What a record tells of the training."""
+        return {name: value for name, value in self.log.items() if name != "content"}
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each word of the vocabulary."""
+        return {word: i for i, word in enumerate(self.vocabulary)}
+
+    @property
+    def device(self) -> torch.device:
+        """Where it reads."""
+        return next(self.encoder.parameters()).device
+
+    def states(self, sentences: Sentences) -> Iterator[tuple[int, Tensor]]:
+        """Yield each sentence's number and its states of every layer, longest sentences first.
+
+        Words are read as they are: bring them into the form of the model's text first
+        (:func:`xlrepro.papers.sense_alignment.text.as_read`). Each sentence is read for itself,
+        between ``<S>`` and ``</S>``.
+
+        Yields:
+            ``(layers, length, dim)`` on the model's device. biLM: layer 0 is the word's vector
+            twice, the others are forward and backward states side by side. BERT: the top layer
+            alone.
+        """
+        order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
+        find = self._bert_states
+        if isinstance(self.encoder, BiLM):
+            find = self._bilm_states(sentences)
+        start = 0
+        while start < len(order):
+            rows = order[
+                start : start + max(1, WORDS_AT_ONCE // (len(sentences[order[start]]) + 2))
+            ]
+            with torch.no_grad():
+                yield from zip(rows, find([sentences[i] for i in rows]), strict=True)
+            start += len(rows)
+
+    @torch.no_grad()
+    def _bilm_states(self, sentences: Sentences) -> Callable[[Sentences], list[Tensor]]:
+        """Return what reads batches of some sentences; their words are encoded first, once each."""
+        assert isinstance(self.encoder, BiLM)
+        encoder, words = self.encoder, {BEGIN: 0, END: 1}
+        for sentence in sentences:
+            for word in sentence:
+                words.setdefault(word, len(words))
+        listed = list(words)
+        # shape: (distinct words, dim)
+        table = torch.cat(
+            [
+                encoder.words(character_ids(listed[i : i + NEW_WORDS_AT_ONCE]).to(self.device))
+                for i in range(0, len(listed), NEW_WORDS_AT_ONCE)
+            ]
+        )
+
+        def read(batch: Sentences) -> list[Tensor]:
+            rows = [torch.tensor([words[w] for w in (BEGIN, *s, END)]) for s in batch]
+            return bilm_layers(encoder, table, rows)
+
+        return read
+
+    def _bert_states(self, sentences: Sentences) -> list[Tensor]:
+        """Return top states; a sentence longer than the positions is read in parts."""
+        assert isinstance(self.encoder, WordBert)
+        number = self.numbers
+        unknown, first, last = UNKNOWN_ID, text.FIRST, text.LAST
+        room = self.encoder.sizes.positions - 2
+        parts: list[list[int]] = []
+        counts = []
+        for sentence in sentences:
+            ids = [number.get(word, unknown) for word in sentence]
+            own = [[first, *ids[i : i + room], last] for i in range(0, len(ids), room)]
+            parts += own
+            counts.append(len(own))
+        by_length: dict[int, list[int]] = {}
+        for row, part in enumerate(parts):
+            by_length.setdefault(len(part), []).append(row)
+        states_of: dict[int, Tensor] = {}
+        for rows in by_length.values():
+            # shape: (parts of one length, length - 2, dim)
+            ids_of = torch.tensor([parts[row] for row in rows], device=self.device)
+            states_of |= zip(rows, self.encoder(ids_of)[:, 1:-1], strict=True)
+        states = iter([states_of[row] for row in range(len(parts))])
+        return [torch.cat([next(states) for _ in range(count)])[None] for count in counts]
+
+
+def bilm_layers(encoder: BiLM, table: Tensor, rows: Sequence[Tensor]) -> list[Tensor]:
+    """Return the states of sentences without their ends, ``(layers, length, 2 * dim)`` each.
+
+    Args:
+        encoder: the network.
+        table: vectors of words. ``(words, dim)``
+        rows: numbers of each sentence's words, ``<S>`` and ``</S>`` among them.
+    """
+    lengths = torch.tensor([len(row) for row in rows])
+    # shape: (batch, length)
+    ids = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
+    # Place t of a mirrored sentence; padding stays on the right, where neither direction meets it.
+    places = torch.arange(ids.shape[1])
+    mirrored = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
+    # shape: (2, batch, length), then (2, batch, length, dim)
+    both = torch.stack((ids, ids.gather(1, mirrored))).to(table.device)
+    x = functional.embedding(both, table)
+    layers, _ = encoder(x)
+    back = mirrored.unsqueeze(-1).to(table.device)
+    joined = [
+        torch.cat((ahead, behind.gather(1, back.expand_as(behind))), -1)
+        for ahead, behind in (layer.unbind(0) for layer in (x, *layers))
+    ]
+    # shape: (batch, layers, length, 2 * dim)
+    states = torch.stack(joined, 1)
+    return [states[i, :, 1 : len(row) - 1] for i, row in enumerate(rows)]
+
+
+def recipe_hash(settings: LanguageModelSettings, languages: tuple[str, ...]) -> str:
+    """Return the hash of everything that decides a language model; trains nothing."""
+    return hash_of(_recipe(settings, languages))
+
+
+def _recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[str, Any]:
+    values = settings.model_dump(mode="json")
+    return {"version": VERSION, "settings": values, "text": text.recipe(settings, languages)}
+
+
+def load(
+    settings: LanguageModelSettings, languages: tuple[str, ...], device: str = "cpu"
+) -> LanguageModel:
+    """Return a language model on its device, training it first if it is not in the cache.
+
+    Raises:
+        DataError: if a text file cannot be had.
+    """
+    return _loaded(settings.model_dump_json(), languages, device)
+
+
+@lru_cache(maxsize=8)
+def _loaded(settings_json: str, languages: tuple[str, ...], device: str) -> LanguageModel:
+    settings = LanguageModelSettings.model_validate_json(settings_json)
+    folder = built(
+        "language-model",
+        "-".join(languages),
+        _recipe(settings, languages),
+        lambda target: _build(settings, languages, target, device),
+    )
+    return read(settings, languages, folder, device)
+
+
+def checkpoint_path(settings: LanguageModelSettings, languages: tuple[str, ...]) -> Path:
+    """Return where an unfinished training keeps its checkpoint."""
+    name = f"senses-{recipe_hash(settings, languages)[:16]}.pt"
+    return cache_dir() / "pretraining" / name
+
+
+def _build(
+    settings: LanguageModelSettings, languages: tuple[str, ...], target: Path, device: str
+) -> None:
+    corpus = text.read(settings, languages)
+    checkpoint = checkpoint_path(settings, languages)
+    run, progress = pretrain(settings, corpus, checkpoint, device, say)
+    model = run.model.eval()
+    training, network = settings.training, settings.network
+    each = network.positions if network.family == "bert" else training.unroll
+    state = {name: value.cpu() for name, value in model.encoder.state_dict().items()}
+    log = {
+        "words": len(corpus.tokens),
+        "vocabulary": corpus.known,
+        "parameters": sum(p.numel() for p in model.encoder.parameters()),
+        "held_out": {code: held_out(model, corpus, code) for code in languages},
+        "steps": progress.step,
+        "tokens": progress.step * training.streams * each,
+        "seconds": round(progress.seconds, 1),
+        "loss_curve": progress.curve(),
+        "alive": run.alive,
+        "content": _content(state),
+    }
+    parts = [vars(Senses.of(part.cpu())) for part in model.parts()]
+    saved: dict[str, Any] = {"encoder": state, "parts": parts}
+    if isinstance(model, WholeWordBert):
+        saved["head"] = model.transform.cpu().state_dict()
+    torch.save(saved, target / "model.pt")
+    (target / "vocabulary.txt").write_text("\n".join(corpus.words[: corpus.known]) + "\n", "utf-8")
+    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    checkpoint.unlink(missing_ok=True)
+
+
+def _content(state: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(state):
+        digest.update(name.encode())
+        digest.update(state[name].numpy().tobytes())
+    return digest.hexdigest()
+
+
+@torch.inference_mode()
+def held_out(model: Model, corpus: Corpus, language: str) -> list[float]:
+    """Return ``[sum of the words' losses, words]`` of held-out text, whatever their senses.
+
+    A biLM's is the mean of both directions; of a BERT it is not computed: ``[0, 0]``.
+    """
+    sentences = corpus.held_out.get(language, [])
+    if isinstance(model, WholeWordBert) or not sentences:
+        return [0.0, 0]
+    total, count, parts = 0.0, 0, model.parts()
+    for sentence in sentences:
+        numbers = torch.tensor([text.FIRST, *sentence.tolist(), text.LAST])
+        # shape: (2, 1, length)
+        words = torch.stack((numbers, numbers.flip(0)))[:, None].to(model.characters.device)
+        layers, _ = model.encoder(model.encoder.vectors(words[:, :, :-1], model.characters))
+        targets = words[:, 0, 1:].clone()
+        targets[targets >= corpus.known] = UNKNOWN_ID
+        for part, states, gold in zip(parts, layers[-1][:, 0], targets, strict=True):
+            for some in zip(states.split(LOSSES_AT_ONCE), gold.split(LOSSES_AT_ONCE), strict=True):
+                total += float(part.word_losses(*some).sum()) / 2
+        count += len(sentence) + 1
+    return [round(total, 4), count]
+
+
+def perplexity(held_out: list[float]) -> float:
+    """Return the perplexity of ``[sum of losses, words]``.
+
+    Example:
+        >>> round(perplexity([20.0, 10]), 4)
+        7.3891
+    """
+    return math.exp(held_out[0] / held_out[1])
+
+
+def read(
+    settings: LanguageModelSettings,
+    languages: tuple[str, ...],
+    folder: Path,
+    device: str = "cpu",
+) -> LanguageModel:
+    """Return the language model that lies in a folder.
+
+    Raises:
+        DataError: if a file of it is damaged.
+    """
+    try:
+        state = torch.load(folder / "model.pt", map_location="cpu", weights_only=True)
+        vocabulary = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
+        log = json.loads((folder / "log.json").read_text("utf-8"))
+    except (OSError, ValueError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise DataError(f"{folder} is damaged ({reason}): remove it, it is made again") from None
+    network, double = settings.network, settings.precision == "double"
+    encoder: BiLM | WordBert = (
+        WordBert(len(vocabulary), network) if network.family == "bert" else BiLM(network)
+    )
+    encoder = encoder.double() if double else encoder
+    encoder.load_state_dict(state["encoder"])
+    head = None
+    if "head" in state:
+        head = Transform(network.dim)
+        head = (head.double() if double else head).eval().to(device)
+        head.load_state_dict(state["head"])
+    encoder = encoder.to(device).eval().requires_grad_(False)
+    parts = [Senses(**part) for part in state["parts"]]
+    return LanguageModel(settings, languages, encoder, vocabulary, log, parts, head)
