@@ -68,7 +68,7 @@ ROW_FIELDS = frozenset(
         "seeds",
     ]
 )
-BORROW_FIELDS = frozenset(["from", "row", "parts", "columns", "cells", "fills"])
+BORROW_FIELDS = frozenset(["from", "row", "parts", "columns", "cells", "fills", "at"])
 
 
 def merged(*layers: Mapping[str, Any] | None) -> Settings:
@@ -308,6 +308,8 @@ class Experiment:
             own = self._own_runs(profile, name, overrides, parts, unknown)
             made |= dict.fromkeys((self.key, run) for run in own)
             for lent in self.rows[name].get("borrows", ()):
+                if profile not in lent.get("at", (profile,)):
+                    continue
                 made |= dict.fromkeys(self._borrowed(lent, name, profile, overrides, parts))
         if unknown and len(unknown) >= len(made):
             raise SettingsError(unknown[0])
@@ -426,17 +428,20 @@ class Experiment:
             return record
         cells = [
             cell
-            for name, lent in self._loans(record.experiment, record.systems)
+            for name, lent in self._loans(record.experiment, record.systems, record.profile)
             for cell in self._read(lent, name, record)
         ]
         read = {"experiment": self.key, "cells": tuple(cells), "trained_in": record.experiment}
         return record.model_copy(update=read)
 
-    def _loans(self, owner: str, systems: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _loans(
+        self, owner: str, systems: Sequence[str], profile: str
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield (row, entry of ``borrows``) where a row borrows one of the owner's systems."""
         for name, row in self.rows.items():
             for lent in row.get("borrows", ()):
-                if lent["from"] == owner and lent.get("row", name) in systems:
+                at = profile in lent.get("at", (profile,))
+                if at and lent["from"] == owner and lent.get("row", name) in systems:
                     yield name, lent
 
     def _read(self, lent: Mapping[str, Any], name: str, record: Record) -> list[Cell]:
@@ -469,7 +474,7 @@ class Experiment:
                 cells.append(list(product(run.systems, run.columns)))
                 continue
             ours: list[Address] = []
-            for name, lent in self._loans(key, run.systems):
+            for name, lent in self._loans(key, run.systems, profile):
                 if "fills" in lent:
                     typed = _typed(run.task, run.settings, self.key)
                     ours += [(name, column) for column in _filled(lent["fills"], typed, "")]

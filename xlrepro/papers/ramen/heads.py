@@ -1,18 +1,24 @@
-"""The heads on frozen states: a parser and a classifier of pairs, trained on one language."""
+"""The heads of the tables, a parser and a classifier of pairs, on states of words and texts.
+
+States are kept ones of a frozen encoder, or they are read through the encoder, whose layers are
+then tuned with the head.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from xlrepro import metrics
 from xlrepro.data.sentences import Sentence
-from xlrepro.papers.ramen.data.labelled import LABELS
-from xlrepro.papers.ramen.reading import States
-from xlrepro.papers.ramen.settings import HeadSettings, Precision
+from xlrepro.encoders.pretrained import Encoder, padded
+from xlrepro.papers.ramen.data import LABELS
+from xlrepro.papers.ramen.settings import HeadSettings
 from xlrepro.tasks.classification import StateClassifier
 from xlrepro.tasks.parsing import (
     Attachment,
@@ -29,10 +35,268 @@ from xlrepro.training.optimiser import ScheduledAdam
 
 EVALUATION_BATCH = 64
 POOL = 16  # batches whose examples are sorted by length together
+DROPOUT = 0.33  # in the heads [Dozat and Manning]
+
+Chosen = Sequence[int] | np.ndarray
+Words = Sequence[str]
+
+
+# ---- states
+
+
+@dataclass(frozen=True)
+class KeptWords:
+    """Kept states of words, sentence after sentence.
+
+    Attributes:
+        rows: ``(words of all sentences, dim)``.
+        starts: where each sentence begins, and the end of the last. ``(sentences + 1,)``
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of(cls, encoder: Encoder, sentences: Sequence[Words]) -> "KeptWords":
+        """Return the state of every word, computed if need be; long sentences are read in parts."""
+        framed = encoder.framed(sentences)
+        rows = encoder.kept_states(framed.ids, framed.reads)
+        return cls(rows, np.cumsum([0, *map(len, sentences)]))
+
+    def states(self, chosen: Chosen) -> Tensor:
+        """Return the states of some sentences' words, padded, ``(sentences, words, dim)``."""
+        rows = (self.rows[self.starts[i] : self.starts[i + 1]] for i in chosen)
+        return pad_sequence([torch.from_numpy(np.array(part)) for part in rows], batch_first=True)
+
+
+@dataclass(frozen=True)
+class KeptTexts:
+    """Kept mean states of texts, ``(distinct texts, dim)``, and which one each text has."""
+
+    rows: np.ndarray
+    place: np.ndarray
+
+    def means(self, chosen: Chosen) -> Tensor:
+        """Return the mean states of some texts, ``(texts, dim)``."""
+        return torch.from_numpy(self.rows[self.place[chosen]])
+
+    def lengths(self) -> list[int]:
+        """Return 1 for each text: a vector."""
+        return [1] * len(self.place)
+
+
+@dataclass(frozen=True)
+class ReadTexts:
+    """Texts that are read through an encoder, which may be tuned.
+
+    Attributes:
+        encoder: with the embeddings of their language.
+        ids: subwords of each, beginning and end included.
+        reads: the subwords of each that are read.
+    """
+
+    encoder: Encoder
+    ids: Sequence[Sequence[int]]
+    reads: Sequence[Sequence[int]]
+
+    @classmethod
+    def words(cls, encoder: Encoder, sentences: Sequence[Words]) -> "ReadTexts":
+        """Return sentences of which one subword of each word is read.
+
+        Of the words of a sentence too long for the encoder the last subwords are left out.
+        """
+        room, special = encoder.limit - 2, encoder.subwords.special
+        ids, reads = [], []
+        for words in sentences:
+            split = [encoder.subwords.numbers(word) for word in words]
+            if sum(map(len, split)) > room:
+                split = [numbers[: max(1, room // len(words))] for numbers in split]
+            starts = np.cumsum([1, *map(len, split)])[:-1]
+            first = [encoder.subwords.first(numbers) for numbers in split]
+            ids.append([special.begin, *(n for numbers in split for n in numbers), special.end])
+            reads.append([int(s) + f for s, f in zip(starts, first, strict=True)])
+        return cls(encoder, ids, reads)
+
+    @classmethod
+    def texts(cls, encoder: Encoder, texts: Sequence[Words]) -> "ReadTexts":
+        """Return texts of which all subwords are read, as :meth:`Encoder.text` gives them."""
+        ids, reads = zip(*map(encoder.text, texts), strict=True)
+        return cls(encoder, ids, reads)
+
+    def states(self, chosen: Chosen) -> Tensor:
+        """Return the states read of some texts, padded, ``(texts, most reads, dim)``."""
+        device = self.encoder.device
+        ids, mask = padded([self.ids[i] for i in chosen])
+        states = self.encoder(ids.to(device), mask.to(device))
+        reads, _ = padded([self.reads[i] for i in chosen])
+        return states.gather(1, reads.to(device)[..., None].expand(-1, -1, states.shape[-1]))
+
+    def means(self, chosen: Chosen) -> Tensor:
+        """Return the mean of the states read of each of some texts, ``(texts, dim)``."""
+        states = self.states(chosen)
+        _, mask = padded([self.reads[i] for i in chosen])
+        mask = mask.to(states.device)
+        mean: Tensor = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        return mean
+
+    def lengths(self) -> list[int]:
+        """Return the number of subwords of each text."""
+        return [len(ids) for ids in self.ids]
+
+
+class Scale(nn.Module):
+    """Each dimension to mean 0 and variance 1 over the training data: states differ in size.
+
+    Args:
+        rows: of the training data. ``(n, dim)``
+    """
+
+    def __init__(self, rows: np.ndarray) -> None:
+        super().__init__()
+        sample = np.asarray(rows[:20_000], dtype=np.float64)
+        # shape: (dim,) each
+        self.register_buffer("mean", torch.from_numpy(sample.mean(axis=0)))
+        self.register_buffer("spread", torch.from_numpy(np.maximum(sample.std(axis=0), 1e-3)))
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Return states on that scale, ``(..., dim)``."""
+        scaled = (states.to(self.mean) - self.mean) / self.spread
+        return scaled.to(torch.get_default_dtype())
+
+
+# ---- heads
+
+
+class Parser:
+    """A deep biaffine parser on the states of words.
+
+    Args:
+        train: states of the training sentences.
+        sentences: their trees.
+        settings: of the head.
+        seed: of its weights.
+        device: where it is trained.
+    """
+
+    def __init__(
+        self,
+        train: KeptWords,
+        sentences: Sequence[Sentence],
+        settings: HeadSettings,
+        seed: int,
+        device: str,
+    ) -> None:
+        self.device = device
+        self._scale = Scale(train.rows).to(device)
+        self.relations = sorted({r for s in sentences for r in names(s)})
+        self._number = {relation: i for i, relation in enumerate(self.relations)}
+        torch.manual_seed(seed)
+        sizes = (settings.hidden, settings.relation_hidden, len(self.relations))
+        self.module = BiaffineParser(train.rows.shape[1], *sizes, DROPOUT).to(device)
+
+    def loss(
+        self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence], chosen: Chosen
+    ) -> Tensor:
+        """Return the loss of a batch of sentences."""
+        gold = self._trees([sentences[i] for i in chosen])
+        # shape: (batch, words, words + 1) and (batch, words, relations)
+        arcs, relations = self.module(self._batch(texts, chosen), gold.heads)
+        return parsing_loss(arcs, relations, gold)
+
+    def _batch(self, texts: KeptWords | ReadTexts, chosen: Chosen) -> Tensor:
+        scaled: Tensor = self._scale(texts.states(chosen).to(self.device))
+        return scaled
+
+    def _trees(self, sentences: Sequence[Sentence]) -> Trees:
+        heads, mask = padded([s.heads or () for s in sentences])
+        relations, _ = padded([[self._number.get(n, -1) for n in names(s)] for s in sentences])
+        return Trees(*(each.to(self.device) for each in (heads, relations, mask)))
+
+    @torch.no_grad()
+    def score(self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence]) -> Attachment:
+        """Parse sentences and score the trees."""
+        predicted: dict[int, tuple[list[int], list[str]]] = {}
+        for chosen in by_length([len(s) for s in sentences]):
+            # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
+            arcs, relations = self.module(self._batch(texts, chosen))
+            lengths = torch.tensor([len(sentences[i]) for i in chosen])
+            mask = torch.arange(arcs.shape[1]) < lengths[:, None]
+            trees = decode(arcs, relations, mask.to(self.device))
+            for i, (heads, numbers) in zip(chosen, trees, strict=True):
+                predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])
+        gold = [(s.heads or (), names(s)) for s in sentences]
+        return attachment(gold, [predicted[i] for i in range(len(sentences))])
+
+
+def names(sentence: Sentence) -> list[str]:
+    """Return a sentence's relations without their subtypes (``nsubj:pass``)."""
+    return [without_subtype(relation) for relation in sentence.deprels or ()]
+
+
+class Pairs(NamedTuple):
+    """Pairs of texts, and the numbers of their labels."""
+
+    premises: KeptTexts | ReadTexts
+    hypotheses: KeptTexts | ReadTexts
+    labels: Sequence[int]
+
+
+class Classifier:
+    """A classifier of pairs, on the mean states u and v of premise and hypothesis.
+
+    It reads ``[u; v; |u - v|; u * v]``, each dimension of u and v on the scale of the training
+    data.
+
+    Args:
+        train: kept states of the training pairs.
+        settings: of the head.
+        seed: of its weights.
+        device: where it is trained.
+    """
+
+    def __init__(self, train: Pairs, settings: HeadSettings, seed: int, device: str) -> None:
+        self.device = device
+        every = range(len(train.labels))
+        sides = [side.means(every).numpy() for side in train[:2]]
+        self._scale = Scale(np.concatenate(sides)).to(device)
+        torch.manual_seed(seed)
+        self.module = StateClassifier(
+            4 * sides[0].shape[1], settings.hidden, len(LABELS), DROPOUT
+        ).to(device)
+
+    def _scores(self, pairs: Pairs, chosen: Chosen) -> Tensor:
+        # shape: (pairs, dim) each, then (pairs, 4 * dim) to (pairs, labels)
+        u, v = (self._scale(side.means(chosen).to(self.device)) for side in pairs[:2])
+        scores: Tensor = self.module(torch.cat([u, v, (u - v).abs(), u * v], dim=1))
+        return scores
+
+    def loss(self, pairs: Pairs, chosen: Chosen) -> Tensor:
+        """Return the loss of a batch of pairs."""
+        labels = torch.tensor([pairs.labels[i] for i in chosen], device=self.device)
+        return functional.cross_entropy(self._scores(pairs, chosen), labels)
+
+    @torch.no_grad()
+    def score(self, pairs: Pairs) -> float:
+        """Return the accuracy on pairs, percent."""
+        predicted, gold = [], []
+        for chosen in by_length(pairs.premises.lengths()):
+            predicted += self._scores(pairs, chosen).argmax(1).tolist()
+            gold += [pairs.labels[i] for i in chosen]
+        return metrics.accuracy(gold, predicted)
+
+
+def by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the numbers of examples in batches of like lengths."""
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    for start in range(0, len(order), EVALUATION_BATCH):
+        yield order[start : start + EVALUATION_BATCH]
+
+
+# ---- training
 
 
 def fit(
-    head: nn.Module,
+    module: nn.Module,
     size: int,
     loss: Callable[[np.ndarray], Tensor],
     dev_score: Callable[[], float],
@@ -46,7 +310,7 @@ def fit(
     What the fit counts as tokens are examples.
 
     Args:
-        head: the module.
+        module: the head, or layers of the encoder with it.
         size: number of training examples.
         loss: of a batch, given the numbers of its examples.
         dev_score: scores the head as it is; higher is better.
@@ -56,7 +320,7 @@ def fit(
         lengths: of the examples; batches are then of like lengths. None: no matter.
     """
     torch.manual_seed(seed)
-    adam = ScheduledAdam(head, settings.learning_rate)
+    adam = ScheduledAdam(module, settings.learning_rate)
 
     def of_epoch(epoch: int) -> list[np.ndarray]:
         draw = np.random.default_rng([seed, epoch])
@@ -66,10 +330,10 @@ def fit(
         return Step(adam.step(loss(chosen)), tokens=len(chosen))
 
     def evaluated() -> float:
-        head.eval()
+        module.eval()
         return dev_score()
 
-    learner = BatchLearner(head, adam, of_epoch, step, evaluated, np.random.default_rng(seed))
+    learner = BatchLearner(module, adam, of_epoch, step, evaluated, np.random.default_rng(seed))
     return loop.fit(learner, settings.epochs, settings.patience, progress)
 
 
@@ -90,175 +354,9 @@ def batches(
     if lengths is None:
         return [order[start : start + batch_size] for start in range(0, size, batch_size)]
     pool = POOL * batch_size
-    by_length: list[np.ndarray] = []
+    sorted_batches: list[np.ndarray] = []
     for start in range(0, size, pool):
         chosen = order[start : start + pool]
         chosen = chosen[np.argsort(np.asarray(lengths)[chosen], kind="stable")]
-        by_length += [chosen[i : i + batch_size] for i in range(0, len(chosen), batch_size)]
-    return [by_length[i] for i in draw.permutation(len(by_length))]
-
-
-class Scale:
-    """Each dimension to mean 0 and variance 1 over the training data: states differ in size.
-
-    Args:
-        rows: of the training data. ``(n, dim)``
-        precision: ``"double"`` computes in double precision.
-    """
-
-    def __init__(self, rows: np.ndarray, precision: Precision) -> None:
-        self._type = np.float64 if precision == "double" else np.float32
-        # shape: (rows, dim), then (dim,)
-        sample = np.asarray(rows[:20_000], dtype=np.float64)
-        self._mean = sample.mean(axis=0)
-        self._spread = np.maximum(sample.std(axis=0), 1e-3)
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows on that scale."""
-        scaled: np.ndarray = (rows.astype(self._type) - self._mean) / self._spread
-        return scaled.astype(self._type)
-
-
-class ParsingHead:
-    """A deep biaffine parser on the states of words.
-
-    Args:
-        states: of the training sentences.
-        sentences: their trees.
-        settings: of the head.
-        precision: of the head.
-        seed: of its weights.
-        device: where it is trained.
-    """
-
-    def __init__(
-        self,
-        states: States,
-        sentences: Sequence[Sentence],
-        settings: HeadSettings,
-        precision: Precision,
-        seed: int,
-        device: str,
-    ) -> None:
-        self.settings, self.device = settings, device
-        self._states, self._sentences = states, sentences
-        self._scale = Scale(states.rows, precision)
-        self.relations = sorted({r for s in sentences for r in self.names(s)})
-        self._number = {relation: i for i, relation in enumerate(self.relations)}
-        torch.manual_seed(seed)
-        self.parser = BiaffineParser(
-            states.rows.shape[1],
-            settings.hidden,
-            settings.relation_hidden,
-            len(self.relations),
-            settings.dropout,
-        ).to(device)
-        if precision == "double":
-            self.parser.double()
-
-    def names(self, sentence: Sentence) -> list[str]:
-        """Return a sentence's relations, with or without their subtypes."""
-        assert sentence.deprels is not None
-        if self.settings.subtypes:
-            return list(sentence.deprels)
-        return [without_subtype(relation) for relation in sentence.deprels]
-
-    def loss(self, chosen: np.ndarray) -> Tensor:
-        """Return the loss of a batch of training sentences."""
-        gold = self._trees([self._sentences[i] for i in chosen])
-        # shape: (batch, words, words + 1) and (batch, words, relations)
-        arcs, relations = self.parser(self._batch(self._states, chosen), gold.heads)
-        return parsing_loss(arcs, relations, gold)
-
-    def _batch(self, states: States, chosen: Sequence[int] | np.ndarray) -> Tensor:
-        rows = [torch.from_numpy(self._scale(states[i])) for i in chosen]
-        return nn.utils.rnn.pad_sequence(rows, batch_first=True).to(self.device)
-
-    def _trees(self, sentences: Sequence[Sentence]) -> Trees:
-        heads = [torch.tensor(s.heads) for s in sentences]
-        relations = [
-            torch.tensor([self._number.get(name, -1) for name in self.names(s)]) for s in sentences
-        ]
-        padded = (nn.utils.rnn.pad_sequence(rows, batch_first=True) for rows in (heads, relations))
-        # shape: (batch,) and (batch, words)
-        lengths = torch.tensor([len(s) for s in sentences])
-        mask = torch.arange(int(lengths.max())) < lengths[:, None]
-        return Trees(*(each.to(self.device) for each in (*padded, mask)))
-
-    @torch.no_grad()
-    def score(self, states: States, sentences: Sequence[Sentence]) -> Attachment:
-        """Parse sentences and score the trees."""
-        predicted: dict[int, tuple[list[int], list[str]]] = {}
-        for chosen in _batches([len(s) for s in sentences]):
-            # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
-            arcs, relations = self.parser(self._batch(states, chosen))
-            lengths = torch.tensor([len(sentences[i]) for i in chosen])
-            mask = torch.arange(arcs.shape[1]) < lengths[:, None]
-            trees = decode(arcs, relations, mask.to(self.device))
-            for i, (heads, numbers) in zip(chosen, trees, strict=True):
-                predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])
-        gold = [(s.heads or (), self.names(s)) for s in sentences]
-        return attachment(gold, [predicted[i] for i in range(len(sentences))])
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
-    for start in range(0, len(order), EVALUATION_BATCH):
-        yield order[start : start + EVALUATION_BATCH]
-
-
-class PairStates(NamedTuple):
-    """Pairs as states: premises and hypotheses ``(pairs, dim)``, and the numbers of the labels."""
-
-    premises: np.ndarray
-    hypotheses: np.ndarray
-    labels: list[int]
-
-
-class InferenceHead:
-    """A classifier of pairs, on the mean states u and v of premise and hypothesis.
-
-    It reads ``[u; v; |u - v|; u * v]``, each dimension on the scale of the training data.
-
-    Args:
-        train: the training pairs.
-        settings: of the head.
-        precision: of the head.
-        seed: of its weights.
-        device: where it is trained.
-    """
-
-    def __init__(
-        self,
-        train: PairStates,
-        settings: HeadSettings,
-        precision: Precision,
-        seed: int,
-        device: str,
-    ) -> None:
-        self.device = device
-        self._scale = Scale(np.concatenate([train.premises, train.hypotheses]), precision)
-        self._train, self._labels = self._features(train), torch.tensor(train.labels)
-        torch.manual_seed(seed)
-        self.classifier = StateClassifier(
-            self._train.shape[1], settings.hidden, len(LABELS), settings.dropout
-        ).to(device)
-        if precision == "double":
-            self.classifier.double()
-
-    def _features(self, pairs: PairStates) -> Tensor:
-        # shape: (pairs, dim) each, then (pairs, 4 * dim)
-        u, v = (torch.from_numpy(self._scale(part)) for part in pairs[:2])
-        return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
-
-    def loss(self, chosen: np.ndarray) -> Tensor:
-        """Return the loss of a batch of training pairs."""
-        # shape: (batch, labels)
-        scores = self.classifier(self._train[chosen].to(self.device))
-        return functional.cross_entropy(scores, self._labels[chosen].to(self.device))
-
-    @torch.no_grad()
-    def score(self, pairs: PairStates) -> float:
-        """Return the accuracy on pairs, percent."""
-        predicted = self.classifier(self._features(pairs).to(self.device)).argmax(1)
-        return metrics.accuracy(pairs.labels, predicted.tolist())
+        sorted_batches += [chosen[i : i + batch_size] for i in range(0, len(chosen), batch_size)]
+    return [sorted_batches[i] for i in draw.permutation(len(sorted_batches))]

@@ -3,23 +3,21 @@
     E_f[i] = a_i E_e,  a_i sparse, sum 1                                         (Eq. 1)
     parallel text:     a_ij = p(e_j | f_i)                                       (Eq. 2)
     aligned vectors:   A = sparsemax(Ē_f Ē_eᵀ)                                   (Eq. 3)
-    of a piece s:      ē_s = Σ_{w: s in w} p(w) ē_w / Σ_{w: s in w} p(w)         (Eq. 4)
+    of a subword s:      ē_s = Σ_{w: s in w} p(w) ē_w / Σ_{w: s in w} p(w)         (Eq. 4)
 
-Special pieces take their English namesakes' rows. A piece that nothing is known of begins with
+Special subwords take their English namesakes' rows. A subword that nothing is known of begins with
 random numbers, "N(0, 1/d²)" in the text; the authors' code draws them with a standard deviation of
-d^-0.5. Everything is computed in blocks of rows: no array of all foreign by all English pieces is
+d^-0.5. Everything is computed in blocks of rows: no array of all foreign by all English subwords is
 made.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 BLOCK = 256  # rows
-RandomRows = Literal["code", "text"]
-Kind = Literal["mono", "parallel", "random"]
 
 
 def sparsemax(scores: np.ndarray) -> np.ndarray:
@@ -62,56 +60,52 @@ def sparse_sparsemax(scores: np.ndarray, keep: int = 64) -> sparse.csr_matrix:
     return matrix
 
 
-def piece_vectors(
+def subword_vectors(
     vectors: np.ndarray,
     probabilities: np.ndarray,
-    pieces: Iterable[Sequence[int]],
-    n_pieces: int,
+    subwords: Iterable[Sequence[int]],
+    n_subwords: int,
 ) -> np.ndarray:
-    """Return the vector of each piece (Eq. 4), zero for a piece that is in no word.
+    """Return the vector of each subword (Eq. 4), zero for a subword that is in no word.
 
     Args:
         vectors: aligned vectors of the words. ``(words, dim)``
         probabilities: of the words, in any unit. ``(words,)``
-        pieces: numbers of the pieces of each word; a piece counts once a word.
-        n_pieces: size of the vocabulary.
+        subwords: numbers of the subwords of each word; a subword counts once a word.
+        n_subwords: size of the vocabulary.
 
     Returns:
-        ``(n_pieces, dim)``
+        ``(n_subwords, dim)``
     """
     rows, columns = [], []
-    for word, numbers in enumerate(pieces):
+    for word, numbers in enumerate(subwords):
         for number in set(numbers):
             rows.append(number)
             columns.append(word)
-    shape = (n_pieces, len(vectors))
+    shape = (n_subwords, len(vectors))
     weights = np.asarray(probabilities, dtype=float)[columns]
     contains = sparse.csr_matrix((weights, (rows, columns)), shape=shape)
     total = np.asarray(contains.sum(axis=1))
     return np.asarray(contains @ vectors) / np.where(total > 0, total, 1)
 
 
-def mono_weights(
-    foreign: np.ndarray, english: np.ndarray, block: int = BLOCK, cosine: bool = True
-) -> sparse.csr_matrix:
-    """Return A of Eq. 3.
+def mono_weights(foreign: np.ndarray, english: np.ndarray, block: int = BLOCK) -> sparse.csr_matrix:
+    """Return A of Eq. 3, of cosines, as the authors' code has it; the text has plain products.
 
     Args:
-        foreign: vectors of the foreign pieces, zero where there is none. ``(foreign pieces, dim)``
-        english: vectors of the English pieces, likewise. ``(English pieces, dim)``
+        foreign: vectors of foreign subwords, zero where there is none. ``(foreign subwords, dim)``
+        english: vectors of the English subwords, likewise. ``(English subwords, dim)``
         block: rows computed at once.
-        cosine: of cosines, as the authors' code has it; else of products, as the text has it.
 
     Returns:
-        ``(foreign pieces, English pieces)``; the row of a piece without a vector is empty.
+        ``(foreign subwords, English subwords)``; the row of a subword without a vector is empty.
     """
     known = np.flatnonzero(np.abs(english).sum(axis=1))
-    # shape: (known English pieces, dim)
-    english_rows = _unit(english[known]) if cosine else english[known]
+    # shape: (known English subwords, dim)
+    english_rows = _unit(english[known])
     parts = []
     for start in range(0, len(foreign), block):
-        rows = foreign[start : start + block]
-        rows = _unit(rows) if cosine else rows
+        rows = _unit(foreign[start : start + block])
         weights = sparse_sparsemax(rows @ english_rows.T)
         there = sparse.diags((np.abs(rows).sum(axis=1) > 0).astype(float))
         parts.append(there @ weights)
@@ -130,27 +124,27 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 
 
 def parallel_weights(counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return p(English piece | foreign piece) of Eq. 2 from counts of aligned pairs.
+    """Return p(English subword | foreign subword) of Eq. 2 from counts of aligned pairs.
 
     Args:
-        counts: ``(foreign pieces, English pieces)``.
+        counts: ``(foreign subwords, English subwords)``.
 
     Returns:
-        The same shape; each row sums to 1, or is empty where its piece was never aligned.
+        The same shape; each row sums to 1, or is empty where its subword was never aligned.
     """
     weights = counts.tocsr(copy=True).astype(float)
     total = np.asarray(weights.sum(axis=1)).ravel()
-    # Divided, not multiplied by the inverse: a piece with one translation has exactly 1 there.
+    # Divided, not multiplied by the inverse: a subword with one translation has exactly 1 there.
     weights.data /= np.repeat(total, np.diff(weights.indptr))
     return weights
 
 
 def with_special(weights: sparse.csr_matrix, special: Mapping[int, int]) -> sparse.csr_matrix:
-    """Return weights in which special pieces take the rows of their English namesakes.
+    """Return weights in which special subwords take the rows of their English namesakes.
 
     Args:
-        weights: ``(foreign pieces, English pieces)``.
-        special: number of the foreign special piece to that of the English one.
+        weights: ``(foreign subwords, English subwords)``.
+        special: number of the foreign special subword to that of the English one.
     """
     rows = weights.tolil(copy=True)
     for foreign, english in special.items():
@@ -163,9 +157,9 @@ class Start(NamedTuple):
     """The foreign side before any update.
 
     Attributes:
-        embeddings: E_f. ``(foreign pieces, dim)``
-        bias: output bias. ``(foreign pieces,)``
-        estimated: True where the row is a mixture, False where it is random. ``(foreign pieces,)``
+        embeddings: E_f. ``(foreign subwords, dim)``
+        bias: output bias. ``(foreign subwords,)``
+        estimated: True where a row is a mixture, False where it is random. ``(foreign subwords,)``
     """
 
     embeddings: np.ndarray
@@ -177,18 +171,19 @@ def start(
     weights: sparse.csr_matrix,
     english: np.ndarray,
     english_bias: np.ndarray,
-    random_rows: RandomRows,
+    random_rows: Literal["code", "text"],
     draw: np.random.Generator,
 ) -> Start:
-    """Return the foreign embeddings and output bias (Eq. 1), the bias by the same weights.
+    """Return the foreign embeddings and output bias (Eq. 1), the bias by the same weights: as the
+    code has it; the text is silent.
 
     Args:
-        weights: A. ``(foreign pieces, English pieces)``
-        english: E_e. ``(English pieces, dim)``
-        english_bias: of the English output layer. ``(English pieces,)``
+        weights: A. ``(foreign subwords, English subwords)``
+        english: E_e. ``(English subwords, dim)``
+        english_bias: of the English output layer. ``(English subwords,)``
         random_rows: spread of the rows that nothing is known of: ``"code"``: standard deviation
             d^-0.5; ``"text"``: N(0, 1/d²), read as a variance: 1/d.
-        draw: source of the random rows, of all foreign pieces in order.
+        draw: source of the random rows, of all foreign subwords in order.
 
     Raises:
         ValueError: if a row of the weights is neither empty nor sums to 1.
@@ -205,21 +200,28 @@ def start(
     return Start(embeddings, np.asarray(weights @ english_bias).astype(english.dtype), estimated)
 
 
-def no_weights(n_foreign: int, n_english: int) -> sparse.csr_matrix:
-    """Return weights that know nothing: every row is to be random."""
-    return sparse.csr_matrix((n_foreign, n_english))
+def parallel_counts(
+    pairs: Iterable[tuple[Sequence[int], Sequence[int]]], shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    """Return how often a foreign subword is aligned with an English one, both directions agreeing.
 
-
-PiecesOf = Callable[[str], Sequence[int]]
-
-
-def word_weights(n_words: int, counts: Sequence[float] | None) -> np.ndarray:
-    """Return the weights p(w) of Eq. 4, words by frequency: counts, or 1/rank as the code has it.
+    IBM model 1, symmetrised by the geometric mean. The paper takes fast_align's links, whose model
+    prefers the diagonal too (Dyer et al. 2013).
 
     Args:
-        n_words: number of words, most frequent first.
-        counts: how often each occurs; None: 1/rank.
+        pairs: sentence pairs, each (English subwords, foreign subwords).
+        shape: (foreign subwords, English subwords).
     """
-    if counts is None:
-        return 1.0 / np.arange(1, n_words + 1)
-    return np.asarray(counts, dtype=float)
+    from xlrepro.vectors.open.ibm1 import translation_counts
+
+    named = [([str(n) for n in one], [str(n) for n in two]) for one, two in pairs]
+    links = translation_counts(named)
+    rows, columns = ([int(link[i]) for link in links] for i in (1, 0))
+    return sparse.csr_matrix(([count for _, _, count in links], (rows, columns)), shape=shape)
+
+
+def word_weights(n_words: int) -> np.ndarray:
+    """Return the weights p(w) of Eq. 4, of words by frequency: 1/rank, as the code has it; the text
+    says the unigram probability.
+    """
+    return 1.0 / np.arange(1, n_words + 1)

@@ -1,0 +1,101 @@
+"""Pretrained encoders, by transformers: words to subwords, sentences to states.
+
+    subwords.py    tokenizers: those of an encoder, and those learnt from a text
+    pretrained.py  folders with a model (released, supplied, tiny), and the states it gives
+    words.py       word vectors from states
+
+An encoder's name is one of::
+
+    tiny                           random weights, words of the artificial languages: smoke
+    multilingual-e5-small[@LAYER]  registered; 12 layers, 384 wide, about 100 languages, 4 bits
+    all-minilm-l6-v2               registered; 6 layers, 384 wide, English
+    supplied:FOLDER                a published BERT or RoBERTa below the folder of supplied files
+
+Here is what is known of a name without torch.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from xlrepro.data import registry
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.paths import supplied_dir
+
+TINY, E5, MINILM = "tiny", "multilingual-e5-small", "all-minilm-l6-v2"
+RELEASED, SUPPLIED = "released:", "supplied:"  # how a name may begin
+CONFIG, WEIGHTS = "config.json", "model.safetensors"  # files of a supplied model, with its subwords
+
+
+def name_and_layer(name: str) -> tuple[str, int | None]:
+    """Split ``NAME@LAYER``, ``released:`` before it left out; without a layer it is the last.
+
+    Raises:
+        SettingsError: for an unknown name, or a layer that is no number.
+
+    Example:
+        >>> name_and_layer("released:multilingual-e5-small@5")
+        ('multilingual-e5-small', 5)
+    """
+    plain, _, layer = name.removeprefix(RELEASED).partition("@")
+    if plain not in (TINY, E5, MINILM) and not plain.startswith(SUPPLIED):
+        raise SettingsError(
+            f"no encoder is called {plain!r}: use {TINY}, {E5}, {MINILM} or {SUPPLIED}FOLDER"
+        )
+    if layer and not layer.isdecimal():
+        raise SettingsError(f"the encoder {name} names no layer: write {plain}@8")
+    return plain, int(layer) if layer else None
+
+
+def supplied_files(name: str) -> list[str]:
+    """Return the files that an encoder needs below the folder of supplied files; none: it is had.
+
+    Example:
+        >>> supplied_files("supplied:bert-base-cased")
+        ['bert-base-cased/config.json', 'bert-base-cased/model.safetensors']
+    """
+    plain, _ = name_and_layer(name)
+    if not plain.startswith(SUPPLIED):
+        return []
+    return [f"{plain.removeprefix(SUPPLIED)}/{file}" for file in (CONFIG, WEIGHTS)]
+
+
+def identity(name: str) -> str:
+    """Return what identifies an encoder's weights: their SHA-256.
+
+    Raises:
+        DataError: if supplied weights are not there.
+    """
+    plain, _ = name_and_layer(name)
+    if plain == TINY:
+        return "tiny, version 1"
+    if plain.startswith(SUPPLIED):
+        return file_hash(supplied_folder(plain) / WEIGHTS)
+    return registry.content_hash(plain, "weights")
+
+
+def supplied_folder(name: str) -> Path:
+    """Return the folder of a supplied model.
+
+    Raises:
+        DataError: naming the files that are not there.
+    """
+    missing = [file for file in supplied_files(name) if not (supplied_dir() / file).is_file()]
+    if missing:
+        raise DataError(
+            f"no {', '.join(missing)} in {supplied_dir()}: put the published model there, or set "
+            "XLREPRO_SUPPLIED to the folder above it"
+        )
+    return supplied_dir() / name.removeprefix(SUPPLIED)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes; read again only if its size or time has changed."""
+    about = path.stat()
+    return _sha256(path, about.st_size, about.st_mtime_ns)
+
+
+@cache
+def _sha256(path: Path, size: int, changed: int) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

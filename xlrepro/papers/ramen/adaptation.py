@@ -1,0 +1,558 @@
+"""From an English model to a bilingual one, stage by stage (§2); built once, kept in the cache.
+
+    0  English: fit the prediction head, then tune everything            → ``english.pt``
+    1  target embeddings alone (from their initialisation ``start.pt``)   → ``embeddings.pt``
+    2  both languages, everything                                        → ``end.pt``
+
+Stage 0 is shared by all targets of a profile. A killed stage goes on from its last checkpoint:
+everything random in a step follows from the key of the stage and the number of the step, so a
+checkpoint needs weights, optimiser and slow weights alone. A step takes a batch of each of the
+stage's languages (§3.3: balanced), adds up their gradients, and moves once.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from xlrepro.artefacts import built, hash_of, say
+from xlrepro.encoders import identity, subwords
+from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
+from xlrepro.encoders.subwords import Special, Subwords
+from xlrepro.errors import DeviceError
+from xlrepro.papers.ramen import data, initialisation
+from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model, shortened
+from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
+from xlrepro.paths import cache_dir
+from xlrepro.training.masking import Masked, mask_pieces
+from xlrepro.training.steps import Progress, rows_of_step, take_steps
+
+VERSION = 3  # raised when the code changes the result
+CHECKPOINTS = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
+FIRST_RATE = 1e-7  # of the warm-up [paper]
+CLIP_NORM = 5.0  # [code]
+LOOKAHEAD = (5, 0.5)  # k and alpha of stages 1 and 2 [paper]; the authors' code has no Lookahead
+FREQUENT_WORDS = 50_000  # that give subword vectors (Eq. 4) [paper]
+
+
+# ---- text as subwords
+
+
+def recipe_of_stream(settings: AdaptationSettings, language: str) -> dict[str, Any]:
+    """Return everything that decides a language's stream of subwords."""
+    english = language == ENGLISH
+    return {
+        "version": VERSION,
+        "text": data.recipe_of_text(settings, language),
+        "words": settings.words,
+        "seed": settings.seed,
+        "subwords": identity(settings.english.model)
+        if english
+        else [settings.vocabulary, settings.characters],
+    }
+
+
+def stream_folder(settings: AdaptationSettings, language: str) -> Path:
+    """Return the folder of a language's text as one stream of subwords, ``numbers.npy``, and of its
+    subwords, ``subwords.json``, where they are learnt here; building it first if need be.
+    """
+    write = partial(_write_stream, settings, language)
+    return built("ramen-text", language, recipe_of_stream(settings, language), write)
+
+
+def _write_stream(settings: AdaptationSettings, language: str, target: Path) -> None:
+    lines = data.words(settings, language)
+    if language == ENGLISH:
+        split = _of_english(settings.english.model)
+    else:
+        split = subwords.learnt(lines, settings.vocabulary, settings.characters)
+        split.engine.save(str(target / "subwords.json"))
+    numbers = [n for line in lines for word in line for n in split.numbers(word)]
+    np.save(target / "numbers.npy", np.array(numbers, dtype=np.int32))
+
+
+def subwords_in(settings: AdaptationSettings, language: str) -> Subwords:
+    """Return a language's subwords: learnt from its text, or those of the English model."""
+    if language == ENGLISH:
+        return _of_english(settings.english.model)
+    return subwords.read(stream_folder(settings, language) / "subwords.json")
+
+
+@lru_cache(maxsize=1)
+def _of_english(name: str) -> Subwords:
+    return subwords_of(folder_of(name))
+
+
+class Text(NamedTuple):
+    """A language's text as sequences of subwords: ``(sequences, length)``; its special subwords,
+    and how many there are.
+    """
+
+    sequences: np.ndarray
+    special: Special
+    vocabulary: int
+
+
+def sequences(numbers: np.ndarray, begin: int, length: int) -> np.ndarray:
+    """Return a stream of subwords as sequences: ``[CLS]`` and the next ``length - 1`` subwords.
+
+    Sentences run on from one sequence to the next; the authors' code has ``[SEP]`` between them
+    (R29). What is left at the end and fills no sequence is dropped.
+
+    Returns:
+        ``(sequences, length)``
+
+    Example:
+        >>> sequences(np.array([5, 6, 7, 8, 9]), begin=1, length=3).tolist()
+        [[1, 5, 6], [1, 7, 8]]
+    """
+    body = length - 1
+    count = len(numbers) // body
+    rows = np.full((count, length), begin, dtype=np.int64)
+    rows[:, 1:] = numbers[: count * body].reshape(count, body)
+    return rows
+
+
+def text_of(settings: AdaptationSettings, language: str, length: int) -> tuple[Text, Text]:
+    """Return a language's text and its held-out part, as sequences of ``length`` subwords."""
+    numbers = np.load(stream_folder(settings, language) / "numbers.npy").astype(np.int64)
+    split = subwords_in(settings, language)
+    rows = sequences(numbers, split.special.begin, length)
+    cut = min(settings.held_out, len(rows) // 2)
+    return Text(rows[cut:], split.special, len(split)), Text(rows[:cut], split.special, len(split))
+
+
+# ---- a stage
+
+
+class Lookahead:
+    """Slow weights around any optimiser of the fast ones (Zhang et al. 2019, Alg. 1).
+
+        every k fast steps:  φ ← φ + α (θ - φ),  θ ← φ
+
+    Call :meth:`step` after each step of the fast optimiser.
+
+    Args:
+        parameters: the fast weights θ; the slow ones φ begin as they are.
+        k: fast steps to a slow one.
+        alpha: share of the way that the slow weights go.
+
+    Example:
+        >>> theta = nn.Parameter(torch.tensor([0.0]))
+        >>> slow = Lookahead([theta], k=2, alpha=0.5)
+        >>> for value in (1.0, 4.0):
+        ...     theta.data.fill_(value) is theta.data and slow.step()
+        >>> theta.item()
+        2.0
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], k: int, alpha: float) -> None:
+        self._fast = list(parameters)
+        self._slow = [p.detach().clone() for p in self._fast]
+        self._k, self._alpha = k, alpha
+        self._steps = 0
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Count a fast step; move slow and fast weights if it was the k-th."""
+        self._steps += 1
+        if self._steps % self._k:
+            return
+        for fast, slow in zip(self._fast, self._slow, strict=True):
+            slow.lerp_(fast, self._alpha)
+            fast.copy_(slow)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the slow weights and the number of steps."""
+        return {"slow": self._slow, "steps": self._steps}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` returned."""
+        for slow, saved in zip(self._slow, state["slow"], strict=True):
+            slow.copy_(saved)
+        self._steps = state["steps"]
+
+
+def rate(step: int, settings: StageSettings) -> float:
+    """Return the learning rate of a step, from 0 on: linear warm-up, then inverse square root.
+
+    Example:
+        >>> stage = StageSettings(updates=9, sequences=1, length=9)
+        >>> rate(0, stage), rate(4000, stage), rate(16000, stage)
+        (1e-07, 0.0001, 5e-05)
+    """
+    peak, warmup = settings.learning_rate, settings.warmup_steps
+    if step < warmup:
+        return FIRST_RATE + step * (peak - FIRST_RATE) / warmup
+    return float(peak * (warmup / step) ** 0.5)
+
+
+def masked(text: Text, ids: np.ndarray, draw: np.random.Generator) -> Masked:
+    """Hide subwords as the source model was trained to find them, 80/10/10 [paper]; the authors'
+    code hides a multiple of 8 positions, of which 90 % are masked and none is replaced.
+    """
+    return mask_pieces(ids, text.special.first_ordinary, text.special.mask, text.vocabulary, draw)
+
+
+def batch_of(
+    text: Text, language: str, settings: StageSettings, key: Sequence[int], step: int
+) -> Masked:
+    """Return a language's masked batch of a step; it follows from key and step alone."""
+    code = int.from_bytes(language.encode(), "big")
+    rows = rows_of_step(step, len(text.sequences), settings.sequences, [*key, code, 0])
+    draw = np.random.default_rng([*key, code, 1, step])
+    return masked(text, text.sequences[rows].astype(np.int64), draw)
+
+
+class Stage:
+    """A model with the texts and the optimisers of a stage.
+
+    Args:
+        model: tuned in place.
+        texts: the languages whose batches make a step.
+        what: which parameters, see ``BilingualModel.parts``.
+        target: the language that ``what`` speaks of.
+        settings: of the stage.
+        key: of batches, masks and dropout: the seed, and what no other stage has.
+        mixed: compute the model in half precision, on a GPU.
+        device: where to compute.
+    """
+
+    def __init__(
+        self,
+        model: BilingualModel,
+        texts: Mapping[str, Text],
+        what: str,
+        target: str,
+        settings: StageSettings,
+        key: Sequence[int],
+        mixed: bool = False,
+        device: str = "cpu",
+    ) -> None:
+        self.model = model.to(device).requires_grad_(False).train()
+        self.chosen = [p.requires_grad_(True) for p in model.parts(what, target)]
+        self.texts, self.settings, self.key = texts, settings, tuple(key)
+        self.mixed, self.device, self.name = mixed, device, f"{target} {what}"
+        self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate)
+        self.slow = Lookahead(self.chosen, *LOOKAHEAD) if target != ENGLISH else None
+
+    def run(self, checkpoint: Path | None = None, stop_after: int | None = None) -> Progress:
+        """Tune, from the checkpoint if there is one; return the losses of each language.
+
+        Args:
+            checkpoint: file that is read first and written every so many steps.
+            stop_after: stop when so many steps are done, as if killed: for tests.
+        """
+        every = max(20, self.settings.updates // 50)
+        progress = take_steps(
+            self, self.settings.updates, every, checkpoint, self._tell, stop_after
+        )
+        self.model.eval().requires_grad_(True)
+        return progress
+
+    def _tell(self, line: str) -> None:
+        say(f"{self.name}: {line}")
+
+    def step(self, number: int) -> dict[str, float]:
+        """Take one step and return the loss of each language."""
+        drawn = np.random.SeedSequence([*self.key, number]).generate_state(1, np.uint64)
+        torch.manual_seed(int(drawn[0]))
+        for group in self.adam.param_groups:
+            group["lr"] = rate(number, self.settings)
+        self.adam.zero_grad(set_to_none=True)
+        losses = {
+            language: self._gradients(
+                language, batch_of(text, language, self.settings, self.key, number)
+            )
+            for language, text in self.texts.items()
+        }
+        nn.utils.clip_grad_norm_(self.chosen, CLIP_NORM)
+        self.adam.step()
+        if self.slow is not None:
+            self.slow.step()
+        return losses
+
+    def _gradients(self, language: str, batch: Masked) -> float:
+        """Add the gradients of a batch, part by part, to those that are there."""
+        total, summed = max(1, len(batch.gold)), 0.0
+        for rows in np.array_split(np.arange(len(batch.ids)), self.settings.accumulation):
+            hidden = batch.hidden[rows]
+            if not hidden.any():
+                continue
+            before = int(batch.hidden[: rows[0]].sum())
+            # shape: (hidden,); ids and where (sequences, length)
+            gold = torch.from_numpy(batch.gold[before : before + int(hidden.sum())])
+            ids, where = torch.from_numpy(batch.ids[rows]), torch.from_numpy(hidden)
+            with self._autocast():
+                # shape: (hidden, subwords)
+                scores = self.model(language, ids.to(self.device), where.to(self.device))
+            scores = scores.float() if self.mixed else scores
+            loss = functional.cross_entropy(scores, gold.to(self.device), reduction="sum") / total
+            loss.backward()
+            summed += float(loss.detach())
+        return round(summed, 5)
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
+
+    def state(self) -> dict[str, Any]:
+        """Return what the next step depends on besides its number."""
+        return {name: part.state_dict() for name, part in self._parts().items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
+
+    def _parts(self) -> dict[str, Any]:
+        slow = {"slow": self.slow} if self.slow is not None else {}
+        return {"model": self.model, "adam": self.adam, **slow}
+
+
+@torch.inference_mode()
+def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cpu") -> list[int]:
+    """Return ``[right, hidden]`` over the subwords of a text, masked always alike."""
+    model = model.to(device).eval()
+    right = hidden = 0
+    batch = masked(text, text.sequences.astype(np.int64), np.random.default_rng(0))
+    for start in range(0, len(batch.ids), 32):
+        part = slice(start, start + 32)
+        # shape: (sequences, length), then (hidden,)
+        where = torch.from_numpy(batch.hidden[part]).to(device)
+        best = model(language, torch.from_numpy(batch.ids[part]).to(device), where).argmax(-1)
+        gold = torch.from_numpy(text.sequences[part].astype(np.int64)[batch.hidden[part]])
+        right += int((best.cpu() == gold).sum())
+        hidden += len(gold)
+    return [right, hidden]
+
+
+# ---- the models
+
+
+def english_recipe(settings: AdaptationSettings) -> dict[str, Any]:
+    """Return everything that decides the English model after stage 0. Builds nothing."""
+    plain = settings.model_dump(mode="json")
+    names = ("corpus", "words", "held_out", "english", "precision", "seed")
+    return {
+        "version": VERSION,
+        "settings": {name: plain[name] for name in names},
+        "stream": recipe_of_stream(settings, ENGLISH),
+    }
+
+
+def recipe(settings: AdaptationSettings, target: str) -> dict[str, Any]:
+    """Return everything that decides a bilingual model. Builds nothing."""
+    return {
+        "settings": settings.model_dump(mode="json"),
+        "stream": recipe_of_stream(settings, target),
+        "initialisation": data.recipe_of_initialisation(settings, target),
+        "english": hash_of(english_recipe(settings)),
+    }
+
+
+def english_folder(settings: AdaptationSettings, device: str = "cpu") -> Path:
+    """Return the folder of the English model after stage 0, building it first if need be.
+
+    Raises:
+        DeviceError: for mixed precision without a GPU.
+    """
+    write = partial(_write_english, settings, device)
+    return built("ramen-english", ENGLISH, english_recipe(settings), write)
+
+
+def folder(settings: AdaptationSettings, target: str, device: str = "cpu") -> Path:
+    """Return the folder of a bilingual model, building it first if it is not in the cache."""
+    write = partial(_write_bilingual, settings, target, device)
+    return built("ramen", target, recipe(settings, target), write)
+
+
+def _new_english(settings: AdaptationSettings) -> BilingualModel:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        model = BilingualModel(english_model(settings.english.model, settings.english.dropout))
+    return model.double() if settings.precision == "double" else model
+
+
+def _write_english(settings: AdaptationSettings, device: str, target: Path) -> None:
+    _check(settings, device)
+    model, english = _new_english(settings), settings.english
+    work = cache_dir() / "ramen" / hash_of(english_recipe(settings))[:16]
+    log, works = {}, []
+    for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
+        train, held_out = text_of(settings, ENGLISH, stage.length)
+        works.append(work.with_name(f"{work.name}-{what}.pt"))
+        run = Stage(
+            model, {ENGLISH: train}, what, ENGLISH, stage, [settings.seed, number],
+            settings.precision == "mixed", device,
+        )  # fmt: skip
+        log[what] = _tuned(run, works[-1], held_out, ENGLISH)
+    torch.save(model.cpu().state_dict(), target / "english.pt")
+    _finish(log, target, works)
+
+
+def _check(settings: AdaptationSettings, device: str) -> None:
+    if settings.precision == "mixed" and device == "cpu":
+        raise DeviceError(
+            "mixed precision needs a CUDA GPU: run it there, or take "
+            "--set adaptation.precision=single"
+        )
+
+
+def _tuned(run: Stage, work: Path, held_out: Text, language: str) -> dict[str, Any]:
+    """Run a stage and return its log: steps, subwords seen, losses, seconds, accuracy after it."""
+    progress, stage = run.run(work), run.settings
+    tail = progress.losses[-max(1, progress.step // 10) :]
+    return {
+        "updates": progress.step,
+        "pieces": progress.step * len(run.texts) * stage.sequences * stage.length,
+        "seconds": round(progress.seconds, 1),
+        "loss": {c: round(float(np.mean([x[c] for x in tail])), 4) for c in run.texts if tail},
+        "held_out": _held_out(run.model, language, held_out, run.device),
+    }
+
+
+def _held_out(model: BilingualModel, language: str, text: Text, device: str) -> list[int]:
+    """Return ``[right, hidden]`` over the subwords of a held-out text."""
+    return accuracy(model, language, text, device) if len(text.sequences) else [0, 0]
+
+
+def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at: Path) -> None:
+    _check(settings, device)
+    model = _read(settings, english_folder(settings, device) / "english.pt")
+    started = time.perf_counter()
+    begin = initial(settings, target, model)
+    log: dict[str, Any] = {
+        "estimated": int(begin.estimated.sum()),
+        "vocabulary": len(begin.bias),
+        "initialisation_seconds": round(time.perf_counter() - started, 1),
+    }
+    model.add(target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
+    torch.save(model.state_dict(), at / "start.pt")
+    work = cache_dir() / "ramen" / hash_of(recipe(settings, target))[:16]
+    works = []
+    for number, (what, name, stage) in enumerate(
+        (("embeddings", "embeddings", settings.embeddings), ("all", "end", settings.bilingual)), 2
+    ):
+        text, held_out = text_of(settings, target, stage.length)
+        texts = {target: text}
+        if what == "all":
+            texts[ENGLISH] = text_of(settings, ENGLISH, stage.length)[0]
+        if "start" not in log:
+            log["start"] = {"held_out": _held_out(model, target, held_out, device)}
+        works.append(work.with_name(f"{work.name}-{what}.pt"))
+        run = Stage(
+            model, texts, what, target, stage, [settings.seed, number],
+            settings.precision == "mixed", device,
+        )  # fmt: skip
+        log[name] = _tuned(run, works[-1], held_out, target)
+        torch.save(model.cpu().state_dict(), at / f"{name}.pt")
+    _finish(log, at, works)
+
+
+def _finish(log: dict[str, Any], target: Path, works: list[Path]) -> None:
+    """Write the log; only now are the stages' checkpoints of no more use."""
+    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    for work in works:
+        work.unlink(missing_ok=True)
+
+
+def initial(
+    settings: AdaptationSettings, target: str, model: BilingualModel
+) -> initialisation.Start:
+    """Return the target's embeddings and output bias before any update (§2.1)."""
+    source, split = (subwords_in(settings, code) for code in (ENGLISH, target))
+    side, kind = model.side(ENGLISH), settings.initialisation
+    shape = (len(split), len(side.bias))
+    if kind.kind == "parallel":
+        pairs = (
+            [[n for w in words for n in by.numbers(w)] for words, by in zip(pair, (source, split))]
+            for pair in data.pairs(settings, target)
+        )
+        counts = initialisation.parallel_counts([(one, two) for one, two in pairs], shape)
+        weights = initialisation.parallel_weights(counts)
+    elif kind.kind == "mono":
+        weights = _mono(settings, target, split, source, shape)
+    else:
+        weights = initialisation.sparse.csr_matrix(shape)
+    special = dict(zip(split.special[:5], source.special[:5], strict=True))
+    weights = initialisation.with_special(weights, special)
+    return initialisation.start(
+        weights,
+        side.embeddings.weight.detach().numpy(),
+        side.bias.detach().numpy(),
+        kind.random_rows,
+        np.random.default_rng([settings.seed, 2]),
+    )
+
+
+def _mono(
+    settings: AdaptationSettings,
+    target: str,
+    split: Subwords,
+    source: Subwords,
+    shape: tuple[int, int],
+) -> Any:
+    """Return A of Eq. 3, of subword vectors by Eq. 4."""
+    vectors = data.vectors(settings, target)
+    both = []
+    for language, by, size in ((target, split, shape[0]), (ENGLISH, source, shape[1])):
+        words = list(vectors.words(language)[:FREQUENT_WORDS])
+        matrix = np.asarray(vectors.matrix(language)[: len(words)], dtype=np.float64)
+        weights = initialisation.word_weights(len(words))
+        split_words = [by.numbers(word) for word in words]
+        both.append(initialisation.subword_vectors(matrix, weights, split_words, size))
+    return initialisation.mono_weights(*both)
+
+
+def _read(settings: AdaptationSettings, path: Path, target: str | None = None) -> BilingualModel:
+    """Return the English model with the weights of a file, or the bilingual one."""
+    model = _new_english(settings)
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if target is not None:
+        side = f"sides.{target}"
+        model.add(target, state[f"{side}.embeddings.weight"], state[f"{side}.bias"])
+    model.load_state_dict(state)
+    return model.eval()
+
+
+def logs(settings: AdaptationSettings, target: str, device: str = "cpu") -> dict[str, Any]:
+    """Return the log of an adaptation, with that of its English model."""
+    log, english = (
+        json.loads((at / "log.json").read_text("utf-8"))
+        for at in (folder(settings, target, device), english_folder(settings, device))
+    )
+    return {**log, "english": english}
+
+
+def readers(
+    settings: AdaptationSettings,
+    target: str,
+    checkpoint: str,
+    layer: int | None,
+    device: str = "cpu",
+) -> dict[str, Encoder]:
+    """Return the bilingual model at a checkpoint as an encoder of English, and one of the target.
+
+    Both share the layers; the first so many alone, None: all. It is built first if need be.
+    """
+    at = folder(settings, target, device)
+    model = _read(settings, at / f"{checkpoint}.pt", target).to(device)
+    encoder = shortened(model.encoder, layer)
+    found = {}
+    for language in (ENGLISH, target):
+        of = recipe(settings, target)
+        if language == ENGLISH and checkpoint != "end":  # stage 1 changes no English state
+            of, name = english_recipe(settings), f"english {layer}"
+        else:
+            name = f"{checkpoint} {language} {layer}"
+        split, side = subwords_in(settings, language), model.side(language)
+        found[language] = Encoder(f"{hash_of(of)} {name}", encoder, split, side.embeddings, device)
+    return found

@@ -1,1 +1,0 @@
-"""The English models to begin with: our own, released ones, and the paper's from folders."""

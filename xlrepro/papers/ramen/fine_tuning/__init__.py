@@ -1,1 +1,0 @@
-"""Heads with the encoder tuned under them, beside those on frozen states."""

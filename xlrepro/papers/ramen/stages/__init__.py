@@ -1,1 +1,0 @@
-"""From an English to a bilingual model: initialisation, then tuning in two stages."""

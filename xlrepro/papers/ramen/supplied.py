@@ -1,0 +1,123 @@
+"""The paper's own text and labels, which the user supplies: where they lie.
+
+Below the folder of supplied files (``paths.supplied_dir``)::
+
+    wikipedia/LANGUAGE.txt                       plain text, a sentence or paragraph a line
+    ramen-parallel/LANGUAGE.tsv                  an English sentence, a tab, its translation
+    fasttext-aligned/wiki.LANGUAGE.align.vec     aligned fastText vectors
+    multinli_1.0/multinli_1.0_train.jsonl        MultiNLI's training set, as released
+    ud-treebanks-v2.4/UD_…/…-ud-{train,dev,test}.conllu
+
+XNLI's dev and test sets are open. The paper names no treebanks; these are the first of each
+language's that have training data.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from xlrepro.data.readers.text_files import malformed
+from xlrepro.errors import DataError
+from xlrepro.paths import supplied_dir
+
+SOURCE = "en"
+INFERENCE = "multinli_1.0/multinli_1.0_train.jsonl"
+TREEBANKS = {
+    "en": "English-EWT",
+    "fr": "French-GSD",
+    "ru": "Russian-GSD",
+    "ar": "Arabic-PADT",
+    "hi": "Hindi-HDTB",
+    "vi": "Vietnamese-VTB",
+    "zh": "Chinese-GSD",
+}
+
+
+def file(path: str) -> Path:
+    """Return a supplied file.
+
+    Raises:
+        DataError: if it is not there.
+    """
+    location = supplied_dir() / path
+    if not location.is_file():
+        raise DataError(
+            f"there is no {location}: put the paper's data there, or set XLREPRO_SUPPLIED to the "
+            f"folder above {path.partition('/')[0]}/"
+        )
+    return location
+
+
+def text_path(language: str) -> str:
+    """Return where a language's text lies."""
+    return f"wikipedia/{language}.txt"
+
+
+def parallel_path(language: str) -> str:
+    """Return where a language's sentence pairs lie."""
+    return f"ramen-parallel/{language}.tsv"
+
+
+def trees_path(language: str, split: str) -> str:
+    """Return where a split of a language's treebank lies."""
+    name = TREEBANKS[language]
+    file_name = f"{language}_{name.partition('-')[2].lower()}-ud-{split}.conllu"
+    return f"ud-treebanks-v2.4/UD_{name}/{file_name}"
+
+
+def text_files(kind: str, targets: Sequence[str]) -> list[str]:
+    """Return what adaptations to the targets read, initialised in one way; treebanks' test and dev
+    sentences are left out of the text, so these are read too.
+    """
+    both = (SOURCE, *targets)
+    paths = [text_path(code) for code in both]
+    if kind == "mono":
+        paths += [f"fasttext-aligned/wiki.{code}.align.vec" for code in both]
+    elif kind == "parallel":
+        paths += [parallel_path(code) for code in targets]
+    return paths + [trees_path(code, split) for code in both for split in ("dev", "test")]
+
+
+def labelled_files(task: str, targets: Sequence[str]) -> list[str]:
+    """Return what heads are trained on and tested with."""
+    if task == "XNLI":
+        return [INFERENCE]
+    splits = ("train", "dev", "test")
+    if task == "UD supervised":
+        return [trees_path(code, split) for code in targets for split in splits]
+    return [trees_path(SOURCE, split) for split in splits] + [
+        trees_path(code, "test") for code in targets
+    ]
+
+
+def lines(path: str) -> Iterator[str]:
+    """Yield the lines of a large file that are not empty, one after the other.
+
+    Raises:
+        DataError: if it is not there, or a line is not UTF-8.
+    """
+    for _, line in _numbered(file(path)):
+        if line := line.strip():
+            yield line
+
+
+def pairs(language: str) -> Iterator[tuple[str, str]]:
+    """Yield sentence pairs (English, foreign).
+
+    Raises:
+        DataError: for a line that is not two sentences and a tab between them.
+    """
+    path = file(parallel_path(language))
+    for number, line in _numbered(path):
+        cells = line.split("\t")
+        if len(cells) != 2:
+            raise malformed(path, number, f"expected 2 columns, found {len(cells)}")
+        yield cells[0], cells[1]
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, str]]:
+    with path.open("rb") as stream:
+        for number, raw in enumerate(stream, start=1):
+            try:
+                yield number, raw.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise malformed(path, number, f"expected text in utf-8: {error.reason}") from error
