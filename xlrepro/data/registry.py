@@ -92,7 +92,7 @@ class Reader(Checked):
     Attributes:
         format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines``,
             ``penn`` (a zip of bracketed trees), ``penman`` (AMR graphs) or ``weights`` (of a
-            released encoder, see ``xlrepro/pretraining/released.py``).
+            released encoder, see ``xlrepro/encoders/pretrained.py``).
         columns: what each column holds; for ``columns`` the names of ``read_columns``.
         separator: between columns; ``None`` stands for any white space.
         scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.

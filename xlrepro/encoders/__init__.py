@@ -14,10 +14,9 @@ An encoder's name is one of::
 Here is what is known of a name without torch.
 """
 
-import hashlib
-from functools import cache
 from pathlib import Path
 
+from xlrepro.artefacts import file_hash
 from xlrepro.data import registry
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import supplied_dir
@@ -70,7 +69,7 @@ def identity(name: str) -> str:
     if plain == TINY:
         return "tiny, version 1"
     if plain.startswith(SUPPLIED):
-        return file_hash(supplied_folder(plain) / WEIGHTS)
+        return file_hash(registry.note_supplied(supplied_folder(plain) / WEIGHTS))
     return registry.content_hash(plain, "weights")
 
 
@@ -87,15 +86,3 @@ def supplied_folder(name: str) -> Path:
             "XLREPRO_SUPPLIED to the folder above it"
         )
     return supplied_dir() / name.removeprefix(SUPPLIED)
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes; read again only if its size or time has changed."""
-    about = path.stat()
-    return _sha256(path, about.st_size, about.st_mtime_ns)
-
-
-@cache
-def _sha256(path: Path, size: int, changed: int) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

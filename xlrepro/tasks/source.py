@@ -7,8 +7,8 @@ from typing import Any
 from xlrepro.data import named, supplied
 from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED, Part
 from xlrepro.data.sentences import Sentence
+from xlrepro.encoders import words
 from xlrepro.precision import cached_per_precision
-from xlrepro.pretraining import recipes
 from xlrepro.vectors.encoding import WordVectors
 from xlrepro.vectors.open import vectors as open_vectors
 
@@ -108,8 +108,8 @@ def vectors_hash(name: str) -> str:
     Raises:
         SettingsError: for an unknown name.
     """
-    if name == recipes.WORD_STATES:
-        return recipes.word_states_hash()
+    if name == words.ENCODER:
+        return words.content_hash()
     return open_vectors.recipe_hash(name)
 
 
@@ -125,8 +125,6 @@ def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Wor
         from xlrepro.vectors import vec_files
 
         return vec_files.load_vec(supplied.aligned_vectors(languages))
-    if name == recipes.WORD_STATES:
-        from xlrepro.pretraining import word_states
-
-        return word_states.load()
+    if name == words.ENCODER:
+        return words.load()
     return open_vectors.load(name, languages)

@@ -14,7 +14,7 @@ BELOW: Shown = {
     "corpora": ("Corpora", ("xlrepro.data",)),
     "artificial": ("Artificial languages", ("xlrepro.artificial",)),
     "embeddings": ("Embeddings", ("xlrepro.vectors",)),
-    "pretraining": ("Pretraining", ("xlrepro.pretraining",)),
+    "encoders": ("Encoders", ("xlrepro.encoders",)),
     "nn": ("Layers", ("xlrepro.nn",)),
     "metrics": ("Metrics", ("xlrepro.metrics",)),
     "training": ("Training", ("xlrepro.training",)),
@@ -74,7 +74,7 @@ def api_pages(catalog: Catalog) -> dict[str, str]:
             "# API reference",
             "",
             f"xlrepro {xlrepro.__version__}. Imports follow the way of the data: corpora, "
-            "embeddings, pretraining, models, trials, evidence, notebooks. What stands lower in "
+            "embeddings, encoders, models, trials, evidence, notebooks. What stands lower in "
             "that list never imports what stands higher.",
             "",
             *lines,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
+from xlrepro.artefacts import file_hash
 from xlrepro.artificial import Family, parameters
 from xlrepro.data import registry
 from xlrepro.data.loading import load, load_rows
@@ -18,7 +19,6 @@ from xlrepro.data.readers.conllu import read_conllu
 from xlrepro.data.readers.labelled import read_pairs
 from xlrepro.data.readers.tsv import read_rows
 from xlrepro.data.sentences import Sentence
-from xlrepro.encoders import file_hash
 from xlrepro.encoders.words import files_of, open_lines, plain_word, plain_words
 from xlrepro.errors import DataError
 from xlrepro.papers.ramen import supplied

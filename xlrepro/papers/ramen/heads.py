@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from xlrepro import metrics
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder, padded
 from xlrepro.papers.ramen.data import LABELS
 from xlrepro.papers.ramen.settings import HeadSettings
 from xlrepro.tasks.classification import StateClassifier
 from xlrepro.tasks.parsing import (
+    PUNCTUATION,
     Attachment,
     BiaffineParser,
     Trees,
@@ -213,8 +213,10 @@ class Parser:
         return Trees(*(each.to(self.device) for each in (heads, relations, mask)))
 
     @torch.no_grad()
-    def score(self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence]) -> Attachment:
-        """Parse sentences and score the trees."""
+    def parsed(
+        self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence]
+    ) -> list[tuple[list[int], list[str]]]:
+        """Return heads and relations of each sentence."""
         predicted: dict[int, tuple[list[int], list[str]]] = {}
         for chosen in by_length([len(s) for s in sentences]):
             # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
@@ -224,8 +226,34 @@ class Parser:
             trees = decode(arcs, relations, mask.to(self.device))
             for i, (heads, numbers) in zip(chosen, trees, strict=True):
                 predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])
-        gold = [(s.heads or (), names(s)) for s in sentences]
-        return attachment(gold, [predicted[i] for i in range(len(sentences))])
+        return [predicted[i] for i in range(len(sentences))]
+
+    def score(self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence]) -> Attachment:
+        """Parse sentences and score the trees."""
+        return attached(self.parsed(texts, sentences), sentences)
+
+
+def attached(
+    predicted: Sequence[tuple[list[int], list[str]]], sentences: Sequence[Sentence]
+) -> Attachment:
+    """Score trees."""
+    return attachment([(s.heads or (), names(s)) for s in sentences], predicted)
+
+
+def words_right(
+    predicted: Sequence[tuple[list[int], list[str]]], sentences: Sequence[Sentence]
+) -> dict[str, list[bool]]:
+    """Return which words have the right head and relation (LAS) or the right head (UAS); those
+    whose relation is ``punct`` do not count.
+    """
+    right: dict[str, list[bool]] = {"LAS": [], "UAS": []}
+    for (heads, relations), sentence in zip(predicted, sentences, strict=True):
+        gold = zip(sentence.heads or (), names(sentence), heads, relations, strict=True)
+        for head, relation, found, named in gold:
+            if relation != PUNCTUATION:
+                right["UAS"].append(head == found)
+                right["LAS"].append(head == found and relation == named)
+    return right
 
 
 def names(sentence: Sentence) -> list[str]:
@@ -276,13 +304,22 @@ class Classifier:
         return functional.cross_entropy(self._scores(pairs, chosen), labels)
 
     @torch.no_grad()
+    def right(self, pairs: Pairs) -> list[bool]:
+        """Return which pairs are labelled rightly, in their order."""
+        right = [False] * len(pairs.labels)
+        for chosen in by_length(pairs.premises.lengths()):
+            for i, label in zip(chosen, self._scores(pairs, chosen).argmax(1).tolist()):
+                right[i] = label == pairs.labels[i]
+        return right
+
     def score(self, pairs: Pairs) -> float:
         """Return the accuracy on pairs, percent."""
-        predicted, gold = [], []
-        for chosen in by_length(pairs.premises.lengths()):
-            predicted += self._scores(pairs, chosen).argmax(1).tolist()
-            gold += [pairs.labels[i] for i in chosen]
-        return metrics.accuracy(gold, predicted)
+        return percent(self.right(pairs))
+
+
+def percent(right: Sequence[bool]) -> float:
+    """Return the share of what is right, percent."""
+    return 100.0 * sum(right) / len(right)
 
 
 def by_length(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -24,7 +24,10 @@ from xlrepro.papers.ramen.heads import (
     Pairs,
     Parser,
     ReadTexts,
+    attached,
     fit,
+    percent,
+    words_right,
 )
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
@@ -36,10 +39,12 @@ from xlrepro.papers.ramen.supplied import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
 from xlrepro.training.loop import Fit
 from xlrepro.training.settings import in_its_precision
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 ACCURACY = "acc|level:pair|labels:3|v:1"
 # While it is tuned, M-BERT has the dropout of the paper's English models.
+Address = tuple[str, str, str]  # measure, language, updates
+Scores = dict[str, tuple[float, list[bool]]]  # measure to the score and which items were right
 DROPOUT: float = EnglishSettings.model_fields["dropout"].default
 
 
@@ -51,7 +56,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     adaptation: updates, subwords seen, losses, seconds, accuracy on held-out subwords.
     """
     settings = trial.typed(EvaluationSettings)
-    scores: dict[tuple[str, str, str], float] = {}
+    scores: dict[Address, tuple[float, list[bool]]] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "heads": {}}
     # One head serves all targets of a multilingual encoder, unless it is trained on the target.
     shared = settings.adaptation is None and settings.task != "UD supervised"
@@ -65,8 +70,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             curves, done = _trained(learnt, read, settings, trial.seed, context)
             fits += done
             for target in group:
-                for measure, value in learnt.score(target).items():
-                    scores[measure, target, CHECKPOINTS[checkpoint]] = value
+                for measure, found in learnt.score(target).items():
+                    scores[measure, target, CHECKPOINTS[checkpoint]] = found
             name = group if settings.tuned_epochs else (*group, checkpoint)
             details["heads"]["+".join(name)] = curves
         if settings.adaptation is not None:
@@ -78,14 +83,14 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 def _result(
     trial: Trial,
     settings: EvaluationSettings,
-    scores: Mapping[tuple[str, str, str], float],
+    scores: Mapping[Address, tuple[float, list[bool]]],
     details: dict[str, Any],
     fits: list[Fit],
 ) -> TrialResult:
     (system,), inference = trial.systems, settings.task == "XNLI"
-    cells = []
+    cells, items = [], {}
     for column in trial.columns:
-        measure, value = _value_of(column, scores, inference)
+        measure, (value, items[column]) = _found(column, scores, inference)
         cells.append(Cell(system, column, value, measure))
     signature = ACCURACY if inference else attachment_signature(subtypes=False)
     return TrialResult(
@@ -94,13 +99,15 @@ def _result(
         signatures={cell.metric: signature for cell in cells},
         training_tokens=sum(fit.tokens for fit in fits),
         training_seconds=sum(fit.seconds for fit in fits),
+        items=items,
+        stopped=all(fit.stopped for fit in fits),
     )
 
 
-def _value_of(
-    column: str, scores: Mapping[tuple[str, str, str], float], inference: bool
-) -> tuple[str, float]:
-    """Return the metric and the value of a column: its parts name measure, language, updates."""
+def _found(
+    column: str, scores: Mapping[Address, tuple[float, list[bool]]], inference: bool
+) -> tuple[str, tuple[float, list[bool]]]:
+    """Return metric and finding of a column: its parts name measure, language, updates."""
     parts = column.split("/")
     measure = "accuracy" if inference else "UAS" if "UAS" in parts else "LAS"
     for (name, target, updates), value in scores.items():
@@ -174,14 +181,14 @@ class Learnt:
         size: number of training examples.
         frozen: on kept states.
         tuned: through the encoder, where it is tuned.
-        score: language to the scores on its test set, by measure.
+        score: language to the scores on its test set.
     """
 
     module: nn.Module
     size: int
     frozen: Way
     tuned: Way | None
-    score: Callable[[str], dict[str, float]]
+    score: Callable[[str], Scores]
 
 
 def _trained(
@@ -200,13 +207,17 @@ def _trained(
         curve: dict[str, Any] = {"train_loss": first.losses, "dev": first.dev_scores}
         curve["best_epoch"] = first.best_epoch
         # Nothing is selected on English test: it is row-parallel to the targets' test sets.
-        return ({**curve, "english": learnt.score(SOURCE)} if english else curve), [first]
+        return ({**curve, "english": _plain(learnt, SOURCE)} if english else curve), [first]
     epochs = settings.tuned_epochs  # all are made, the best on dev is kept
     changes = {"epochs": epochs, "patience": epochs, "learning_rate": settings.tuned_rate}
     both = nn.ModuleList([tuned_layers(read(SOURCE)), learnt.module])
     second = fitted(both, learnt.tuned, settings.head.model_copy(update=changes))
-    curves = {"frozen": asdict(first), "tuned": asdict(second), "english": learnt.score(SOURCE)}
+    curves = {"frozen": asdict(first), "tuned": asdict(second), "english": _plain(learnt, SOURCE)}
     return curves, [first, second]
+
+
+def _plain(learnt: Learnt, language: str) -> dict[str, float]:
+    return {measure: score for measure, (score, _) in learnt.score(language).items()}
 
 
 def _parser(
@@ -232,12 +243,13 @@ def _parser(
             lengths,
         )
 
-    def score(language: str) -> dict[str, float]:
+    def score(language: str) -> Scores:
         limit = head.test if supervised or language != SOURCE else few
         test, words = split(language, "test", limit)
         texts = (ReadTexts.words if tuned else KeptWords.of)(read(language), words)
-        found = parser.score(texts, test)
-        return {"LAS": found.las, "UAS": found.uas}
+        trees = parser.parsed(texts, test)
+        found, right = attached(trees, test), words_right(trees, test)
+        return {"LAS": (found.las, right["LAS"]), "UAS": (found.uas, right["UAS"])}
 
     through = None
     if tuned:
@@ -277,8 +289,9 @@ def _classifier(
         lengths = texts.premises.lengths()
         through = way(texts, split(SOURCE, "dev", few, False), lengths)
 
-    def score(language: str) -> dict[str, float]:
+    def score(language: str) -> Scores:
         limit = few if language == SOURCE else head.test
-        return {"accuracy": classifier.score(split(language, "test", limit, not tuned))}
+        right = classifier.right(split(language, "test", limit, not tuned))
+        return {"accuracy": (percent(right), right)}
 
     return Learnt(classifier.module, len(train.labels), way(train, dev, None), through, score)

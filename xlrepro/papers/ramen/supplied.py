@@ -15,6 +15,7 @@ language's that have training data.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from xlrepro.data import registry
 from xlrepro.data.readers.text_files import malformed
 from xlrepro.errors import DataError
 from xlrepro.paths import supplied_dir
@@ -44,7 +45,7 @@ def file(path: str) -> Path:
             f"there is no {location}: put the paper's data there, or set XLREPRO_SUPPLIED to the "
             f"folder above {path.partition('/')[0]}/"
         )
-    return location
+    return registry.note_supplied(location)
 
 
 def text_path(language: str) -> str:

@@ -1,14 +1,9 @@
 """What the trials of the paper read, by name and content: no data is read, torch is not loaded."""
 
-from pathlib import Path
-
-from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.nlu.settings import NLUSettings
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
-
-SELF, RELEASED = "self:", "released:"  # how the name of a checkpoint begins
 
 
 def data_hashes(settings: TaggingSettings, source: Source | None = None) -> dict[str, str]:
@@ -54,30 +49,4 @@ def mbert_source(settings: MbertSettings) -> Source:
 
 def mbert_hashes(settings: MbertSettings) -> dict[str, str]:
     """Return what identifies every data set that a trial reads, and its checkpoint."""
-    checkpoint = {f"M-BERT/{settings.checkpoint}": checkpoint_hash(settings.checkpoint)}
-    return checkpoint | data_hashes(settings, mbert_source(settings))
-
-
-def checkpoint_hash(checkpoint: str) -> str:
-    """Return what identifies a checkpoint in a trial's data; loads nothing."""
-    if checkpoint.startswith(SELF):
-        from xlrepro.pretraining.recipes import recipe_hash
-
-        return recipe_hash(checkpoint.removeprefix(SELF))
-    if checkpoint.startswith(RELEASED):
-        from xlrepro.pretraining.recipes import weights_hash
-
-        return weights_hash(name_and_layer(checkpoint)[0])
-    return "supplied by the user" if Path(checkpoint).is_dir() else "transformers hub"
-
-
-def name_and_layer(checkpoint: str) -> tuple[str, int | None]:
-    """Split ``released:NAME@LAYER``; without a layer it is the last.
-
-    Raises:
-        SettingsError: if what stands for the layer is no number.
-    """
-    name, _, layer = checkpoint.removeprefix(RELEASED).partition("@")
-    if layer and not layer.isdecimal():
-        raise SettingsError(f"the checkpoint {checkpoint} names no layer: write {RELEASED}{name}@8")
-    return name, int(layer) if layer else None
+    return data_hashes(settings, mbert_source(settings))

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from xlrepro.data import registry
 from xlrepro.data.named import FAMILY_SEED
+from xlrepro.encoders.words import ENCODER as WORD_STATES
 from xlrepro.papers.word_order.experiments.rows import no_overrides
 from xlrepro.papers.word_order.experiments.table2 import LANGUAGES
-from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.tasks.source import vectors_hash
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import Overrides, Run, per_row

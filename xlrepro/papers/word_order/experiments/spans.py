@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 
+from xlrepro.encoders.words import ENCODER as WORD_STATES
 from xlrepro.errors import SettingsError
 from xlrepro.papers.word_order.experiments.mbert import (
     is_mbert,
@@ -13,7 +14,6 @@ from xlrepro.papers.word_order.experiments.mbert import (
 )
 from xlrepro.papers.word_order.experiments.rows import tagging_run, word_settings
 from xlrepro.papers.word_order.settings import ENCODERS, SHUFFLED, WORD_ROWS, presets
-from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.trials.experiment import Address, Experiment, FindPlace, System, shared_cells
 from xlrepro.trials.per_seed import Overrides, Run, per_row, per_seed
 from xlrepro.trials.record import Record

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from xlrepro.encoders.words import ENCODER as WORD_STATES
 from xlrepro.papers.word_order.experiments.mbert import (
     is_mbert,
     mbert_settings,
@@ -11,7 +12,6 @@ from xlrepro.papers.word_order.experiments.mbert import (
 )
 from xlrepro.papers.word_order.experiments.rows import TUNES_ALONE, tagging_run, word_settings
 from xlrepro.papers.word_order.settings import ENCODERS, WORD_ROWS, TaggingSettings, presets
-from xlrepro.pretraining.recipes import WORD_STATES
 from xlrepro.trials.experiment import Experiment, System
 from xlrepro.trials.per_seed import Overrides, Run, per_seed
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from xlrepro.encoders import supplied_files
 from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings
 
 
@@ -10,9 +11,8 @@ class MbertSettings(TaggingSettings):
 
     Attributes:
         task: part-of-speech tags, entities or slots.
-        checkpoint: ``"self:cpu"``, ``"released:NAME@LAYER"``, a name that transformers knows, or a
-            folder.
-        fine_tune: train M-BERT itself with a linear layer, instead of an encoder on its outputs.
+        checkpoint: an encoder's name, see :mod:`xlrepro.encoders`.
+        fine_tune: train M-BERT itself with a linear layer, instead of an encoder on its states.
         freeze_positions: fine-tuning: leave its position table as it is.
     """
 
@@ -22,3 +22,7 @@ class MbertSettings(TaggingSettings):
     checkpoint: str
     fine_tune: bool = False
     freeze_positions: bool = False
+
+    def supplied(self) -> list[str]:
+        """Return the files that a trial reads below the folder of supplied files."""
+        return supplied_files(self.checkpoint)

@@ -1,1 +1,0 @@
-"""Masked-language-model pretraining: a small multilingual BERT from registered open text."""
