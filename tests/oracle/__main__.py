@@ -10,6 +10,7 @@ import importlib
 import json
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from xlrepro.errors import XlreproError
@@ -29,21 +30,22 @@ def old_records(paper: str) -> list[dict]:
 
 
 def today(record: dict) -> Trial:
-    """Return the trial that a migrated record is of."""
+    """Return the trial that a migrated record is of; ``version``: of the task then, if another."""
     kind = task(record["task"]).model
     typed = validated(record["settings"], record["task"], kind)
     fields = ("experiment", "systems", "columns", "profile", "seed", "task")
     settings = typed.model_dump(mode="json", exclude_defaults=True)
     named = {name: record[name] for name in fields}
     named |= {"systems": tuple(named["systems"]), "columns": tuple(named["columns"])}
-    return Trial.create(**named, settings=settings, version=task(record["task"]).version)
+    version = record.get("version", task(record["task"]).version)
+    return Trial.create(**named, settings=settings, version=version)
 
 
 def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
     """Return old key to the trial of today, counted reasons of withdrawal, and what is lost."""
     migrate = importlib.import_module(f"tests.oracle.{paper}").migrate
     found, withdrawn, lost = {}, Counter(), []
-    asked: dict[tuple, set[str]] = {}
+    asked: dict[tuple, set[Trial]] = {}
     for record in old_records(paper):
         moved = migrate(json.loads(json.dumps(record)))
         if isinstance(moved, str):
@@ -57,8 +59,8 @@ def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
         where = (trial.experiment, trial.profile, trial.seed)
         if where not in asked:
             rows = all_experiments()[trial.experiment].all_trials(trial.profile, [trial.seed])
-            asked[where] = {each.key for each in rows}
-        if trial.key in asked[where]:
+            asked[where] = {replace(each, version=0) for each in rows}
+        if replace(trial, version=0) in asked[where]:
             found[record["key"]] = trial
         else:
             lost.append(_difference(trial))

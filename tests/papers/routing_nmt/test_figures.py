@@ -7,12 +7,13 @@ import pytest
 
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
 from xlrepro.evidence.view import View
-from xlrepro.papers.routing_nmt.block_order import FIGURE_TASKS, PLACES
+from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.figures import block_usage, translation
-from xlrepro.papers.routing_nmt.text.scores import scored
+from xlrepro.papers.routing_nmt.scores import scored
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell
 
+PLACES = [f"{s}/{t}/{b}" for s in ("same", "own") for t in FIGURE_TASKS for b in (1, 2, 3)]
 GOLD = [[*f"abcdefg{n}"] for n in range(12)]
 SYSTEMS = ("NMT", "MTL (Full)", "MTL (Routing)")
 
@@ -171,7 +172,12 @@ def test_each_task_of_a_pair_is_counted_once(records):
 
 def test_the_figure_names_the_heaviest_user_of_each_block():
     most = {"1": "translation", "2": "syntax", "3": "ner"}
-    uses = {place: 60.0 if most[place[-1]] in place else 20.0 for place in PLACES}
+    uses = {
+        place: 60.0 if most[place[-1]] in place else 20.0
+        for place in tuple(
+            f"{s}/{t}/{b}" for s in ("same", "own") for t in FIGURE_TASKS for b in (1, 2, 3)
+        )
+    }
     cells = [
         ("translation:MTL (Routing)", f"en-vi/{place}", (use, use + 1, use + 2))
         for place, use in uses.items()

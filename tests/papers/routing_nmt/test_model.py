@@ -1,72 +1,101 @@
-"""The four systems: loss, padding, decoding, what is shared, and how large they are."""
+"""The routed unit and the four systems: equations, padding, decoding, sharing, sizes."""
+
+from itertools import pairwise
 
 import pytest
 import torch
 
-from tests.papers.routing_nmt.small_models import RECURRENT, small_batch, small_model
-from xlrepro.papers.routing_nmt.decoding import greedy
-from xlrepro.papers.routing_nmt.model import END, START, MultiTaskModel, Sizes
+from tests.papers.routing_nmt.small import SHARED, small_batch, small_model
+from xlrepro.papers.routing_nmt.model import END, START, MultiTaskModel
+from xlrepro.papers.routing_nmt.recurrent import RoutedUnit, scan
 
-SYSTEMS = list(RECURRENT)
-CHOICES = [
-    {},
-    {"decoder_input": "word", "output_layer": "state_context"},
-    {"bidirectional": False, "reset_gate": "after"},
-    {"reset_gate": "unused"},
-]
+SYSTEMS = list(SHARED)
+INPUT, HIDDEN, BLOCKS = 5, 4, 3
 
 
-def step_by_step(model, source, lengths, target):
-    """The loss of sentences of any lengths, the decoder's steps one after the other."""
-    memory = model.encode("translation", source, lengths)
-    decoder, readout = model.decoder.tied("translation", memory), model.readout("translation")
-    words, state, total = readout.embedding(target[:, :-1].T), decoder.start(), 0.0
-    for given, word, gold in zip(decoder.project(words), words, target[:, 1:].T, strict=True):
-        state = decoder.step(given, state)
-        scores = readout(decoder.output(state), state.context, word).log_softmax(-1)
-        total = total - scores[torch.arange(len(gold)), gold][gold > 0].sum()
+def unit():
+    torch.manual_seed(1)
+    made = RoutedUnit(INPUT, HIDDEN, BLOCKS, ("a", "b"), 3).double()
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.uniform_(-0.8, 0.8)
+    return made
+
+
+def words(length=6, batch=2):
+    return torch.randn(length, batch, INPUT, generator=torch.Generator().manual_seed(2)).double()
+
+
+def written_out(made, x, task):
+    """The equations for one sentence after the other, one block after the other."""
+    blocks = [(made.shared, i) for i in range(BLOCKS)] + [(made.own[task], 0)]
+    outputs = torch.zeros(x.shape[0], x.shape[1], 2 * HIDDEN, dtype=x.dtype)
+    for sentence in range(x.shape[1]):
+        h, states = torch.zeros(2 * HIDDEN).double(), [torch.zeros(HIDDEN).double()] * len(blocks)
+        for t in range(x.shape[0]):
+            s = torch.tanh(made.router_input(x[t, sentence]) + made.router_state(h))
+            tau = torch.softmax(made.router_output(s), 0)
+            for i, (part, row) in enumerate(blocks):
+                seen = x[t, sentence] * (tau[i] if i < BLOCKS else 1.0)
+                w, u = part.input_weight[row].split(HIDDEN, 1), part.recurrent_weight[row]
+                u, b, last = u.split(HIDDEN, 1), part.bias[row, 0].split(HIDDEN), states[i]
+                r = torch.sigmoid(seen @ w[0] + last @ u[0] + b[0])
+                z = torch.sigmoid(seen @ w[1] + last @ u[1] + b[1])
+                candidate = torch.tanh(seen @ w[2] + (r * last) @ u[2] + b[2])
+                states[i] = z * last + (1 - z) * candidate
+            h = torch.cat((sum(tau[i] * states[i] for i in range(BLOCKS)), states[-1]))
+            outputs[t, sentence] = h
+    return outputs
+
+
+def test_the_routed_unit_computes_the_equations_for_its_task():
+    made, x = unit(), words()
+    found, tau = scan(made.tied("b"), x)
+    assert torch.allclose(found, written_out(made, x, "b"))
+    assert torch.allclose(tau.sum(-1), torch.ones(6, 2).double())
+    assert (tau > 0).all()
+
+
+def test_a_tasks_own_block_gets_no_gradient_from_another_task():
+    made = unit()
+    scan(made.tied("a"), words())[0].sum().backward()
+    assert all(p.grad is None for p in made.own["b"].parameters())
+    assert all(p.grad.abs().sum() > 0 for p in made.own["a"].parameters())
+    assert all(p.grad.abs().sum() > 0 for p in made.shared.parameters())
+
+
+def test_input_known_in_two_parts_counts_like_input_known_at_once():
+    tied, x = unit().tied("a"), words()
+    parts = tied.project(x[..., :2]) + tied.project(x[..., 2:], first=2)
+    assert torch.allclose(parts, tied.project(x))
+
+
+def attended(model, source, target):
+    """The loss of one sentence: the decoder's unit, attention and readout by their equations."""
+    memory = model.encode("translation", source[None], torch.tensor([len(source)]))
+    m, decoder, readout = memory.states[0], model.decoder, model.readout("translation")
+    tied, total = decoder.unit.tied("translation"), 0.0
+    state = tied.start(memory.states[:, 0], 0)
+    for last, gold in pairwise(target):
+        word = readout.embedding(last)
+        energies = torch.stack(
+            [
+                decoder.weight[0] @ torch.tanh(decoder.query(state.output[0]) + decoder.key(j))
+                for j in m
+            ]
+        )
+        context = energies.softmax(0) @ m
+        given = tied.project(torch.cat((word, context)).view(1, 1, -1))[0]
+        state = tied.step(given, state)
+        total = total - readout(state.output[0], context, word).log_softmax(-1)[gold]
     return total
 
 
-def one_by_one(model, *batch):
-    """The sum of each sentence's loss, read alone."""
-    return sum(
-        step_by_step(model, *(tensor[row : row + 1] for tensor in batch))
-        for row in range(len(batch[0]))
-    )
-
-
-@pytest.mark.parametrize("choices", CHOICES)
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_teacher_forced_loss_is_that_of_the_step_by_step_decoder(system, choices):
-    model, batch = small_model(system, **choices), small_batch()
-    whole = model.loss("translation", *batch)
-    assert torch.allclose(whole, one_by_one(model, *batch), rtol=1e-10, atol=0)
-
-
-def test_so_it_is_at_the_papers_width():
-    model = small_model(hidden=400, embedding=400, attention=400, router=400)
-    batch = (
-        torch.tensor([[5, 6, 7], [8, 9, 0]]),
-        torch.tensor([3, 2]),
-        torch.tensor([[1, 4, 5, 6, 2], [1, 7, 8, 2, 0]]),
-    )
-    whole = model.loss("translation", *batch)
-    assert torch.allclose(whole, one_by_one(model, *batch), rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("choices", CHOICES)
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_the_way_back_by_hand_has_autograds_gradients(system, choices):
-    model, batch = small_model(system, **choices), small_batch()
-    found = []
-    for loss in (model.loss("translation", *batch), step_by_step(model, *batch)):
-        model.zero_grad()
-        loss.backward()
-        found.append({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
-    assert found[0].keys() == found[1].keys()
-    for name, gradient in found[0].items():
-        assert torch.allclose(gradient, found[1][name], rtol=1e-9, atol=1e-12), name
+def test_the_loss_is_that_of_each_sentence_by_the_attentions_equations(system):
+    model, (source, lengths, target) = small_model(system).eval(), small_batch()
+    single = [attended(model, s[:n], t[t > 0]) for s, n, t in zip(source, lengths, target)]
+    assert torch.allclose(model.loss("translation", source, lengths, target), sum(single))
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -114,9 +143,9 @@ def test_padding_changes_nothing(system):
 def test_greedy_decoding_in_a_batch_equals_one_by_one(system):
     model, (source, lengths, _) = small_model(system, seed=3).eval(), small_batch()
     limits = [9, 4, 7]
-    batch = greedy(model, "translation", source, lengths, limits)
+    batch = model.greedy("translation", source, lengths, limits)
     single = [
-        greedy(model, "translation", source[i : i + 1], lengths[i : i + 1], limits[i : i + 1])[0]
+        model.greedy("translation", source[i : i + 1], lengths[i : i + 1], limits[i : i + 1])[0]
         for i in range(3)
     ]
     assert batch == single
@@ -125,7 +154,7 @@ def test_greedy_decoding_in_a_batch_equals_one_by_one(system):
 
 def test_greedy_decoding_takes_the_likeliest_token_after_each_other():
     model, (source, lengths, _) = small_model(seed=3).eval(), small_batch()
-    (found,) = greedy(model, "ner", source[:1], lengths[:1], [6])
+    (found,) = model.greedy("ner", source[:1], lengths[:1], [6])
     memory = model.encode("ner", source[:1], lengths[:1])
     scores = model.scores("ner", memory, torch.tensor([[START, *found]]))
     scores[..., [0, START]] = -torch.inf
@@ -179,9 +208,9 @@ def by_hand(width):
 def test_numbers_of_parameters_side_by_side():
     width, tasks = 8, dict.fromkeys(("translation", "ner", "syntax", "semantics"), 10)
     counted = {}
-    for system, recurrent in RECURRENT.items():
+    for system, shared in SHARED.items():
         names = {"translation": 10} if system == "NMT" else tasks
-        model = MultiTaskModel(10, names, recurrent, Sizes(width, width, width, width))
+        model = MultiTaskModel(10, names, shared, width, 0.0)
         units = (*model.directions, model.decoder.unit)
         every = [(name, p.numel()) for unit in units for name, p in unit.named_parameters()]
         used = [n for name, n in every if not set(name.split(".")) & set(list(tasks)[1:])]

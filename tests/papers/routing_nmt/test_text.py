@@ -1,4 +1,4 @@
-"""Normalisation, pieces, overlap, and scores."""
+"""Normalisation, subwords, overlap, and scores."""
 
 import random
 
@@ -6,11 +6,9 @@ import pytest
 import sacrebleu
 
 from xlrepro.errors import DataError
-from xlrepro.papers.routing_nmt.data.examples import splits_of
-from xlrepro.papers.routing_nmt.text.normalise import detokenised, tokens
-from xlrepro.papers.routing_nmt.text.overlap import without_overlap
-from xlrepro.papers.routing_nmt.text.pieces import Pieces
-from xlrepro.papers.routing_nmt.text.scores import AS_WRITTEN, bleu_of, paired_bootstrap, scored
+from xlrepro.papers.routing_nmt.corpora import splits_of
+from xlrepro.papers.routing_nmt.scores import AS_WRITTEN, bleu_of, paired_bootstrap, scored
+from xlrepro.papers.routing_nmt.text import Subwords, detokenised, tokens, without_overlap
 
 # raw text, and the same as Moses tokenises and escapes it
 RAW_AND_ESCAPED = [
@@ -45,26 +43,26 @@ def test_detokenised_text_has_the_same_tokens():
 CORPUS = [["low", "lower", "newest"], ["low", "widest", "newer", "low"]]
 
 
-def test_pieces_join_to_the_words():
-    pieces = Pieces(CORPUS, 8)
+def test_subwords_join_to_the_words():
+    subwords = Subwords(CORPUS, 8)
     for sentence in CORPUS:
-        assert pieces.joined(pieces.split(sentence)) == sentence
+        assert subwords.joined(subwords.split(sentence)) == sentence
 
 
 def test_the_first_merges_are_those_of_the_most_frequent_pairs():
     """Sennrich et al.: count neighbours, merge the most frequent, here by hand: l+o, lo+w."""
-    merged = set(Pieces([["low"] * 5, ["lo"]], 2).vocabulary) - set(
-        Pieces([["low"] * 5, ["lo"]], 0).vocabulary
+    merged = set(Subwords([["low"] * 5, ["lo"]], 2).vocabulary) - set(
+        Subwords([["low"] * 5, ["lo"]], 0).vocabulary
     )
     assert merged == {"lo", "low</w>"} or merged == {"ow</w>", "low</w>"}
 
 
-def test_a_number_of_operations_gives_as_many_merged_pieces():
-    assert len(Pieces(CORPUS, 5).vocabulary) == len(Pieces(CORPUS, 0).vocabulary) + 5
+def test_a_number_of_operations_gives_as_many_merged_subwords():
+    assert len(Subwords(CORPUS, 5).vocabulary) == len(Subwords(CORPUS, 0).vocabulary) + 5
 
 
-def test_pieces_do_not_depend_on_the_order_of_sentences():
-    assert Pieces(CORPUS, 8).vocabulary == Pieces(CORPUS[::-1], 8).vocabulary
+def test_subwords_do_not_depend_on_the_order_of_sentences():
+    assert Subwords(CORPUS, 8).vocabulary == Subwords(CORPUS[::-1], 8).vocabulary
 
 
 def test_pairs_that_share_a_side_with_held_out_ones_are_left_out_and_counted():

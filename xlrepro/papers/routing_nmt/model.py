@@ -1,74 +1,26 @@
-"""The attentional sequence-to-sequence model of all four systems (§2, §3.3).
+"""The attentional sequence-to-sequence model of all four systems (§2, §3.3), and greedy decoding.
 
 A system is a model whose recurrent part is either stacked layers (NMT, full and partial sharing) or
 one routed unit per direction and decoder. Attention is additive (Bahdanau et al. 2015) and shared
 by all tasks; a task has a target vocabulary and an output layer of its own. What the paper leaves
-open follows its base system, Mantis, and is an argument here.
+open follows its base system, Mantis: the encoder reads both ways, a decoder step reads the context
+beside the last word, and the output layer reads the last word beside state and context.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.recurrent import mirrored_steps
-from xlrepro.papers.routing_nmt.gru_blocks import ResetGate
-from xlrepro.papers.routing_nmt.loops import decode
-from xlrepro.papers.routing_nmt.routed_unit import RoutedUnit
-from xlrepro.papers.routing_nmt.stacked_unit import StackedUnit
+from xlrepro.papers.routing_nmt.recurrent import RoutedUnit, StackedUnit, scan
+from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS
 
 PAD, START, END, UNKNOWN = range(4)  # numbers of the special tokens in every vocabulary
-DecoderInput = Literal["word_and_context", "word"]
-OutputLayer = Literal["state_context_word", "state_context"]
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Sizes of a model and the choices that the paper leaves open.
-
-    Attributes:
-        hidden: width of a block or layer; also of the output layer.
-        embedding: width of word embeddings.
-        attention: width of the attention's hidden layer.
-        router: width of s_t.
-        bidirectional: whether the encoder reads both ways.
-        reset_gate: see `next_states`.
-        decoder_input: whether a decoder step reads the context beside the last word.
-        output_layer: what the output layer reads.
-        dropout: on the inputs and outputs of units.
-    """
-
-    hidden: int = 400
-    embedding: int = 400
-    attention: int = 400
-    router: int = 400
-    bidirectional: bool = True
-    reset_gate: ResetGate = "before"
-    decoder_input: DecoderInput = "word_and_context"
-    output_layer: OutputLayer = "state_context_word"
-    dropout: float = 0.5
-
-
-@dataclass(frozen=True)
-class Stacked:
-    """Layers of encoder and decoder, from the lowest: True where all tasks share the layer."""
-
-    encoder: tuple[bool, ...]
-    decoder: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
-class Routed:
-    """One routed unit per direction and decoder, each with so many shared blocks."""
-
-    shared_blocks: int
-
-
-Unit = RoutedUnit | StackedUnit
+DIRECTIONS = ("forward", "backward")  # in which the encoder reads
 
 
 class Memory(NamedTuple):
@@ -92,19 +44,20 @@ class Readout(nn.Module):
 
     Args:
         vocabulary: number of target tokens.
-        sizes: of the model.
+        width: of embeddings and of the hidden layer.
         state_dim: width of h_t.
         memory_dim: width of c_t.
+        dropout: on the hidden layer.
     """
 
-    def __init__(self, vocabulary: int, sizes: Sizes, state_dim: int, memory_dim: int) -> None:
+    def __init__(
+        self, vocabulary: int, width: int, state_dim: int, memory_dim: int, dropout: float
+    ) -> None:
         super().__init__()
-        self.embedding = _embedding(vocabulary, sizes.embedding)
-        self.reads_word = sizes.output_layer == "state_context_word"
-        width = state_dim + memory_dim + (sizes.embedding if self.reads_word else 0)
-        self.hidden = _linear(width, sizes.hidden)
-        self.output = _linear(sizes.hidden, vocabulary)
-        self.dropout = Dropout(sizes.dropout)
+        self.embedding = _embedding(vocabulary, width)
+        self.hidden = _linear(state_dim + memory_dim + width, width)
+        self.output = _linear(width, vocabulary)
+        self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor, contexts: Tensor, words: Tensor) -> Tensor:
         """Return the scores of all target tokens, ``(..., vocabulary)``.
@@ -114,40 +67,9 @@ class Readout(nn.Module):
             contexts: c_t, ``(..., memory)``.
             words: embeddings of y_{t-1}, ``(..., embedding)``.
         """
-        parts = (states, contexts, words) if self.reads_word else (states, contexts)
-        scores: Tensor = self.output(self.dropout(self.hidden(torch.cat(parts, -1)).tanh()))
+        hidden = self.hidden(torch.cat((states, contexts, words), -1)).tanh()
+        scores: Tensor = self.output(self.dropout(hidden))
         return scores
-
-
-class Attention(nn.Module):
-    """Additive attention: e_j = v . tanh(W_a h_{t-1} + U_a m_j)."""
-
-    def __init__(self, state_dim: int, memory_dim: int, attention_dim: int) -> None:
-        super().__init__()
-        self.query = _linear(state_dim, attention_dim, bias=False)
-        self.key = _linear(memory_dim, attention_dim)
-        self.weight = nn.Parameter(torch.empty(1, attention_dim))
-        nn.init.xavier_uniform_(self.weight)
-
-
-class Decoder(nn.Module):
-    """Attention and recurrent part of the decoder.
-
-    Args:
-        unit: the recurrent part; it reads [e(y_{t-1}) ; c_t], or e(y_{t-1}) alone.
-        attention: the attention.
-        sizes: of the model.
-    """
-
-    def __init__(self, unit: Unit, attention: Attention, sizes: Sizes) -> None:
-        super().__init__()
-        self.unit, self.attention = unit, attention
-        self.embedding_dim = sizes.embedding
-        self.reads_context = sizes.decoder_input == "word_and_context"
-
-    def tied(self, task: str, memory: Memory) -> "TiedDecoder":
-        """Return the decoder as a task uses it, for one batch."""
-        return TiedDecoder(self, task, memory)
 
 
 class DecoderState(NamedTuple):
@@ -157,62 +79,61 @@ class DecoderState(NamedTuple):
     context: Tensor
 
 
+class Decoder(nn.Module):
+    """Attention and recurrent part of the decoder.
+
+    Args:
+        unit: the recurrent part; it reads [e(y_{t-1}) ; c_t].
+        memory_dim: width of c_t.
+        width: of embeddings and of the attention's hidden layer.
+    """
+
+    def __init__(self, unit: RoutedUnit | StackedUnit, memory_dim: int, width: int) -> None:
+        super().__init__()
+        self.unit, self.width = unit, width
+        self.query = _linear(unit.output_dim, width, bias=False)
+        self.key = _linear(memory_dim, width)
+        self.weight = nn.Parameter(torch.empty(1, width))
+        nn.init.xavier_uniform_(self.weight)
+
+    def tied(self, task: str, memory: Memory) -> "TiedDecoder":
+        """Return the decoder as a task uses it, for one batch."""
+        return TiedDecoder(self, task, memory)
+
+
 class TiedDecoder:
     """A decoder with the weights that one task uses, over one batch of encoded sentences."""
 
     def __init__(self, decoder: Decoder, task: str, memory: Memory) -> None:
-        self._unit = decoder.unit.tied(task)
-        self._memory = memory
-        attention = decoder.attention
-        self._query, self._energy = attention.query.weight.T, attention.weight[0]
+        self._decoder, self._memory = decoder, memory
+        self._unit: Any = decoder.unit.tied(task)
         # W c_t = sum_j alpha_j (W m_j): projected once per source token, weighed at each step
         # shape: (batch, length, inputs)
-        self._read = (
-            self._unit.project(memory.states, decoder.embedding_dim)
-            if decoder.reads_context
-            else None
-        )
+        self._read = self._unit.project(memory.states, first=decoder.width)
 
     def project(self, words: Tensor) -> Tensor:
         """Return what ``(length, batch, embedding)`` words give to each step."""
-        return self._unit.project(words)
+        projected: Tensor = self._unit.project(words)
+        return projected
 
-    def run(self, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Return h_t, ``(length, batch, state)``, and c_t, ``(length, batch, memory)``.
-
-        Args:
-            words: embeddings of y_{t-1}, ``(length, batch, embedding)``.
-        """
-        memory, unit = self._memory, self._unit
-        attention = (memory.keys, memory.mask, self._query, self._energy)
-        outputs, looks = decode(
-            unit.tape, self.project(words), self._read, attention, unit.output_dim, unit.weights
-        )
-        return outputs, torch.bmm(looks.transpose(0, 1), memory.states).transpose(0, 1)
-
-    def start(self) -> DecoderState:
-        """Return the zero state."""
-        states = self._memory.states
-        return DecoderState(self._unit.start(states[:, 0]), torch.zeros_like(states[:, 0]))
-
-    def output(self, state: DecoderState) -> Tensor:
-        """Return h_t, ``(batch, state)``."""
-        return self._unit.output(state.unit)
+    def start(self, length: int = 0) -> DecoderState:
+        """Return the zero state; ``length``: of the target in training, for dropout."""
+        first = self._memory.states[:, 0]
+        return DecoderState(self._unit.start(first, length), torch.zeros_like(first))
 
     def step(self, given: Tensor, state: DecoderState) -> DecoderState:
-        """Return the state after reading one word, written out; ``given``: a row of `project`."""
-        look = self._attend(self._unit.output(state.unit)).unsqueeze(1)
+        """Return the state after reading one word; ``given``: a row of `project`."""
+        memory, decoder = self._memory, self._decoder
+        # e_j = v . tanh(W_a h_{t-1} + U_a m_j)
+        hidden = (memory.keys + decoder.query(state.unit.output).unsqueeze(1)).tanh()
+        energies = (hidden @ decoder.weight[0]).masked_fill(~memory.mask, -math.inf)
+        # row i, column j: how much the step of sentence i looks at its token j
+        # shape: (batch, 1, length)
+        look = energies.softmax(-1).unsqueeze(1)
         # shape: (batch, memory)
-        context = torch.bmm(look, self._memory.states).squeeze(1)
-        if self._read is not None:
-            given = given + torch.bmm(look, self._read).squeeze(1)
+        context = torch.bmm(look, memory.states).squeeze(1)
+        given = given + torch.bmm(look, self._read).squeeze(1)
         return DecoderState(self._unit.step(given, state.unit), context)
-
-    def _attend(self, state: Tensor) -> Tensor:
-        """Row i, column j: how much the step of sentence i looks at its token j."""
-        hidden = (self._memory.keys + (state @ self._query).unsqueeze(1)).tanh()
-        energies = hidden @ self._energy
-        return energies.masked_fill(~self._memory.mask, -math.inf).softmax(-1)
 
 
 class MultiTaskModel(nn.Module):
@@ -221,36 +142,41 @@ class MultiTaskModel(nn.Module):
     Args:
         source_vocabulary: number of source tokens, the tags of tasks among them.
         target_vocabularies: task to number of its target tokens; the order is the tasks' order.
-        recurrent: which recurrent part, and what of it is shared.
-        sizes: sizes and open choices.
+        shared: of stacked layers, for ``"encoder"`` and ``"decoder"``, from the lowest: True where
+            all tasks share the layer. ``None``: routed units.
+        width: of blocks, layers, embeddings, and the attention's and the router's hidden layer.
+        dropout: on the inputs and outputs of units.
     """
 
     def __init__(
         self,
         source_vocabulary: int,
         target_vocabularies: Mapping[str, int],
-        recurrent: Stacked | Routed,
-        sizes: Sizes,
+        shared: Mapping[str, Sequence[bool]] | None,
+        width: int,
+        dropout: float,
     ) -> None:
         super().__init__()
         tasks = tuple(target_vocabularies)
-        self.embedding = _embedding(source_vocabulary, sizes.embedding)
-        self.directions = nn.ModuleList(
-            _unit(recurrent, "encoder", sizes.embedding, tasks, sizes)
-            for _ in range(2 if sizes.bidirectional else 1)
-        )
-        memory_dim = sum(int(unit.output_dim) for unit in self.directions)  # type: ignore[arg-type,misc]
-        reads = memory_dim if sizes.decoder_input == "word_and_context" else 0
-        unit = _unit(recurrent, "decoder", sizes.embedding + reads, tasks, sizes)
-        attention = Attention(unit.output_dim, memory_dim, sizes.attention)
-        self.decoder = Decoder(unit, attention, sizes)
+
+        def unit(part: str, input_dim: int) -> RoutedUnit | StackedUnit:
+            if shared is None:
+                return RoutedUnit(input_dim, width, SHARED_BLOCKS, tasks, width)
+            return StackedUnit(input_dim, width, shared[part], tasks, dropout)
+
+        self.embedding = _embedding(source_vocabulary, width)
+        readers = [unit("encoder", width) for _ in DIRECTIONS]
+        self.directions = nn.ModuleList(readers)
+        memory_dim = sum(reader.output_dim for reader in readers)
+        writer = unit("decoder", width + memory_dim)
+        self.decoder = Decoder(writer, memory_dim, width)
         self.readouts = nn.ModuleDict(
             {
-                task: Readout(vocabulary, sizes, unit.output_dim, memory_dim)
+                task: Readout(vocabulary, width, writer.output_dim, memory_dim, dropout)
                 for task, vocabulary in target_vocabularies.items()
             }
         )
-        self.dropout = Dropout(sizes.dropout)
+        self.dropout = Dropout(dropout)
 
     def readout(self, task: str) -> Readout:
         """Return a task's readout."""
@@ -272,17 +198,15 @@ class MultiTaskModel(nn.Module):
         column = torch.arange(source.shape[0], device=source.device)
         states, taus = [], []
         for number, unit in enumerate(self.directions):
-            tied = unit.tied(task)  # type: ignore[operator]
             # padding is on the right, so both directions meet it last
-            read, tau = tied.scan(words[mirrored, column] if number else words)
+            read, tau = scan(unit.tied(task), words[mirrored, column] if number else words)  # type: ignore[operator]
             states.append(read[mirrored, column] if number else read)
             if tau is not None:
                 taus.append(tau[mirrored, column] if number else tau)
         # shape: (batch, length, memory)
         memory = self.dropout(torch.cat(states, -1)).transpose(0, 1).contiguous()
         mask = torch.arange(source.shape[1], device=source.device) < lengths.unsqueeze(1)
-        keys = self.decoder.attention.key(memory)
-        return Memory(memory, keys, mask, torch.stack(taus) if taus else None)
+        return Memory(memory, self.decoder.key(memory), mask, torch.stack(taus) if taus else None)
 
     def scores(self, task: str, memory: Memory, target_inputs: Tensor) -> Tensor:
         """Return the scores of the next token after each prefix, teacher-forced.
@@ -295,10 +219,14 @@ class MultiTaskModel(nn.Module):
         Returns:
             ``(length, batch, vocabulary)``.
         """
-        readout = self.readout(task)
+        readout, decoder = self.readout(task), self.decoder.tied(task, memory)
         words = self.dropout(readout.embedding(target_inputs.T))
-        states, contexts = self.decoder.tied(task, memory).run(words)
-        scores: Tensor = readout(self.dropout(states), contexts, words)
+        state, states, contexts = decoder.start(len(words)), [], []
+        for given in decoder.project(words):
+            state = decoder.step(given, state)
+            states.append(state.unit.output)
+            contexts.append(state.context)
+        scores: Tensor = readout(self.dropout(torch.stack(states)), torch.stack(contexts), words)
         return scores
 
     def loss(self, task: str, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
@@ -320,21 +248,41 @@ class MultiTaskModel(nn.Module):
             reduction="sum",
         )
 
+    @torch.inference_mode()
+    def greedy(
+        self, task: str, source: Tensor, lengths: Tensor, limits: Sequence[int]
+    ) -> list[list[int]]:
+        """Return the likeliest next token after each other, until the end or the limit.
 
-def _unit(
-    recurrent: Stacked | Routed, part: str, input_dim: int, tasks: Sequence[str], sizes: Sizes
-) -> Unit:
-    if isinstance(recurrent, Routed):
-        return RoutedUnit(
-            input_dim,
-            sizes.hidden,
-            recurrent.shared_blocks,
-            tasks,
-            sizes.router,
-            sizes.reset_gate,
-        )
-    shared = getattr(recurrent, part)
-    return StackedUnit(input_dim, sizes.hidden, shared, tasks, sizes.dropout, sizes.reset_gate)
+        Args:
+            task: name of the task.
+            source: ``(batch, length)``, padded on the right.
+            lengths: tokens of each source sentence, ``(batch,)``.
+            limits: the most tokens for each sentence.
+
+        Returns:
+            The tokens of each sentence, without start and end.
+        """
+        readout = self.readout(task)
+        decoder = self.decoder.tied(task, self.encode(task, source, lengths))
+        state = decoder.start()
+        last = torch.full((len(source),), START, device=source.device)
+        most = torch.tensor(list(limits), device=source.device)
+        done, tokens = most <= 0, []
+        for step in range(max(limits, default=0)):
+            # shape: (1, batch, embedding)
+            words = readout.embedding(last).unsqueeze(0)
+            state = decoder.step(decoder.project(words)[0], state)
+            scores = readout(state.unit.output, state.context, words[0])
+            scores[:, PAD] = scores[:, START] = -torch.inf  # they are no output
+            last = scores.argmax(-1).masked_fill(done, END)
+            tokens.append(last)
+            done = done | (last == END) | (most <= step + 1)
+            if bool(done.all()):
+                break
+        rows = torch.stack(tokens, 1).tolist() if tokens else [[] for _ in limits]
+        cut = (row[:limit] for row, limit in zip(rows, limits, strict=True))
+        return [row[: row.index(END)] if END in row else row for row in cut]
 
 
 def _linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:

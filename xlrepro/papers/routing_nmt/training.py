@@ -10,23 +10,89 @@ what tasks share; its own parts step at translation's rate (deviation T11).
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from xlrepro.papers.routing_nmt.batches import (
-    Batch,
-    batch_of,
-    batches_of_epoch,
-    ordered_batches,
-)
-from xlrepro.papers.routing_nmt.data.encoding import Encoded, Example
-from xlrepro.papers.routing_nmt.model import MultiTaskModel
+from xlrepro.papers.routing_nmt.encoding import Encoded, Example
+from xlrepro.papers.routing_nmt.model import PAD, MultiTaskModel
 from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
 from xlrepro.training.loop import Progress, Step
 
 EVALUATION_BATCH = 64
+CLIP_NORM = 5.0  # largest gradient norm; the paper does not say: DyNet's default
+POOL = 20  # batches are cut from so many batches' sentences in order of length
+
+
+class Batch(NamedTuple):
+    """Padded examples.
+
+    Attributes:
+        source: ``(batch, source length)``, padded on the right.
+        lengths: tokens of each source, ``(batch,)``.
+        target: ``(batch, target length)``, start and end included, padded on the right.
+        indices: where the examples stand in their split.
+    """
+
+    source: Tensor
+    lengths: Tensor
+    target: Tensor
+    indices: list[int]
+
+    def to(self, device: str) -> "Batch":
+        """Return the batch on a device."""
+        source, lengths, target = (tensor.to(device) for tensor in self[:3])
+        return Batch(source, lengths, target, self.indices)
+
+
+def batch_of(examples: Sequence[Example], indices: Sequence[int]) -> Batch:
+    """Return some examples as one batch."""
+    chosen = [examples[i] for i in indices]
+    # shape: (batch,)
+    lengths = torch.tensor([len(example.source) for example in chosen])
+    return Batch(
+        _padded([example.source for example in chosen]),
+        lengths,
+        _padded([example.target for example in chosen]),
+        list(indices),
+    )
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
+
+
+def batches_of_epoch(examples: Sequence[Example], size: int, key: Sequence[int]) -> list[list[int]]:
+    """Return the examples' numbers of each batch of an epoch.
+
+    Examples are shuffled, then sorted by length within pools of 20 batches, so that little
+    is padding, and the batches shuffled.
+
+    Args:
+        examples: of the training split.
+        size: examples of a batch; the last one may have fewer.
+        key: whatever decides the order: seed, task, epoch.
+    """
+    draw = np.random.default_rng(list(key))
+    order = draw.permutation(len(examples)).tolist()
+    batches = []
+    for start in range(0, len(order), size * POOL):
+        part = sorted(
+            order[start : start + size * POOL],
+            key=lambda i: (len(examples[i].target), len(examples[i].source)),
+        )
+        batches += [part[i : i + size] for i in range(0, len(part), size)]
+    return [batches[i] for i in draw.permutation(len(batches))]
+
+
+def ordered_batches(examples: Sequence[Example], size: int) -> Iterator[Batch]:
+    """Yield all examples in batches of similar source length, for evaluation."""
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].source))
+    for start in range(0, len(order), size):
+        yield batch_of(examples, order[start : start + size])
 
 
 @dataclass
@@ -112,7 +178,7 @@ class MultiTaskLearner:
             (loss * (course.rates[task] / course.rates[TRANSLATION])).backward()
             self._losses[task].append(float(loss.detach()))
             tokens += int((batch.target[:, 1:] > 0).sum())
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP_NORM)
         for group in self._optimizer.param_groups:
             group["lr"] = course.rates[TRANSLATION]
         self._optimizer.step()
@@ -136,7 +202,6 @@ class MultiTaskLearner:
             self._orders[task, epoch] = batches_of_epoch(
                 self._data.tasks[task].train,
                 self._settings.batch_size,
-                self._settings.pool,
                 [self._seed, 0, number, epoch],
             )
         return self._orders[task, epoch]
@@ -149,7 +214,7 @@ class MultiTaskLearner:
             task: round(loss_per_token(self.model, task, data.dev, self._device), 6)
             for task, data in self._data.tasks.items()
         }
-        if course.dev_losses and self._settings.halve:
+        if course.dev_losses:
             for task, loss in now.items():
                 if loss > course.dev_losses[-1][task]:
                     course.rates[task] /= 2

@@ -15,9 +15,18 @@ from xlrepro.evidence.figures.drawing import (
 from xlrepro.evidence.figures.row_plot import PALETTE
 from xlrepro.evidence.tables.table import Entry, Table, Value, listing, number
 from xlrepro.evidence.view import View
-from xlrepro.papers.routing_nmt.block_chances import chances, chances_of_means, held
-from xlrepro.papers.routing_nmt.block_order import BLOCKS, FIGURE_TASKS, Usage, mean_usage
-from xlrepro.papers.routing_nmt.experiments import PAIRS
+from xlrepro.papers.routing_nmt.blocks import (
+    FIGURE_TASKS,
+    Usage,
+    chances_of_means,
+    held,
+    mean_usage,
+)
+from xlrepro.papers.routing_nmt.blocks import (
+    usages as usages_of,
+)
+from xlrepro.papers.routing_nmt.figures.translation import PAIRS
+from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS as BLOCKS
 from xlrepro.trials.record import Record
 
 LABELS = {
@@ -81,8 +90,8 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     usages: dict[str, list[Usage]] = {}
     for record in sorted(records, key=lambda each: each.seed):
         pair = record.details["settings"]["pair"]
-        usages.setdefault(pair, []).append(record.details["usage"]["same"])
-    of_one = chances()
+        usages.setdefault(pair, []).extend(usages_of(record))
+    of_one = chances_of_means(1)
     rows: list[tuple[Value, ...]] = []
     of_trials_alone = []
     for pair, name in product((pair for pair in PAIRS if pair in usages), of_one):

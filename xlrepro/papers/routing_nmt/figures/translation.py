@@ -20,14 +20,15 @@ from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reproduced import t_interval
 from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured, number
 from xlrepro.evidence.view import View
-from xlrepro.papers.routing_nmt.experiments import BLOCK, PAIRS, SYSTEMS
-from xlrepro.papers.routing_nmt.text.scores import AS_WRITTEN, bleu_of, paired_bootstrap
+from xlrepro.papers.routing_nmt.scores import AS_WRITTEN, bleu_of, paired_bootstrap
 from xlrepro.trials.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
+BLOCK, SYSTEMS = "translation", ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
+PAIRS = ("en-fa", "en-vi", "en-de-5k", "en-de-10k", "en-fa-small")
 PLAIN = f"{BLOCK}:NMT"
 # later systems against earlier ones, as N01 to N04 compare them: routing first
 COMPARED = tuple(

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from xlrepro.errors import DataError
-from xlrepro.papers.routing_nmt.text.normalise import detokenised
+from xlrepro.papers.routing_nmt.text import detokenised
 
 Sentences = Sequence[Sequence[str]]
 BOOTSTRAP_SAMPLES = 1000
+PERPLEXITY_SIGNATURE = "ppl|per:target piece and end|v:1"  # what it is per; a piece is a subword
 AS_WRITTEN = "|against:lines as written"  # ends the signature of detokenised BLEU
 
 
@@ -74,11 +75,6 @@ def scored(hypotheses: Sentences, references: Sentences, lines: Sequence[str]) -
         signatures=signatures,
         statistics=sentence_statistics(hypotheses, references),
     )
-
-
-def perplexity_signature() -> str:
-    """Return the signature of perplexity: what it is per."""
-    return "ppl|per:target piece and end|v:1"
 
 
 def sentence_statistics(hypotheses: Sentences, references: Sentences) -> np.ndarray:

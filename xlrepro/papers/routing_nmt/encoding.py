@@ -1,26 +1,20 @@
 """Sentences as numbers: one source vocabulary for all tasks, a target vocabulary for each.
 
-A source is the task's tag and the sentence's pieces. Targets of translation are pieces; tags,
+A source is the task's tag and the sentence's subwords. Targets of translation are subwords; tags,
 brackets and concepts of the auxiliary tasks are tokens of their own.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 
-from xlrepro.papers.routing_nmt.data import artificial, open_text, supplied
-from xlrepro.papers.routing_nmt.data.examples import Pair, Splits
+from xlrepro.papers.routing_nmt import corpora
+from xlrepro.papers.routing_nmt.corpora import Splits
 from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
 from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
-from xlrepro.papers.routing_nmt.text.pieces import Pieces
+from xlrepro.papers.routing_nmt.text import Pair, Subwords
 
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
-CORPORA: dict[str, ModuleType] = {
-    "artificial": artificial,
-    "open": open_text,
-    "supplied": supplied,
-}
 
 
 class Vocabulary:
@@ -84,19 +78,18 @@ class Encoded:
     """
 
     def __init__(self, settings: TranslationSettings) -> None:
-        corpus = CORPORA[settings.corpus]
         self._settings = settings
-        splits = {TRANSLATION: _cut_translation(corpus.translation(settings.pair), settings)}
+        splits = {TRANSLATION: _cut_translation(corpora.translation(settings), settings)}
         for task in settings.auxiliary:
-            splits[task] = _cut_auxiliary(corpus.auxiliary(task), settings)
+            splits[task] = _cut_auxiliary(corpora.auxiliary(settings.corpus, task), settings)
         kept = splits[TRANSLATION].train
         sides = ([source for source, _ in kept], [target for _, target in kept])
         if settings.joint_bpe:
-            joint = Pieces([*sides[0], *sides[1]], settings.bpe_operations)
-            self._pieces = (joint, joint)
+            joint = Subwords([*sides[0], *sides[1]], settings.bpe_operations)
+            self._subwords = (joint, joint)
         else:
-            self._pieces = tuple(Pieces(side, settings.bpe_operations) for side in sides)  # type: ignore[assignment]
-        self.source = Vocabulary([*self._pieces[0].vocabulary, *map(_tag, settings.tasks)])
+            self._subwords = tuple(Subwords(side, settings.bpe_operations) for side in sides)  # type: ignore[assignment]
+        self.source = Vocabulary([*self._subwords[0].vocabulary, *map(_tag, settings.tasks)])
         self.counts: dict[str, dict[str, int]] = {}
         self.tasks = {task: self._task(task, split) for task, split in splits.items()}
         self.counts["vocabulary"] = {
@@ -112,11 +105,11 @@ class Encoded:
     def words(self, numbers: Sequence[int]) -> list[str]:
         """Return the words that output numbers of translation stand for."""
         tokens = self.tasks[TRANSLATION].target.tokens
-        return self._pieces[1].joined([tokens[number] for number in numbers])
+        return self._subwords[1].joined([tokens[number] for number in numbers])
 
     def source_words(self, example: Example) -> list[str]:
         """Return the words of a source, without its tag."""
-        return self._pieces[0].joined([self.source.tokens[n] for n in example.source[1:]])
+        return self._subwords[0].joined([self.source.tokens[n] for n in example.source[1:]])
 
     def _task(self, task: str, splits: Splits) -> TaskData:
         settings = self._settings
@@ -142,13 +135,13 @@ class Encoded:
 
     def _target_tokens(self, task: str, train: Sequence[Pair]) -> Iterable[str]:
         if task == TRANSLATION:
-            return self._pieces[1].vocabulary
+            return self._subwords[1].vocabulary
         counts = Counter(token for _, target in train for token in target)
         return [token for token, n in counts.items() if n >= self._settings.min_count]
 
     def _example(self, task: str, vocabulary: Vocabulary, pair: Pair) -> Example:
-        source = self.source.numbers([_tag(task), *self._pieces[0].split(pair[0])])
-        target = self._pieces[1].split(pair[1]) if task == TRANSLATION else pair[1]
+        source = self.source.numbers([_tag(task), *self._subwords[0].split(pair[0])])
+        target = self._subwords[1].split(pair[1]) if task == TRANSLATION else pair[1]
         return Example(source, [START, *vocabulary.numbers(target), END])
 
 

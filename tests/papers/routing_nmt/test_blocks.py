@@ -1,0 +1,179 @@
+"""Figure 2 read from records: blocks put in one order, claims beside chance."""
+
+import random
+from collections import Counter
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+import torch
+
+from tests.papers.routing_nmt.small import learner, small_model
+from xlrepro.papers.routing_nmt.blocks import (
+    FIGURE_TASKS,
+    aligned,
+    chances_of_means,
+    figure_order,
+    held,
+    mean_usage,
+    reordered,
+    router_use,
+    routers,
+)
+from xlrepro.papers.routing_nmt.encoding import Example
+from xlrepro.papers.routing_nmt.recurrent import scan
+from xlrepro.trials.record import Record
+
+ROUTING = "translation:MTL (Routing)"
+PREFERS = {  # each task's use of each block, as Figure 2 draws it
+    "translation": [0.5, 0.3, 0.2],
+    "semantics": [0.3, 0.45, 0.25],
+    "syntax": [0.25, 0.4, 0.35],
+    "ner": [0.2, 0.3, 0.5],
+}
+
+
+def turned(usage, order):
+    return {task: [shares[block] for block in order] for task, shares in usage.items()}
+
+
+def made_up(seed, *orders):
+    """A record whose routers, one per direction, have the blocks in these orders."""
+    # own sentences: those of translation are used as those of NER, and the other way round
+    own = PREFERS | {"translation": PREFERS["ner"], "ner": PREFERS["translation"]}
+    both = [{"same": turned(PREFERS, order), "own": turned(own, order)} for order in orders]
+    details = {"settings": {"pair": "en-vi"}, "usage": both[0]}
+    if len(both) == 2:
+        del details["usage"]
+        details["routers"] = {
+            direction: {
+                source: {task: {"shares": shares, "largest": 0.5} for task, shares in use.items()}
+                for source, use in each.items()
+            }
+            for direction, each in zip(("forward", "backward"), both, strict=True)
+        }
+    return Record.model_construct(
+        key=f"{seed}", seed=seed, systems=(ROUTING,), cells=(), details=details
+    )
+
+
+OLD = ([(0, 1, 2)], [(2, 0, 1)], [(1, 2, 0)])  # one mean over both directions
+NEW = ([(0, 1, 2), (2, 0, 1)], [(1, 2, 0), (0, 2, 1)])
+
+
+@pytest.mark.parametrize("orders", [OLD, NEW, (*OLD, *NEW)])
+def test_blocks_of_all_seeds_and_directions_are_put_in_one_order(orders):
+    read = reordered([made_up(seed, *each) for seed, each in enumerate(orders)])
+    assert [r.key for r in read] == [str(seed) for seed in range(len(orders))]
+    for record in read:
+        found = {cell.column: cell.value for cell in record.cells}
+        assert found["en-vi/same/translation/1"] == pytest.approx(50)
+        assert found["en-vi/same/ner/3"] == pytest.approx(50)
+        assert found["en-vi/own/ner/1"] == pytest.approx(50)
+        assert len(found) == 24
+
+
+def test_one_seed_keeps_its_own_order():
+    assert aligned([PREFERS]) == [(0, 1, 2)]
+
+
+def in_order(usages, orders):
+    """Tables of tasks by blocks, the blocks of each in its order."""
+    return [
+        np.array([[usage[task][block] for block in order] for task in sorted(usage)])
+        for usage, order in zip(usages, orders, strict=True)
+    ]
+
+
+def apart(usages, orders):
+    """The squared distances between the usages of every two seeds, blocks in these orders."""
+    return sum(((a - b) ** 2).sum() for a, b in combinations(in_order(usages, orders), 2))
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 4])
+def test_no_orders_of_the_blocks_agree_better_than_those_found(seeds):
+    draw = np.random.default_rng(seeds)
+    for tables in draw.dirichlet(np.ones(3), (10, seeds, len(FIGURE_TASKS))).tolist():
+        usages = [dict(zip(FIGURE_TASKS, table, strict=True)) for table in tables]
+        every = product([(0, 1, 2)], *[list(permutations(range(3)))] * (seeds - 1))
+        best = min(apart(usages, orders) for orders in every)
+        assert apart(usages, aligned(usages)) == pytest.approx(best)
+
+
+def test_orders_that_agree_equally_well_are_taken_in_turn():
+    even = {task: [1 / 3, 1 / 3, 1 / 3] for task in PREFERS}
+    assert aligned([PREFERS, even, even]) == [(0, 1, 2)] * 3
+    # blocks 1 and 2 of the second seed are alike
+    twins = {task: [(a + b) / 2, (a + b) / 2, c] for task, (a, b, c) in PREFERS.items()}
+    assert aligned([PREFERS, twins, PREFERS]) == [(0, 1, 2)] * 3
+
+
+def test_the_mean_usage_is_that_of_blocks_in_order():
+    assert mean_usage([PREFERS, turned(PREFERS, (2, 0, 1))]) == {
+        task: pytest.approx(shares) for task, shares in PREFERS.items()
+    }
+
+
+def test_the_figures_order_of_blocks_is_found_wherever_it_is():
+    assert figure_order(PREFERS) == (0, 1, 2)
+    assert figure_order(turned(PREFERS, (2, 0, 1))) == (1, 2, 0)
+    assert figure_order({task: [0.4, 0.3, 0.3] for task in PREFERS}) is None
+
+
+def test_chances_under_random_usage_agree_with_counting_one_by_one():
+    found = chances_of_means(1)
+    draw, holds = random.Random(1), Counter()
+    for _ in range(3_000):
+        usage = {}
+        for task in FIGURE_TASKS:  # a uniform point of the simplex: gaps of two sorted cuts
+            low, high = sorted((draw.random(), draw.random()))
+            usage[task] = [low, high - low, 1 - high]
+        by_use = [sorted(usage, key=lambda t: -usage[t][b])[:2] for b in range(3)]
+        holds["N05"] += any(most[0] == "translation" for most in by_use)
+        holds["N06"] += any(most[0] == "ner" for most in by_use)
+        holds["N07"] += any(set(most) == {"semantics", "syntax"} for most in by_use)
+        holds["together"] += figure_order(usage) is not None
+    assert found == {name: pytest.approx(count / 3_000, abs=0.04) for name, count in holds.items()}
+
+
+def test_claims_of_the_figure_hold_or_fail_by_its_heaviest_users():
+    assert held(PREFERS) == dict.fromkeys(("N05", "N06", "N07", "together"), True)
+    swapped = PREFERS | {"translation": PREFERS["ner"], "ner": PREFERS["translation"]}
+    assert held(swapped)["together"]  # up to the order of the blocks
+    lazy = PREFERS | {"translation": [0.2, 0.3, 0.2]}
+    assert held(lazy) == {"N05": False, "N06": True, "N07": True, "together": False}
+
+
+SENTENCES = [Example([5, 6, 7], [1, 4, 2]), Example([8, 9], [1, 4, 2])]
+
+
+def test_a_routers_use_is_the_mean_of_tau_over_all_tokens_of_its_direction():
+    model = small_model().eval()
+    sums, largest = torch.zeros(2, 3).double(), [0.0, 0.0]  # directions, shared blocks
+    with torch.inference_mode():
+        for sentence in SENTENCES:
+            for number, order in enumerate((sentence.source, sentence.source[::-1])):
+                words = model.embedding(torch.tensor(order)[:, None])
+                _, tau = scan(model.directions[number].tied("ner"), words)
+                sums[number] += tau.sum((0, 1))
+                largest[number] += float(tau.amax(-1).sum())
+    for use, shares, most in zip(router_use(model, "ner", SENTENCES), sums / 5, largest):
+        assert use["shares"] == pytest.approx(shares.tolist(), abs=1e-5)
+        assert use["largest"] == pytest.approx(most / 5, abs=1e-5)
+
+
+def test_the_same_sentences_are_translations_and_a_tasks_own_are_its_own():
+    one = learner()
+    model, data = one.model, one._data
+    found = routers(model, data, "cpu")
+    for task, each in data.tasks.items():
+        tag = data.source.tokens.index(f"<{task}>")
+        english = [Example([tag, *e.source[1:]], e.target) for e in data.tasks["translation"].test]
+        for direction, same, own in zip(
+            ("forward", "backward"),
+            router_use(model, task, english),
+            router_use(model, task, each.test),
+        ):
+            assert found[direction]["same"][task] == same
+            assert found[direction]["own"][task] == own
+            assert (same == own) == (task == "translation")

@@ -1,0 +1,242 @@
+"""Figure 2: how much each task uses each shared block, read from the records of Table 1.
+
+Blocks have no numbers that mean anything: each router, one per direction of the encoder and seed,
+may have them in another order, and the routers of two directions share no block. One order per
+router is fitted between all routers of a pair (`aligned`), on the same English sentences with each
+task's tag, and never to a claim; then seeds are averaged over directions. Records made before
+directions were kept apart have one mean over both, by number.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+import torch
+
+from xlrepro.papers.routing_nmt.encoding import Encoded, Example
+from xlrepro.papers.routing_nmt.model import DIRECTIONS, MultiTaskModel
+from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS, TRANSLATION
+from xlrepro.papers.routing_nmt.training import ordered_batches
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell
+
+Usage = Mapping[str, Sequence[float]]  # task to the share of each block
+# tasks in the order of the figure's legend
+FIGURE_TASKS = (TRANSLATION, "semantics", "syntax", "ner")
+# the same English sentences with each task's tag; the tasks' own test sentences
+SOURCES = ("same", "own")
+METRIC = "use of a block"
+BATCH = 64
+TIE = 1e-10  # fits nearer than this are equal: sums of shares are no more exact
+
+
+# ---- measured in a trial
+
+
+def routers(
+    model: MultiTaskModel, data: Encoded, device: str
+) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
+    """Return what each direction's router does: direction, source, task to `router_use`.
+
+    Sources are translation's test sentences with each task's tag, and the tasks' own.
+    """
+    sentences = data.tasks[TRANSLATION].test
+    found: dict[str, dict[str, dict[str, dict[str, object]]]] = {
+        direction: {source: {} for source in SOURCES} for direction in DIRECTIONS
+    }
+    for task, own in data.tasks.items():
+        for source, examples in zip(SOURCES, (data.retagged(sentences, task), own.test)):
+            each = router_use(model, task, examples, device)
+            for direction, use in zip(DIRECTIONS, each, strict=True):
+                found[direction][source][task] = use
+    return found
+
+
+@torch.inference_mode()
+def router_use(
+    model: MultiTaskModel, task: str, examples: Sequence[Example], device: str = "cpu"
+) -> list[dict[str, object]]:
+    """Return what each direction's router does over all source tokens, the task's tag among them.
+
+    ``shares`` is the mean of tau per block, ``largest`` the mean of a token's largest tau: 1 / n
+    where all blocks are used alike, 1 where the router sends each token to one block.
+    """
+    model.eval()
+    sums, largest, tokens = torch.zeros(()), torch.zeros(()), 0
+    for batch in ordered_batches(examples, BATCH):
+        moved = batch.to(device)
+        memory = model.encode(task, moved.source, moved.lengths)
+        assert memory.taus is not None
+        # shape: (directions, length, batch, blocks), zero at padding
+        taus = memory.taus.double() * memory.mask.T[None, :, :, None]
+        sums = sums + taus.sum((1, 2)).cpu()
+        largest = largest + taus.amax(-1).sum((1, 2)).cpu()
+        tokens += int(moved.lengths.sum())
+    return [
+        {"shares": [round(share, 6) for share in shares], "largest": round(most, 6)}
+        for shares, most in zip((sums / tokens).tolist(), (largest / tokens).tolist(), strict=True)
+    ]
+
+
+# ---- read from records
+
+
+def usages(record: Record, source: str = "same") -> list[Usage]:
+    """Return the usage of each of a record's routers; one mean over both in older records."""
+    if "usage" in record.details:
+        return [record.details["usage"][source]]
+    return [
+        {task: use["shares"] for task, use in record.details["routers"][d][source].items()}
+        for d in DIRECTIONS
+    ]
+
+
+def cells(record: Record) -> list[Cell]:
+    """Return the use of each block in percent, blocks as this record alone has them in order."""
+    return _cells(record, aligned(usages(record)))
+
+
+def _cells(record: Record, orders: Sequence[Sequence[int]]) -> list[Cell]:
+    (system,) = record.systems
+    pair = record.details["settings"]["pair"]
+    return [
+        Cell(system, f"{pair}/{source}/{task}/{place + 1}", 100 * share, METRIC)
+        for source in SOURCES
+        for task, shares in _mean(usages(record, source), orders).items()
+        for place, share in enumerate(shares)
+    ]
+
+
+def reordered(records: Sequence[Record]) -> list[Record]:
+    """Return the records with the blocks of each pair's routers in the orders that agree best."""
+    by_pair: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in sorted(records, key=lambda each: each.seed):
+        by_pair[record.details["settings"]["pair"]].append(record)
+    by_key = {}
+    for same_pair in by_pair.values():
+        found = [usages(record) for record in same_pair]
+        orders = iter(aligned([usage for of_record in found for usage in of_record]))
+        for record, of_record in zip(same_pair, found, strict=True):
+            read = _cells(record, [next(orders) for _ in of_record])
+            by_key[record.key] = record.model_copy(update={"cells": tuple(read)})
+    return [by_key[record.key] for record in records]
+
+
+def _mean(found: Sequence[Usage], orders: Sequence[Sequence[int]]) -> dict[str, list[float]]:
+    """Return the mean of usages, each with its blocks in an order."""
+    return {
+        task: [
+            float(np.mean([usage[task][b] for usage, b in zip(found, blocks, strict=True)]))
+            for blocks in zip(*orders, strict=True)
+        ]
+        for task in FIGURE_TASKS
+    }
+
+
+def mean_usage(found: Sequence[Usage]) -> Usage:
+    """Return the mean over routers of each task's use of each block, blocks put in order."""
+    return _mean(found, aligned(found))
+
+
+def aligned(found: Sequence[Usage]) -> list[tuple[int, ...]]:
+    """Return for each router the order of its blocks, all orders chosen to agree well.
+
+    That is, with a small squared distance of the usages to their mean. From each router's own order
+    as the others' first model, each is turned to agree with the sum of the others until none turns;
+    the best of these ends is taken. The first router keeps its order. No claim has a part in it.
+
+    Args:
+        found: of each router.
+
+    Returns:
+        Of each router a permutation: place ``i`` is taken by its block ``order[i]``.
+
+    Example:
+        >>> aligned([{"a": [0.6, 0.4], "b": [0.5, 0.5]}, {"a": [0.4, 0.6], "b": [0.5, 0.5]}])
+        [(0, 1), (1, 0)]
+    """
+    tables = np.array([[usage[task] for task in sorted(usage)] for usage in found])
+    orders = list(permutations(range(tables.shape[-1])))
+    # shape: (routers, orders, tasks * blocks); row j of a router: its table in the j-th order
+    turned = np.stack([tables[:, :, order] for order in orders], 1).reshape(
+        len(tables), len(orders), -1
+    )
+    # An order moves the entries of a table and keeps the sum of their squares, so the distances
+    # to the mean are least where the sum of all tables has the largest squares.
+    most, best = -np.inf, np.zeros(len(tables), dtype=int)
+    for model in turned[:, 0]:
+        chosen = np.array([_first_best(table @ model) for table in turned])
+        turning = True
+        while turning:
+            turning = False
+            for i, table in enumerate(turned):
+                others = turned[np.arange(len(turned)), chosen].sum(0) - table[chosen[i]]
+                fits = table @ others
+                if fits.max() > fits[chosen[i]] + TIE:
+                    chosen[i], turning = _first_best(fits), True
+        fit = float((turned[np.arange(len(turned)), chosen].sum(0) ** 2).sum())
+        if fit > most + TIE:
+            most, best = fit, chosen
+    first = np.argsort(orders[best[0]])  # puts the first router's blocks back
+    return [tuple(int(orders[i][place]) for place in first) for i in best]
+
+
+def _first_best(fits: np.ndarray) -> int:
+    return int(np.argmax(fits > fits.max() - TIE))
+
+
+# ---- the claims on the figure, and chance
+
+
+def figure_order(usage: Usage) -> tuple[int, ...] | None:
+    """Return an order of three blocks for which N05, N06 and N07 all hold, or ``None``.
+
+    N05: the task that uses block 1 most is translation; N06: that of block 3 is NER; N07: the two
+    tasks that use block 2 most are the two kinds of parsing.
+    """
+    for order in permutations(range(SHARED_BLOCKS)):
+        most = [
+            sorted(FIGURE_TASKS, key=lambda t: usage[t][block], reverse=True) for block in order
+        ]
+        if (
+            most[0][0] == "translation"
+            and most[2][0] == "ner"
+            and set(most[1][:2]) == {"semantics", "syntax"}
+        ):
+            return order
+    return None
+
+
+def held(usage: Usage) -> dict[str, bool]:
+    """Tell which of N05, N06, N07 hold for some block, and whether one order makes all hold."""
+
+    def some_block(*tasks: str) -> bool:
+        return any(
+            set(sorted(FIGURE_TASKS, key=lambda t: -usage[t][block])[: len(tasks)]) == set(tasks)
+            for block in range(SHARED_BLOCKS)
+        )
+
+    return {
+        "N05": some_block("translation"),
+        "N06": some_block("ner"),
+        "N07": some_block("semantics", "syntax"),
+        "together": figure_order(usage) is not None,
+    }
+
+
+@cache
+def chances_of_means(routers: int, draws: int = 1_000) -> dict[str, float]:
+    """Return how often each of `held` is true of the mean over routers of random usage.
+
+    Each router's usage is drawn uniformly from the simplex, task by task, and its blocks are put in
+    order as those of trained models are: what judges the claims at several seeds. Alone, each claim
+    may take any block; together, one order of the blocks must serve all three.
+    """
+    draw, outcomes = np.random.default_rng(0), []
+    shape = (draws, routers, len(FIGURE_TASKS))
+    for tables in draw.dirichlet(np.ones(SHARED_BLOCKS), shape):
+        random = [dict(zip(FIGURE_TASKS, table, strict=True)) for table in tables.tolist()]
+        outcomes.append(held(mean_usage(random)))
+    return {name: float(np.mean([each[name] for each in outcomes])) for name in outcomes[0]}

@@ -1,0 +1,326 @@
+"""The corpora of translation and of the auxiliary tasks: artificial, open, or supplied by the user.
+
+Supplied are the paper's own, most under licences, below the folder of supplied files
+(``paths.supplied_dir``):
+
+    routing-nmt/en-vi/{train,dev,test}.{en,vi}    IWSLT 2015 as Stanford has it (tst2012, tst2013)
+    routing-nmt/en-fa/{train,dev,test}.{en,fa}    TED and LDC2016E93, normalised by Hazm
+    routing-nmt/ptb/{train,dev,test}.mrg          sections 02-21, 22 and 23, each in one file
+    routing-nmt/amr-2.0/{train,dev,test}.txt      LDC2017T10, each part in one file
+    conll-ner/en/{train,dev,test}                 see ``conll_ner``
+
+The open proxies are parallel text, WikiANN, the treebank sample, and The Little Prince.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from xlrepro.artificial import Family
+from xlrepro.artificial.family import sentence_of
+from xlrepro.artificial.semantics import graph as meaning_triples
+from xlrepro.data import loading
+from xlrepro.data.readers import conll_ner
+from xlrepro.data.readers.penman import Graph, read_graphs
+from xlrepro.data.readers.penn_trees import Tree, read_trees
+from xlrepro.data.readers.text_files import read_text_lines
+from xlrepro.data.sentences import Sentence
+from xlrepro.errors import DataError, SettingsError
+from xlrepro.papers.routing_nmt.linearisers import (
+    cleaned,
+    constituents,
+    linearised_graph,
+    linearised_tree,
+    meaning_graph,
+    skeleton,
+)
+from xlrepro.papers.routing_nmt.settings import SPLITS, TranslationSettings
+from xlrepro.papers.routing_nmt.text import Pair, detokenised, tokens, without_overlap
+from xlrepro.paths import supplied_dir
+
+FAMILY_SEED = 7
+# the order of the target's words imitates one of these: Vietnamese is SVO, Persian SOV
+ARTIFICIAL_TARGETS = {"en-vi": "id", "en-fa": "hi"}
+DRAWN = {"train": 600, "dev": 60, "test": 60}  # artificial sentences of each task
+# pair of open text -> language; its training pairs are cut to so many after overlap is removed
+OPEN_PAIRS = {
+    "en-vi": ("vi", None),
+    "en-fa-small": ("fa", None),
+    "en-de-5k": ("de", 5_000),
+    "en-de-10k": ("de", 10_000),
+}
+SUPPLIED_PAIRS = ("en-vi", "en-fa")
+TICO_DEV = 600  # the last pairs of TICO-19: no development set of Persian is in the mirror
+TREE_SHARES = (0.8, 0.9)  # files of the treebank sample below these shares: train, then dev
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Tokenised pairs of one task.
+
+    Attributes:
+        train, dev, test: pairs of source and target tokens, before BPE.
+        counts: what was left out and what stayed, by name; numbers alone.
+        lines: of ``dev`` and ``test`` of translation, each target as one reads it.
+    """
+
+    train: Sequence[Pair]
+    dev: Sequence[Pair]
+    test: Sequence[Pair]
+    counts: dict[str, int] = field(default_factory=dict)
+    lines: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def splits_of(raw: Mapping[str, Iterable[tuple[str, str]]], escaped: bool) -> Splits:
+    """Return lines of translation as splits, training pairs without overlap.
+
+    Args:
+        raw: of ``train``, ``dev`` and ``test``, sources and targets as they are written.
+        escaped: whether held-out lines are tokenised and escaped: their targets are put together
+            to be read, others are kept as they are.
+    """
+    drawn: dict[str, list[Pair]] = {}
+    lines: dict[str, list[str]] = {}
+    for split, written in raw.items():
+        pairs = [(tuple(tokens(a)), tuple(tokens(b)), b) for a, b in written]
+        kept = [each for each in pairs if each[0] and each[1]]
+        drawn[split] = [(source, target) for source, target, _ in kept]
+        if split != "train":
+            lines[split] = [detokenised(list(b)) if escaped else line for _, b, line in kept]
+    held_out = drawn["dev"] + drawn["test"]
+    train, overlapping, repeated = without_overlap(drawn["train"], held_out)
+    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
+    return Splits(train, drawn["dev"], drawn["test"], counts, lines)
+
+
+def translation(settings: TranslationSettings) -> Splits:
+    """Return the pairs of a trial's languages, training pairs without overlap.
+
+    Raises:
+        SettingsError: for a pair that the corpus does not have.
+        DataError: for supplied files that are missing or do not match line by line.
+    """
+    known: Mapping[str, object] | Sequence[str] = {
+        "artificial": ARTIFICIAL_TARGETS,
+        "open": OPEN_PAIRS,
+        "supplied": SUPPLIED_PAIRS,
+    }[settings.corpus]
+    if settings.pair not in known:
+        raise SettingsError(
+            f"unknown pair {settings.pair!r} of {settings.corpus} text; known: {', '.join(known)}"
+        )
+    if settings.corpus == "artificial":
+        return _artificial_translation(settings.pair)
+    if settings.corpus == "open":
+        return _open_translation(settings.pair)
+    _check_supplied(settings)
+    return _supplied_translation(settings.pair)
+
+
+@cache
+def auxiliary(corpus: str, task: str) -> Splits:
+    """Return the sentences of an auxiliary task with their targets as tokens.
+
+    Raises:
+        DataError: for a malformed supplied file.
+    """
+    if corpus == "artificial":
+        return Splits(**{s: _artificial_auxiliary(task, s) for s in SPLITS})
+    if corpus == "supplied":
+        return Splits(**{s: _supplied_auxiliary(task, s) for s in SPLITS})
+    drawn = {"ner": _entities, "syntax": _trees, "semantics": _graphs}[task]()
+    # tags and trees of different sentences may be equal: only equal sources give away
+    held_out = drawn["dev"] + drawn["test"]
+    train, overlapping, repeated = without_overlap(drawn["train"], held_out, targets=False)
+    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
+    return Splits(train, drawn["dev"], drawn["test"], counts)
+
+
+# ---- artificial
+
+
+@cache
+def _family() -> Family:
+    return Family(FAMILY_SEED)
+
+
+@cache
+def _artificial_translation(pair: str) -> Splits:
+    """Statements in two languages; training pairs never repeat a held-out sentence."""
+    drawn = {
+        split: [
+            (tuple(a.tokens), tuple(b.tokens))
+            for a, b in zip(
+                _family().corpus("en", number, split, kind="statements"),
+                _family().corpus(ARTIFICIAL_TARGETS[pair], number, split, kind="statements"),
+            )
+        ]
+        for split, number in DRAWN.items()
+    }
+    held_out = drawn["dev"] + drawn["test"]
+    train, overlapping, repeated = without_overlap(drawn["train"], held_out)
+    counts = {"overlapping": overlapping, "repeated": repeated}
+    lines = {split: [detokenised(list(b)) for _, b in drawn[split]] for split in ("dev", "test")}
+    return Splits(train, drawn["dev"], drawn["test"], counts, lines)
+
+
+def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
+    """Sentences of their own with tags, trees or graphs."""
+    pairs = []
+    for realisation in _family().realisations(
+        "en", DRAWN[split], f"{task} {split}", kind="statements"
+    ):
+        sentence = sentence_of(realisation)
+        if task == "ner":
+            target: Sequence[str] = sentence.entities or ()
+        elif task == "syntax":
+            target = linearised_tree(constituents(sentence))
+        else:
+            target = linearised_graph(meaning_graph(meaning_triples(realisation.meaning)))
+        pairs.append((sentence.tokens, tuple(target)))
+    return pairs
+
+
+# ---- open
+
+
+@cache
+def _open_translation(pair: str) -> Splits:
+    language, size = OPEN_PAIRS[pair]
+    raw = {"vi": _vietnamese, "fa": _persian, "de": _german}[language]()
+    splits = splits_of(raw, escaped=language == "vi")
+    return replace(splits, train=splits.train[:size])
+
+
+Lines = Iterable[tuple[str, str]]
+
+
+def _aligned(name: str, source: str, target: str) -> Lines:
+    return zip(loading.load_lines(name, source), loading.load_lines(name, target), strict=True)
+
+
+def _german() -> dict[str, Lines]:
+    return {s: _aligned("multi30k", f"en/{s}", f"de/{s}") for s in ("train", "dev", "test")}
+
+
+def _vietnamese() -> dict[str, Lines]:
+    held_out = {s: _aligned("iwslt15-en-vi", f"en/{s}", f"vi/{s}") for s in ("dev", "test")}
+    inferences = [
+        (english[column], vietnamese[column])
+        for split in ("dev", "test")
+        for english, vietnamese in zip(
+            loading.load_rows("xnli", f"en/{split}"),
+            loading.load_rows("xnli", f"vi/{split}"),
+            strict=True,
+        )
+        for column in (0, 1)  # premise and hypothesis
+    ]
+    tatoeba = [(row[0], row[1]) for row in loading.load_rows("tatoeba", "eng-vie")]
+    subtitles = list(_aligned("ramen-parallel", "en/train", "vi/train"))
+    return {"train": [*inferences, *tatoeba, *subtitles], **held_out}
+
+
+def _persian() -> dict[str, Lines]:
+    tatoeba, tico = (
+        [(row[0], row[1]) for row in loading.load_rows(name, "eng-fas")]
+        for name in ("tatoeba", "tico19")
+    )
+    return {
+        "train": [*tatoeba, *tico[:-TICO_DEV]],
+        "dev": tico[-TICO_DEV:],
+        "test": _aligned("flores200", "devtest/eng", "devtest/fas"),
+    }
+
+
+def _entities() -> dict[str, list[Pair]]:
+    return {s: _tagged(loading.load("panx-wikiann", f"en/{s}")) for s in SPLITS}
+
+
+def _tagged(sentences: Iterable[Sentence]) -> list[Pair]:
+    """One normalised token per word: tags keep one token each."""
+    return [
+        (tuple("".join(tokens(word)) or word for word in s.tokens), s.entities or ())
+        for s in sentences
+    ]
+
+
+def _trees() -> dict[str, list[Pair]]:
+    files = loading.load_trees("ptb-nltk-sample", "en/all")
+    names = sorted(files)
+    ends = [round(share * len(names)) for share in TREE_SHARES]
+    parts = {"train": names[: ends[0]], "dev": names[ends[0] : ends[1]], "test": names[ends[1] :]}
+    return {
+        split: [pair for name in chosen for tree in files[name] for pair in tree_pair(tree)]
+        for split, chosen in parts.items()
+    }
+
+
+_TREEBANK = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
+
+
+def tree_pair(tree: Tree) -> list[Pair]:
+    r"""Return a tree's words and its tokens; nothing for a tree of traces alone.
+
+    What the treebank's notation adds to words is undone: brackets and quotation marks by name, and
+    backslashes before ``/`` and ``*``.
+
+    Example:
+        >>> tree_pair(Tree("NP", (Tree("CD", (), r"3\/4"),)))
+        [(('3', '/', '4'), ('(NP', 'XX', ')NP'))]
+    """
+    kept = cleaned(tree)
+    if kept is None:
+        return []
+    plain = (_TREEBANK.get(w, w.replace("\\/", "/").replace("\\*", "*")) for w in kept.words())
+    return [(tuple(tokens(" ".join(plain))), tuple(linearised_tree(kept)))]
+
+
+def _graphs() -> dict[str, list[Pair]]:
+    return {s: _graph_pairs(loading.load_graphs("amr-little-prince", f"en/{s}")) for s in SPLITS}
+
+
+def _graph_pairs(found: Iterable[Graph]) -> list[Pair]:
+    return [(tuple(tokens(g.sentence)), tuple(linearised_graph(skeleton(g)))) for g in found]
+
+
+# ---- supplied
+
+
+def _check_supplied(settings: TranslationSettings) -> None:
+    root, wanted = supplied_dir(), settings.supplied()
+    if missing := [name for name in wanted if not (root / name).is_file()]:
+        raise DataError(
+            f"no {', '.join(missing)} below {root}: put the paper's corpora there, or set "
+            "XLREPRO_SUPPLIED to the folder above routing-nmt/"
+        )
+
+
+def _supplied(name: str) -> Path:
+    return supplied_dir() / "routing-nmt" / name
+
+
+@cache
+def _supplied_translation(pair: str) -> Splits:
+    source, target = pair.split("-")
+    raw: dict[str, Iterable[tuple[str, str]]] = {}
+    for split in SPLITS:
+        lines = [read_text_lines(_supplied(f"{pair}/{split}.{code}")) for code in (source, target)]
+        if len(lines[0]) != len(lines[1]):
+            raise DataError(
+                f"{pair}/{split} has {len(lines[0])} lines of {source} and {len(lines[1])} of "
+                f"{target}: the two files must match line by line"
+            )
+        raw[split] = zip(*lines)
+    return splits_of(raw, escaped=target == "vi")
+
+
+def _supplied_auxiliary(task: str, split: str) -> list[Pair]:
+    if task == "ner":
+        (file,) = conll_ner.files([("en", split)])
+        return _tagged(conll_ner.read(file))
+    if task == "syntax":
+        path = _supplied(f"ptb/{split}.mrg")
+        text = "\n".join(read_text_lines(path))
+        return [pair for tree in read_trees(text, str(path)) for pair in tree_pair(tree)]
+    return _graph_pairs(read_graphs(_supplied(f"amr-2.0/{split}.txt")))

@@ -1,1 +1,0 @@
-"""Auxiliary tasks as sequences: constituency trees and AMR graphs written as tokens, and back."""

@@ -1,0 +1,185 @@
+"""Text of the corpora: one normalisation, overlap of training and test, subwords.
+
+The IWSLT files are tokenised and escaped as by Moses (``&quot;``, ``don &apos;t``); the other
+corpora are raw. Both go through the same steps, so that a sentence has the same tokens whichever
+form it came in: unescape, NFC, plain quotation marks, then split at punctuation.
+"""
+
+import html
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import regex
+
+Pair = tuple[tuple[str, ...], tuple[str, ...]]  # tokens of source and target
+SUFFIX = "</w>"  # the last subword of a word ends with it
+UNKNOWN = "<unk>"
+
+_QUOTES = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "´": "'",
+     "–": "-", "—": "-", "…": "...", "\u00ad": None, "\u200c": None, "\ufeff": None}
+)  # fmt: skip
+# Moses' own escapes besides HTML's: | [ ] are special to its phrase tables
+_MOSES = {"&#124;": "|", "&#91;": "[", "&#93;": "]"}
+_SPLIT = regex.compile(
+    r"\p{N}+(?:[.,:]\p{N}+)*"  # 1,000.5 and 12:30 stay whole
+    r"|[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)*"  # data-driven stays whole
+    r"|\.{2,}|-{2,}"
+    r"|\S"
+)
+_NO_SPACE_BEFORE = frozenset(".,;:!?)]}%،؛؟") | {"..", "..."}
+_NO_SPACE_AFTER = frozenset("([{")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the tokens of a sentence, raw or tokenised and escaped.
+
+    An apostrophe between letters, or before them in tokenised text, goes with what follows it, as
+    in Moses' English: ``don 't``.
+
+    Example:
+        >>> tokens('He said: “I don’t.”') == tokens("He said : &quot; I don &apos;t . &quot;")
+        True
+        >>> tokens("don't")
+        ['don', "'t"]
+    """
+    for escaped, plain in _MOSES.items():
+        text = text.replace(escaped, plain)
+    text = unicodedata.normalize("NFC", html.unescape(html.unescape(text))).translate(_QUOTES)
+    # an elided word's apostrophe: don't, don 't and (subtitles) don ' t are the same two tokens
+    text = regex.sub(r"(?<=\p{L})\s?'\s?(?=(?:s|t|m|d|re|ve|ll)\b)", " \ue000", text)
+    text = regex.sub(r"(?<=\p{L})\s?'(?=\p{L})", " \ue000", text)
+    words: list[str] = []
+    for word in text.split():
+        elided = word.startswith("\ue000")
+        pieces = _SPLIT.findall(word.replace("\ue000", "'"))
+        if elided and len(pieces) > 1:
+            pieces[:2] = ["'" + pieces[1]]
+        words += pieces
+    return words
+
+
+def detokenised(words: list[str]) -> str:
+    r"""Return tokens as a readable line: no blank before a stop, quotation marks close in turn.
+
+    Example:
+        >>> detokenised(tokens('He said: "I don’t."'))
+        'He said: "I don\'t."'
+    """
+    line, glued, quoted = "", True, False
+    for word in words:
+        closes = word == '"' and quoted
+        joined = glued or word in _NO_SPACE_BEFORE or closes or bool(re.match(r"'\w", word))
+        line += word if joined else f" {word}"
+        if word == '"':
+            quoted = not quoted
+        glued = word in _NO_SPACE_AFTER or (word == '"' and quoted)
+    return line
+
+
+def without_overlap(
+    train: Sequence[Pair], held_out: Iterable[Pair], targets: bool = True
+) -> tuple[list[Pair], int, int]:
+    """Return the training pairs that share no side with a held-out pair, each pair once.
+
+    Args:
+        train: tokenised pairs.
+        held_out: those of development and test.
+        targets: whether a held-out target gives a pair away too, and not a source alone.
+
+    Returns:
+        The pairs that stay in their order; how many were left out because their source or their
+        target is held out; how many because the same pair came before.
+
+    Example:
+        >>> pair = (("a",), ("b",))
+        >>> without_overlap([pair, pair, (("c",), ("d",))], [(("c",), ("e",))])
+        ([(('a',), ('b',))], 1, 1)
+    """
+    pairs = list(held_out)
+    sources = {_plain(source) for source, _ in pairs}
+    outputs = {_plain(target) for _, target in pairs} if targets else set()
+    seen: set[Pair] = set()
+    kept, overlapping, repeated = [], 0, 0
+    for pair in train:
+        if _plain(pair[0]) in sources or _plain(pair[1]) in outputs:
+            overlapping += 1
+        elif pair in seen:
+            repeated += 1
+        else:
+            seen.add(pair)
+            kept.append(pair)
+    return kept, overlapping, repeated
+
+
+def _plain(words: Sequence[str]) -> str:
+    """Letters and figures alone, lower case: other stops do not make another sentence."""
+    return " ".join(word.lower() for word in words if any(map(str.isalnum, word)))
+
+
+class Subwords:
+    """Byte-pair encoding (Sennrich et al. 2016) learned on tokenised sentences.
+
+    Args:
+        sentences: tokens of each sentence.
+        operations: number of merges that are learned.
+
+    Example:
+        >>> subwords = Subwords([["low", "lower", "low"]], 3)
+        >>> subwords.joined(subwords.split(["lower", "low"]))
+        ['lower', 'low']
+    """
+
+    def __init__(self, sentences: Iterable[Sequence[str]], operations: int) -> None:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+        counts = Counter(word for sentence in sentences for word in sentence)
+        letters = {letter for word in counts for letter in word}
+        finals = {word[-1] for word in counts}
+        self._bpe = Tokenizer(
+            models.BPE(unk_token=UNKNOWN, end_of_word_suffix=SUFFIX, fuse_unk=True)
+        )
+        self._bpe.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        trainer = trainers.BpeTrainer(
+            # the special one, all letters, all letters that end a word, one per merge
+            vocab_size=1 + len(letters) + len(finals) + operations,
+            special_tokens=[UNKNOWN],
+            end_of_word_suffix=SUFFIX,
+            show_progress=False,
+        )
+        self._bpe.train_from_iterator(_repeated(counts), trainer)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def split(self, words: Sequence[str]) -> list[str]:
+        """Return the subwords of a tokenised sentence; letters never seen become ``<unk>``."""
+        return [piece for word in words for piece in self._word(word)]
+
+    def joined(self, pieces: Sequence[str]) -> list[str]:
+        """Return the words that subwords make up; a last word without its end is closed."""
+        words, word = [], ""
+        for piece in pieces:
+            word += piece.removesuffix(SUFFIX)
+            if piece.endswith(SUFFIX) or piece == UNKNOWN:
+                words.append(word)
+                word = ""
+        return [*words, word] if word else words
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """All subwords, sorted."""
+        return sorted(self._bpe.get_vocab())
+
+    def _word(self, word: str) -> tuple[str, ...]:
+        if word not in self._known:
+            self._known[word] = tuple(self._bpe.encode(word).tokens)
+        return self._known[word]
+
+
+def _repeated(counts: Counter[str]) -> Iterator[str]:
+    """Each word as often as it occurred, in an order of its own: merges break ties by it."""
+    for word in sorted(counts):
+        yield from (word for _ in range(counts[word]))

@@ -1,1 +1,0 @@
-"""Text of the translation corpora: one normalisation, sub-word pieces, overlap, scores."""
