@@ -785,11 +785,13 @@ def _by_preset(
     records = [r for name in each.trained_in for r in store.records(name, profile)]
     seeds = sorted({r.seed for r in records})
     try:
-        wanted = {trial.key for trial in each.all_trials(profile, seeds)} if seeds else set()
+        trials = each.all_trials(profile, seeds) if seeds else []
     except DataError:
         return records, []
-    asked = [r for r in records if r.key in wanted]
-    return asked, [r for r in records if r.key not in wanted]
+    wanted = {replace(trial, version=0) for trial in trials}  # outdated ones are shown as such
+    asked = [r for r in records if replace(r.trial, version=0) in wanted]
+    known = {r.key for r in asked}
+    return asked, [r for r in records if r.key not in known]
 
 
 def asked_for(each: Experiment, profile: str, store: RecordStore) -> set[str]:

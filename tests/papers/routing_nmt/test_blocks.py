@@ -22,7 +22,7 @@ from xlrepro.papers.routing_nmt.blocks import (
 )
 from xlrepro.papers.routing_nmt.encoding import Example
 from xlrepro.papers.routing_nmt.recurrent import scan
-from xlrepro.trials.record import Record
+from xlrepro.trials import Record
 
 ROUTING = "translation:MTL (Routing)"
 PREFERS = {  # each task's use of each block, as Figure 2 draws it

@@ -1,15 +1,18 @@
 """Trials of Table 1, which are those of Figure 2."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from tests.papers.routing_nmt.small import TABLE1, settings_of
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.experiments import experiment
+from xlrepro.experiments import experiment, own_records, why_outdated
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.encoding import Encoded
 from xlrepro.papers.routing_nmt.run import translation
 from xlrepro.paths import build_dir
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import Record, TrialContext
 
 FIGURE2 = experiment("routing_nmt/figure2")
 SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
@@ -82,3 +85,23 @@ def test_figure_2_asks_for_the_trials_of_table_1():
     keys = {trial.key for trial in TABLE1.trials("smoke", ["MTL (Routing)"])}
     assert {trial.key for trial in FIGURE2.trials("smoke")} == keys
     assert [len(addresses) for addresses in FIGURE2.announced("smoke")] == [24, 24]
+
+
+def test_records_of_another_version_of_the_task_are_shown_as_outdated():
+    """The figure keeps its cells until trials are run again."""
+    (trial, *_) = TABLE1.trials("open", ["MTL (Routing)"], (0,))
+    old = replace(trial, version=trial.version - 1)
+    other = replace(old, settings_json='{"pair": "en-vi"}')
+    usage = {task: [0.5, 0.3, 0.2] for task in FIGURE_TASKS}
+    details = {"settings": trial.settings, "usage": {"same": usage, "own": usage}}
+    records = [
+        Record.model_construct(
+            **{**each.fields, "systems": each.systems}, key=each.key, cells=(), details=details
+        )
+        for each in (old, other)
+    ]
+    store = SimpleNamespace(records=lambda *_: records)
+    (shown,) = own_records("routing_nmt/figure2", "open", store)
+    assert shown.key == old.key
+    assert len(shown.cells) == 24
+    assert "version" in why_outdated(shown)

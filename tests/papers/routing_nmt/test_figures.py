@@ -10,8 +10,7 @@ from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.figures import block_usage, translation
 from xlrepro.papers.routing_nmt.scores import scored
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.trials import Cell, Record
 
 PLACES = [f"{s}/{t}/{b}" for s in ("same", "own") for t in FIGURE_TASKS for b in (1, 2, 3)]
 GOLD = [[*f"abcdefg{n}"] for n in range(12)]

@@ -19,8 +19,7 @@ from xlrepro.papers.routing_nmt.encoding import Encoded, Example
 from xlrepro.papers.routing_nmt.model import DIRECTIONS, MultiTaskModel
 from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS, TRANSLATION
 from xlrepro.papers.routing_nmt.training import ordered_batches
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.trials import Cell, Record
 
 Usage = Mapping[str, Sequence[float]]  # task to the share of each block
 # tasks in the order of the figure's legend

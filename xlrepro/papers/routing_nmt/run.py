@@ -19,7 +19,7 @@ from xlrepro.papers.routing_nmt.training import (
 from xlrepro.paths import build_dir
 from xlrepro.training.loop import Checkpoints, Fit, compute_repeatably, fit
 from xlrepro.training.settings import computing
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 DECODING_BATCH = 64
 SAMPLES = 4

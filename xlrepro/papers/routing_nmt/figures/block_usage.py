@@ -27,7 +27,7 @@ from xlrepro.papers.routing_nmt.blocks import (
 )
 from xlrepro.papers.routing_nmt.figures.translation import PAIRS
 from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS as BLOCKS
-from xlrepro.trials.record import Record
+from xlrepro.trials import Record
 
 LABELS = {
     "translation": "translation",

@@ -21,7 +21,7 @@ from xlrepro.evidence.reproduced import t_interval
 from xlrepro.evidence.tables.table import Entry, Table, Value, listing, measured, number
 from xlrepro.evidence.view import View
 from xlrepro.papers.routing_nmt.scores import AS_WRITTEN, bleu_of, paired_bootstrap
-from xlrepro.trials.record import Record
+from xlrepro.trials import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
