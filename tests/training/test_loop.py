@@ -1,9 +1,12 @@
 """The loop, on a model of one number whose dev scores are scripted."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
 
+from xlrepro.errors import DataError
 from xlrepro.training.loop import Checkpoints, Step, fit, mean_loss
 from xlrepro.training.optimiser import ScheduledAdam, warmup_then_linear
 
@@ -88,3 +91,43 @@ def test_a_kept_fit_that_is_over_is_not_trained_further(tmp_path):
 
 def test_a_mean_over_items_weighs_batches_by_their_items():
     assert mean_loss([Step(6.0, count=3), Step(1.0, count=1)]) == 1.75
+
+
+class Harmful:
+    """A pickle that writes a file where it is loaded."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "harmful", "of another kind"])
+def test_a_damaged_checkpoint_is_named_in_one_line_and_runs_no_code(tmp_path, damage):
+    kept, victim = Checkpoints(tmp_path / "state.pt"), tmp_path / "victim"
+    kept.save({"weight": torch.ones(50)})
+    whole = kept.file.read_bytes()
+    if damage == "harmful":
+        torch.save({"weight": Harmful(victim)}, kept.file)
+    else:
+        forms = {"cut": whole[:700], "emptied": b"", "of another kind": pickle.dumps([1], 2)}
+        kept.file.write_bytes(forms[damage])
+    with pytest.raises(DataError, match=r"state\.pt is no checkpoint") as error:
+        kept.load()
+    assert "\n" not in str(error.value)
+    assert not victim.exists()
+
+
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, monkeypatch):
+    kept = Checkpoints(tmp_path / "state.pt")
+    kept.save({"step": 1})
+
+    def dies(state, file):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch, "save", dies)
+    with pytest.raises(KeyboardInterrupt):
+        kept.save({"step": 2})
+    assert kept.load() == {"step": 1}

@@ -11,12 +11,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 
+from xlrepro.errors import DataError
 from xlrepro.training.optimiser import ScheduledAdam
 
 
@@ -43,10 +45,20 @@ class Checkpoints:
         beside.replace(self.file)
 
     def load(self) -> dict[str, Any] | None:
-        """Return the kept state on the CPU, None if there is none; no code in it is run."""
+        """Return the kept state on the CPU, None if there is none; no code in it is run.
+
+        Raises:
+            DataError: if the file is damaged, or holds anything but tensors and plain values.
+        """
         if not self.file.is_file():
             return None
-        return dict(torch.load(self.file, map_location="cpu", weights_only=True))
+        try:
+            return dict(torch.load(self.file, map_location="cpu", weights_only=True))
+        except (OSError, ValueError, TypeError, RuntimeError, EOFError, UnpicklingError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise DataError(
+                f"{self.file} is no checkpoint ({reason}): remove it, the training begins anew"
+            ) from None
 
 
 def random_state() -> dict[str, Any]:

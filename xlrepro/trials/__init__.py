@@ -147,7 +147,8 @@ class TrialResult:
         training_seconds: wall time of training alone.
         artefacts: name to content hash of each pretrained model it used; the worker adds those
             that `xlrepro.artefacts` has built or found.
-        items: column to which items of its test set were right, in the order of the set.
+        items: column to which items of its test set were right, in the order of the set; of several
+            systems, ``"system column"`` to those of a cell.
         stopped: whether the training (each, of several) stopped by itself, before its limit of
             epochs; ``None`` where there is no such thing.
     """
@@ -243,7 +244,7 @@ class Record(Checked):
         experiment, systems, columns, profile, seed, settings, task, version: the trial's own.
         cells: the numbers.
         details: extras of the task; numbers and names only.
-        items: column to the items of its test set that were right.
+        items: column, or ``"system column"``, to the items of its test set that were right.
         stopped: whether the training stopped by itself; ``None``: not known, or none.
         signatures: metric name to full signature.
         git: commit and whether the package differed from it.
@@ -300,8 +301,9 @@ class Record(Checked):
             or _flaw_of_time(self.started)
         ):
             raise ValueError(flaw)
-        if strange := [name for name in self.items if name not in self.columns]:
-            raise ValueError(f"items of {strange[0]!r}, which is not one of its columns")
+        cells = {f"{system} {column}" for system in self.systems for column in self.columns}
+        if strange := [name for name in self.items if name not in cells.union(self.columns)]:
+            raise ValueError(f"items of {strange[0]!r}, which is not one of its columns or cells")
         if self.trial.key != self.key:
             raise ValueError("its key does not belong to its experiment, settings, seed and task")
         return self

@@ -2,7 +2,6 @@
 
 import copy
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from tests.papers.sense_alignment.small_models import (
     same_bits,
     settings,
 )
-from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.network import Window
 from xlrepro.papers.sense_alignment.text import Corpus
@@ -104,36 +102,6 @@ def test_a_killed_process_leaves_what_the_next_one_goes_on_from(tmp_path, monkey
         assert one.centres.equal(other.centres)
         assert one.alive.equal(other.alive)
     training._loaded.cache_clear()
-
-
-class Harmful:
-    """A pickle that writes a file where it is loaded."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return open, (str(self.path), "w")
-
-
-@pytest.mark.parametrize("damage", ["cut", "emptied", "harmful", "of another kind"])
-def test_a_damaged_model_is_named_in_one_line_and_runs_no_code(tmp_path, damage):
-    chosen = settings({"senses": 1})
-    folder, victim = tmp_path / "kept", tmp_path / "victim"
-    folder.mkdir()
-    training._build(chosen, ("en",), folder, "cpu")
-    assert training.read(chosen, ("en",), folder).languages == ("en",)
-    file = folder / "model.pt"
-    whole = file.read_bytes()
-    if damage == "harmful":
-        torch.save(Harmful(victim), file)
-    else:
-        cuts = {"cut": whole[:1000], "emptied": b"", "of another kind": pickle.dumps([1])}
-        file.write_bytes(cuts[damage])
-    with pytest.raises(DataError, match="kept is damaged") as error:
-        training.read(chosen, ("en",), folder)
-    assert "\n" not in str(error.value)
-    assert not victim.exists()
 
 
 def test_the_loss_falls():

@@ -29,7 +29,7 @@ from xlrepro.papers.sense_alignment.settings import (
 )
 from xlrepro.papers.sense_alignment.text import MASK
 from xlrepro.papers.sense_alignment.training import LanguageModel, alive_by_thirds
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 # Columns of Tables 6 to 8 ...
 BANDS = ("frequent words", "middling words", "rare words")

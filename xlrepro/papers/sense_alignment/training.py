@@ -8,7 +8,6 @@ optimisers, the LSTM's state and the step.
 import hashlib
 import json
 import math
-import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -42,7 +41,7 @@ from xlrepro.papers.sense_alignment.text import (
     Corpus,
 )
 from xlrepro.paths import cache_dir
-from xlrepro.training.loop import compute_repeatably
+from xlrepro.training.loop import Checkpoints, compute_repeatably
 from xlrepro.training.optimiser import warmup_then_linear
 from xlrepro.training.steps import Progress, adamw, take_steps
 
@@ -495,7 +494,7 @@ def _build(
     saved: dict[str, Any] = {"encoder": state, "parts": parts}
     if isinstance(model, WholeWordBert):
         saved["head"] = model.transform.cpu().state_dict()
-    torch.save(saved, target / "model.pt")
+    Checkpoints(target / "model.pt").save(saved)
     (target / "vocabulary.txt").write_text("\n".join(corpus.words[: corpus.known]) + "\n", "utf-8")
     (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
     checkpoint.unlink(missing_ok=True)
@@ -552,15 +551,13 @@ def read(
     """Return the language model that lies in a folder.
 
     Raises:
-        DataError: if a file of it is damaged.
+        DataError: if the model in it is damaged.
     """
-    try:
-        state = torch.load(folder / "model.pt", map_location="cpu", weights_only=True)
-        vocabulary = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
-        log = json.loads((folder / "log.json").read_text("utf-8"))
-    except (OSError, ValueError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise DataError(f"{folder} is damaged ({reason}): remove it, it is made again") from None
+    state = Checkpoints(folder / "model.pt").load()
+    if state is None:
+        raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
+    vocabulary = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
+    log = json.loads((folder / "log.json").read_text("utf-8"))
     network, double = settings.network, settings.precision == "double"
     encoder: BiLM | WordBert = (
         WordBert(len(vocabulary), network) if network.family == "bert" else BiLM(network)

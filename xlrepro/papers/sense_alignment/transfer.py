@@ -26,7 +26,7 @@ from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import FitSettings
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 from xlrepro.vectors.normalise import simplified
 from xlrepro.vectors.open.tokenise import SEGMENTED_LANGUAGES, tokenise
@@ -179,7 +179,7 @@ def _classified(
 ) -> TrialResult:
     """Train a classifier per domain on English; fill its accuracies on the target language."""
     settings = trial.typed(TransferSettings)
-    cells, fits, widths = [], [], Widths()
+    cells, fits, widths, items = [], [], Widths(), {}
     for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
         read = partial(_examples, task, names, settings, domain, context)
         train_set = read(SOURCE, "train")
@@ -202,8 +202,11 @@ def _classified(
             classes = classification.predicted(model, test, context.device)
             value = metrics.accuracy(test.labels.tolist(), classes)
             cells.append(Cell(system, column, value, "accuracy"))
+            items[f"{system} {column}"] = (test.labels == torch.tensor(classes)).tolist()
     signatures = {"accuracy": metrics.accuracy_signature()}
-    return _result(settings, cells, signatures, fits, widths, context)
+    result = _result(settings, cells, signatures, fits, widths, context)
+    result.items = items
+    return result
 
 
 def _examples(
@@ -347,4 +350,5 @@ def _result(
         training_tokens=sum(done.tokens for done in fits),
         training_seconds=sum(done.seconds for done in fits),
         artefacts=contents,
+        stopped=all(done.stopped for done in fits),
     )

@@ -20,7 +20,7 @@ from xlrepro.data.readers.senses import SenseSentence, lemma_of
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import data, text, training, vectors
 from xlrepro.papers.sense_alignment.settings import SOURCE, DisambiguationSettings
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 METRIC = "F1"
 SIGNATURE = "f1|level:word sense|scorer:unified framework|totals:official|v:1"
@@ -237,6 +237,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     classifier = NearestCentroid(annotated, data.inventory(settings.corpus, pairs))
     cells: list[Cell] = []
     intervals: dict[str, dict[str, list[float]]] = {system: {} for system in trial.systems}
+    items: dict[str, list[bool]] = {}
     for number, name in enumerate(trial.columns):
         sentences, total = data.sense_test(settings, pairs, name)
         words = read(sentences)
@@ -246,16 +247,18 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             marks, answered = right(answers, words.senses), [a is not None for a in answers]
             value = f1(sum(marks), sum(answered), total)
             cells.append(Cell(system, name, value, METRIC, "fraction"))
+            missing = total - len(marks)
             intervals[system][name] = bootstrap(
-                marks, answered, total - len(marks), settings.draws, trial.seed
+                marks, answered, missing, settings.draws, trial.seed
             )
+            items[f"{system} {name}"] = marks + [False] * missing
         context.progress((number + 1) / len(trial.columns), name)
     details: dict[str, Any] = {
         "settings": settings.model_dump(mode="json", exclude={"model"}),
         "bootstrap": intervals,
         "senses": len(classifier.senses),
     }
-    result = TrialResult(cells, details, {METRIC: SIGNATURE})
+    result = TrialResult(cells, details, {METRIC: SIGNATURE}, items=items)
     if model is not None:
         result.details["language_model"] = model.curves
         result.artefacts["language model"] = model.content
