@@ -81,9 +81,7 @@ def test_decoding_equals_enumeration(length, n_tags, scale):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(
-    ("batch", "length", "n_tags"), [(1, 1, 1), (8, 17, 5), (32, 40, 9), (8, 60, 30)]
-)
+@pytest.mark.parametrize(("batch", "length", "n_tags"), [(1, 1, 1), (32, 40, 9), (8, 60, 30)])
 def test_loss_equals_pytorch_crf(batch, length, n_tags, dtype):
     crf, emissions, tags, mask = random_case(batch, length, n_tags, dtype, seed=1)
     loss = crf(emissions, tags, mask, reduction="none")
@@ -94,7 +92,7 @@ def test_loss_equals_pytorch_crf(batch, length, n_tags, dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("scale", [1.0, 10.0, 100.0])
-@pytest.mark.parametrize(("batch", "length", "n_tags"), [(3, 1, 4), (8, 17, 5), (32, 40, 9)])
+@pytest.mark.parametrize(("batch", "length", "n_tags"), [(3, 1, 4), (32, 40, 9), (8, 120, 17)])
 def test_gradients_equal_pytorch_crf(batch, length, n_tags, scale, dtype):
     crf, emissions, tags, mask = random_case(batch, length, n_tags, dtype, scale, seed=2)
     weights = torch.linspace(0.5, 2.0, batch, dtype=dtype)
@@ -108,14 +106,6 @@ def test_gradients_equal_pytorch_crf(batch, length, n_tags, scale, dtype):
         torch.testing.assert_close(
             gradient.double(), expected, rtol=TOLERANCE[dtype], atol=10 * TOLERANCE[dtype]
         )
-
-
-@pytest.mark.parametrize(("batch", "length", "n_tags"), [(8, 17, 5), (32, 40, 9), (8, 60, 30)])
-def test_decoding_equals_pytorch_crf(batch, length, n_tags):
-    crf, emissions, _, mask = random_case(batch, length, n_tags, seed=3)
-    best = crf.decode(emissions, mask)
-    found = [row[kept].tolist() for row, kept in zip(best, mask, strict=True)]
-    assert found == peer_of(crf).decode(emissions, mask)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
@@ -148,43 +138,6 @@ def test_padding_does_not_change_loss_or_gradients(garbage, reduction):
         assert torch.equal(a, b)
 
 
-def test_padded_emissions_have_no_gradient():
-    crf, emissions, tags, mask = random_case(6, 9, 4)
-    emissions.requires_grad_()
-    crf(emissions, tags, mask).backward()
-    assert emissions.grad[~mask].abs().max() == 0
-    assert (emissions.grad[mask].abs().sum(-1) > 0).all()
-
-
-def test_more_padding_does_not_change_loss_or_decoding():
-    crf, emissions, tags, mask = random_case(4, 6, 3)
-    wider = torch.nn.functional.pad(emissions, (0, 0, 0, 5), value=3.0)
-    longer_tags = torch.nn.functional.pad(tags, (0, 5), value=2)
-    longer_mask = torch.nn.functional.pad(mask, (0, 5), value=False)
-    torch.testing.assert_close(
-        crf(wider, longer_tags, longer_mask, "none"), crf(emissions, tags, mask, "none")
-    )
-    assert torch.equal(crf.decode(wider, longer_mask)[:, :6], crf.decode(emissions, mask))
-
-
-def test_sentences_of_a_batch_are_independent():
-    crf, emissions, tags, mask = random_case(5, 8, 4)
-    together = crf(emissions, tags, mask, "none")
-    alone = [crf(emissions[i, None], tags[i, None], mask[i, None], "sum") for i in range(5)]
-    torch.testing.assert_close(together, torch.stack(alone))
-
-
-def test_forbidden_transition_is_never_decoded():
-    crf, emissions, tags, mask = random_case(8, 12, 4, torch.float32, scale=10.0)
-    with torch.no_grad():
-        crf.transitions[0, 1] = -1e4
-    for row in crf.decode(emissions, mask).tolist():
-        assert (0, 1) not in itertools.pairwise(row)
-    loss = crf(emissions, tags, mask, "none")
-    expected = -peer_of(crf.double())(emissions.double(), tags, mask, reduction="none")
-    torch.testing.assert_close(loss.double(), expected, rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.parametrize("length", [3, 400])
 def test_long_sentences_neither_overflow_nor_underflow(length):
     crf, emissions, tags, mask = random_case(2, length, 6, torch.float32, scale=5.0)
@@ -213,6 +166,15 @@ def test_reductions_are_what_they_say():
     assert torch.equal(crf(emissions, tags, mask, "token_mean"), each.sum() / int(mask.sum()))
 
 
+def test_of_equally_good_sequences_the_first_tags_are_decoded():
+    crf = LinearChainCRF(4)
+    with torch.no_grad():
+        for parameter in crf.parameters():
+            parameter.zero_()
+    mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
+    assert crf.decode(torch.zeros(2, 5, 4), mask).tolist() == [[0] * 5, [0, 0, -1, -1, -1]]
+
+
 def test_inputs_are_not_changed():
     crf, emissions, tags, mask = random_case(4, 6, 3)
     before = emissions.clone(), tags.clone(), mask.clone()
@@ -220,14 +182,6 @@ def test_inputs_are_not_changed():
     crf.decode(emissions, mask)
     for was, now in zip(before, (emissions, tags, mask), strict=True):
         assert torch.equal(was, now)
-
-
-def test_parameters_follow_the_seed():
-    torch.manual_seed(3)
-    first = LinearChainCRF(4).transitions
-    torch.manual_seed(3)
-    assert torch.equal(first, LinearChainCRF(4).transitions)
-    assert not torch.equal(first, LinearChainCRF(4).transitions)
 
 
 @pytest.mark.parametrize(
@@ -264,11 +218,6 @@ def test_decoding_refuses_left_padding():
         LinearChainCRF(2).decode(torch.zeros(1, 2, 2), torch.tensor([[False, True]]))
 
 
-def test_a_crf_without_tags_is_refused():
-    with pytest.raises(ValueError, match="at least 1 tag"):
-        LinearChainCRF(0)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_cuda_equals_cpu():
     crf, emissions, tags, mask = random_case(8, 20, 7)
@@ -276,24 +225,3 @@ def test_cuda_equals_cpu():
     crf, emissions, tags, mask = crf.cuda(), emissions.cuda(), tags.cuda(), mask.cuda()
     torch.testing.assert_close(crf(emissions, tags, mask).cpu(), loss)
     assert torch.equal(crf.decode(emissions, mask).cpu(), best)
-
-
-@pytest.mark.usefixtures("double_precision")
-@pytest.mark.parametrize("length", [17, 38, 120])
-def test_gradients_of_long_sentences_agree_with_pytorch_crf(length):
-    torch.manual_seed(length)
-    ours, theirs = LinearChainCRF(17), torchcrf.CRF(17, batch_first=True)
-    with torch.no_grad():
-        theirs.transitions.copy_(ours.transitions)
-        theirs.start_transitions.copy_(ours.start)
-        theirs.end_transitions.copy_(ours.end)
-    emissions = torch.randn(8, length, 17) * 0.3
-    tags = torch.randint(0, 17, (8, length))
-    mask = torch.arange(length) < (length - torch.arange(8))[:, None]
-    mine, peer = (emissions.clone().requires_grad_() for _ in range(2))
-    ours(mine, tags, mask, reduction="sum").backward()
-    (-theirs(peer, tags, mask, reduction="sum")).backward()
-    torch.testing.assert_close(mine.grad, peer.grad, atol=1e-12, rtol=1e-9)
-    torch.testing.assert_close(
-        ours.transitions.grad, theirs.transitions.grad, atol=1e-10, rtol=1e-9
-    )

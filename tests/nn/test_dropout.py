@@ -36,15 +36,6 @@ def test_evaluation_and_probability_0_change_nothing():
     assert Dropout(0.0)(x) is x
 
 
-def test_seeds_repeat():
-    drawn = []
-    for seed in (0, 0, 1):
-        torch.manual_seed(seed)
-        drawn.append(kept(torch.Size([100]), 0.5))
-    assert torch.equal(drawn[0], drawn[1])
-    assert not torch.equal(drawn[0], drawn[2])
-
-
 @pytest.mark.parametrize("p", [-0.1, 1.0])
 def test_impossible_probabilities_are_refused(p):
     with pytest.raises(ValueError, match="probability"):

@@ -84,16 +84,6 @@ def test_padded_windows_equal_a_valid_convolution_over_padded_batches(convolutio
     torch.testing.assert_close(*of)
 
 
-def test_attention_is_a_mean_weighted_by_the_dot_product():
-    pooling = AttentionPooling(2)
-    with torch.no_grad():
-        pooling.vector.copy_(torch.tensor([1.0, 0.0]))
-    x = torch.tensor([[[0.0, 2.0], [0.0, 4.0]]])  # equal scores
-    torch.testing.assert_close(
-        pooling(x, torch.ones(1, 2, dtype=torch.bool)), torch.tensor([[0.0, 3.0]])
-    )
-
-
 def test_attention_equals_masking_after_the_softmax(texts):
     x, mask = texts
     pooling = AttentionPooling(8)

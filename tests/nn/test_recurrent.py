@@ -1,10 +1,11 @@
-"""The BiLSTM against torch's own, packed, and against padding."""
+"""The BiLSTMs against torch's own, packed, values and gradients, and against padding."""
 
 import pytest
 import torch
+from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from xlrepro.nn.recurrent import BiLSTM, mirrored_steps
+from xlrepro.nn.recurrent import BiLSTM, PackedBiLSTM, Packing
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 
@@ -60,15 +61,75 @@ def test_gradients_equal_finite_differences():
     assert torch.autograd.gradcheck(lambda x: encoder(x, mask), (x,))
 
 
-def test_both_directions_see_the_whole_sentence():
-    x, mask = torch.randn(1, 5, 3, requires_grad=True), torch.ones(1, 5, dtype=torch.bool)
-    BiLSTM(3, 4, 1, dropout=0.0)(x, mask)[0, 2].sum().backward()
-    assert (x.grad[0].abs().sum(-1) > 0).all()
+LENGTHS = torch.tensor([3, 1, 6, 3, 5])
 
 
-def test_reversing_twice_gives_the_batch_back():
-    lengths = torch.tensor([4, 1, 3])
-    mirrored, column = mirrored_steps(lengths, 4), torch.arange(3)
-    x = torch.arange(12).view(4, 3)
-    assert x[mirrored, column][:, 2].tolist() == [8, 5, 2, 11]
-    assert torch.equal(x[mirrored, column][mirrored, column], x)
+@pytest.fixture
+def packing():
+    return Packing(LENGTHS)
+
+
+@pytest.fixture
+def tokens():
+    torch.manual_seed(0)
+    return torch.randn(int(LENGTHS.sum()), 7, dtype=torch.float64)
+
+
+def torchs(layer, tokens, packing):
+    packed = pack_padded_sequence(
+        packing.padded(tokens), LENGTHS, batch_first=True, enforce_sorted=False
+    )
+    states, _ = layer.lstm(packed)
+    return pad_packed_sequence(states, batch_first=True)[0][packing.mask]
+
+
+@pytest.mark.parametrize("fixed", [0, 3, 7])
+def test_values_and_gradients_equal_torchs(tokens, packing, fixed):
+    torch.manual_seed(1)
+    layer = PackedBiLSTM(7, 4, fixed).double()
+    x = tokens.requires_grad_()
+    weights = torch.randn(len(tokens), 8, dtype=torch.float64)
+    inputs = [x, *layer.parameters()]
+    found, expected = layer(x, packing), torchs(layer, x, packing)
+    torch.testing.assert_close(found, expected)
+    own = torch.autograd.grad((found * weights).sum(), inputs, allow_unused=True)
+    theirs = torch.autograd.grad((expected * weights).sum(), inputs)
+    torch.testing.assert_close(own[1:], theirs[1:])
+    if fixed < 7:
+        torch.testing.assert_close(own[0][:, fixed:], theirs[0][:, fixed:])
+        assert not own[0][:, :fixed].any()
+    else:
+        assert own[0] is None or not own[0].any()
+
+
+def test_weights_begin_as_torchs():
+    torch.manual_seed(0)
+    ours = PackedBiLSTM(7, 4)
+    torch.manual_seed(0)
+    theirs = nn.LSTM(7, 4, bidirectional=True)
+    assert torch.equal(ours.lstm.weight_hh_l0_reverse, theirs.weight_hh_l0_reverse)
+
+
+def test_windows_end_with_their_text():
+    places = Packing(torch.tensor([2, 3])).windows(3)
+    assert places.tolist() == [[0, 1, 5], [1, 5, 5], [2, 3, 4], [3, 4, 5], [4, 5, 5]]
+
+
+def test_texts_and_padding_follow_the_lengths(packing, tokens):
+    assert packing.texts.bincount().tolist() == LENGTHS.tolist()
+    padded = packing.padded(tokens)
+    assert torch.equal(padded[packing.mask], tokens)
+    assert not padded[~packing.mask].any()
+
+
+def test_groups_of_similar_length_hold_every_token_once(packing):
+    groups = packing.similar()
+    assert [own.sizes for _, own in groups] == [[6, 5], [3, 3], [1]]
+    places = torch.cat([places for places, _ in groups])
+    assert places.tolist() == [*range(4, 10), *range(13, 18), *range(3), *range(10, 13), 3]
+
+
+@pytest.mark.parametrize("lengths", [[], [2, 0]])
+def test_texts_without_tokens_are_refused(lengths):
+    with pytest.raises(ValueError, match="without tokens"):
+        Packing(torch.tensor(lengths, dtype=torch.long))

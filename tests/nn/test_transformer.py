@@ -1,6 +1,7 @@
-"""The Transformer encoders: parity, padding, order, gradients, seeds."""
+"""The Transformer encoders: attention by a loop, torch's layer and convolution, padding, order."""
 
 import itertools
+import math
 from functools import partial
 
 import pytest
@@ -8,8 +9,11 @@ import torch
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.nn.transformer import (
+    FeedForward,
     LearnedPositions,
     RelativePositions,
+    RelativeSelfAttention,
+    SelfAttention,
     SinusoidalPositions,
     TransformerEncoder,
     TransformerLayer,
@@ -59,20 +63,6 @@ def test_padding_does_not_change_outputs(positions, kernel_size):
         assert row[n:].abs().sum() == 0
 
 
-@pytest.mark.parametrize("positions", POSITIONS)
-def test_padding_does_not_change_gradients(positions):
-    encoder = build(positions)
-    x, mask = random_batch()
-    wider = torch.nn.functional.pad(x, (0, 0, 0, 4), value=float("nan"))
-    longer = torch.nn.functional.pad(mask, (0, 4), value=False)
-    for a, b in zip(
-        torch.autograd.grad(encoder(x, mask).square().sum(), list(encoder.parameters())),
-        torch.autograd.grad(encoder(wider, longer).square().sum(), list(encoder.parameters())),
-        strict=True,
-    ):
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
-
-
 @pytest.mark.parametrize("kernel_size", [None, 1])
 def test_without_order_a_permutation_of_tokens_permutes_outputs(kernel_size):
     encoder = build("none", kernel_size)
@@ -93,15 +83,6 @@ def test_with_order_a_permutation_of_tokens_changes_outputs(positions, kernel_si
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     difference = encoder(x[:, order], mask) - encoder(x, mask)[:, order]
     assert difference.abs().max() > 1e-2
-
-
-def test_relative_positions_do_not_know_where_the_sentence_begins():
-    """Same distances, same outputs: reversing a sentence reverses the outputs (no sign)."""
-    encoder = build("relative", 1)
-    x, mask = torch.randn(1, 6, 5), torch.ones(1, 6, dtype=torch.bool)
-    torch.testing.assert_close(
-        encoder(x.flip(1), mask), encoder(x, mask).flip(1), rtol=1e-5, atol=1e-5
-    )
 
 
 @pytest.mark.parametrize("kernel_size", [None, 1])
@@ -142,37 +123,6 @@ def test_gradients_equal_finite_differences(positions, kernel_size):
     assert torch.autograd.gradcheck(outputs, tuple(parameters.values()))
 
 
-def test_the_input_map_is_there_only_where_widths_differ():
-    assert isinstance(build(input_dim=8, dim=8).project, torch.nn.Identity)
-    assert build(input_dim=5, dim=8).project.weight.shape == (8, 5)
-
-
-@pytest.mark.parametrize("positions", POSITIONS)
-def test_weights_and_dropout_follow_the_seed(positions):
-    x, mask = random_batch()
-
-    def run(seed):
-        torch.manual_seed(seed)
-        return TransformerEncoder(5, 8, 2, 1, 16, 3, POSITIONS[positions], dropout=0.5)(x, mask)
-
-    assert torch.equal(run(1), run(1))
-    assert not torch.equal(run(1), run(2))
-
-
-def test_dropout_is_off_in_evaluation():
-    encoder = build(dropout=0.5).eval()
-    x, mask = random_batch()
-    assert torch.equal(encoder(x, mask), encoder(x, mask))
-    assert not torch.equal(encoder.train()(x, mask), encoder(x, mask))
-
-
-def test_input_is_not_changed():
-    x, mask = random_batch()
-    before = x.clone()
-    build("sinusoidal")(x, mask)
-    assert torch.equal(x, before)
-
-
 def test_sinusoidal_table_by_hand():
     table = sinusoidal_table(3, 4)
     expected = [0.9092974, -0.4161468, 0.0199987, 0.9998000]  # sin 2, cos 2, sin 0.02, cos 0.02
@@ -193,13 +143,6 @@ def test_learned_positions_refuse_a_longer_sentence():
         positions(random_batch()[0])
 
 
-def test_learned_positions_begin_with_the_given_table():
-    table = torch.randn(9, 8)
-    encoder = TransformerEncoder(8, 8, 2, 1, 16, positions=partial(LearnedPositions, table=table))
-    assert torch.equal(encoder.positions(torch.zeros(1, 9, 8))[0], table)
-    assert encoder.positions.table.requires_grad
-
-
 def test_frozen_positions_are_not_trained():
     table = torch.randn(9, 8)
     frozen = partial(LearnedPositions, table=table, frozen=True)
@@ -214,11 +157,6 @@ def test_frozen_positions_are_not_trained():
 def test_a_table_of_another_width_is_refused():
     with pytest.raises(SettingsError, match="the encoder is 8 wide"):
         LearnedPositions(8, table=torch.zeros(9, 7))
-
-
-def test_a_negative_distance_is_refused():
-    with pytest.raises(ValueError, match="max_distance must be"):
-        TransformerEncoder(8, 8, 2, 1, 16, positions=partial(RelativePositions, max_distance=-1))
 
 
 @pytest.mark.parametrize(
@@ -250,3 +188,94 @@ def test_dropout_leaves_the_weights_of_attention_alone(positions):
         once, again = layer.attention(x, mask)[mask], layer.attention(x, mask)[mask]
         assert torch.equal(once, again)
         assert not torch.equal(layer(x, mask), layer(x, mask))
+
+
+def by_loop(attention, x, mask):
+    """Compute attention token by token and head by head, as the equations stand in the paper."""
+    dim, width = x.shape[-1], attention.head_dim
+    w_q, w_k, w_v = attention.project.weight.split(dim)
+    b_q, b_k, b_v = attention.project.bias.split(dim)
+    relative = isinstance(attention, RelativeSelfAttention)
+    out = torch.zeros_like(x)
+    for sentence, n in enumerate(mask.sum(1).tolist()):
+        tokens = x[sentence, :n]
+        for head in range(attention.heads):
+            part = slice(head * width, (head + 1) * width)
+            q = tokens @ w_q[part].T + b_q[part]
+            k = tokens @ w_k[part].T + b_k[part]
+            v = tokens @ w_v[part].T + b_v[part]
+            for i in range(n):
+                scores, values = [], []
+                for j in range(n):
+                    key, value = k[j], v[j]
+                    if relative:
+                        r = min(abs(i - j), attention.max_distance)
+                        key = key + attention.distance_keys[r]
+                        value = value + attention.distance_values[r]
+                    scores.append(q[i] @ key / math.sqrt(width))
+                    values.append(value)
+                weights = torch.stack(scores).softmax(0)
+                mixed = sum(w * value for w, value in zip(weights, values, strict=True))
+                out[sentence, i, part] = mixed
+    return out @ attention.output.weight.T + attention.output.bias
+
+
+@pytest.mark.parametrize("max_distance", [None, 0, 1, 3, 10])
+def test_attention_equals_an_explicit_loop(max_distance):
+    torch.manual_seed(0)
+    if max_distance is None:
+        attention = SelfAttention(8, 2)
+    else:
+        attention = RelativeSelfAttention(8, 2, max_distance)
+    attention = attention.double()
+    x = torch.randn(3, 6, 8, dtype=torch.float64)
+    mask = torch.arange(6) < torch.tensor([6, 4, 1])[:, None]
+    found = attention(x, mask)[mask]
+    torch.testing.assert_close(found, by_loop(attention, x, mask)[mask], rtol=1e-10, atol=1e-10)
+
+
+def test_relative_attention_makes_no_tensor_of_distance_vectors():
+    """No intermediate holds length x length x head_dim numbers per sentence."""
+    length, heads = 40, 2
+    attention = RelativeSelfAttention(64, heads, 10)
+    sizes = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            result = function(*args, **(kwargs or {}))
+            sizes.extend(r.numel() for r in [result] if isinstance(r, torch.Tensor))
+            return result
+
+    with Watch():
+        attention(torch.randn(1, length, 64), torch.ones(1, length, dtype=torch.bool))
+    assert 0 < max(sizes) < length * length * attention.head_dim
+
+
+def by_convolution(layer, x):
+    """Run torch's Conv1d with the layer's weights over one sentence."""
+    h = layer.kernel_size
+    weight = layer.expand.weight.view(-1, h, x.shape[-1]).transpose(1, 2)
+    padded = torch.nn.functional.pad(x.T[None], ((h - 1) // 2, h - 1 - (h - 1) // 2))
+    hidden = torch.nn.functional.conv1d(padded, weight, layer.expand.bias).relu()
+    return layer.contract(hidden[0].T)
+
+
+@pytest.mark.parametrize("kernel_size", [1, 2, 3, 4, 5, 9, 10])
+def test_layer_equals_a_convolution(kernel_size):
+    layer = FeedForward(4, 6, kernel_size).double()
+    x = torch.randn(3, 7, 4, dtype=torch.float64)
+    mask = torch.arange(7) < torch.tensor([7, 4, 1])[:, None]
+    out = layer(x, mask)
+    for row, sentence, n in zip(out, x, mask.sum(1).tolist(), strict=True):
+        torch.testing.assert_close(row[:n], by_convolution(layer, sentence[:n]))
+
+
+@pytest.mark.parametrize(
+    ("kernel_size", "window"),
+    [(None, [3]), (1, [3]), (2, [3, 4]), (3, [2, 3, 4]), (4, [2, 3, 4, 5]), (5, [1, 2, 3, 4, 5])],
+)
+def test_window_of_a_token(kernel_size, window):
+    x = torch.randn(1, 7, 4, requires_grad=True)
+    layer = FeedForward(4, 64, kernel_size)
+    layer(x, torch.ones(1, 7, dtype=torch.bool))[0, 3].sum().backward()
+    assert x.grad[0].abs().sum(-1).nonzero().flatten().tolist() == window

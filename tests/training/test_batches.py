@@ -1,10 +1,16 @@
-"""Batches of similar lengths, shuffled or longest first."""
+"""Batches of similar lengths, shuffled or longest first; predictions in the data's order."""
 
 import numpy as np
 import pytest
 import torch
 
-from xlrepro.training.batches import ordered, ordered_batches, shuffled, shuffled_batches
+from xlrepro.training.batches import (
+    ordered,
+    ordered_batches,
+    predicted_tags,
+    shuffled,
+    shuffled_batches,
+)
 from xlrepro.vectors.encoding import EncodedSplit
 
 LENGTHS = [2, 4, 1, 3]
@@ -43,3 +49,22 @@ def test_the_noise_of_lengths_is_two_units():
     """Examples whose lengths differ by two or more never change places, those of one length do."""
     batches = [sorted(shuffled([1, 1, 3, 3], 2, np.random.default_rng(s))) for s in range(20)]
     assert {tuple(sorted(b)) for pair in batches for b in pair} == {(0, 1), (2, 3)}
+
+
+class Numbered(torch.nn.Module):
+    """Predicts each token's row, and notes how large its batches are."""
+
+    sizes = ()
+
+    def predict(self, batch, table):
+        self.sizes += (tuple(batch.mask.shape),)
+        return batch.rows
+
+
+def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_larger_than_it_may_be():
+    lengths, model = (3, 1, 7, 7, 2, 12, 5, 1), Numbered()
+    rows = list(torch.arange(1, 39).split(lengths))
+    given = EncodedSplit("xx", torch.zeros(39, 8), rows, [row % 5 for row in rows])
+    found = predicted_tags(model, given, "cpu", max_tokens=14)
+    assert [t.tolist() for t in found] == [row.tolist() for row in rows]
+    assert model.sizes == ((1, 12), (2, 7), (2, 5), (3, 2))

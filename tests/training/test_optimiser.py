@@ -22,10 +22,6 @@ def test_a_schedule_without_an_end_rises_to_one_and_never_reaches_zero(name):
     assert all(a >= b > 0 for a, b in itertools.pairwise(after))
 
 
-def test_the_root_schedule_halves_where_the_steps_are_four_times_the_warm_up():
-    assert schedule("root", warmup=10, total=0)(39) == pytest.approx(0.5)
-
-
 def test_a_frozen_parameter_stays():
     model = torch.nn.Linear(2, 1)
     model.bias.requires_grad_(False)

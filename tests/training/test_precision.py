@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.artificial import family_of
 from xlrepro.errors import SettingsError
-from xlrepro.precision import cached_per_precision, single, working_dtype
+from xlrepro.precision import cached_per_precision, working_dtype
 from xlrepro.training.settings import computing, in_its_precision
-from xlrepro.vectors import artificial
 
 
 class Trial:
@@ -45,13 +43,6 @@ def test_an_unknown_precision_is_refused():
         pass
 
 
-def test_what_is_kept_for_all_is_made_in_single_precision():
-    with computing("double"):
-        with single():
-            assert working_dtype() == np.float32
-        assert working_dtype() == np.float64
-
-
 def test_a_cache_keeps_precisions_apart():
     calls = []
 
@@ -64,10 +55,3 @@ def test_a_cache_keeps_precisions_apart():
         assert ones(2).dtype == torch.float64
     assert ones(2).dtype == ones(2).dtype == torch.float32
     assert calls == [2, 2]
-
-
-def test_word_vectors_have_the_precision_of_the_trial():
-    with computing("double"):
-        vectors = artificial.load(family_of(0), ["de"], 16, sentences=60)
-        found, _ = vectors.lookup("de", vectors.words("de")[:5])
-    assert found.dtype == vectors.matrix("en").dtype == np.float64
