@@ -38,7 +38,7 @@ from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
 from xlrepro.trials import machine
 from xlrepro.trials.engine import devices
-from xlrepro.trials.engine.cluster import ALLOCATOR_ENVIRONMENT
+from xlrepro.engine import ALLOCATOR_ENVIRONMENT
 from xlrepro.trials.store import write_atomically
 
 GROUPS: dict[str, Callable[[str, int], list[Result]]] = {

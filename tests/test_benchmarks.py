@@ -8,9 +8,9 @@ import torch
 from benchmarks import man_moe, ramen, run, zero_shot
 from benchmarks.timing import Result, beside_peer, interleaved_medians
 from xlrepro.book.pages.benchmarks import GROUP_TITLES, NO_GPU, benchmark_tables
+from xlrepro.engine import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
 from xlrepro.experiments import experiment
 from xlrepro.paths import data_dir
-from xlrepro.trials.engine.cluster import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
 
 
 @pytest.fixture(autouse=True)

@@ -146,7 +146,7 @@ class Task:
 def _member(paper: str, where: str) -> Any:
     """Return ``"module:name"`` of a paper's package."""
     module, _, name = where.removeprefix(f"xlrepro.papers.{paper}.").partition(":")
-    package = f"xlrepro.papers.{paper}" if paper in ORDER else paper
+    package = f"xlrepro.papers.{paper}" if (PAPERS / paper).is_dir() else paper
     return getattr(import_module(f"{package}.{module}"), name)
 
 
@@ -594,7 +594,7 @@ def _is_seed(value: object) -> bool:
 
 def _folder(paper: str) -> Path:
     """Return the folder of a paper, or of somebody else's package with an ``experiments.yaml``."""
-    if paper in ORDER:
+    if (PAPERS / paper).is_dir():
         return PAPERS / paper
     found = find_spec(paper) if paper.isidentifier() else None
     return Path(found.origin).parent if found and found.origin else Path(paper)
@@ -661,7 +661,7 @@ def all_experiments() -> dict[str, Any]:
     """Return every experiment by its key, in the order of the papers."""
     by_key: dict[str, Any] = {}
     for paper in ORDER:
-        if (PAPERS / paper / "experiments.yaml").is_file():
+        if (_folder(paper) / "experiments.yaml").is_file():
             by_key |= _paper(paper)[1]
         else:
             module = import_module(f"xlrepro.papers.{paper}.experiments")

@@ -140,7 +140,7 @@ def test_a_true_run_knows_where_and_on_what_it_ran(record_of):
         ("seed", 1),
         ("settings", {"epochs": 2}),
         ("version", 2),
-        ("task", "fake_runner/other"),
+        ("task", "toy/other"),
     ],
 )
 def test_every_field_of_a_trial_changes_its_key(trial_of, field, value):

@@ -2,7 +2,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from fake_experiments import FAKE, fake_experiments
 from typer.testing import CliRunner
 
 from xlrepro.cli import arguments, build_app, runs
@@ -13,13 +12,12 @@ from xlrepro.store import RecordStore
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch, toy_alone):
     (tmp_path / "data" / "reported").mkdir(parents=True)
     monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
-    monkeypatch.setattr("xlrepro.experiments.all_experiments", fake_experiments)
     entry = CatalogEntry(short="Fake: it", title="It", question="Does it run?", reported=())
-    catalog = Catalog(papers={}, metrics={}, experiments={FAKE.key: entry})
+    catalog = Catalog(papers={}, metrics={}, experiments={"toy/table": entry})
     monkeypatch.setattr("xlrepro.evidence.catalog.load_catalog", lambda: catalog)
     return tmp_path
 
@@ -84,7 +82,7 @@ def test_list_counts_the_records_of_each_profile(call, record_of):
     RecordStore().put(record_of())
     RecordStore().put(record_of(settings={"sleep": 0}))  # not the profile's own settings
     [row] = json.loads(call("list", "--json").stdout)
-    assert row["key"] == "word_order/fake"
+    assert row["key"] == "toy/table"
     assert {name: p["records"] for name, p in row["profiles"].items()} == {"smoke": 0, "open": 1}
 
 
@@ -96,50 +94,48 @@ def test_list_shows_question_and_cost(call):
 
 
 def test_dry_run_shows_trials_with_and_without_record_and_runs_nothing(call, home, scheduler):
-    call("run", "word_order/fake", "--systems", "ORT", "--seeds", "0", "--scheduler", scheduler)
-    result = call("run", "word_order/fake", "--seeds", "0", "--dry-run", "--json")
+    call("run", "toy/table", "--systems", "ORT", "--seeds", "0", "--scheduler", scheduler)
+    result = call("run", "toy/table", "--seeds", "0", "--dry-run", "--json")
     states = {row["label"]: row["state"] for row in json.loads(result.stdout)}
     assert states == {
-        "word_order/fake smoke word:ORT seed 0": "has a record",
-        "word_order/fake smoke word:TRS seed 0": "to run",
+        "toy/table smoke word:ORT seed 0": "has a record",
+        "toy/table smoke word:TRS seed 0": "to run",
     }
     assert len(list((home / "build" / "records").glob("*.json"))) == 1
 
 
 def test_run_ends_with_0_and_a_summary(call, scheduler):
-    result = call("run", "word_order/fake", "--profile", "open", "--scheduler", scheduler, "--json")
+    result = call("run", "toy/table", "--profile", "open", "--scheduler", scheduler, "--json")
     summary = json.loads(result.stdout)
     assert result.exit_code == 0
     assert (len(summary["done"]), summary["reused"], summary["failed"]) == (4, [], [])
 
 
 def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(call, scheduler):
-    result = call(
-        "run", "word_order/fake", "--systems=ORT", "--set=fail=[0]", "--scheduler", scheduler
-    )
+    result = call("run", "toy/table", "--systems=ORT", "--set=fail=[0]", "--scheduler", scheduler)
     assert result.exit_code == 1
-    assert "failed: word_order/fake smoke word:ORT seed 0: ValueError" in result.stderr
+    assert "failed: toy/table smoke word:ORT seed 0: ValueError" in result.stderr
     assert "log: " in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "word_order/fak"], "there are: word_order/fake"),
-        (["run", "word_order/fake", "--profile", "big"], "it has: smoke, open"),
-        (["run", "word_order/fake", "--systems", "GRU"], "word:ORT, word:TRS"),
-        (["run", "word_order/fake", "--seeds", "one"], "'one'"),
-        (["run", "word_order/fake", "--set", "x=1"], "no setting 'x'"),
-        (["run", "word_order/fake", "--device", "tpu"], "no device 'tpu'"),
-        (["run", "word_order/fake", "--jobs", "0"], "--jobs must be 1 or more"),
-        (["run", "word_order/fake", "--jobs", "0", "--dry-run"], "--jobs must be 1 or more"),
-        (["run", "word_order/fake", "--device", "tpu", "--dry-run"], "no device 'tpu'"),
-        (["run", "word_order/fake", "--per-gpu=-3", "--dry-run"], "--per-gpu must be 1 or more"),
-        (["run", "word_order/fake", "--scheduler", "", "--dry-run"], "--scheduler is empty"),
-        (["run", "word_order/fake", "--systems", ""], "--systems '' names nothing"),
-        (["run", "word_order/fake", "--seeds", "9" * 20], "from 0 to 4294967295"),
+        (["run", "word_order/fak"], "there are: toy/table"),
+        (["run", "toy/table", "--profile", "big"], "it has: smoke, open"),
+        (["run", "toy/table", "--systems", "GRU"], "word:ORT, word:TRS"),
+        (["run", "toy/table", "--seeds", "one"], "'one'"),
+        (["run", "toy/table", "--set", "x=1"], "no setting 'x'"),
+        (["run", "toy/table", "--device", "tpu"], "no device 'tpu'"),
+        (["run", "toy/table", "--jobs", "0"], "--jobs must be 1 or more"),
+        (["run", "toy/table", "--jobs", "0", "--dry-run"], "--jobs must be 1 or more"),
+        (["run", "toy/table", "--device", "tpu", "--dry-run"], "no device 'tpu'"),
+        (["run", "toy/table", "--per-gpu=-3", "--dry-run"], "--per-gpu must be 1 or more"),
+        (["run", "toy/table", "--scheduler", "", "--dry-run"], "--scheduler is empty"),
+        (["run", "toy/table", "--systems", ""], "--systems '' names nothing"),
+        (["run", "toy/table", "--seeds", "9" * 20], "from 0 to 4294967295"),
         (["publish", "--profile", ""], "--profile '' names nothing"),
-        (["publish", "word_order/fak"], "there are: word_order/fake"),
+        (["publish", "word_order/fak"], "there are: toy/table"),
         (["publish", "--profile", "smoke"], "only open and paper"),
         (["publish", "--all", "--withdraw"], "name one of the two"),
     ],
@@ -158,21 +154,21 @@ def test_a_name_that_is_no_setting_is_told_those_that_are():
 
 
 def test_a_paper_stands_for_its_experiments(call):
-    shown = call("run", "word_order", "word_order/fake", "--dry-run").stdout
+    shown = call("run", "toy", "toy/table", "--dry-run").stdout
     assert shown.endswith("\n2 trials to run, 0 have a record\n")
 
 
 def test_run_again_repeats_a_published_trial_and_compares(call, home, scheduler):
-    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--seeds=0", "--scheduler")
+    run = ("run", "toy/table", "--profile=open", "--systems=ORT", "--seeds=0", "--scheduler")
     call(*run, scheduler)
     call("publish")
-    published = home / "data/results/word_order/fake.open.jsonl"
+    published = home / "data/results/toy/table.open.jsonl"
     before = published.read_text()
     [local] = (home / "build" / "records").glob("*.json")
     local.unlink()
     assert "0 trials run, 1 had a record" in call(*run, scheduler).stdout
     shown = call(*run, scheduler, "--again").stdout
-    assert "word_order/fake open word:ORT seed 0: the same 2 numbers as before" in shown
+    assert "toy/table open word:ORT seed 0: the same 2 numbers as before" in shown
     assert "1 trials run, 0 had a record" in shown
     assert local.is_file()
     assert published.read_text() == before
@@ -193,11 +189,11 @@ def test_cells_that_came_or_went_are_no_move(record_of):
 
 
 def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, scheduler):
-    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
+    run = ("run", "toy/table", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
     call(*run, "--seeds=0,5")
     call(*run, "--seeds=0", "--set=sleep=0.01")
     result = call("publish")
-    lines = (home / "data/results/word_order/fake.open.jsonl").read_text().splitlines()
+    lines = (home / "data/results/toy/table.open.jsonl").read_text().splitlines()
     assert [json.loads(line)["seed"] for line in lines] == [0, 5]
     assert "1 record has other settings" in result.stderr
     call("publish", "--all")
@@ -205,19 +201,19 @@ def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, 
 
 
 def test_publish_all_takes_every_record(call, home, scheduler):
-    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
+    run = ("run", "toy/table", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
     call(*run, "--seeds=0", "--set=sleep=0.01")
     call("publish", "--all")
-    lines = (home / "data/results/word_order/fake.open.jsonl").read_text().splitlines()
+    lines = (home / "data/results/toy/table.open.jsonl").read_text().splitlines()
     assert [json.loads(line)["settings"] for line in lines] == [{"sleep": 0.01}]
 
 
 def test_publish_withdraws_what_no_preset_asks_for_any_more(call, home, scheduler):
-    run = ("run", "word_order/fake", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
+    run = ("run", "toy/table", "--profile=open", "--systems=ORT", "--scheduler", scheduler)
     call(*run, "--seeds=0")
     call(*run, "--seeds=0", "--set=sleep=0.01")
     call("publish", "--all")
-    path = home / "data/results/word_order/fake.open.jsonl"
+    path = home / "data/results/toy/table.open.jsonl"
     assert len(path.read_text().splitlines()) == 2
     result = call("publish", "--withdraw")
     assert "1 taken out" in result.stderr

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from conftest import make_trial
 from xlrepro.store import RecordStore
-from xlrepro.trials.engine.worker import measure_trial
+from xlrepro.engine import measure_trial
 record = measure_trial(make_trial(settings={"filler": "x" * 100_000}), "cpu")
 store = RecordStore(Path(sys.argv[1]), Path(sys.argv[2]))
 store.put(record)
@@ -56,8 +56,8 @@ def test_a_trial_that_was_not_run_has_no_record(store, trial_of):
 def test_records_are_chosen_by_experiment_and_profile(store, record_of):
     for changes in ({}, {"profile": "smoke"}, {"experiment": "word_order/other"}):
         store.put(record_of(**changes))
-    chosen = store.records("word_order/fake", "open")
-    assert [(r.experiment, r.profile) for r in chosen] == [("word_order/fake", "open")]
+    chosen = store.records("toy/table", "open")
+    assert [(r.experiment, r.profile) for r in chosen] == [("toy/table", "open")]
 
 
 def test_records_are_sorted_by_systems_and_seed(store, record_of):
@@ -156,7 +156,7 @@ def test_a_record_that_is_a_folder_is_named_with_what_to_do(store, record_of, ca
 @pytest.mark.parametrize("as_folder", [False, True])
 def test_a_published_file_that_cannot_be_read_hides_no_other(store, record_of, caplog, as_folder):
     store.put(record_of())
-    path = store.published_path("word_order/fake", "open")
+    path = store.published_path("toy/table", "open")
     path.parent.mkdir(parents=True)
     path.mkdir() if as_folder else path.write_bytes(b"\xff\xfe")
     assert [r.key for r in store.records()] == [record_of().key]
@@ -196,7 +196,7 @@ def test_published_records_are_sorted_lines_in_their_papers_folder(store, record
     for seed in (2, 0, 1):
         store.put(record_of(seed))
     [file] = store.publish()
-    assert file.path == store.published / "word_order" / "fake.open.jsonl"
+    assert file.path == store.published / "toy" / "table.open.jsonl"
     lines = file.path.read_text().splitlines()
     assert [Record.from_json(line, "").seed for line in lines] == [0, 1, 2]
     assert (file.added, file.replaced, file.total) == (3, 0, 3)
@@ -211,7 +211,7 @@ def test_only_asked_experiments_and_keys_are_published(store, record_of):
     chosen, other = record_of(1), record_of(2)
     for record in (chosen, other, record_of(experiment="word_order/other")):
         store.put(record)
-    [file] = store.publish(["word_order/fake"], keys={chosen.key})
+    [file] = store.publish(["toy/table"], keys={chosen.key})
     assert [r.key for r in RecordStore(store.root / "none", store.published).records()] == [
         chosen.key
     ]
@@ -238,7 +238,7 @@ def test_two_builds_do_not_publish_into_one_file_at_once(store, tmp_path, record
         publishing.join(0.3)
         assert publishing.is_alive()
     publishing.join(10)
-    assert len(store.published_keys("word_order/fake", "open")) == 2
+    assert len(store.published_keys("toy/table", "open")) == 2
 
 
 def test_publishing_again_changes_nothing(store, record_of):
@@ -262,7 +262,7 @@ def test_a_newer_record_takes_the_place_of_a_published_one(store, record_of):
 
 def test_a_broken_published_file_is_not_overwritten(store, record_of):
     store.put(record_of(0))
-    path = store.published_path("word_order/fake", "open")
+    path = store.published_path("toy/table", "open")
     path.parent.mkdir(parents=True)
     path.write_text("{broken\n")
     with pytest.raises(StoreError, match="line 1"):
@@ -356,9 +356,9 @@ def test_an_equal_record_replaces_nothing(store, record_of):
 
 def test_temporary_files_of_a_killed_publish_are_removed(store, record_of):
     store.put(record_of())
-    folder = store.published / "word_order"
+    folder = store.published / "toy"
     folder.mkdir(parents=True)
-    left = folder / f".fake.open.jsonl~{socket.gethostname()}~{dead_pid()}~abc~.tmp"
+    left = folder / f".table.open.jsonl~{socket.gethostname()}~{dead_pid()}~abc~.tmp"
     left.write_text("half")
     store.publish()
     assert not left.exists()

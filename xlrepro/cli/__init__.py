@@ -107,7 +107,8 @@ def _tell(interrupt: BaseException) -> int:
     """Say what interrupted the command, and what is kept if it knows; return the exit status."""
     said = str(interrupt) or "interrupted"
     print(f"xlrepro: {said}", file=sys.stderr)
-    return 143 if said == TERMINATED else 130
+    terminated = said == TERMINATED or getattr(interrupt, "number", 0) == signal.SIGTERM
+    return 143 if terminated else 130
 
 
 class _Commands(TyperGroup):

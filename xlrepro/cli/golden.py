@@ -59,8 +59,8 @@ def golden(
 
 
 def _run_smoke(trials: "Sequence[Trial]", store: "RecordStore") -> None:
+    from xlrepro.engine import run_trials
     from xlrepro.evidence.golden import off_cpu
-    from xlrepro.trials.engine.running import run_trials
 
     again = off_cpu(store.get(trial) for trial in trials)
     summary = run_trials(trials, store=store, device="cpu", again=again)

@@ -18,11 +18,10 @@ from xlrepro.cli.printing import AsJson, print_json
 from xlrepro.errors import SettingsError
 
 if TYPE_CHECKING:
+    from xlrepro.engine import Plan, RunSummary
     from xlrepro.evidence.catalog import CatalogEntry
     from xlrepro.store import PublishedFile, RecordStore
     from xlrepro.trials import Record, Trial
-    from xlrepro.trials.engine.plan import Plan
-    from xlrepro.trials.engine.running import RunSummary
     from xlrepro.trials.experiment import Experiment
 
 
@@ -95,10 +94,9 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run the trials of experiments that have no record yet; safe to interrupt and to repeat."""
+    from xlrepro.engine import check_call, plan_trials, run_trials
     from xlrepro.machine import git_state
     from xlrepro.store import RecordStore
-    from xlrepro.trials.engine.plan import plan_trials
-    from xlrepro.trials.engine.running import check_call, run_trials
 
     check_call(device, jobs, scheduler, per_gpu)
     chosen = chosen_experiments(experiments)
@@ -139,7 +137,9 @@ def run(
 def tell_failures(summary: "RunSummary") -> None:
     """Print a line on each trial that failed, and where its log is."""
     for failure in summary.failed:
-        typer.echo(f"failed: {failure.label}: {failure.reason}\n  log: {failure.log}", err=True)
+        typer.echo(
+            f"failed: {failure.trial.label}: {failure.reason}\n  log: {failure.log}", err=True
+        )
 
 
 def _moved(before: "Record", now: "Record") -> str:
@@ -209,7 +209,7 @@ def _print_summary(summary: "RunSummary", as_json: bool) -> None:
             "done": [record.key for record in summary.done],
             "reused": [record.key for record in summary.reused],
             "failed": [
-                {"key": f.trial.key, "label": f.label, "reason": f.reason, "log": str(f.log)}
+                {"key": f.trial.key, "label": f.trial.label, "reason": f.reason, "log": str(f.log)}
                 for f in summary.failed
             ],
             "seconds": round(summary.seconds, 3),

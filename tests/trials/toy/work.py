@@ -1,4 +1,4 @@
-"""A task for the engine's tests: quick, obedient to their settings, importable by workers."""
+"""A task for the engine's tests: quick, obedient to its settings, importable by workers."""
 
 import os
 import random
@@ -6,8 +6,23 @@ import signal
 import time
 from pathlib import Path
 
+from pydantic import Field
+
+from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
+
+
+class Settings(Checked):
+    """What the task obeys to: seeds that fail or die, seconds to sleep, a file to write to."""
+
+    ran: str = ""
+    sleep: float = Field(default=0.0, ge=0)
+    fail: tuple[int, ...] = ()
+    fail_clearly: tuple[int, ...] = ()
+    die: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    switch: bool = False
 
 
 def run(trial: Trial, context: TrialContext) -> TrialResult:

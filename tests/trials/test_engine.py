@@ -1,16 +1,23 @@
+import errno
 import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
+import dask
+import IPython
+import IPython.display
 import psutil
 import pytest
+from conftest import remote_cluster
+from distributed import LocalCluster
 
-from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.trials.engine.plan import plan_trials
-from xlrepro.trials.engine.running import run_trials
+from xlrepro.engine import Progress, local_client, measure_trial, plan_trials, run_trials
+from xlrepro.errors import DeviceError, SettingsError, XlreproError
+from xlrepro.trials import Cell, GitState, TrialResult
 
 
 def starts(path):
@@ -74,8 +81,8 @@ def test_a_failed_trial_leaves_no_record_and_runs_again(run, store, trial_of, tm
 
 
 def test_an_unknown_runner_is_a_failure_that_names_it(run, trial_of):
-    [failure] = run([trial_of(task="fake_runner/walk")]).failed
-    assert "fake_runner/walk" in failure.reason
+    [failure] = run([trial_of(task="toy/walk")]).failed
+    assert "toy/walk" in failure.reason
 
 
 def test_a_dying_worker_fails_its_trial_after_one_more_try_and_no_other(run, trial_of, tmp_path):
@@ -156,17 +163,6 @@ def test_a_trial_given_up_by_another_run_is_run(run, store, trial_of):
     assert sorted(r.seed for r in summary.done) == [0, 1]
 
 
-def test_our_cluster_listens_on_this_machine_only(scheduler):
-    here = psutil.Process()
-    ports = {
-        connection.laddr.ip
-        for process in (here, *here.children(recursive=True))
-        for connection in process.net_connections("inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
-    assert ports == {"127.0.0.1"}
-
-
 def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
     store.put(record_of())
     summary = run_trials([trial_of()], store=store, scheduler="tcp://127.0.0.1:1", progress=False)
@@ -174,14 +170,14 @@ def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch):
-    monkeypatch.setattr("xlrepro.trials.engine.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("xlrepro.engine.CONNECT_SECONDS", 0.5)
     with pytest.raises(SettingsError, match=r"tcp://127\.0\.0\.1:1 .*check --scheduler"):
         run_trials([trial_of()], store=store, scheduler="tcp://127.0.0.1:1", progress=False)
 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "127.0.0.1"])
 def test_an_address_that_is_none_is_named(store, trial_of, monkeypatch, address):
-    monkeypatch.setattr("xlrepro.trials.engine.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("xlrepro.engine.CONNECT_SECONDS", 0.5)
     with pytest.raises(SettingsError, match="check --scheduler"):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
@@ -225,3 +221,143 @@ def test_cuda_without_a_gpu_is_an_error_even_with_nothing_to_run(store, monkeypa
     monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
     with pytest.raises(DeviceError):
         run_trials([], store=store, device="cuda")
+
+
+# ---- progress
+
+
+def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys):
+    with Progress(2) as display:
+        display.update(0, 0.2, "")
+        display.update(1, 1.0, "one: 3 s")
+        display.update(1, 1.7, "")
+        display.update(2, 2.0, "two: 3 s")
+    assert capsys.readouterr().err.splitlines() == ["[1/2]  one: 3 s", "[2/2]  two: 3 s"]
+
+
+def test_no_progress_prints_nothing(capsys):
+    with Progress(2, wanted=False) as display:
+        display.update(1, 0.5, "one")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_time_left_follows_from_the_share_done(monkeypatch):
+    clock = iter([0.0, 30.0])
+    monkeypatch.setattr("xlrepro.engine.time.monotonic", lambda: next(clock))
+    assert Progress(4)._left(1.0) == "2 min left"
+
+
+def test_a_terminal_gets_a_bar_with_the_count(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Progress(2) as display:
+        display.update(1, 1.0, "one")
+    assert "1/2 trials" in capsys.readouterr().err
+
+
+def test_a_notebooks_last_line_holds_no_time(monkeypatch):
+    shown = []
+
+    class Handle:
+        def display(self, content, raw):
+            shown.append(content["text/plain"])
+
+        update = display
+
+    monkeypatch.setattr(IPython.display, "DisplayHandle", Handle)
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=None))
+    with Progress(3) as display:
+        display.update(3, 3.0, "three: 5 s")
+    assert shown[-1] == "3 of 3 trials"
+
+
+# ---- clusters and workers
+
+
+def test_our_cluster_has_its_own_settings_speaks_tls_and_is_on_this_machine_only(
+    tmp_path, monkeypatch
+):
+    dask.config.set({"distributed.scheduler.allowed-failures": 7, "xlrepro-of-a-user": 1})
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "9")
+    with local_client("cpu", jobs=1, per_gpu=1, n_trials=1, scratch=tmp_path) as client:
+        assert client.scheduler.address.startswith("tls://127.0.0.1:")
+        (config,) = client.run(lambda: dict(dask.config.config)).values()
+        (ignored,) = client.run(lambda: dask.config.get("xlrepro-of-a-user", None)).values()
+        here = psutil.Process()
+        listening = {
+            connection.laddr.ip
+            for process in (here, *here.children(recursive=True))
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+    assert config["distributed"]["scheduler"]["allowed-failures"] == 1
+    assert ignored is None
+    assert listening == {"127.0.0.1"}
+    assert dask.config.get("distributed.scheduler.allowed-failures") == 7
+    dask.config.refresh()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "ulimit -n"),
+        (RuntimeError("Nanny failed to start."), "Nanny failed to start"),
+    ],
+)
+def test_workers_that_do_not_start_are_one_line_that_names_the_cause(
+    store, trial_of, monkeypatch, error, said
+):
+    def fail(**options):
+        raise RuntimeError("Cluster failed to start") from error
+
+    monkeypatch.setattr("distributed.SpecCluster", fail)
+    with pytest.raises(SettingsError, match="the workers did not start: ") as raised:
+        run_trials([trial_of()], store=store, device="cpu", progress=False)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_worker_with_other_code_is_refused_by_its_name(run, trial_of, monkeypatch):
+    monkeypatch.setattr("xlrepro.machine.code_version", lambda paper: "0+other")
+    with pytest.raises(SettingsError, match=r"worker tcp://127\.0\.0\.1:\d+: it has other code"):
+        run([trial_of()])
+
+
+def test_a_worker_of_several_threads_is_refused(store, trial_of, tmp_path):
+    with (
+        remote_cluster(tmp_path, threads=2) as address,
+        pytest.raises(SettingsError, match="runs 2 threads"),
+    ):
+        run_trials([trial_of()], store=store, scheduler=address, progress=False)
+
+
+def test_no_worker_is_said_at_once_and_ends_the_run(store, trial_of, monkeypatch, capsys):
+    monkeypatch.setattr("xlrepro.engine.FIRST_WORKER_SECONDS", 1.0)
+    with (
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+        pytest.raises(XlreproError, match=r"no worker for 1 s; .*start workers and repeat"),
+    ):
+        run_trials([trial_of()], store=store, scheduler=cluster.scheduler_address)
+    assert "there is no worker; waiting 1 s for one" in capsys.readouterr().err
+
+
+def test_a_trial_that_is_tried_again_gets_a_line(store, scheduler, trial_of, capsys):
+    run_trials([trial_of(settings={"die": [0], "sleep": 1.0})], store=store, scheduler=scheduler)
+    assert "its worker was lost; it is tried once more" in capsys.readouterr().err
+
+
+def test_a_record_knows_the_data_it_read_and_a_commit_of_before_the_trial(trial_of, monkeypatch):
+    monkeypatch.setattr("xlrepro.artefacts.data_read", lambda: {"sick/train": "a" * 64})
+    monkeypatch.setattr("xlrepro.machine.git_state", lambda: asked.append("git") or NO_COMMIT)
+    asked = []
+    monkeypatch.setattr("xlrepro.engine.task", lambda name: asked.append(name) or Quick())
+    record = measure_trial(trial_of(), "cpu")
+    assert (record.data, record.git.reason) == ({"sick/train": "a" * 64}, "dubious ownership")
+    assert asked == ["git", "toy/run"]
+
+
+NO_COMMIT = GitState(commit=None, dirty=None, reason="dubious ownership")
+
+
+class Quick:
+    def load(self):
+        return lambda trial, context: TrialResult([Cell("word:ORT", "en", 1.0, "accuracy")])

@@ -3,10 +3,10 @@
 import pytest
 
 from xlrepro.data import registry
+from xlrepro.engine import run_trials
 from xlrepro.errors import SettingsError, StoreError
 from xlrepro.paths import build_dir, cache_dir, project_root, supplied_dir
 from xlrepro.store import RecordStore
-from xlrepro.trials.engine.running import run_trials
 
 
 @pytest.mark.parametrize("below", ["", "/build"])

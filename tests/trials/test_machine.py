@@ -1,8 +1,8 @@
 import pytest
 
+from xlrepro import engine as cluster
 from xlrepro import machine as devices
 from xlrepro.errors import DeviceError, SettingsError
-from xlrepro.trials.engine import cluster
 
 
 @pytest.fixture
@@ -59,9 +59,3 @@ def test_there_are_no_more_workers_than_trials(monkeypatch):
 def test_there_are_no_more_workers_than_cores(monkeypatch):
     monkeypatch.setattr(cluster, "cpu_slots", lambda: 2)
     assert len(cluster.pins("cpu", jobs=None, per_gpu=1, n_trials=3)) == 2
-
-
-@pytest.mark.parametrize(("jobs", "per_gpu"), [(0, 1), (-1, 1), (None, 0)])
-def test_counts_must_be_positive(jobs, per_gpu):
-    with pytest.raises(SettingsError, match="must be 1 or more"):
-        cluster.pins("cpu", jobs=jobs, per_gpu=per_gpu, n_trials=3)
