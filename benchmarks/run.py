@@ -34,12 +34,12 @@ from benchmarks import (
     zero_shot,
 )
 from benchmarks.timing import Result
+from xlrepro import machine
+from xlrepro import machine as devices
+from xlrepro.engine import ALLOCATOR_ENVIRONMENT
 from xlrepro.errors import XlreproError
 from xlrepro.paths import data_dir
-from xlrepro.trials import machine
-from xlrepro.trials.engine import devices
-from xlrepro.engine import ALLOCATOR_ENVIRONMENT
-from xlrepro.trials.store import write_atomically
+from xlrepro.store import write_atomically
 
 GROUPS: dict[str, Callable[[str, int], list[Result]]] = {
     "crf": crf.measure,

@@ -150,7 +150,7 @@ def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished
         "import sys, time\n"
         "from distributed import LocalCluster\n"
         "if __name__ == '__main__':\n"
-        "    with LocalCluster(1, threads_per_worker=1, dashboard_address='127.0.0.1:0') as cluster:\n"
+        "    with LocalCluster(1, threads_per_worker=1, dashboard_address=':0') as cluster:\n"
         "        print(cluster.scheduler_address, flush=True)\n"
         "        time.sleep(1000)\n"
     )
