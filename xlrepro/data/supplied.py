@@ -1,35 +1,136 @@
-"""Files that a user supplies, because nobody may download them: where they lie, what is missing.
+"""Files that a user supplies, because nobody may download them: what, where, which are missing.
 
-Below the folder of supplied files (``paths.supplied_dir``)::
-
-    ud-treebanks-v2.2/UD_…/…-ud-{train,dev,test}.conllu   Universal Dependencies 2.2, as released
-    conll-ner/{en,es,nl,de}/{train,dev,test}              CoNLL-2002 and 2003 (``conll_ner.py``)
-    fb-multilingual-nlu/train-en.conllu                   English training file of the utterances
-    fasttext-aligned/wiki.LANGUAGE.align.vec              aligned fastText (RCSLS) vectors
-    fasttext-wiki/wiki.LANGUAGE.vec                       fastText's vectors of each Wikipedia
-
-What is supplied is named in a trial's key by its size: hashing gigabytes whenever trials are
-planned would be slow.
+``data/registry/supplied.yaml`` says of each set what it is, where it is to be had, under which
+licence, and which experiments read it at the profile ``paper``. Paths are those below the folder of
+supplied files (``paths.supplied_dir``).
 """
 
-from collections.abc import Sequence
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
+from xlrepro.artefacts import file_hash
+from xlrepro.checked import Checked
+from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
-from xlrepro.paths import supplied_dir
-from xlrepro.yaml_files import read_yaml
+from xlrepro.paths import data_dir, supplied_dir
+from xlrepro.yaml_files import describe, read_yaml
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
 ALIGNED = "fasttext-aligned"
-WIKI = "fasttext-wiki"
+CONLL = "conll-ner"
+CHOICE = re.compile(r"\{([^}]*)\}")
 
 
-def size(file: Path) -> str:
-    """Return what identifies a supplied file in a trial's data."""
-    return f"{file.stat().st_size} bytes"
+class SuppliedSet(Checked):
+    """Files of one origin.
+
+    Attributes:
+        title: for people.
+        home: where they are to be had.
+        licence: under which they come.
+        layout: how they must lie.
+        files: paths; ``{a,b}`` stands for several, ``{ud}`` for the treebanks of UD 2.2.
+        read_by: experiments (``word_order/table1``), or a paper, that read some of them.
+    """
+
+    title: str
+    home: str
+    licence: str
+    layout: str
+    files: tuple[str, ...]
+    read_by: tuple[str, ...]
+
+    def paths(self) -> list[str]:
+        """Return the path of each file, or of its folder."""
+        return [path for pattern in self.files for path in _expanded(pattern)]
+
+
+@dataclass(frozen=True)
+class Need:
+    """A set that an experiment reads: which of its files are here.
+
+    Attributes:
+        name: of the set.
+        about: the set.
+        found: paths that are there.
+        missing: paths that are not; an experiment may need some of them only.
+    """
+
+    name: str
+    about: SuppliedSet
+    found: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def _expanded(pattern: str) -> Iterator[str]:
+    parts = CHOICE.split(pattern.replace("{ud}", "UD_{treebanks}"))
+    known = {"treebanks": [name for names in treebanks().values() for name in names]}
+    # Every second part is what stood between brackets.
+    choices = [known.get(p, p.split(",")) if n % 2 else [p] for n, p in enumerate(parts)]
+    return map("".join, itertools.product(*choices))
+
+
+@cache
+def _sets(folder: Path) -> dict[str, SuppliedSet]:
+    file = folder / "registry" / "supplied.yaml"
+    try:
+        return TypeAdapter(dict[str, SuppliedSet]).validate_python(read_yaml(file))
+    except ValidationError as error:
+        raise DataError(f"{file}: {describe(error)}") from None
+
+
+def needed(experiment: str | None = None) -> list[Need]:
+    """Return what the profile ``paper`` reads of supplied files, found and missing.
+
+    Args:
+        experiment: ``"word_order/table2"``; None is all.
+    """
+    needs = []
+    for name, about in _sets(data_dir()).items():
+        readers = {experiment, (experiment or "").partition("/")[0]}
+        if experiment is None or readers & set(about.read_by):
+            here = {path: (supplied_dir() / path).exists() for path in about.paths()}
+            found, missing = (tuple(p for p in here if here[p] is is_) for is_ in (True, False))
+            needs.append(Need(name, about, found, missing))
+    return needs
+
+
+def files(names: Sequence[str]) -> list[Path]:
+    """Return supplied files by their paths; whoever opens one calls `opened` or `note_supplied`.
+
+    Raises:
+        DataError: naming all that are not there, and what to do about them.
+    """
+    root = supplied_dir()
+    missing = [name for name in names if not (root / name).is_file()]
+    if missing:
+        sets = _sets(data_dir()).values() if (data_dir() / "registry/supplied.yaml").exists() else []
+        tops = {name.partition("/")[0] for name in missing}
+        about = [s for s in sets if tops & {path.partition("/")[0] for path in s.paths()}]
+        put = "; ".join(f"{s.title} ({s.home}), {s.layout}" for s in about) or "these files"
+        raise DataError(
+            f"no {', '.join(missing)} below {root}: put there {put}; or set XLREPRO_SUPPLIED to "
+            f"the folder above {', '.join(sorted(tops))}"
+        )
+    return [root / name for name in names]
+
+
+def opened(name: str) -> Path:
+    """Return a supplied file that is to be read now; the trial's record names its content.
+
+    Raises:
+        DataError: if it is not there, or cannot be read.
+    """
+    (file,) = files([name])
+    return note_supplied(file)
 
 
 @cache
@@ -42,21 +143,28 @@ def treebanks() -> dict[str, list[str]]:
 def release_files(language: str, split: str) -> list[Path]:
     """Return the files of a language in the official UD v2.2 release, in the order of the list.
 
+    A treebank may lack a split, but not its folder. GitHub has a training set of Czech in parts
+    (``cs_pdt-ud-train-c.conllu``): they are read one after the other.
+
     Raises:
-        DataError: if the release is not there, or has no such split of the language.
+        DataError: if a listed treebank is not there, or none has such a split.
     """
     root = supplied_dir() / RELEASE
-    files = [
-        root / f"UD_{name}" / f"{language}_{name.split('-')[-1].lower()}-ud-{split}.conllu"
-        for name in treebanks()[language]
-    ]
-    present = [file for file in files if file.is_file()]
-    if not present:
-        raise DataError(
-            f"no {split} file of {language} below {root}: unpack the UD 2.2 release "
-            "(hdl.handle.net/11234/1-2837) there, or set XLREPRO_SUPPLIED to the folder above it"
-        )
-    return present
+    found: list[Path] = []
+    for name in treebanks()[language]:
+        folder = root / f"UD_{name}"
+        stem = f"{language}_{name.split('-')[-1].lower()}-ud-{split}"
+        parts = sorted(folder.glob(f"{stem}.conllu")) or sorted(folder.glob(f"{stem}-?.conllu"))
+        if not folder.is_dir():
+            raise DataError(
+                f"no UD_{name} below {root}: unpack the whole UD 2.2 release "
+                "(hdl.handle.net/11234/1-2837) there, or set XLREPRO_SUPPLIED to the folder above "
+                f"{RELEASE}: a part of {language} is not scored as the whole"
+            )
+        found += parts
+    if not found:
+        raise DataError(f"no {split} file of {language} below {root}: unpack the release again")
+    return found
 
 
 def training_utterances() -> Path:
@@ -65,8 +173,7 @@ def training_utterances() -> Path:
     Raises:
         DataError: if it is not there.
     """
-    (file,) = _present(UTTERANCES, ["train-en.conllu"], "the Facebook utterances")
-    return file
+    return files([f"{UTTERANCES}/train-en.conllu"])[0]
 
 
 def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
@@ -75,9 +182,8 @@ def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
     Raises:
         DataError: naming all that are not there.
     """
-    names = [f"wiki.{language}.align.vec" for language in languages]
-    files = _present(ALIGNED, names, "the aligned fastText (RCSLS) vectors")
-    return dict(zip(languages, files, strict=True))
+    names = [f"{ALIGNED}/wiki.{language}.align.vec" for language in languages]
+    return dict(zip(languages, files(names), strict=True))
 
 
 def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
@@ -86,17 +192,10 @@ def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
     Raises:
         DataError: naming all that are not there.
     """
-    names = [f"wiki.{language}.vec" for language in languages]
-    files = _present(WIKI, names, "fastText's vectors of Wikipedia, each language by itself,")
-    return dict(zip(languages, files, strict=True))
+    names = [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
+    return dict(zip(languages, files(names), strict=True))
 
 
-def _present(folder: str, names: Sequence[str], what: str) -> list[Path]:
-    root = supplied_dir() / folder
-    missing = [name for name in names if not (root / name).is_file()]
-    if missing:
-        raise DataError(
-            f"no {', '.join(missing)} in {root}: put {what} there, or set XLREPRO_SUPPLIED to the "
-            f"folder above {folder}/"
-        )
-    return [root / name for name in names]
+def size(file: Path) -> str:
+    """Return what identifies a supplied file: the hash of its content, kept as long as it stays."""
+    return file_hash(file)

@@ -1,0 +1,204 @@
+"""Trees in brackets: the Penn Treebank's constituents, and AMR graphs in PENMAN notation."""
+
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlrepro.data.readers.text_files import blocks, read_text_lines
+from xlrepro.errors import DataError
+
+BRACKETS = re.compile(r"[()]|[^\s()]+")
+AMR_TOKENS = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
+SENTENCE = "# ::snt "
+IDENTIFIER = re.compile(r"# ::id (\S+)")
+MOST_LEVELS = 200  # deeper brackets are damage: the Penn Treebank's deepest have 40
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A constituent, or a word below its part of speech.
+
+    Attributes:
+        label: ``"NP-SBJ"``, or a part of speech; ``""`` for the bracket around a whole sentence.
+        children: constituents, in order; empty above a word.
+        word: the word below a part of speech, else ``None``.
+    """
+
+    label: str
+    children: "tuple[Tree, ...]" = ()
+    word: str | None = None
+
+    def leaves(self) -> "list[Tree]":
+        """Return the nodes above words, in order."""
+        if self.word is not None:
+            return [self]
+        return [leaf for child in self.children for leaf in child.leaves()]
+
+    def words(self) -> tuple[str, ...]:
+        """Return the words, in order."""
+        return tuple(str(leaf.word) for leaf in self.leaves())
+
+
+def read_trees(text: str, where: str) -> list[Tree]:
+    """Return the trees of a bracketed text.
+
+    Args:
+        text: any number of trees.
+        where: file it is from, for the error's message.
+
+    Raises:
+        DataError: where brackets do not balance, or a bracket holds neither trees nor one word.
+
+    Example:
+        >>> read_trees("( (S (NP (DT a) (NN b))))", "x")[0].words()
+        ('a', 'b')
+    """
+    trees: list[Tree] = []
+    open_brackets: list[tuple[list[Tree], list[str]]] = []
+    for token in BRACKETS.findall(text):
+        if token == "(":
+            open_brackets.append(([], []))
+            if len(open_brackets) > MOST_LEVELS:
+                raise DataError(
+                    f"{where}: more than {MOST_LEVELS} brackets are open; it is damaged"
+                )
+        elif not open_brackets:
+            raise DataError(f"{where}: {token!r} stands outside any bracket; the file is damaged")
+        elif token != ")":
+            open_brackets[-1][1].append(token)
+        else:
+            children, names = open_brackets.pop()
+            if len(names) == 2 and not children:
+                tree = Tree(names[0], (), names[1])
+            elif len(names) > 1 or not children:
+                held = f"{names[:9]}" if names else "nothing"
+                raise DataError(f"{where}: a bracket holds {held}; the file is damaged")
+            else:
+                tree = Tree(names[0] if names else "", tuple(children))
+            (open_brackets[-1][0] if open_brackets else trees).append(tree)
+    if open_brackets:
+        raise DataError(f"{where}: {len(open_brackets)} brackets are never closed; it is damaged")
+    return trees
+
+
+def read_tree_zip(path: Path) -> dict[str, list[Tree]]:
+    """Return the trees of each ``.mrg`` file of a zip, by the file's name, in their order.
+
+    Raises:
+        DataError: if the zip cannot be read or a file is malformed.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if name.endswith(".mrg"))
+            texts = {name: archive.read(name).decode("utf-8") for name in names}
+    except (
+        OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError,
+        ValueError,
+    ) as error:  # fmt: skip
+        raise DataError(f"{path} cannot be read as a zip of treebank files: {error}") from error
+    return {Path(name).name: read_trees(text, f"{path}:{name}") for name, text in texts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A node of a graph, at its place in the notation's tree.
+
+    Attributes:
+        variable: ``"b"``.
+        concept: ``"boy"``.
+        edges: role (``":ARG0"``) and target: a node, or a text that is a constant (``"-"``,
+            ``'"Paris"'`` with its quotation marks) or a variable named elsewhere in the graph.
+    """
+
+    variable: str
+    concept: str
+    edges: "tuple[tuple[str, GraphNode | str], ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A sentence's graph.
+
+    Attributes:
+        identifier: the corpus's own.
+        sentence: tokenised, as the corpus has it.
+        root: the top node.
+    """
+
+    identifier: str
+    sentence: str
+    root: GraphNode
+
+    def concepts(self) -> dict[str, str]:
+        """Return the concept of each variable."""
+        by_variable: dict[str, str] = {}
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            by_variable[node.variable] = node.concept
+            waiting += [target for _, target in node.edges if isinstance(target, GraphNode)]
+        return by_variable
+
+
+def read_graphs(path: Path) -> list[Graph]:
+    """Return the graphs of a file.
+
+    Raises:
+        DataError: for the first graph that is malformed, with the line on which it begins.
+    """
+    graphs = []
+    for start, block in blocks([line if line.strip() else "" for line in read_text_lines(path)]):
+        comments = [line for line in block if line.startswith("#")]
+        lines = [line for line in block if not line.startswith("#")]
+        if not lines:
+            continue
+        sentence = next((c[len(SENTENCE) :] for c in comments if c.startswith(SENTENCE)), "")
+        named = [m.group(1) for c in comments if (m := IDENTIFIER.match(c))]
+        root = parse_graph(" ".join(lines), f"{path}:{start + block.index(lines[0])}")
+        graphs.append(Graph(named[0] if named else "", sentence, root))
+    return graphs
+
+
+def parse_graph(text: str, where: str = "graph") -> GraphNode:
+    """Return the root of one graph.
+
+    Args:
+        text: ``(v / concept :role target …)``.
+        where: file and line, for the error's message.
+
+    Raises:
+        DataError: if it is malformed.
+
+    Example:
+        >>> parse_graph("(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))").concept
+        'want-01'
+    """
+    tokens = AMR_TOKENS.findall(text)
+    try:
+        root, end = _node(tokens, 0)
+    except (IndexError, ValueError, RecursionError) as error:
+        raise DataError(f"{where}: the graph is malformed ({error}); it is damaged") from error
+    if end != len(tokens):
+        raise DataError(f"{where}: something stands behind the graph's end; it is damaged")
+    return root
+
+
+def _node(tokens: list[str], start: int) -> tuple[GraphNode, int]:
+    opening, variable, slash, concept = tokens[start : start + 4]
+    if opening != "(" or slash != "/":
+        raise ValueError(f"expected (variable / concept, found {opening} {variable} {slash}")
+    place = start + 4
+    edges: list[tuple[str, GraphNode | str]] = []
+    while tokens[place] != ")":
+        role = tokens[place]
+        if not role.startswith(":"):
+            raise ValueError(f"expected a role, found {role}")
+        if tokens[place + 1] == "(":
+            target, place = _node(tokens, place + 1)
+            edges.append((role, target))
+        else:
+            edges.append((role, tokens[place + 1]))
+            place += 2
+    return GraphNode(variable, concept, tuple(edges)), place + 1
