@@ -44,7 +44,7 @@ def test_fetch_brings_all_files_of_a_data_set(run, toy):
 
 def test_fetch_brings_only_the_named_file(run, toy):
     run("fetch", "toy", "b")
-    assert toy.cached_files() == ["b.conllu", "b.conllu.verified"]
+    assert toy.cached_files() == ["b.conllu"]
 
 
 def test_fetch_all_brings_every_data_set(run, toy):

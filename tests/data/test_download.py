@@ -4,12 +4,12 @@ import contextlib
 import errno
 import hashlib
 import http.server
-import json
 import lzma
 import os
 import subprocess
 import sys
-from pathlib import Path
+import threading
+import time
 
 import pytest
 
@@ -93,10 +93,10 @@ def test_verified_file_is_not_hashed_again(toy, monkeypatch):
     toy.put(PATH, CONTENT)
     registry.fetch("toy", "a", progress=False)
 
-    def fail(path):
-        raise AssertionError(f"hashed {path} again")
+    def fail(*args):
+        raise AssertionError("hashed again")
 
-    monkeypatch.setattr("xlrepro.data.checksums.sha256_of", fail)
+    monkeypatch.setattr("hashlib.file_digest", fail)
     registry.fetch("toy", "a", progress=False)
 
 
@@ -344,7 +344,7 @@ def test_remains_of_a_killed_process_are_removed(toy):
     remains.parent.mkdir(parents=True)
     remains.write_bytes(CONTENT[:30])
     registry.fetch("toy", "a", progress=False)
-    assert toy.cached_files() == ["a.conllu", "a.conllu.verified"]
+    assert toy.cached_files() == ["a.conllu"]
 
 
 def test_processes_fetching_at_once_all_get_the_whole_file(toy):
@@ -361,12 +361,30 @@ def test_processes_fetching_at_once_all_get_the_whole_file(toy):
     ]
     found = {process.communicate(timeout=60)[0].strip() for process in running}
     assert found == {hashlib.sha256(content).hexdigest()}
-    assert toy.cached_files() == ["a.conllu", "a.conllu.verified"]
+    assert toy.cached_files() == ["a.conllu"]
 
 
-def test_note_beside_the_file_holds_what_was_found(toy):
-    toy.register("a", CONTENT)
-    toy.put(PATH, CONTENT)
-    path = registry.fetch("toy", "a", progress=False)
-    note = json.loads(Path(f"{path}.verified").read_text())
-    assert note["sha256"] == hashlib.sha256(CONTENT).hexdigest()
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Sends a byte now and then, for ever."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(1000):
+                self.wfile.write(b"x")
+                self.wfile.flush()
+                threading.Event().wait(0.05)
+
+    def log_message(self, *args):
+        pass
+
+
+def test_a_download_that_never_ends_is_given_up(toy, serve, monkeypatch):
+    monkeypatch.setattr(download, "MOST_SECONDS", 0.3)
+    started = time.monotonic()
+    with pytest.raises(DataError) as error:
+        fetch_file(upstream(toy, serve(handler=Slow) + "/a.conllu"), progress=False)
+    assert_one_line(error, "slower than", "XLREPRO_MIRROR")
+    assert time.monotonic() - started < 5
+    assert toy.cached_files() == []

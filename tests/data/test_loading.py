@@ -29,12 +29,10 @@ def test_other_counts_than_the_registry_states_are_an_error(toy, counts):
 
 
 def test_columns_are_read_as_the_registry_says(toy):
-    content = "Ort\tI-LOC\nda\t-\n\n".encode("latin-1")
+    content = b"Ort\tB-LOC\nda\t-\n\n"
     reader = {
         "format": "columns",
         "columns": ["token", "entity"],
-        "scheme": "iob1",
-        "encoding": "latin-1",
         "tag_aliases": {"-": "O"},
     }
     toy.register("a", content, counts={"sentences": 1, "tokens": 2}, reader=reader)
@@ -50,11 +48,11 @@ def test_rows_and_lines_are_counted_too(toy):
         load_rows("toy", "a", progress=False)
 
 
-def test_sentences_of_a_table_are_an_error_that_names_the_right_function(toy):
+def test_sentences_of_a_table_are_an_error(toy):
     content = b"a\tb\n"
     toy.register("a", content, reader=ROWS)
     toy.put("toy/a.conllu.xz", content)
-    with pytest.raises(SettingsError, match=r"load_rows\(\)"):
+    with pytest.raises(SettingsError, match="holds rows, not conllu or columns"):
         load("toy", "a")
 
 

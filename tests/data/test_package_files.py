@@ -11,7 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from xlrepro.cli.data import app
-from xlrepro.data import pip, registry
+from xlrepro.data import download, registry
 from xlrepro.errors import DataError
 
 WEIGHTS = b"weights" * 100
@@ -120,7 +120,7 @@ def test_python_without_pip_is_one_line(register, monkeypatch, tmp_path):
     bare = tmp_path / "python"
     bare.write_text("#!/bin/sh\necho 'python: No module named pip' >&2\nexit 1\n")
     bare.chmod(0o755)
-    monkeypatch.setattr(pip.sys, "executable", str(bare))
+    monkeypatch.setattr(download.sys, "executable", str(bare))
     with pytest.raises(DataError) as error:
         fetch()
     assert_one_line(error, "No module named pip", "wheels/")

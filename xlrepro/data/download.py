@@ -90,6 +90,7 @@ def fetch_file(remote: RemoteFile, progress: bool = True) -> Path:
                         remains.unlink(missing_ok=True)
                 if not _is_right(remote):
                     _bring(remote, progress)
+                    file_hash(target)  # kept, so that the next process need not hash it
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DataError(

@@ -70,7 +70,7 @@ def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    reader = _reader(name, ("lines",))
+    _reader(name, ("lines",))
     lines = read_text_lines(registry.fetch(name, file_id, progress))
     _check_counts(name, file_id, {"lines": len(lines)})
     return lines

@@ -74,7 +74,7 @@ class Corpus:
             DataError: naming all that are not.
         """
         if self.name == supplied.CONLL:
-            supplied.files([f"{self.name}/{language}/{split}" for language, split in parts])
+            supplied.conll_files(parts)
         elif self.name == "ud-release":
             for part in parts:
                 supplied.release_files(*part)

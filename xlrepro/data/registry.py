@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from xlrepro.artefacts import file_hash, note_data
+from xlrepro.artefacts import file_hash, hash_of, note_data
 from xlrepro.checked import Checked
 from xlrepro.data.download import RemoteFile, fetch_file
 from xlrepro.errors import DataError, SettingsError
@@ -280,7 +280,7 @@ def note_supplied(path: Path) -> Path:
 
 def note_artificial() -> None:
     """Note that sentences of the artificial languages are read."""
-    note_data(ARTIFICIAL, f"family {FAMILY_SEED}")
+    note_data(ARTIFICIAL, hash_of({"family": FAMILY_SEED}))
 
 
 def current_data(name: str) -> str | None:
@@ -292,7 +292,7 @@ def current_data(name: str) -> str | None:
     kind, _, rest = name.partition("/")
     try:
         if name == ARTIFICIAL:
-            return f"family {FAMILY_SEED}"
+            return hash_of({"family": FAMILY_SEED})
         if kind == "supplied":
             path = (supplied_dir() / rest).resolve()
             return file_hash(path) if path.is_relative_to(supplied_dir()) else None

@@ -112,7 +112,7 @@ def files(names: Sequence[str]) -> list[Path]:
     root = supplied_dir()
     missing = [name for name in names if not (root / name).is_file()]
     if missing:
-        sets = _sets(data_dir()).values() if (data_dir() / "registry/supplied.yaml").exists() else []
+        sets = _sets(data_dir()).values()
         tops = {name.partition("/")[0] for name in missing}
         about = [s for s in sets if tops & {path.partition("/")[0] for path in s.paths()}]
         put = "; ".join(f"{s.title} ({s.home}), {s.layout}" for s in about) or "these files"
@@ -165,6 +165,11 @@ def release_files(language: str, split: str) -> list[Path]:
     if not found:
         raise DataError(f"no {split} file of {language} below {root}: unpack the release again")
     return found
+
+
+def conll_files(parts: Sequence[tuple[str, str]]) -> list[Path]:
+    """Return the CoNLL files of named entities of each (language, split); errors as `files`."""
+    return files([f"{CONLL}/{language}/{split}" for language, split in parts])
 
 
 def training_utterances() -> Path:

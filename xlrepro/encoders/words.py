@@ -81,7 +81,7 @@ def open_lines(language: str, seed: int) -> Iterator[list[str]]:
 
 def _raw_lines(file: TextFile) -> Iterator[str]:
     if file.treebank:
-        from xlrepro.data.readers.conllu import read_conllu
+        from xlrepro.data.readers.columns import read_conllu
 
         for sentence in read_conllu(local_path(file.path)):
             yield " ".join(sentence.tokens)

@@ -8,8 +8,7 @@ from tests.papers.routing_nmt.small import settings_of, small_settings
 from xlrepro.artificial import Family
 from xlrepro.artificial.semantics import graph
 from xlrepro.data import loading, registry
-from xlrepro.data.readers.penman import Graph, GraphNode, parse_graph
-from xlrepro.data.readers.penn_trees import read_trees
+from xlrepro.data.readers.trees import Graph, GraphNode, parse_graph, read_trees
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import Splits, auxiliary, translation, tree_pair
 from xlrepro.papers.routing_nmt.encoding import Encoded

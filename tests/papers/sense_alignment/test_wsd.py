@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from xlrepro.data import registry
-from xlrepro.data.readers.senses import SenseSentence, read_senses
+from xlrepro.data.readers.columns import SenseSentence, read_senses
 from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment import data, wsd

@@ -65,7 +65,9 @@ def read_trees(text: str, where: str) -> list[Tree]:
                     f"{where}: more than {MOST_LEVELS} brackets are open; it is damaged"
                 )
         elif not open_brackets:
-            raise DataError(f"{where}: {token!r} stands outside any bracket; the file is damaged")
+            raise DataError(
+                f"{where}: {token[:200]!r} stands outside any bracket; the file is damaged"
+            )
         elif token != ")":
             open_brackets[-1][1].append(token)
         else:
@@ -73,7 +75,7 @@ def read_trees(text: str, where: str) -> list[Tree]:
             if len(names) == 2 and not children:
                 tree = Tree(names[0], (), names[1])
             elif len(names) > 1 or not children:
-                held = f"{names[:9]}" if names else "nothing"
+                held = f"{names}"[:200] if names else "nothing"
                 raise DataError(f"{where}: a bracket holds {held}; the file is damaged")
             else:
                 tree = Tree(names[0] if names else "", tuple(children))
@@ -179,7 +181,9 @@ def parse_graph(text: str, where: str = "graph") -> GraphNode:
     try:
         root, end = _node(tokens, 0)
     except (IndexError, ValueError, RecursionError) as error:
-        raise DataError(f"{where}: the graph is malformed ({error}); it is damaged") from error
+        raise DataError(
+            f"{where}: the graph is malformed ({str(error)[:200]}); it is damaged"
+        ) from error
     if end != len(tokens):
         raise DataError(f"{where}: something stands behind the graph's end; it is damaged")
     return root

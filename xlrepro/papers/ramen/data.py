@@ -15,9 +15,9 @@ from xlrepro.artefacts import file_hash
 from xlrepro.artificial import Family, parameters
 from xlrepro.data import registry
 from xlrepro.data.loading import load, load_rows
-from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.readers.labelled import read_pairs
-from xlrepro.data.readers.tsv import read_rows
+from xlrepro.data.readers.text_files import read_rows
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.words import files_of, open_lines, plain_word, plain_words
 from xlrepro.errors import DataError

@@ -7,7 +7,7 @@ Supplied are the paper's own, most under licences, below the folder of supplied 
     routing-nmt/en-fa/{train,dev,test}.{en,fa}    TED and LDC2016E93, normalised by Hazm
     routing-nmt/ptb/{train,dev,test}.mrg          sections 02-21, 22 and 23, each in one file
     routing-nmt/amr-2.0/{train,dev,test}.txt      LDC2017T10, each part in one file
-    conll-ner/en/{train,dev,test}                 see ``conll_ner``
+    conll-ner/en/{train,dev,test}                 CoNLL-2003
 
 The open proxies are parallel text, WikiANN, the treebank sample, and The Little Prince.
 """
@@ -20,11 +20,10 @@ from pathlib import Path
 from xlrepro.artificial import Family
 from xlrepro.artificial.family import sentence_of
 from xlrepro.artificial.semantics import graph as meaning_triples
-from xlrepro.data import loading
-from xlrepro.data.readers import conll_ner
-from xlrepro.data.readers.penman import Graph, read_graphs
-from xlrepro.data.readers.penn_trees import Tree, read_trees
+from xlrepro.data import loading, supplied
+from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.data.readers.text_files import read_text_lines
+from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_trees
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.routing_nmt.linearisers import (
@@ -317,8 +316,8 @@ def _supplied_translation(pair: str) -> Splits:
 
 def _supplied_auxiliary(task: str, split: str) -> list[Pair]:
     if task == "ner":
-        (file,) = conll_ner.files([("en", split)])
-        return _tagged(conll_ner.read(file))
+        (file,) = supplied.conll_files([("en", split)])
+        return _tagged(read_conll_ner(file))
     if task == "syntax":
         path = _supplied(f"ptb/{split}.mrg")
         text = "\n".join(read_text_lines(path))

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xlrepro.artificial.semantics import Triple
-from xlrepro.data.readers.penman import Graph, GraphNode
-from xlrepro.data.readers.penn_trees import Tree
+from xlrepro.data.readers.trees import Graph, GraphNode, Tree
 from xlrepro.data.sentences import Sentence
 
 LEAF = "XX"

@@ -18,10 +18,9 @@ from xlrepro.artificial.meaning import Meaning
 from xlrepro.artificial.ontology import load_ontology, seeded
 from xlrepro.artificial.semantics import contradicted, sentiment, weakened
 from xlrepro.artificial.tree import Realisation
-from xlrepro.data import loading, registry
-from xlrepro.data.readers import conll_ner
+from xlrepro.data import loading, registry, supplied
+from xlrepro.data.readers.columns import SenseSentence, read_conll_ner, read_senses
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
-from xlrepro.data.readers.senses import SenseSentence, read_senses
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
@@ -238,9 +237,9 @@ def ner_file(corpus: str, language: str, split: str) -> str:
 
 @lru_cache(maxsize=8)
 def _entities(corpus: str, language: str, split: str) -> list[Example]:
-    if corpus == conll_ner.NAME:
-        (file,) = conll_ner.files([(language, split)])
-        sentences: Sequence[Sentence] = conll_ner.read(file)
+    if corpus == supplied.CONLL:
+        (file,) = supplied.conll_files([(language, split)])
+        sentences: Sequence[Sentence] = read_conll_ner(file)
     else:
         sentences = loading.load(corpus, ner_file(corpus, language, split))
     return [Example((s.tokens,), s.entities or ()) for s in sentences]

@@ -22,7 +22,7 @@ from torch import Tensor
 from xlrepro import artefacts
 from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
 from xlrepro.data import loading, registry
-from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.data.readers.columns import read_conllu
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.bert import MaskedWords
 from xlrepro.papers.sense_alignment.settings import (

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from xlrepro.data.readers.senses import SenseSentence, lemma_of
+from xlrepro.data.readers.columns import SenseSentence, lemma_of
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import data, text, training, vectors
 from xlrepro.papers.sense_alignment.settings import SOURCE, DisambiguationSettings

@@ -25,7 +25,7 @@ def sentences(file: TextFile, language: str) -> Iterator[list[str]]:
 
 
 def _treebank_sentences(path: Path, language: str) -> Iterator[list[str]]:
-    from xlrepro.data.readers.conllu import read_conllu
+    from xlrepro.data.readers.columns import read_conllu
 
     for sentence in read_conllu(path):
         yield [word_form(token, language).replace(" ", "") for token in sentence.tokens]

@@ -10,7 +10,7 @@ from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.cli import main
 from xlrepro.data import supplied as supplied_files
-from xlrepro.data.readers import conll_ner
+from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import transfer
@@ -115,13 +115,13 @@ def test_no_tag_of_a_supplied_target_reaches_training_or_selection(supplied, rea
     settings = transfer_settings("ner", "paper", {}, {**SMALL, "targets": ("de",)})
 
     def weights():
-        conll_ner.read.cache_clear()
+        read_conll_ner.cache_clear()
         model = transfer.train_transfer(transfer.transfers(settings)[0], 0).model
         return torch.cat([p.detach().flatten() for p in model.parameters()])
 
     def retag(language):
         for split in ("train", "dev"):
-            file = supplied / conll_ner.NAME / language / split
+            file = supplied / "conll-ner" / language / split
             text = file.read_text(encoding="latin-1")
             file.write_text(text.replace("PER", "LOC"), encoding="latin-1")
 

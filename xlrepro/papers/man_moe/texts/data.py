@@ -17,7 +17,6 @@ from xlrepro.artefacts import hash_of
 from xlrepro.artificial import family_of
 from xlrepro.data import named, supplied
 from xlrepro.data.named import ARTIFICIAL, Part
-from xlrepro.data.readers import conll_ner
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.settings import TransferSettings
@@ -142,7 +141,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
         return _artificial_vectors(name, languages)
     if name not in WITHOUT_DICTIONARY:
         return word_vectors(False, name, languages)
-    if corpus == conll_ner.NAME:
+    if corpus == supplied.CONLL:
         from xlrepro.vectors import supplied as supplied_vectors
 
         return supplied_vectors.load(name, supplied.wiki_vectors(languages))
@@ -198,8 +197,8 @@ def data_hashes(settings: TransferSettings) -> dict[str, str]:
 
 def _reviews(corpus: str) -> named.Corpus:
     known: dict[str, named.Corpus] = {
-        ARTIFICIAL: named.Artificial(),
-        TWEETS: named.Registered(TWEETS, ("reviews",)),
+        ARTIFICIAL: named.corpus(ARTIFICIAL, "POS"),
+        TWEETS: named.Corpus(TWEETS, ("reviews",)),
     }
     if corpus not in known:
         raise SettingsError(f"unknown corpus {corpus!r} for reviews; known: {', '.join(known)}")
@@ -210,7 +209,7 @@ def vectors_hash(corpus: str, name: str, languages: Sequence[str]) -> str:
     """Return the hash of everything that decides the vectors ``name`` beside texts of a corpus."""
     if name not in WITHOUT_DICTIONARY:
         return open_vectors.recipe_hash(name)
-    if corpus == conll_ner.NAME:
+    if corpus == supplied.CONLL:
         from xlrepro.vectors import supplied as supplied_vectors
 
         return hash_of(supplied_vectors.recipe(name, supplied.wiki_vectors(languages)))

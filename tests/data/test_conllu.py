@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from xlrepro.data import registry
-from xlrepro.data.readers.conllu import read_conllu
+from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 
@@ -112,8 +112,9 @@ def test_unicode_line_separators_within_a_form_do_not_end_the_line(read):
     assert read(row(1, "a\u2028b\x85c\x0bd") + "\n")[0].tokens == ("a\u2028b\x85c\x0bd",)
 
 
-def test_empty_file_has_no_sentences(read):
-    assert read("") == []
+def test_a_file_without_a_sentence_is_refused(read):
+    with pytest.raises(DataError, match="has no sentence"):
+        read("\n")
 
 
 GOOD = row(1, "a", head="2", relation="nsubj") + row(2, "b")
@@ -155,13 +156,8 @@ def test_malformed_line_is_named_with_what_was_expected(read, tmp_path, text, li
 
 
 def test_bytes_that_are_no_utf8_are_named_with_their_line(read):
-    with pytest.raises(DataError, match=r"a\.conllu:2: expected text in utf-8"):
+    with pytest.raises(DataError, match=r"a\.conllu:2: expected text in UTF-8"):
         read(b"# sent_id = x\n1\t\xff\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
-
-
-def test_missing_file_is_one_line(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        read_conllu(tmp_path / "none.conllu")
 
 
 # Forms as they may occur: letters, marks, numbers, punctuation and symbols of any script, with

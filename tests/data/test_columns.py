@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
-from xlrepro.data.readers.columns import iob1_to_bio, read_columns
+from tests.papers.word_order.made_up_supplies import CONLL
+from xlrepro.data.readers.columns import iob1_to_bio, read_columns, read_conll_ner
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 
@@ -59,24 +60,6 @@ def test_intent_may_be_named_by_a_comment(write):
 def test_line_that_looks_like_a_comment_is_a_token_after_the_first_token(write):
     found = read_columns(write("a\tO\n#\tO\n"), ["token", "entity"], comment="#")
     assert found[0].tokens == ("a", "#")
-
-
-def test_columns_of_conll_2003_by_blanks_in_iob1(write):
-    text = "Oslo NNP I-NP I-LOC\nBergen NNP I-NP B-LOC\nis VBZ I-VP O\n\n"
-    columns = ["token", "ignore", "ignore", "entity"]
-    found = read_columns(write(text), columns, scheme="iob1", separator=None)
-    assert found[0].entities == ("B-LOC", "B-LOC", "O")
-
-
-def test_latin_1_is_read_as_such(write):
-    path = write("Málaga\tB-LOC\n", "latin-1")
-    assert read_columns(path, ["token", "entity"], encoding="latin-1")[0].tokens == ("Málaga",)
-
-
-def test_latin_1_read_as_utf_8_is_an_error_with_its_line(write):
-    path = write("a\tO\nMálaga\tB-LOC\n", "latin-1")
-    with pytest.raises(DataError, match=r"a\.tsv:2: expected text in utf-8"):
-        read_columns(path, ["token", "entity"])
 
 
 def test_orphan_i_of_bio_is_left_as_it_is(write):
@@ -152,9 +135,48 @@ def test_missing_intent_comment_is_an_error(write):
         )
 
 
-@pytest.mark.parametrize(
-    ("columns", "scheme"), [(["entity"], "bio"), (["token", "ner"], "bio"), (["token"], "bilou")]
-)
-def test_impossible_settings_are_an_error(write, columns, scheme):
+@pytest.mark.parametrize("columns", [["entity"], ["token", "ner"]])
+def test_unknown_columns_are_an_error(write, columns):
     with pytest.raises(SettingsError):
-        read_columns(write(NER), columns, scheme=scheme)
+        read_columns(write(NER), columns)
+
+
+# CoNLL-2002 and 2003
+
+
+def test_iob1_tags_become_bio_and_marks_of_documents_are_no_sentences(write):
+    first, second = read_conll_ner(write(CONLL["en"]))
+    assert first.tokens == ("Zorp", "Quax", "Blim", "voo", "Gleth")
+    assert first.entities == ("B-PER", "I-PER", "B-PER", "O", "B-LOC")
+    assert second.entities == ("O", "B-LOC", "O")
+
+
+def test_a_document_mark_on_a_sentences_first_line_is_taken_off(write):
+    first, _ = read_conll_ner(write(CONLL["nl"]))
+    assert (first.tokens, first.entities) == (("wib", "Gleth"), ("O", "B-LOC"))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_the_distributed_encoding_and_that_of_many_copies_are_both_read(write, encoding):
+    text = "«José» B-PER\nJOSÉ» B-PER\nMuñoz I-PER\n\n"  # É» is one letter of UTF-8
+    assert read_conll_ner(write(text, encoding))[0].tokens == ("«José»", "JOSÉ»", "Muñoz")
+
+
+SPOILT = {
+    "a byte": "Muñoz B-PER\nZü O\n".encode().replace("Zü".encode(), b"Z\xfc"),
+    "two encodings": "Muñoz B-PER\n".encode() + "Zürich B-LOC\n".encode("latin-1"),
+    "Windows": "Zorp O\n\x93voo\x94 O\n".encode("latin-1"),
+}
+
+
+@pytest.mark.parametrize("content", SPOILT.values(), ids=SPOILT)
+def test_a_file_of_neither_encoding_is_refused_with_its_line(tmp_path, content):
+    (tmp_path / "test").write_bytes(content)
+    with pytest.raises(DataError, match=r"test:2: expected text in UTF-8, or in Latin-1"):
+        read_conll_ner(tmp_path / "test")
+
+
+def test_a_file_of_another_format_is_one_line_with_its_place(tmp_path):
+    (tmp_path / "test").write_text("Zorp B-PER\nvoo\n\n")
+    with pytest.raises(DataError, match=r"test:2: expected 2 columns"):
+        read_conll_ner(tmp_path / "test")
