@@ -9,7 +9,6 @@ import torch
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.cli import main
-from xlrepro.data import supplied as supplied_files
 from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
@@ -26,12 +25,12 @@ PAPER = transfer_settings("ner", "paper", {}, {})
 
 
 def supply_vectors(root, languages=("en", "de", "es", "nl")):
-    (root / supplied_files.WIKI).mkdir()
+    (root / "fasttext-wiki").mkdir()
     words = sorted(set(re.findall(r"[^\W\d_]+", " ".join(CONLL.values()).lower())))
     for language in languages:
         rows = np.random.default_rng(list(language.encode())).normal(size=(len(words), 4))
         lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, rows.round(3))]
-        file = root / supplied_files.WIKI / f"wiki.{language}.vec"
+        file = root / "fasttext-wiki" / f"wiki.{language}.vec"
         file.write_text("\n".join([f"{len(words)} 4", *lines, ""]), encoding="utf-8")
 
 
@@ -135,16 +134,6 @@ def test_no_tag_of_a_supplied_target_reaches_training_or_selection(supplied, rea
     assert after.shape != before.shape or not torch.equal(after, before)
 
 
-def test_what_a_trial_reads_is_named_and_nothing_else(supplied):
-    one = PAPER.model_copy(update={"targets": ("de",)})
-    names = set(data.data_hashes(one))
-    sources = {f"supplied/conll-ner/{c}/{s}" for c in ("en", "es", "nl") for s in ("train", "dev")}
-    target = {f"supplied/conll-ner/de/{s}" for s in ("train", "dev", "test")}
-    assert names == sources | target | {"vectors/muse"}
-    other = data.data_hashes(one.model_copy(update={"vectors": "umwe"}))
-    assert other["vectors/umwe"] != data.data_hashes(one)["vectors/muse"]
-
-
 def test_open_vectors_serve_too(supplied, monkeypatch):
     opened = []
     monkeypatch.setattr(open_vectors, "load", lambda name, languages: opened.append(name))
@@ -154,21 +143,12 @@ def test_open_vectors_serve_too(supplied, monkeypatch):
     assert opened == ["dictionary"]
 
 
-@pytest.mark.parametrize("file", ["conll-ner/es/train", "fasttext-wiki/wiki.nl.vec"])
-def test_another_file_is_another_trial(supplied, file):
-    def key():
-        return experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0])[0].key
-
-    before = key()
-    with (supplied / file).open("a", encoding="utf-8") as more:
-        more.write("\n")
-    assert key() != before
-
-
 def test_missing_vectors_are_one_line(nothing):
     supply_entities(nothing)
     supply_vectors(nothing, ("en", "nl"))
-    with pytest.raises(DataError, match=r"^no wiki.de.vec, wiki.es.vec in .*fasttext-wiki") as told:
+    with pytest.raises(
+        DataError, match=r"^no fasttext-wiki/wiki.de.vec, fasttext-wiki/wiki.es.vec below"
+    ) as told:
         data.data_hashes(PAPER)
     assert "\n" not in str(told.value)
 
@@ -198,5 +178,5 @@ def test_the_command_says_what_is_missing_and_runs_nothing(nothing, monkeypatch,
         main()
     assert left.value.code == 2
     assert re.fullmatch(
-        r"xlrepro: no en/train, [^\n]*XLREPRO_SUPPLIED[^\n]*\n", capsys.readouterr().err
+        r"xlrepro: no conll-ner/en/train, [^\n]*XLREPRO_SUPPLIED[^\n]*\n", capsys.readouterr().err
     )
