@@ -1,15 +1,20 @@
 """Artificial languages: the built-in corpora, generated from meanings, annotated by construction.
 
-No word in here is a word of a real language, and no language in here is a real one. The presets
-carry the codes of real languages because their word order imitates those (``typology.py``).
+No word in here is a word of a real language, and no language in here is a real one.
 
-``gloss.gloss_examples(codes, seed, n)`` gives the glossed sample sentences of the book's page.
-``semantics`` reads sentiment, graphs and entailments off a meaning; ``Family.realisations`` keeps
-the meaning and the sense of every word beside the words.
+>>> family = Family(seed=1)
+>>> sentence = family.corpus("de", 1, kind="requests", domain="calendar")[0]
+>>> len(sentence.tokens) == len(sentence.upos) == len(sentence.slots)
+True
 """
 
-from xlrepro.artificial.family import Family, Language, family_of
-from xlrepro.artificial.features import features
-from xlrepro.artificial.typology import LANGUAGES, Typology, parameters
+from xlrepro.artificial.family import Family, family_of, features, lists
+from xlrepro.artificial.meanings import Meaning, Triple, contradicted, graph, sentiment, weakened
+from xlrepro.artificial.sentences import Language, Realisation, sentence_of
+from xlrepro.artificial.words import LANGUAGES, Typology, load_ontology, parameters, seeded
 
-__all__ = ["LANGUAGES", "Family", "Language", "Typology", "family_of", "features", "parameters"]
+__all__ = [
+    "LANGUAGES", "Family", "Language", "Meaning", "Realisation", "Triple", "Typology",
+    "contradicted", "family_of", "features", "graph", "lists", "load_ontology", "parameters",
+    "seeded", "sentence_of", "sentiment", "weakened",
+]  # fmt: skip

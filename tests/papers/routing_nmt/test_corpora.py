@@ -5,8 +5,7 @@ import re
 import pytest
 
 from tests.papers.routing_nmt.small import settings_of, small_settings
-from xlrepro.artificial import Family
-from xlrepro.artificial.semantics import graph
+from xlrepro.artificial import Family, graph
 from xlrepro.data import loading, registry
 from xlrepro.data.readers.trees import Graph, GraphNode, parse_graph, read_trees
 from xlrepro.papers.routing_nmt import corpora

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tests.papers.sense_alignment.small_models import model_of, settings
-from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
+from xlrepro.artificial import Family, lists
 from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment import purity, text, training, wsd
 from xlrepro.papers.sense_alignment.senses import SenseOutput
@@ -22,7 +22,7 @@ from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
 from xlrepro.papers.sense_alignment.training import Run
 from xlrepro.trials import TrialContext
 
-FAMILY = AmbiguousFamily(0, 40)
+FAMILY = Family(0, pairs=40)
 SENSES = {
     "senses": 2,
     "warmup_steps": 0,

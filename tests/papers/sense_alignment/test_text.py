@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.papers.sense_alignment.small_models import BERT, corpus, settings
-from xlrepro.artificial.ambiguity import AmbiguousFamily
+from xlrepro.artificial import Family
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
 from xlrepro.papers.sense_alignment.settings import TextSettings
@@ -118,10 +118,10 @@ def test_the_corpus_lies_on_the_disk_and_takes_four_bytes_a_word():
 
 
 def test_one_language_has_two_words_where_the_other_has_one():
-    family = AmbiguousFamily(0, 10, ("en",))
+    family = Family(0, pairs=10)
     dictionary = family.dictionary("en", "de")
     concepts = [family.pairs[0][0], family.pairs[0][1]]
-    english, german = (family.language(code).lexicon.stems for code in ("en", "de"))
+    english, german = (family.language(code).stems for code in ("en", "de"))
     assert len({english[c] for c in concepts}) == 1
     translations = {b for a, b in dictionary if a == english[concepts[0]]}
     # a dictionary has words: a stem, and an ending where the part of speech has one

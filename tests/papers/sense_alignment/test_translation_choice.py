@@ -11,7 +11,7 @@ from functools import lru_cache
 import torch
 
 from tests.papers.sense_alignment.small_models import settings
-from xlrepro.artificial.ambiguity import lists
+from xlrepro.artificial import lists
 from xlrepro.papers.sense_alignment import text
 from xlrepro.papers.sense_alignment.training import Run
 
@@ -69,7 +69,7 @@ def chosen_words(model, corpus):
     A translation is chosen by each direction, as Eq. 5 chooses the one that must be predicted.
     """
     number = {word: i for i, word in enumerate(corpus.words)}
-    translated = FAMILY.language(OTHER).lexicon.stems
+    translated = FAMILY.language(OTHER).stems
     uses = []
     for made in lists(FAMILY, "en", 300, seed=1):
         ids = torch.tensor([0, *(number[w.form] for w in made.words), 1])

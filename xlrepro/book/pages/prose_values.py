@@ -11,7 +11,6 @@ from xlrepro.book.pages import data, errata
 from xlrepro.book.pages.benchmarks import benchmark_tables
 from xlrepro.book.pages.claims import claims_touched
 from xlrepro.book.pages.experiments import NOT_BUILT, state_of
-from xlrepro.book.pages.gloss import gloss_html
 from xlrepro.book.pages.settings import settings_table
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.deviations import deviations_list
@@ -27,7 +26,6 @@ def names(profile: str) -> dict[str, Callable[..., Any]]:
     return {
         "registry_table": data.registry_table,
         "registry_details": data.registry_details,
-        "gloss_examples": gloss_html,
         "deviations_list": lambda: deviations_list(claims=claims_touched())._repr_html_(),
         "errata_table": errata.errata_table,
         "benchmark_tables": benchmark_tables,

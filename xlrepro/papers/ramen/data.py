@@ -238,8 +238,7 @@ def _pair(row: tuple[str, ...], language: str, cased: bool = False) -> Pair:
 
 def _artificial(language: str, split: str, n: int) -> list[Pair]:
     """Pairs that entail, contradict, or do neither by construction; alike in all languages."""
-    from xlrepro.artificial.ontology import load_ontology, seeded
-    from xlrepro.artificial.semantics import contradicted, weakened
+    from xlrepro.artificial import contradicted, load_ontology, seeded, weakened
 
     draw = seeded(FAMILY_SEED, "inference", split)
     meanings = []

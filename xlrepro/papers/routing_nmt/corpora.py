@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from xlrepro.artificial import Family
-from xlrepro.artificial.family import sentence_of
-from xlrepro.artificial.semantics import graph as meaning_triples
+from xlrepro.artificial import Family, sentence_of
+from xlrepro.artificial import graph as meaning_triples
 from xlrepro.data import loading, supplied
 from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.data.readers.text_files import read_text_lines

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlrepro.artificial.semantics import Triple
+from xlrepro.artificial import Triple
 from xlrepro.data.readers.trees import Graph, GraphNode, Tree
 from xlrepro.data.sentences import Sentence
 

@@ -13,11 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xlrepro.artificial.family import sentence_of
-from xlrepro.artificial.meaning import Meaning
-from xlrepro.artificial.ontology import load_ontology, seeded
-from xlrepro.artificial.semantics import contradicted, sentiment, weakened
-from xlrepro.artificial.tree import Realisation
+from xlrepro.artificial import (
+    Meaning,
+    Realisation,
+    contradicted,
+    load_ontology,
+    seeded,
+    sentence_of,
+    sentiment,
+    weakened,
+)
 from xlrepro.data import loading, registry, supplied
 from xlrepro.data.readers.columns import SenseSentence, read_conll_ner, read_senses
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
@@ -101,7 +106,7 @@ def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
     """Return the senses of each lemma, the most usual first."""
     senses: dict[str, list[str]] = {}
     if corpus == "artificial":
-        stems = text.family(pairs).language(SOURCE).lexicon.stems
+        stems = text.family(pairs).language(SOURCE).stems
         for concept in sorted(load_ontology().concepts.values(), key=lambda c: (c.rank, c.key)):
             stem = stems[concept.key]
             senses.setdefault(stem, []).append(f"{stem}%{concept.key}")
@@ -115,7 +120,7 @@ def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
 def _artificial_senses(pairs: int, sentences: int, split: str) -> list[SenseSentence]:
     """Return sentences of the artificial English, every content word with its concept as sense."""
     family = text.family(pairs)
-    concepts, stems = load_ontology().concepts, family.language(SOURCE).lexicon.stems
+    concepts, stems = load_ontology().concepts, family.language(SOURCE).stems
     made = []
     for realised in family.realisations(SOURCE, sentences, f"senses {split}"):
         words = realised.words

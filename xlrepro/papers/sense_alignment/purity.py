@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from xlrepro.artificial.ambiguity import lists
-from xlrepro.artificial.tree import Realisation
+from xlrepro.artificial import Realisation, lists
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.network import BiLM
 from xlrepro.papers.sense_alignment.senses import QueueProjection, SenseCentres
@@ -184,7 +183,7 @@ def purity(trial: Trial, context: TrialContext) -> TrialResult:
 def known_words(pairs: int) -> tuple[str, ...]:
     """Return the first two ambiguous words of the artificial English with so many of them."""
     family = text.family(pairs)
-    stems = family.language(SOURCE).lexicon.stems
+    stems = family.language(SOURCE).stems
     return tuple(stems[first] for first, _ in family.pairs[:2])
 
 

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from xlrepro import artefacts
-from xlrepro.artificial.ambiguity import AmbiguousFamily, lists
+from xlrepro.artificial import Family, lists
 from xlrepro.data import loading, registry
 from xlrepro.data.readers.columns import read_conllu
 from xlrepro.errors import DataError
@@ -48,9 +48,9 @@ CHUNK = 1 << 22  # words renumbered at once
 
 
 @lru_cache(maxsize=4)
-def family(pairs: int) -> AmbiguousFamily:
+def family(pairs: int) -> Family:
     """Return the artificial languages; in English, so many pairs of concepts share a word."""
-    return AmbiguousFamily(FAMILY_SEED, pairs, (SOURCE,))
+    return Family(FAMILY_SEED, pairs=pairs)
 
 
 # -- sentences of a language

@@ -8,9 +8,7 @@ says, and a zero-resource run may not look at the target's.
 import zlib
 from functools import lru_cache
 
-from xlrepro.artificial import family_of
-from xlrepro.artificial.family import sentence_of
-from xlrepro.artificial.semantics import sentiment
+from xlrepro.artificial import family_of, sentence_of, sentiment
 from xlrepro.data import loading
 from xlrepro.errors import DataError
 from xlrepro.papers.man_moe.texts.examples import FAMILY_SEED, POLARITY, Example

@@ -1,0 +1,293 @@
+"""The artificial languages: annotation true by construction, orders as the typology says."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from xlrepro.artificial import (
+    LANGUAGES,
+    TYPES,
+    Family,
+    Meaning,
+    Typology,
+    contradicted,
+    features,
+    graph,
+    lists,
+    load_ontology,
+    parameters,
+    seeded,
+    sentiment,
+    weakened,
+)
+from xlrepro.artificial.meanings import Clause, Phrase
+from xlrepro.data.sentences import Sentence
+from xlrepro.errors import SettingsError
+
+FAMILY = Family(0)
+ONTOLOGY = load_ontology()
+
+
+def test_corpora_depend_on_nothing_but_their_arguments():
+    code = "from xlrepro.artificial import Family; print(Family(3).corpus('ja', 20))"
+    said = set()
+    for seed in ("1", "2"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said.add(run.stdout)
+    assert len(said) == 1
+
+
+def test_a_shorter_corpus_is_the_beginning_of_a_longer_one():
+    assert FAMILY.corpus("de", 30)[:10] == FAMILY.corpus("de", 10)
+
+
+def test_splits_and_seeds_say_different_things():
+    train, dev = ({s.tokens for s in FAMILY.corpus("en", 300, split)} for split in ("a", "b"))
+    assert len(train & dev) < 30  # short sentences of frequent words come again
+    assert FAMILY.corpus("en", 20, seed=0) != FAMILY.corpus("en", 20, seed=1)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_layer_is_well_formed(code):
+    for s in FAMILY.corpus(code, 60):
+        assert len(s.tokens) == len(s.upos) == len(s.heads) == len(s.entities) == len(s.slots)
+        assert s.heads.count(0) == 1
+        for word, head in enumerate(s.heads, start=1):
+            assert head != word
+            steps = 0
+            while head:  # every word hangs below the root
+                head, steps = s.heads[head - 1], steps + 1
+                assert steps <= len(s.heads)
+        for layer in (s.entities, s.slots):
+            before = "O"
+            for tag in layer:
+                kind = tag[2:]
+                assert not tag.startswith("I-") or before[2:] == kind
+                before = tag
+
+
+@pytest.mark.parametrize("code", ["en", "de", "ja", "ar", "fi"])
+def test_no_edges_cross(code):
+    for s in FAMILY.corpus(code, 60):
+        edges = [(min(w, h), max(w, h)) for w, h in enumerate(s.heads, start=1) if h]
+        assert not any(a < c < b < d for a, b in edges for c, d in edges)
+
+
+def test_sentences_of_two_languages_say_the_same():
+    def content(realisation):
+        groups = {"nouns", "verbs", "adjectives", "names"}
+        keys = (key for key in realisation.senses if key in ONTOLOGY.concepts)
+        return Counter(key for key in keys if ONTOLOGY[key].group in groups)
+
+    pairs = zip(FAMILY.realisations("en", 100), FAMILY.realisations("ja", 100))
+    assert all(content(a) == content(b) for a, b in pairs)
+
+
+ROLES = [
+    ("subject", "nsubj"), ("object", "obj"), ("oblique", "obl"), ("adjective", "amod"),
+    ("genitive", "nmod"), ("adposition", "case"), ("determiner", "det"), ("numeral", "nummod"),
+    ("auxiliary", "aux"), ("copula", "cop"), ("subordinator", "mark"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "relation"), ROLES)
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_share_decides_on_which_side_of_its_head_a_word_stands(field, relation, share):
+    language = Typology("xx", **{field: share})
+    found = [
+        head > word
+        for s in Family(0, [language]).corpus("xx", 400)
+        for word, (head, name) in enumerate(zip(s.heads, s.deprels), start=1)
+        if name == relation
+    ]
+    assert found
+    assert set(found) == {bool(share)}
+
+
+def test_a_share_between_is_a_share():
+    language = Typology("xx", object=0.7)
+    (position,) = (i for i, kind in enumerate(TYPES) if kind == ("NOUN", "VERB", "obj"))
+    found = features(Family(0, [language]).corpus("xx", 2000, kind="statements"))[position]
+    assert found == pytest.approx(0.7, abs=0.05)
+
+
+def test_more_of_the_object_first_is_further_from_english():
+    base = replace(parameters("en"), code="xx")
+    english = features(FAMILY.corpus("en", 300))
+
+    def distance(share):
+        family = Family(0, [replace(base, object=share, oblique=share)])
+        return np.abs(features(family.corpus("xx", 300)) - english).mean()
+
+    assert distance(0.0) < distance(0.5) < distance(1.0)
+
+
+def test_features_by_hand():
+    tree = ("NOUN", "VERB", "NOUN"), (2, 0, 2), ("nsubj", "root", "obj:x")
+    found = features([Sentence(("a", "b", "c"), *tree)])
+    seen = {kind: found[i] for i, kind in enumerate(TYPES) if found[i] != 0.5}
+    assert seen == {
+        ("NOUN", "VERB", "nsubj"): 1.0,
+        ("NOUN", "VERB", "obj"): 0.0,
+        ("VERB", "ROOT", "root"): 0.0,
+    }
+    assert len(TYPES) == len(set(TYPES)) == 52
+
+
+@pytest.mark.mirror
+def test_features_of_english_are_those_of_the_published_table():
+    from xlrepro.data.loading import load
+    from xlrepro.data.readers import word_order_features
+
+    published = word_order_features.table()
+    np.testing.assert_allclose(features(load("ud-r2.2", "en/train")), published["en"], atol=1e-12)
+    codes = [code for code in published if code != "en"]
+    english = features(FAMILY.corpus("en", 1000))
+    real = [np.abs(published[code] - published["en"]).mean() for code in codes]
+    ours = [np.abs(features(FAMILY.corpus(code, 400)) - english).mean() for code in codes]
+    assert spearmanr(real, ours).statistic > 0.7
+
+
+@pytest.mark.parametrize("code", ["de", "ru", "th"])
+def test_the_dictionary_knows_every_noun_of_parallel_sentences(code):
+    english, other = FAMILY.language("en"), FAMILY.language(code)
+    pairs = set(FAMILY.dictionary("en", code))
+    for concept in ONTOLOGY.concepts.values():
+        assert (english.stems[concept.key], other.stems[concept.key]) in pairs
+    forms = {b for _, b in pairs}
+    words = [w for r in FAMILY.realisations(code, 200) for w in r.words if w.upos == "NOUN"]
+    assert all(word.form in forms for word in words)
+
+
+def test_cognates_and_branches_share_words():
+    def alike(a, b):
+        one, two = FAMILY.language(a).stems, FAMILY.language(b).stems
+        return sum(one[k] == two[k] for k in one if not k.endswith(".names")) / len(one)
+
+    assert alike("de", "nl") > alike("de", "ko")
+    names = [k for k in ONTOLOGY.concepts if k.endswith(".names")]
+    german, korean = FAMILY.language("de").stems, FAMILY.language("ko").stems
+    assert sum(german[k] == korean[k] for k in names) > 0.8 * len(names)
+
+
+def test_words_are_ambiguous_and_their_senses_part_in_translation():
+    english, german = FAMILY.language("en").stems, FAMILY.language("de").stems
+    keys = Counter(english.values())
+    shared = [k for k, stem in english.items() if keys[stem] > 1]
+    assert len(shared) > 100
+    parted = [k for k in shared if Counter(german.values())[german[k]] == 1]
+    assert 0.3 < len(parted) / len(shared) < 0.9
+
+
+def phrase(label, **more):
+    return Phrase(ONTOLOGY[f"{label}.nouns"], **more)
+
+
+def test_sentiment_is_turned_by_negation_alone():
+    good = Clause(ONTOLOGY["good.adjectives"], phrase("dog"))
+    assert sentiment(Meaning(good)) == 1
+    assert sentiment(Meaning(replace(good, negated=True))) == -1
+    assert sentiment(Meaning(replace(good, predicate=ONTOLOGY["big.adjectives"]))) == 0
+    assert sentiment(Meaning(Clause(ONTOLOGY["have.verbs"], phrase("dog"), phrase("war")))) == -1
+
+
+def test_a_graph_has_one_root_and_an_instance_a_node():
+    for realisation in FAMILY.realisations("en", 200):
+        triples = graph(realisation.meaning)
+        nodes = [source for source, role, _ in triples if role == "instance"]
+        assert len(nodes) == len(set(nodes))
+        targets = {target for _, _, target in triples} & set(nodes)
+        assert set(nodes) - targets == {"x0"}
+
+
+def test_a_contradiction_denies_the_statement_itself():
+    for meaning, _ in zip(FAMILY.meanings("x", kind="statements"), range(400)):
+        other = contradicted(meaning)
+        if other:
+            assert not meaning.clause.negated
+            assert other.clause == replace(meaning.clause, negated=True, link=None)
+    something = Clause(ONTOLOGY["sleep.verbs"], Phrase(ONTOLOGY["something.pronouns"]))
+    indefinite = Clause(
+        ONTOLOGY["sleep.verbs"], phrase("dog", determiner=ONTOLOGY["a.determiners"])
+    )
+    assert contradicted(Meaning(something)) is contradicted(Meaning(indefinite)) is None
+
+
+def test_what_follows_from_a_statement_says_less():
+    for meaning, _ in zip(FAMILY.meanings("x", kind="statements"), range(400)):
+        other = weakened(meaning, ONTOLOGY, seeded(0))
+        if other:
+            before, after = {t[2] for t in graph(meaning)}, {t[2] for t in graph(other)}
+            new = {key for key in after - before if key in ONTOLOGY.concepts}
+            hypernyms = {ONTOLOGY[key].hypernym for key in before if key in ONTOLOGY.concepts}
+            assert new <= hypernyms
+            assert len(graph(other)) <= len(graph(meaning))
+
+
+def test_nothing_follows_from_never_every_and_if():
+    every = phrase("dog", determiner=ONTOLOGY["every.determiners"])
+    verb, adverb = ONTOLOGY["sleep.verbs"], ONTOLOGY["quickly.manner_adverbs"]
+    known = Phrase(ONTOLOGY["he.pronouns"])
+    for clause in (
+        Clause(verb, every, adverb=adverb),
+        Clause(verb, known, adverb=ONTOLOGY["never.manner_adverbs"]),
+        Clause(verb, known, link=(ONTOLOGY["if.subordinators"], Clause(verb, known))),
+    ):
+        assert weakened(Meaning(clause), ONTOLOGY, seeded(0)) is None
+
+
+def test_pairs_share_a_word_where_they_are_ambiguous_alone():
+    family = Family(0, pairs=20)
+    english, german = family.language("en").stems, family.language("de").stems
+    assert len(family.pairs) == 20
+    assert len({key for pair in family.pairs for key in pair}) == 40
+    for one, other in family.pairs:
+        assert english[one] == english[other]
+        assert ONTOLOGY[one].kind != ONTOLOGY[other].kind
+    assert sum(german[a] == german[b] for a, b in family.pairs) <= 2
+
+
+def test_lists_are_of_one_kind_and_of_paired_nouns_mostly():
+    family = Family(0, pairs=30)
+    paired = {key for pair in family.pairs for key in pair}
+    made = lists(family, "en", 200)
+    assert {len(r.words) for r in made} == {4, 5, 6, 7, 8}
+    for realisation in made:
+        assert len({ONTOLOGY[key].kind for key in realisation.senses}) == 1
+    assert sum(key in paired for r in made for key in r.senses) > 600
+
+
+def test_requests_have_their_domain_and_their_slots():
+    found = FAMILY.corpus("es", 300, kind="requests", domain="calendar")
+    assert {s.intent for s in found} == {
+        "create_event", "cancel_event", "set_alarm", "check_weather",
+    }  # fmt: skip
+    slots = Counter(tag[2:] for s in found for tag in s.slots if tag != "O")
+    assert {"datetime", "contact", "title", "location"} <= set(slots)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: FAMILY.language("xx"), "there is no artificial language 'xx'"),
+        (lambda: FAMILY.corpus("en", 1, kind="poems"), "kind of meanings is 'poems'"),
+        (lambda: FAMILY.corpus("en", 1, domain="files"), "domain 'files' of mixed"),
+        (lambda: Typology("xx", object=1.5), "object is 1.5, must be from 0 to 1"),
+    ],
+)
+def test_what_is_unknown_is_one_line(call, said):
+    with pytest.raises(SettingsError, match=said) as error:
+        call()
+    assert "\n" not in str(error.value)

@@ -1,0 +1,254 @@
+"""How a language says a meaning: words, a dependency tree, an order."""
+
+import random
+from collections.abc import Iterable, Iterator
+
+from xlrepro.artificial.meanings import Clause, Meaning, Phrase
+from xlrepro.artificial.words import Concept, Lexicon, Typology, load_ontology
+from xlrepro.data.sentences import Sentence
+
+# role -> relation, share before the head (a field of Typology, or fixed), and how far from the head
+# the dependent stands: rank on the left side, rank on the right side.
+ROLES: dict[str, tuple[str, str | float, int, int]] = {
+    "subject": ("nsubj", "subject", 100, 10),
+    "object": ("obj", "object", 40, 30),
+    "oblique": ("obl", "oblique", 70, 50),
+    "adverb": ("advmod", "adverb", 60, 40),
+    "negation": ("advmod", "auxiliary", 15, 7),
+    "auxiliary": ("aux", "auxiliary", 20, 5),
+    "copula": ("cop", "copula", 18, 4),
+    "subordinator": ("mark", "subordinator", 200, 110),
+    "complement": ("ccomp", 0.0, 0, 70),
+    "adverbial_clause": ("advcl", "adverbial_clause", 150, 80),
+    "question_particle": ("discourse", 0.0, 0, 190),
+    "polite": ("discourse", 1.0, 190, 0),
+    "determiner": ("det", "determiner", 80, 40),
+    "numeral": ("nummod", "numeral", 75, 20),
+    "adjective": ("amod", "adjective", 50, 10),
+    "genitive": ("nmod", "genitive", 60, 30),
+    "case": ("case", "adposition", 120, 120),
+    "conjunct": ("conj", 0.0, 0, 100),
+    "coordinator": ("cc", 1.0, 210, 0),
+    "name": ("flat", 0.0, 0, 1),
+    "comma": ("punct", 1.0, 220, 0),
+    "stop": ("punct", 0.0, 0, 300),
+}
+
+
+class Node:
+    """One word of a dependency tree; ``position`` is set when the tree is given an order."""
+
+    __slots__ = [
+        "dependents",
+        "entity",
+        "form",
+        "head",
+        "position",
+        "relation",
+        "sense",
+        "slot",
+        "upos",
+    ]
+
+    def __init__(self, form: str, upos: str, sense: str | None = None) -> None:
+        self.form = form
+        self.upos = upos
+        self.sense = sense  # key of the concept
+        self.relation = "root"
+        self.head: Node | None = None
+        self.dependents: list[tuple[bool, int, Node]] = []  # before?, rank, node
+        self.entity = "O"
+        self.slot = "O"
+        self.position = 0
+
+
+class Realisation:
+    """A meaning in the words of one language: ``words`` in order, and the ``meaning``."""
+
+    __slots__ = ("meaning", "words")
+
+    def __init__(self, words: list[Node], meaning: Meaning) -> None:
+        self.words = words
+        self.meaning = meaning
+
+    @property
+    def senses(self) -> tuple[str | None, ...]:
+        """Key of the concept that each word stands for; ``None`` for punctuation."""
+        return tuple(word.sense for word in self.words)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The words as written."""
+        return tuple(word.form for word in self.words)
+
+
+class Language:
+    """One language.
+
+    Attributes:
+        code: its name.
+        typology: its parameters.
+        stems: stem by concept key.
+    """
+
+    def __init__(self, typology: Typology, lexicon: Lexicon) -> None:
+        self.code = typology.code
+        self.typology = typology
+        self.stems = lexicon.stems
+        self._suffixes = lexicon.suffixes
+        self._ontology = load_ontology()
+        self._shares = {
+            role: share if isinstance(share, float) else float(getattr(typology, share))
+            for role, (_, share, _, _) in ROLES.items()
+        }
+
+    def realise(self, meanings: Iterable[Meaning], rng: random.Random) -> Iterator[Realisation]:
+        """Yield each meaning in this language's words; ``rng`` draws orders that vary."""
+        for meaning in meanings:
+            words = _in_order(self._sentence(meaning, rng))
+            for position, word in enumerate(words, start=1):
+                word.position = position
+            yield Realisation(words, meaning)
+
+    def paradigm(self, concept: Concept) -> list[str]:
+        """Return the forms of a concept; form i of two languages translate each other."""
+        if concept.group == "nouns":
+            cases = (False, True)
+            return [self._noun(concept, plural, case) for plural in cases for case in cases]
+        if concept.group == "verbs":
+            stem = self.stems[concept.key]
+            return [stem, self._verb(concept, False, True), self._verb(concept, True, False)]
+        return [self.stems[concept.key]]
+
+    def _noun(self, concept: Concept, plural: bool, accusative: bool) -> str:
+        form = self.stems[concept.key]
+        form += self._suffixes["plural"] if plural and self.typology.plural else ""
+        return form + (self._suffixes["accusative"] if accusative and self.typology.case else "")
+
+    def _verb(self, concept: Concept, past: bool, third: bool) -> str:
+        if past and self.typology.tense:
+            return self.stems[concept.key] + self._suffixes["past"]
+        agrees = third and not past and self.typology.agreement
+        return self.stems[concept.key] + (self._suffixes["third"] if agrees else "")
+
+    # ---- trees
+
+    def _word(self, concept: Concept, form: str | None = None) -> Node:
+        return Node(form or self.stems[concept.key], concept.upos, concept.key)
+
+    def _attach(self, head: Node, dependent: Node, role: str, rng: random.Random) -> Node:
+        relation, _, left, right = ROLES[role]
+        share = self._shares[role]
+        before = share >= 1 or (share > 0 and rng.random() < share)
+        dependent.head, dependent.relation = head, relation
+        head.dependents.append((before, left if before else right, dependent))
+        return dependent
+
+    def _sentence(self, meaning: Meaning, rng: random.Random) -> Node:
+        head = self._clause(meaning.clause, rng)
+        if meaning.mood == "question" and self.typology.question_particle:
+            particle = self._word(self._ontology["Q.particles"])
+            self._attach(head, particle, "question_particle", rng)
+        if meaning.polite:
+            self._attach(head, self._word(meaning.polite), "polite", rng)
+        mark = Node("?" if meaning.mood == "question" else ".", "PUNCT")
+        self._attach(head, mark, "stop", rng)
+        return head
+
+    def _clause(self, clause: Clause, rng: random.Random) -> Node:
+        predicate, subject, known = clause.predicate, clause.subject, self._ontology
+        helped = clause.modal is not None or (clause.past and not self.typology.tense)
+        third = subject is not None and not subject.plural and subject.head.label not in "I you"
+        if predicate.group == "verbs":
+            bare = clause.modal is not None
+            head = self._word(predicate, self._verb(predicate, clause.past, third and not bare))
+        else:
+            head = self._word(predicate)
+            copula = known["be.auxiliaries"]
+            form = self._verb(copula, clause.past, third and not helped)
+            self._attach(head, self._word(copula, form), "copula", rng)
+        if helped:
+            auxiliary = clause.modal or known["have.auxiliaries"]
+            self._attach(head, self._word(auxiliary), "auxiliary", rng)
+        if clause.negated:
+            self._attach(head, self._word(known["not.particles"]), "negation", rng)
+        is_pronoun = subject is not None and subject.head.group == "pronouns"
+        if subject and not (is_pronoun and rng.random() < self.typology.pro_drop):
+            self._attach(head, self._phrase(subject, rng), "subject", rng)
+        if clause.object:
+            self._attach(head, self._phrase(clause.object, rng, accusative=True), "object", rng)
+        for phrase in clause.obliques:
+            self._attach(head, self._phrase(phrase, rng), "oblique", rng)
+        if clause.adverb:
+            adverb = self._attach(head, self._word(clause.adverb), "adverb", rng)
+            adverb.slot = f"B-{clause.adverb_slot}" if clause.adverb_slot else "O"
+        if clause.link:
+            self._link(head, *clause.link, rng)
+        return head
+
+    def _link(self, head: Node, word: Concept, clause: Clause, rng: random.Random) -> None:
+        other = self._clause(clause, rng)
+        if word.group == "coordinators":
+            self._attach(other, self._word(word), "coordinator", rng)
+            self._attach(other, Node(",", "PUNCT"), "comma", rng)
+            self._attach(head, other, "conjunct", rng)
+            return
+        self._attach(other, self._word(word), "subordinator", rng)
+        role = "complement" if word.label == "that" else "adverbial_clause"
+        self._attach(head, other, role, rng)
+
+    def _phrase(self, phrase: Phrase, rng: random.Random, *, accusative: bool = False) -> Node:
+        """Return the head of a phrase's subtree, its entity and slot marked word by word."""
+        is_noun = phrase.head.group == "nouns"
+        form = self._noun(phrase.head, phrase.plural, accusative) if is_noun else None
+        head = self._word(phrase.head, form)
+        if phrase.entity:
+            head.entity = f"B-{phrase.entity}"
+        for part in phrase.rest:
+            name = self._attach(head, self._word(part), "name", rng)
+            name.entity = f"I-{phrase.entity}"
+        determiner = phrase.determiner
+        articles = {"none": ("the", "a"), "definite": ("a",), "both": ()}[self.typology.articles]
+        if determiner and determiner.label not in articles:
+            self._attach(head, self._word(determiner), "determiner", rng)
+        if phrase.count:
+            self._attach(head, self._word(phrase.count), "numeral", rng)
+        if phrase.adjective:
+            adjective = self._attach(head, self._word(phrase.adjective), "adjective", rng)
+            adjective.slot = "B-attribute" if phrase.slot == "attribute" else "O"
+        if phrase.owner:
+            owner = self._phrase(phrase.owner, rng)
+            self._attach(owner, self._word(self._ontology["of.adpositions"]), "case", rng)
+            self._attach(head, owner, "genitive", rng)
+        if phrase.slot and phrase.slot != "attribute":
+            for number, node in enumerate(_in_order(head)):
+                if node.relation != "case":
+                    node.slot = f"{'I' if number else 'B'}-{phrase.slot}"
+        if phrase.relation:
+            self._attach(head, self._word(phrase.relation), "case", rng)
+        return head
+
+
+def _in_order(node: Node) -> list[Node]:
+    """Return the words of a subtree in order: on each side the lowest rank is next to the head."""
+    if not node.dependents:
+        return [node]
+    ranked = sorted(node.dependents, key=lambda entry: entry[1])
+    before = [word for is_before, _, d in reversed(ranked) if is_before for word in _in_order(d)]
+    after = [word for is_before, _, d in ranked if not is_before for word in _in_order(d)]
+    return [*before, node, *after]
+
+
+def sentence_of(realisation: Realisation, identifier: str | None = None) -> Sentence:
+    """Return the annotated sentence of a realisation."""
+    words = realisation.words
+    return Sentence(
+        tokens=realisation.forms,
+        upos=tuple(word.upos for word in words),
+        heads=tuple(word.head.position if word.head else 0 for word in words),
+        deprels=tuple(word.relation for word in words),
+        entities=tuple(word.entity for word in words),
+        slots=tuple(word.slot for word in words),
+        intent=realisation.meaning.intent,
+        identifier=identifier,
+    )
