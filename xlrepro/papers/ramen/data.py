@@ -39,7 +39,7 @@ FEWEST_WORDS = 3  # shorter lines of open text are headings and list marks
 @lru_cache(maxsize=1)
 def family() -> Family:
     """Return the artificial languages; Vietnamese's stand-in is made from the Thai one's order."""
-    vietnamese = replace(parameters("th"), code="vi", branch="vietic", script="latin")
+    vietnamese = replace(parameters("th"), code="vi", branch="vietic")
     return Family(FAMILY_SEED, [vietnamese])
 
 
