@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlrepro import artefacts, machine
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import DataError, SettingsError, XlreproError
 from xlrepro.experiments import is_outdated, task
 from xlrepro.machine import resolve, visible_gpus
+from xlrepro.paths import supplied_dir
 from xlrepro.store import RecordStore, write_atomically
 from xlrepro.trials import Record, Trial, TrialContext, duration, make_record
 
@@ -112,6 +113,27 @@ def plan_trials(trials: Sequence[Trial], store: RecordStore, again: Collection[s
         else:
             reused.append(record)
     return Plan(tuple(pending), tuple(reused), frozenset(outdated))
+
+
+def check_supplied(trials: Sequence[Trial]) -> None:
+    """Check that the files that the user supplies for trials are there.
+
+    Raises:
+        DataError: naming all that are missing, in one line.
+    """
+    missing: dict[str, None] = {}
+    for key in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
+        if not task(key[0]).settings:  # of a paper without YAML
+            continue
+        model = task(key[0]).model
+        if hasattr(model, "supplied"):
+            paths = model.model_validate_json(key[1]).supplied()
+            missing |= {p: None for p in paths if not (supplied_dir() / p).exists()}
+    if missing:
+        raise DataError(
+            f"{len(missing)} of the files that you supply are not in {supplied_dir()}: "
+            f"{', '.join(missing)}; put them there, or set XLREPRO_SUPPLIED"
+        )
 
 
 @dataclass(frozen=True)
@@ -224,6 +246,8 @@ def run_trials(
     summary = RunSummary(reused=list(plan.reused))
     if plan.pending:
         store.check_writable()
+        if not scheduler:
+            check_supplied(plan.pending)
         with _interrupts() as came, Progress(len(plan.pending), progress) as display:
             try:
                 with (

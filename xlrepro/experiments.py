@@ -502,16 +502,23 @@ class Experiment:
             )
         chosen: dict[str, None] = {}
         for name in names:
-            hits = [
-                s.identifier
-                for s in self.systems
-                if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
-            ]
-            if not hits:
-                known = ", ".join(self.rows)
-                raise SettingsError(f"{self.key} has no system {name!r}; it has: {known}")
+            hits = self._hits(name)  # a name may have a comma in it; else it parts names
+            for part in () if hits else name.split(","):
+                if not (found := self._hits(part.strip())):
+                    known = ", ".join(self.rows)
+                    raise SettingsError(
+                        f"{self.key} has no system {part.strip()!r}; it has: {known}"
+                    )
+                hits += found
             chosen |= dict.fromkeys(hits)
         return tuple(chosen)
+
+    def _hits(self, name: str) -> list[str]:
+        return [
+            s.identifier
+            for s in self.systems
+            if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
+        ]
 
     def _check_profile(self, profile: str) -> None:
         if profile not in self.profiles:

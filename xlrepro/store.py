@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -76,13 +76,14 @@ class RecordStore:
         return self.root.parent / "scratch"
 
     def get(self, trial: Trial | Record) -> Record | None:
-        """Return a trial's record: the newer of the one made here and the published one.
+        """Return a trial's record: the newest of those made here and published.
+
+        Where there is none of its version, one of another version, which is outdated.
 
         A broken file is named in a warning and counts as no record.
         """
         published = self._lines(self.published_path(trial.experiment, trial.profile))
-        copies = [r for r in published if r.key == trial.key]
-        return _newest([*copies, *self._local(self.path(trial.key))]).get(trial.key)
+        return _newest([*published, *self._local(self.path(trial.key))]).get(_place(trial))
 
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
         """Return all records, outdated ones too, by (experiment, profile, systems, seed, key)."""
@@ -159,7 +160,7 @@ class RecordStore:
         path = self.published_path(experiment, profile)
         with locked(path):
             known = _read_whole(path)
-            kept = [record for key, record in known.items() if key not in keys]
+            kept = [record for record in known.values() if record.key not in keys]
             if len(kept) < len(known):
                 _write(path, kept)
         return len(known) - len(kept)
@@ -222,14 +223,23 @@ def _order(record: Record) -> tuple[tuple[str, ...], int, str]:
     return record.systems, record.seed, record.key
 
 
-def _newest(records: Iterable[Record]) -> dict[str, Record]:
-    """Return the newest record of each key."""
-    by_key: dict[str, Record] = {}
+def _newest(records: Iterable[Record]) -> dict[Trial, Record]:
+    """Return the newest record of each trial, of its task's latest version."""
+    by_trial: dict[Trial, Record] = {}
     for record in records:
-        known = by_key.get(record.key)
-        if known is None or record.started > known.started:
-            by_key[record.key] = record
-    return by_key
+        known = by_trial.get(_place(record))
+        if known is None or _age(record) > _age(known):
+            by_trial[_place(record)] = record
+    return by_trial
+
+
+def _place(trial: Trial | Record) -> Trial:
+    """Return a trial without the version of its task: records of others are outdated, not more."""
+    return replace(trial.trial if isinstance(trial, Record) else trial, version=0)
+
+
+def _age(record: Record) -> tuple[int, str]:
+    return record.version, record.started
 
 
 def _publish(path: Path, records: Iterable[Record]) -> PublishedFile:
@@ -237,14 +247,14 @@ def _publish(path: Path, records: Iterable[Record]) -> PublishedFile:
         known = _read_whole(path)
         added = replaced = kept = 0
         for record in records:
-            old = known.get(record.key)
-            if old is not None and record.started <= old.started:
+            old = known.get(_place(record))
+            if old is not None and _age(record) <= _age(old):
                 continue
             if old is not None and old.git.commit and not record.git.commit:
                 kept += 1
                 continue
             added, replaced = added + (old is None), replaced + (old is not None)
-            known[record.key] = record
+            known[_place(record)] = record
         if added or replaced:
             _write(path, known.values())
     dirty = sum(record.git.dirty is not False for record in known.values())
@@ -256,8 +266,8 @@ def _write(path: Path, records: Iterable[Record]) -> None:
     write_atomically(path, "".join(lines))
 
 
-def _read_whole(path: Path) -> dict[str, Record]:
-    """Return the records of a published file by key; none if it is not there.
+def _read_whole(path: Path) -> dict[Trial, Record]:
+    """Return the records of a published file by trial; none if it is not there.
 
     Raises:
         StoreError: if it cannot be read or one of its lines is broken.

@@ -111,12 +111,31 @@ def describe(error: "ValidationError") -> str:
     return " ".join(f"{where}: {first['msg'].removeprefix('Value error, ')}".split())
 
 
+class _Words:
+    """Of the booleans of YAML 1.1 only true and false: ``no`` is Norwegian, ``off`` a word."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [
+            (tag, re.compile("true|True|TRUE|false|False|FALSE") if tag.endswith(":bool") else rule)
+            for tag, rule in resolvers
+        ]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+class _Safe(_Words, yaml.SafeLoader):
+    """PyYAML's own parser."""
+
+
+class _Fast(_Words, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The parser of C, where PyYAML has it."""
+
+
 def _loader(text: str) -> Any:
     """Return the C loader, ten times as fast, unless the text may be too deep for it."""
     # Each level opens a bracket, or stands at least a column further right.
     levels = text.count("[") + text.count("{") + max(map(len, text.splitlines()), default=0)
-    fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return fast if levels < SAFE_FOR_C else yaml.SafeLoader
+    return _Fast if levels < SAFE_FOR_C else _Safe
 
 
 def _reason(error: Exception) -> str:
