@@ -1,26 +1,19 @@
 """What a page answers, in sentences computed from records: claims, the main difference, cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from fnmatch import fnmatchcase
+from statistics import fmean
 
 from xlrepro.evidence.catalog import Difference, load_catalog
-from xlrepro.evidence.claims.files import Claim
-from xlrepro.evidence.claims.judging import FAILS, HOLDS, UNDECIDED, ClaimVerdict, status_counts
-from xlrepro.evidence.compare import (
-    ABOVE,
-    BELOW,
-    WITHIN,
-    compared_rows,
-    unit_factor,
-    verdict_counts,
-)
-from xlrepro.evidence.deviations import Deviation, deviation_anchor, weighing_most
+from xlrepro.evidence.claims import NOT_RUN, ON_OURS, Claim, ClaimVerdict, status_counts
+from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN, compared_rows, unit_factor, verdict_counts
+from xlrepro.evidence.deviations import Deviation, major_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.tables.table import in_words, minus, number
-from xlrepro.evidence.view import View
-from xlrepro.trials.record import Record
+from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
+from xlrepro.evidence.text import in_words, minus, number
+from xlrepro.trials import Record
 
 MEANING = {
     "smoke": "smoke: shows that the code runs, not evidence",
@@ -29,22 +22,17 @@ MEANING = {
 }
 NO_RECORDS = "Nothing has been run on real data yet: what follows is the paper's own"
 DECIMALS = {"points": 1, "perplexity": 1}  # of a difference; 3 for fractions and the like
-VERBS = {  # of one claim, of several
-    HOLDS: ("holds", "hold"),
-    FAILS: ("fails", "fail"),
-    UNDECIDED: ("is undecided", "are undecided"),
-}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back on a page; as text a line without its numbers.
+    """What was found on a page; as text a line without its numbers.
 
     Attributes:
         title: which page, at which profile.
         headline: the verdict in a few words.
         sentences: plain text, computed.
-        why: the deviations that weigh most, so that numbers may differ for them.
+        why: the deviations of major weight, so that numbers may differ for them.
         cost: what is behind it.
     """
 
@@ -54,25 +42,58 @@ class Answer:
     why: tuple[Deviation, ...]
     cost: str
 
-    def _repr_html_(self) -> str:
-        paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
-        links = "; ".join(
-            f'<a href="#{deviation_anchor(d.id)}">{escape(d.title)}</a>' for d in self.why
-        )
-        why = f"<p>Why it may differ: {links}.</p>" if links else ""
-        return (
-            f'<p class="xl-headline"><strong>{escape(self.headline)}</strong></p>{paragraphs}{why}'
-            f'<p class="xl-cost">{escape(self.cost)}</p>'
-        )
-
     def __repr__(self) -> str:
         return f"{self.title}: {len(self.sentences)} sentences computed from records"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The main difference of a page: the mean over its columns, and those most for and against it.
+
+    Attributes:
+        ours: the mean over the columns that both systems have, paired by seed; ``None``: not run.
+        columns: those columns, of ours.
+        reported: the paper's mean over the same columns; ``None`` where it does not print them.
+        unit: of both.
+        ends: the columns most for and most against the first system, where there are several.
+    """
+
+    ours: ReproducedCell | None
+    columns: tuple[str, ...]
+    reported: float | None
+    unit: str
+    ends: tuple[ReproducedCell, ...] = ()
+
+
+def gap_of(view: View, main: Difference) -> Gap:
+    """Return a page's main difference, over all columns that its pattern names."""
+    entry, reported = load_catalog().experiment(view.experiment), load_reported()
+    left_out = {*entry.source_columns, *entry.average_columns} * ("*" in main.column)
+    printed = [c for c in reported.columns(view.experiment) or view.columns
+               if fnmatchcase(c, main.column) and c not in left_out]  # fmt: skip
+    pairs = [(c, entry.column_at(view.profile, c)) for c in printed or [main.column]]
+    gaps = [(theirs, gap) for theirs, ours in pairs
+            if (gap := view.difference(main.first, main.second, ours))]  # fmt: skip
+    both = [
+        [reported.get(view.experiment, entry.reference(s), c) for s in (main.first, main.second)]
+        for c in ([theirs for theirs, _ in gaps] or printed)
+    ]
+    known = [[cell.value for cell in pair if cell is not None and cell.value is not None]
+             for pair in both]  # fmt: skip
+    units = [cell.unit for pair in both for cell in pair if cell] + [g.unit for _, g in gaps]
+    unit = units[0] if units else ""
+    theirs = fmean(a - b for a, b in known) if known and all(len(k) == 2 for k in known) else None
+    cells = [gap for _, gap in gaps]
+    ours = joined_cell(cells, fmean, main.first, main.column) if cells else None
+    ranked = sorted(cells, key=lambda cell: -cell.mean)
+    ends = (ranked[0], ranked[-1]) if len(ranked) > 1 else ()
+    return Gap(ours, tuple(c.column for c in cells), theirs, unit, ends)
 
 
 def answer(
     view: View, judged: Sequence[tuple[Claim, ClaimVerdict]], records: Sequence[Record]
 ) -> Answer:
-    """Return what came back on a page: a headline, two or three sentences, and what it cost.
+    """Return what was found on a page: a headline, a few sentences, and what it cost.
 
     Args:
         view: the page's cells at its most telling profile.
@@ -84,67 +105,51 @@ def answer(
     if view.profile == "smoke":
         theirs = (printed_sentence(view, main),) if main else ()
         return Answer(title, NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
-    headline = headline_of(view, main, judged)
     if main:
+        headline = headline_of(view, main)
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
     else:
-        lines = cells_sentence(verdict_counts(row["verdict"] for row in compared_rows(view)))
-        if lines and not entry.main_claim:  # printed numbers that can be judged are the question
-            headline = lines.pop()
-    counted = claims_sentence([verdict for _, verdict in judged])
-    lines += [counted] if judged and headline != counted else []
+        lines = cells_sentence([row["verdict"] for row in compared_rows(view)])
+        headline = _main_claim(entry.main_claim, judged) or (lines.pop() if lines else entry.title)
+    counted = [verdict for claim, verdict in judged if claim.counted]
+    lines += [claims_sentence(counted)] if counted else []
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
-    why = () if entry.ours else tuple(weighing_most(view.experiment, view.profile)[:2])
+    why = () if entry.ours else tuple(major_deviations(view.experiment, view.profile)[:2])
     return Answer(title, headline, tuple(lines), why, cost)
 
 
-def headline_of(
-    view: View, main: Difference | None, judged: Sequence[tuple[Claim, ClaimVerdict]] = ()
-) -> str:
-    """Return the verdict on the main difference: its direction beside the paper's.
+def _main_claim(chosen: str, judged: Sequence[tuple[Claim, ClaimVerdict]]) -> str:
+    said = (f"{v.status.capitalize()}: {c.text}" for c, v in judged if c.id == chosen)
+    return next(said, "")
 
-    A page without one says what became of its main claim, or counts its claims.
-    """
-    if main is None:
-        chosen = load_catalog().experiment(view.experiment).main_claim
-        for claim, verdict in judged:
-            if claim.id == chosen:
-                return f"{verdict.status.capitalize()}: {claim.text}"
-        return claims_sentence([v for _, v in judged]) if judged else "Numbers of ours"
-    pair = view.difference(main.first, main.second, _column(view, main))
-    if pair is None:
+
+def headline_of(view: View, main: Difference) -> str:
+    """Return the direction of the main difference beside the paper's."""
+    gap = gap_of(view, main)
+    if gap.ours is None:
         return "The main difference was not run"
-    if pair.interval is None:
+    if gap.ours.interval is None:
         return "One seed: a direction, without an interval"
-    sign, (theirs, _) = pair.interval.sign, _printed(view, main)
-    if {sign} != {sign, *_signs(view)}:
-        return "It depends: the differences below have different signs"
-    if sign == "0":
-        return "No difference is shown: the interval includes 0"
-    if theirs is None:
+    if gap.ours.interval.sign == "0":
+        return "No significant difference (95 % CI)"
+    sign = gap.ours.interval.sign
+    if gap.reported is None:
         return f"{main.first.partition(':')[2]} scores {'higher' if sign == '+' else 'lower'}"
-    same = (theirs > 0) == (sign == "+")
-    return "The same direction as in the paper" if same else "The other way round than in the paper"
+    same = (gap.reported > 0) == (sign == "+")
+    return f"Significant, {'in the same direction as' if same else 'opposite to what'} the paper" + (
+        "" if same else " reports"
+    )
 
 
-def _signs(view: View) -> list[str]:
-    """Return the signs of what is contrasted with the main difference, where it has an interval."""
-    contrasts = load_catalog().experiment(view.experiment).contrasts
-    pairs = [view.difference(c.first, c.second, c.column) for c in contrasts]
-    return [pair.interval.sign for pair in pairs if pair and pair.interval]
-
-
-def cells_sentence(counts: Mapping[str, int]) -> list[str]:
-    """Return how the cells that can be judged lie beside the paper's; [] where there is none.
-
-    Args:
-        counts: verdict -> cells.
+def cells_sentence(verdicts: Sequence[str]) -> list[str]:
+    """Return how the cells that can be compared lie beside the paper's; [] where there is none.
 
     Example:
-        >>> cells_sentence({"within": 31, "above": 1, "below": 0, "not run": 5})
-        ['Of 32 cells 31 are within the interval, 1 above, 0 below the paper.']
+        >>> cells_sentence(["within", "within", "above", "not run"])
+        ['Of 3 cells 2 are within the interval, 1 above, 0 below the paper.']
     """
-    within, above, below = (counts.get(verdict, 0) for verdict in (WITHIN, ABOVE, BELOW))
+    counts = verdict_counts(verdicts)
+    within, above, below = (counts[verdict] for verdict in (WITHIN, ABOVE, BELOW))
     judged = within + above + below
     if not judged:
         return []
@@ -153,92 +158,66 @@ def cells_sentence(counts: Mapping[str, int]) -> list[str]:
 
 
 def claims_sentence(verdicts: Sequence[ClaimVerdict]) -> str:
-    """Return how many claims hold, fail, are undecided, and how many were not judged.
+    """Return how many of the authors' claims have each verdict.
 
     Example:
-        >>> claims_sentence([ClaimVerdict("holds"), ClaimVerdict("fails"), ClaimVerdict("fails")])
-        'Judged on these numbers, of 3 claims 1 holds, 2 fail.'
+        >>> claims_sentence([ClaimVerdict("replicates"), ClaimVerdict("not run")])
+        'Of 2 claims of the paper: 1 replicates, 1 not run.'
     """
     counts = status_counts(verdicts)
-    parts = [f"{counts[s]} {VERBS[s][counts[s] != 1]}" for s in VERBS if counts[s]]
-    rest = len(verdicts) - sum(counts[s] for s in VERBS)
-    parts += [f"{rest} {'was' if rest == 1 else 'were'} not judged"] if rest else []
+    parts = [f"{counts[s]} {s}" for s in ON_OURS if counts[s]]
     claims = f"{len(verdicts)} claim{'s' * (len(verdicts) != 1)}"
-    return f"Judged on these numbers, of {claims} {', '.join(parts)}."
+    return f"Of {claims} of the paper: {', '.join(parts) or NOT_RUN}."
 
 
 def difference_sentence(view: View, main: Difference) -> str:
     """Return the page's main difference with its interval, beside the paper's.
 
-    Example of one: "ORT − TRS (avg): +0.1 points, 0.0 to +0.2, five seeds; the paper: +9.6, outside
-    of it."
+    Example of one: "ORT − TRS (avg): +0.1 points (95 % CI 0.0 to +0.2, five seeds); the paper
+    reports +9.6, outside the interval."
     """
-    theirs, unit = _printed(view, main)
+    gap = gap_of(view, main)
+    unit = "points" if gap.unit == "percent" else gap.unit
     decimals = DECIMALS.get(unit, 3)
-    ours, ends = _ours(view, main, unit, decimals)
-    said = "" if theirs is None else f"; the paper: {number(theirs, decimals, True)}"
-    if theirs is not None and ends is not None:
-        said += ", inside of it" if ends[0] <= theirs <= ends[1] else ", outside of it"
-    return f"{_what(view, main, _column(view, main))}: {ours}{said}."
+    what = _what(view, main, gap)
+    if gap.ours is None:
+        said, ends = f"not run with the same seeds at {view.profile}", None
+    else:
+        factor = unit_factor(gap.ours.unit, gap.unit or gap.ours.unit)
+        size, interval = number(factor * gap.ours.mean, decimals, True), gap.ours.interval
+        ends = (factor * interval.low, factor * interval.high) if interval else None
+        seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(gap.ours.n))
+        span = " to ".join(number(e, decimals, True) for e in ends or ())
+        inner = f"95 % CI {span}, {seeds}" if ends else "one seed, so no interval"
+        said = f"{size} {unit}".rstrip() + f" ({inner})"
+    if gap.reported is not None:
+        said += f"; the paper reports {number(gap.reported, decimals, True)}"
+        if ends:
+            within = ends[0] <= gap.reported <= ends[1]
+            said += f", {'inside' if within else 'outside'} the interval"
+    if gap.ends:
+        each = ", ".join(f"{number(c.mean, decimals, True)} in {c.column}" for c in gap.ends)
+        said += f"; most for and most against it: {each}"
+    return f"{what}: {said}."
 
 
 def printed_sentence(view: View, main: Difference) -> str:
     """Return the paper's main difference alone, in the form of ours; empty where it has none."""
-    theirs, unit = _printed(view, main)
-    if theirs is None:
+    gap = gap_of(View(view.experiment, "reported", view.numbers), main)
+    if gap.reported is None:
         return ""
-    size = number(theirs, DECIMALS.get(unit, 3), True)
-    return f"{_what(view, main, main.column)}: the paper: {size} {unit}."
+    unit = "points" if gap.unit == "percent" else gap.unit
+    size = number(gap.reported, DECIMALS.get(unit, 3), True)
+    return f"{_what(view, main, gap)}: the paper reports {size} {unit}."
 
 
-def _what(view: View, main: Difference, ours: str) -> str:
-    column = ours if ours == main.column else f"{ours} for {main.column}"
-    if load_catalog().experiment(view.experiment).reference(main.first) != main.first:
+def _what(view: View, main: Difference, gap: Gap) -> str:
+    entry = load_catalog().experiment(view.experiment)
+    column = entry.column_at(view.profile, main.column)
+    if len(gap.columns) > 1 or "*" in main.column:
+        column = f"mean of {len(gap.columns)} columns" if gap.columns else "mean of the columns"
+    elif column != main.column:
+        column = f"{column} for {main.column}"
+    if entry.reference(main.first) != main.first:
         column += f", block {main.first.partition(':')[0]}"
     return f"{minus(main.first.partition(':')[2], main.second.partition(':')[2])} ({column})"
-
-
-def _column(view: View, main: Difference) -> str:
-    """Return the column of ours that answers: a stand-in's where it has the printed one's place."""
-    return load_catalog().experiment(view.experiment).column_at(view.profile, main.column)
-
-
-def _printed(view: View, main: Difference) -> tuple[float | None, str]:
-    """Return the paper's difference, ``None`` where it does not print both, and its unit.
-
-    Where the paper prints none the unit is ours.
-    """
-    reference, reported = load_catalog().experiment(view.experiment).reference, load_reported()
-    cells = [
-        reported.get(view.experiment, reference(system), main.column)
-        for system in (main.first, main.second)
-    ]
-    first = cells[0] or view.get(main.first, _column(view, main))
-    unit = "points" if first and first.unit == "percent" else first.unit if first else ""
-    values = [cell.value for cell in cells if cell is not None and cell.value is not None]
-    return values[0] - values[1] if len(values) == 2 else None, unit
-
-
-def _ours(
-    view: View, main: Difference, unit: str, decimals: int
-) -> tuple[str, tuple[float, float] | None]:
-    """Return our difference in the paper's unit, or why there is none; and its interval's ends."""
-    column = _column(view, main)
-    if None in [view.get(system, column) for system in (main.first, main.second)]:
-        return f"not run at {view.profile}", None
-    pair = view.difference(main.first, main.second, column)
-    if pair is None:
-        return "not run with the same seeds", None
-    factor = unit_factor(pair.unit, "percent" if unit == "points" else unit or pair.unit)
-    mean, interval = factor * pair.mean, pair.interval
-    if interval is None:
-        return (
-            f"{number(mean, decimals, True)} {unit}".rstrip() + ", one seed, so no interval",
-            None,
-        )
-    low, high = factor * interval.low, factor * interval.high
-    if not all(float(f"{end:.{decimals}f}") for end in (low, high)):
-        decimals += 1  # an end beside 0 shows on which side
-    size, *ends = (number(value, decimals, True) for value in (mean, low, high))
-    seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(pair.n))
-    return f"{f'{size} {unit}'.rstrip()}, {' to '.join(ends)}, {seeds}", (low, high)

@@ -1,5 +1,6 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,35 @@ class StandIn(Checked):
         return any(part in self.columns and part not in ours for part in printed.split("/"))
 
 
+class Need(Checked):
+    """A condition of a verdict: what must be so of the cells that a claim compares.
+
+    Attributes:
+        what: the condition in a few words, ``"senses form"``.
+        rows: systems that it is asked of; names may hold ``*``.
+        columns: likewise.
+        above: each cell must be significantly above this trivial baseline, in its unit.
+        stopped: share of trainings whose best epoch must not be the last one.
+        detail: path in a record's details whose mean must be at least or at most so much.
+        at_least: of the detail.
+        at_most: of the detail.
+    """
+
+    what: str
+    rows: tuple[str, ...] = ("*",)
+    columns: tuple[str, ...] = ("*",)
+    above: float | None = None
+    stopped: float | None = None
+    detail: str = ""
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def touches(self, system: str, column: str) -> bool:
+        """Tell whether it is asked of a cell."""
+        named = ((system, self.rows), (column, self.columns))
+        return all(any(fnmatchcase(name, each) for each in of) for name, of in named)
+
+
 class Difference(Checked):
     """Two systems whose difference in a column answers a page's question most directly."""
 
@@ -141,6 +171,8 @@ class CatalogEntry(Checked):
         differences: printed row -> the two rows that it is the difference of, the first less the
             second.
         seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
+        items: profile -> column (names may hold ``*``) -> items of its test set, where they are few.
+        conditions: profile -> what must be so for a verdict on its cells.
     """
 
     short: str = Field(max_length=26)
@@ -164,6 +196,8 @@ class CatalogEntry(Checked):
     main_claim: str = ""
     differences: dict[str, tuple[str, str]] = Field(default_factory=dict)
     seeds_of: str = ""
+    items: dict[str, dict[str, int]] = Field(default_factory=dict)
+    conditions: dict[str, tuple[Need, ...]] = Field(default_factory=dict)
 
     def counted_seeds(self, count: int | str) -> str:
         """Return so many seeds as words, with what they change where that is not everything."""

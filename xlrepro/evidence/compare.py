@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, load_catalog
 from xlrepro.evidence.reported import ReportedCell, load_reported
-from xlrepro.evidence.reproduced import ReproducedCell
-from xlrepro.evidence.view import View, joined_cell
-from xlrepro.trials.trial import PROFILES
+from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
+from xlrepro.trials import PROFILES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,30 +2,28 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from typing import Literal
+
+from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.claims.files import load_claims
-from xlrepro.evidence.tables.table import Link
 from xlrepro.paths import data_dir
-from xlrepro.trials.trial import PROFILES
 from xlrepro.yaml_files import read_model
 
 NOT_TESTED = "not tested"
+ID = r"[A-Z]{1,2}\d{2,3}"
 WEIGHTS = ("most", "some", "little")
 
 
 class Deviation(Checked):
     """A known difference between a paper and us. Field by field: ``deviations/word_order.yaml``."""
 
-    id: str
+    id: str = Field(pattern=ID)
     title: str
     experiments: tuple[str, ...]
     profiles: tuple[Literal["smoke", "open", "paper"], ...]
@@ -69,7 +67,7 @@ class Deviation(Checked):
 class Erratum(Checked):
     """A slip in a paper. Field by field: head of ``data/errata.yaml``."""
 
-    id: str
+    id: str = Field(pattern=ID)
     paper: str
     kind: Literal["claim", "number", "mark"]
     where: str
@@ -172,6 +170,8 @@ def load_errata() -> list[Erratum]:
     Raises:
         DataError: if one names a claim that its paper does not have.
     """
+    from xlrepro.evidence.claims import load_claims  # which reads deviations
+
     path = data_dir() / "errata.yaml"
     errata = read_errata(path)
     known = {(c.paper, c.id) for key in {e.paper for e in errata} for c in load_claims(key)}
@@ -192,90 +192,14 @@ def first_sentence(text: str) -> str:
     return f"{first[:-1]}." if first.endswith(";") else first
 
 
-def deviation_anchor(identifier: str) -> str:
-    """Return the id of a deviation's place on a page."""
-    return f"deviation-{identifier}"
-
-
-def deviation_link(deviation: Deviation, page: str = "") -> Link:
-    """Return a link by the deviation's id, bold if it weighs most.
-
-    Args:
-        deviation: where it leads.
-        page: that lists it, as seen from the link; its own page if empty.
-    """
-    href = f"{page}#{deviation_anchor(deviation.id)}"
-    return Link(deviation.id, href, deviation.title, deviation.weight == WEIGHTS[0])
-
-
-@dataclass(frozen=True)
-class DeviationList:
-    """Deviations as a list, most weighing first: each folds out; ``repr`` is a line.
-
-    Attributes:
-        about: what they are deviations of.
-        deviations: in the order of the list.
-        links: whether each links to the pages of its experiments; else these are one page's.
-        claims: id -> paper and claim of those that it touches, likewise linked.
-    """
-
-    about: str
-    deviations: tuple[Deviation, ...]
-    links: bool = False
-    claims: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return f"{self.about}: {len(self.deviations)} known deviations"
-
-    def _repr_html_(self) -> str:
-        items = "\n".join(self._item(deviation) for deviation in self.deviations)
-        return f'<ul class="xl-deviations">\n{items}\n</ul>' if items else "<p>None is known.</p>"
-
-    def _item(self, d: Deviation) -> str:
-        profiles = ", ".join(p for p in PROFILES if p in d.profiles)
-        weight = {"most": "weighs most; ", "little": "weighs little; "}.get(d.weight, "")
-        paper, here = first_sentence(d.paper), first_sentence(d.here)
-        folded = [("The paper", d.paper)] * (paper != d.paper)
-        folded += [("Here", d.here)] * (here != d.here)
-        folded += [("Why", d.why)] + [("Test", d.checked)] * bool(d.checked)
-        more = "".join(f"<p><b>{name}:</b> {escape(text)}</p>" for name, text in folded)
-        if self.links:
-            pages = ", ".join(f'<a href="{e}.html">{e}</a>{_only(d, e)}' for e in d.experiments)
-            more += f"<p><b>Touches:</b> {pages}</p>"
-        elif cells := _only(d, self.about):
-            more += f"<p><b>Touches here:</b>{cells}</p>"
-        if touched := self.claims.get(d.id):
-            claims = " ".join(f'<a href="{p}/claims.html#{c}">{c}</a>' for p, c in touched)
-            more += f"<p><b>Claims:</b> {claims}</p>"
-        return (
-            f'<li id="{deviation_anchor(d.id)}"><details><summary><b>{escape(d.title)}</b> '
-            f'<span class="xl-detail">{d.id}; {weight}at {profiles}</span>'
-            f"<span>{escape(paper)} → {escape(here)}</span> "
-            f"<span><i>Effect ({d.certainty}):</i> {escape(d.effect)}</span></summary>"
-            f"{more}</details></li>"
-        )
-
-
-def _only(deviation: Deviation, experiment: str) -> str:
-    """Return which rows and columns alone of an experiment it touches, as HTML; else nothing."""
-    parts = [f"{kind}s {', '.join(names)}" for kind, names in deviation.named(experiment).items()]
-    return f" ({escape('; '.join(parts))})" * bool(parts)
-
-
-def deviations_list(
-    experiment: str | None = None,
-    *,
-    profile: str | None = None,
-    claims: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-) -> DeviationList:
-    """Return the deviations of an experiment (all of them for ``None``), at one profile or all."""
+def deviations_by_weight(
+    experiment: str | None = None, profile: str | None = None
+) -> list[Deviation]:
+    """Return the deviations of an experiment (of all for ``None``), those of major weight first."""
     shown = [d for d in load_deviations(experiment) if profile is None or profile in d.profiles]
-    shown.sort(key=lambda d: WEIGHTS.index(d.weight))
-    about = experiment or "all experiments"
-    return DeviationList(about, tuple(shown), experiment is None, claims or {})
+    return sorted(shown, key=lambda d: WEIGHTS.index(d.weight))
 
 
-def weighing_most(experiment: str, profile: str) -> list[Deviation]:
-    """Return the deviations that weigh most on an experiment's numbers at a profile."""
-    deviations = deviations_list(experiment, profile=profile).deviations
-    return [d for d in deviations if d.weight == WEIGHTS[0]]
+def major_deviations(experiment: str, profile: str) -> list[Deviation]:
+    """Return the deviations of major weight on an experiment's numbers at a profile."""
+    return [d for d in deviations_by_weight(experiment, profile) if d.weight == WEIGHTS[0]]

@@ -1,14 +1,13 @@
-"""Where the numbers of a page come from: its records, and what they cost."""
+"""Where the numbers of a page come from: what its records cost, how their trainings ended."""
 
-import math
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlrepro.evidence.tables.table import Entry, Table, enumerated, headings, number
+from xlrepro.evidence.text import enumerated
 from xlrepro.trials.durations import duration
-from xlrepro.trials.record import Record
+from xlrepro.trials import Record
 
 KEY_LENGTH = 10  # characters of a key that are shown
 
@@ -82,27 +81,34 @@ def _logs(details: Any) -> Iterator[dict[str, Any]]:
             yield from _logs(part)
 
 
-def trainings_sentence(records: Sequence[Record]) -> str:
-    """Return how the trainings behind records ended; a trial of several trainings counts each.
+def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
+    """Return, per training that chose an epoch by its dev score, the epochs after it, and patience.
 
-    Those that chose an epoch by their score on source dev are told: how many their patience
-    stopped, not a limit of epochs, and of how many the last epoch was the best, so that longer
-    training might have done better. Where the learning rate falls to zero it often is.
+    A trial of several trainings counts each.
     """
-    ends = [
+    return [
         (len(scores) - 1 - best, _patience(record.details))
         for record in records
         for details in _each_training(record.details)
         for name, several in details.items()
-        if name.startswith("dev_") and isinstance(several, list) and "best_epoch" in details
+        if name.startswith("dev") and isinstance(several, list) and "best_epoch" in details
         for best, scores in _pairs(details["best_epoch"], several)
     ]
+
+
+def trainings_sentence(records: Sequence[Record]) -> str:
+    """Return how the trainings behind records ended: by early stopping, or at their last epoch.
+
+    Where the last epoch was the best on dev, longer training might have done better; where the
+    learning rate falls to zero it often is.
+    """
+    ends = training_ends(records)
     if not ends:
         return ""
     stopped = sum(patience is not None and since >= patience for since, patience in ends)
     return (
-        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} stopped when dev improved no "
-        f"more; in {sum(since == 0 for since, _ in ends)} the last epoch was the best on dev."
+        f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} ended by early stopping; "
+        f"in {sum(since == 0 for since, _ in ends)} the last epoch was the best on dev."
     )
 
 
@@ -124,20 +130,6 @@ def _patience(details: dict[str, Any]) -> int | None:
     return next((part["patience"] for part in parts if "patience" in part), None)
 
 
-@dataclass(frozen=True)
-class Keys(Entry):
-    """The keys of the records of a row, each a place that a cell of the page leads to."""
-
-    keys: tuple[str, ...] = ()
-
-    def html(self, header: bool = False) -> str:
-        """Return the cell: each key by its first characters, the whole as its title."""
-        keys = " ".join(
-            f'<code id="{record_anchor(k)}" title="{k}">{k[:KEY_LENGTH]}</code>' for k in self.keys
-        )
-        return super().html(header).replace(">" + self.text + "<", f">{keys}<", 1)
-
-
 def command_of(records: Sequence[Record]) -> str:
     """Return the command that makes records of the same systems again, where they are trained."""
     first = records[0]
@@ -146,54 +138,4 @@ def command_of(records: Sequence[Record]) -> str:
     return (
         f"xlrepro run {first.trained_in or first.experiment} --profile {first.profile} "
         f"--systems {shlex.quote(systems)} --seeds {seeds} --again"
-    )
-
-
-def provenance_table(
-    records: Sequence[Record], *, standing: Callable[[Record], str] | None = None
-) -> Table:
-    """Render the records behind a page, those of the same systems and code in one row.
-
-    The caption has their total cost, each row the command that repeats it.
-    """
-    if standing is None:
-        from xlrepro.experiments import standing
-    groups: dict[tuple[Any, ...], list[Record]] = {}
-    for record in records:
-        code = (record.git.commit, record.git.dirty, standing(record))
-        place = (record.device, record.threads)
-        groups.setdefault((record.experiment, record.systems, *code, *place), []).append(record)
-    rows = [_group_row(of, group[-3]) for group, of in groups.items()]
-    names = ("records", "systems", "seeds", "commit", "code", "device", "wall time", "tokens/s",
-             "peak GiB", "started (UTC)")  # fmt: skip
-    numeric = ("wall time", "tokens/s", "peak GiB")
-    caption = f"Records behind this page. Total: {total_cost(records)}. "
-    caption = (caption + trainings_sentence(records)).rstrip()
-    head, summary = headings(*names, numeric=numeric), f"{len(records)} records"
-    return Table(caption, head, tuple(rows), summary).dense()
-
-
-def _group_row(records: Sequence[Record], standing: str) -> tuple[Entry, ...]:
-    first, keys = records[0], tuple(r.key for r in records)
-    rates = [r.training_tokens_per_second for r in records]
-    rate = math.fsum(known) / len(known) if (known := [r for r in rates if r]) else None
-    wall, peak = sum(r.wall_seconds for r in records), max(r.peak_memory_bytes for r in records)
-    commit = (first.git.commit or "none")[:KEY_LENGTH]
-    started = min(r.started for r in records)
-    return (
-        Keys(" ".join(k[:KEY_LENGTH] for k in keys), keys=keys),
-        Entry(", ".join(first.systems), command_of(records)),
-        Entry(", ".join(str(seed) for seed in sorted({r.seed for r in records}))),
-        Entry(
-            commit,
-            "changed sources" if first.git.dirty else "",
-            title=first.git.commit or "",
-            code=True,
-        ),
-        Entry(standing),
-        Entry(first.device, f"{first.threads} thread{'s' * (first.threads != 1)}"),
-        Entry(duration(wall), sort=wall),
-        Entry(number(rate, 0), sort=rate),
-        Entry(number(peak / 2**30), sort=peak),
-        Entry(started[:16].replace("T", " ")),
     )

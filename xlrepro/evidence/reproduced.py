@@ -7,17 +7,24 @@ distributed scores. One seed has no interval.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING
 
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.reported import load_reported
+from xlrepro.trials import Record
+from xlrepro.trials import Cell
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVEL = 0.95
-# Of Student's t at 1, 2, 3 and 4 degrees of freedom, as scipy gives them: importing it takes
-# longer than all intervals of a command.
-QUANTILES = (12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934)
+AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 Address = tuple[str, str, str, str]  # experiment, profile, system, column
+Pair = tuple[str, str, "ReproducedCell"]  # two systems, and the first minus the second
 
 
 @dataclass(frozen=True)
@@ -55,20 +62,12 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None
     n = len(values)
     if n < 2:
         return None
-    mean = math.fsum(values) / n
-    spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = _quantile(n - 1, level) * spread / math.sqrt(n)
-    return Interval(mean - half, mean + half)
-
-
-@cache
-def _quantile(freedom: int, level: float) -> float:
-    """Return where ``level`` of Student's t lies between it and its negative."""
-    if level == LEVEL and freedom <= len(QUANTILES):
-        return QUANTILES[freedom - 1]
     from scipy.special import stdtrit  # a second less to import than scipy.stats
 
-    return float(stdtrit(freedom, 0.5 + level / 2))
+    mean = math.fsum(values) / n
+    spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * spread / math.sqrt(n)
+    return Interval(mean - half, mean + half)
 
 
 @dataclass(frozen=True)
@@ -118,9 +117,12 @@ class ReproducedCell:
 
 
 class ReproducedNumbers:
-    """All reproduced cells, by (experiment, profile, system, column)."""
+    """All reproduced cells, by (experiment, profile, system, column), and their records."""
 
-    def __init__(self, cells: Iterable[ReproducedCell]) -> None:
+    def __init__(self, cells: Iterable[ReproducedCell], records: Iterable[Record] = ()) -> None:
+        self.records: dict[tuple[str, str], list[Record]] = {}
+        for record in records:
+            self.records.setdefault((record.experiment, record.profile), []).append(record)
         self._by_place: dict[tuple[str, str], dict[tuple[str, str], ReproducedCell]] = {}
         for cell in cells:
             place = self._by_place.setdefault((cell.experiment, cell.profile), {})
@@ -160,7 +162,8 @@ def gather(
         for cell in record.cells:
             address = (record.experiment, record.profile, cell.system, cell.column)
             chosen.setdefault(address, {})[record.seed] = (record, cell, old)
-    return ReproducedNumbers(_join(address, filled) for address, filled in chosen.items())
+    cells = (_join(address, filled) for address, filled in chosen.items())
+    return ReproducedNumbers(cells, [record for record, _ in known])
 
 
 def _join(address: Address, filled: dict[int, tuple[Record, Cell, bool]]) -> ReproducedCell:
@@ -176,3 +179,149 @@ def _join(address: Address, filled: dict[int, tuple[Record, Cell, bool]]) -> Rep
         stale=any(stale),
         mixed=any(record.settings != records[0].settings for record in records),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An experiment's reproduced cells at a profile: what figures, tables and sentences take.
+
+    Attributes:
+        experiment: ``"word_order/table2"``.
+        profile: ``"open"``.
+        numbers: the reproduced cells, others' among them.
+    """
+
+    experiment: str
+    profile: str
+    numbers: ReproducedNumbers
+
+    def get(self, system: str, column: str) -> ReproducedCell | None:
+        """Return a cell, or ``None`` where nobody ran it.
+
+        The average over targets that trials of one target each could not fill is made of theirs,
+        seed by seed.
+        """
+        cell = self.numbers.get(self.experiment, self.profile, system, column)
+        return self._average(system) if cell is None and column == AVERAGE else cell
+
+    def _average(self, system: str) -> ReproducedCell | None:
+        entry = load_catalog().experiments.get(self.experiment)
+        if entry is None or AVERAGE not in entry.average_columns:
+            return None
+        left_out = {*entry.source_columns, *entry.average_columns}
+        targets = [
+            cell.column
+            for cell in load_reported().cells(self.experiment)
+            if cell.system == entry.reference(system)
+            and cell.printed
+            and cell.column not in left_out
+        ]
+        cells = [self.numbers.get(self.experiment, self.profile, system, t) for t in targets]
+        return joined_cell(cells, fmean, system, AVERAGE)
+
+    def mean(self, system: str, column: str) -> float:
+        """Return a cell's mean over seeds; NaN where nobody ran it."""
+        cell = self.get(system, column)
+        return cell.mean if cell else math.nan
+
+    @cached_property
+    def cells(self) -> list[ReproducedCell]:
+        """Its cells, in the order of the records."""
+        return self.numbers.cells(self.experiment, self.profile)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The systems that have a cell."""
+        return list(dict.fromkeys(cell.system for cell in self.cells))
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns that have a cell."""
+        return list(dict.fromkeys(cell.column for cell in self.cells))
+
+    def of(self, system: str) -> list[ReproducedCell]:
+        """Return the cells of one system."""
+        return [cell for cell in self.cells if cell.system == system]
+
+    def difference(self, first: str, second: str, column: str) -> ReproducedCell | None:
+        """Return ``first`` minus ``second``, paired by seed; ``None`` where they share no seed.
+
+        Pairing takes out what the two runs of a seed share.
+        """
+        sides = [self.get(system, column) for system in (first, second)]
+        return joined_cell(sides, lambda values: values[0] - values[1], first, column)
+
+
+def joined_cell(
+    parts: Sequence[ReproducedCell | None],
+    value: Callable[[Sequence[float]], float],
+    system: str,
+    column: str,
+) -> ReproducedCell | None:
+    """Return one cell made of several, seed by seed; ``None`` where no seed has them all.
+
+    Args:
+        parts: of one experiment and profile; ``None``: one that nobody ran.
+        value: of a seed's values, in the order of the parts.
+        system: the row where the new cell stands.
+        column: its column.
+    """
+    cells = [cell for cell in parts if cell is not None]
+    seeds = sorted(set.intersection(*(set(c.seeds) for c in cells))) if cells else []
+    if not seeds or len(cells) < len(parts):
+        return None
+    by_seed = [dict(zip(c.seeds, c.values)) for c in cells]
+    keys = dict(zip(cells[0].seeds, cells[0].keys))
+    return replace(
+        cells[0],
+        system=system,
+        column=column,
+        seeds=tuple(seeds),
+        values=tuple(value([v[s] for v in by_seed]) for s in seeds),
+        keys=tuple(keys[s] for s in seeds),
+        stale=any(c.stale for c in cells),
+        mixed=any(c.mixed for c in cells),
+    )
+
+
+def paired_differences(
+    view: View, first: str, second: str, columns: Sequence[str] | None = None
+) -> "pd.DataFrame":
+    """Compare two systems seed by seed: ``first`` minus ``second``, with a t interval.
+
+    Args:
+        view: reproduced cells.
+        first: identifier of the one system, ``"word:ORT"``.
+        second: of the other, ``"word:TRS"``.
+        columns: which columns; ``None``: all that both have from one seed.
+
+    Returns:
+        Per column: ``column``, ``mean``, ``low``, ``high`` (missing for one seed), ``n``,
+        ``seeds``, ``values`` (one difference per seed), ``first`` (its mean over those seeds); and
+        ``sign``: ``"+"`` or ``"-"`` where the interval leaves out 0, else ``"0"``.
+
+    Raises:
+        SettingsError: if the two share no seed in a column that was asked for.
+    """
+    import pandas as pd
+
+    names = ["column", "mean", "low", "high", "n", "sign", "seeds", "values", "first"]
+    rows = []
+    for column in columns or shared_columns(view, first, second):
+        pair, one = view.difference(first, second, column), view.get(first, column)
+        if pair is None or one is None:
+            raise SettingsError(
+                f"{view.experiment} {view.profile}: {first} and {second} share no seed in column "
+                f"{column}; run both with the same seeds"
+            )
+        ends = pair.interval or Interval(math.nan, math.nan)
+        value = dict(zip(one.seeds, one.values))
+        mean = sum(value[seed] for seed in pair.seeds) / pair.n
+        rows.append((column, pair.mean, ends.low, ends.high, pair.n, ends.sign, pair.seeds,
+                     pair.values, mean))  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def shared_columns(view: View, first: str, second: str) -> list[str]:
+    """Return the columns in which two systems have a seed in common, in the first one's order."""
+    return [c.column for c in view.of(first) if view.difference(first, second, c.column)]
