@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table as RichTable
 
-    from xlrepro.evidence.claims.judging import ClaimVerdict
+    from xlrepro.evidence.claims import ClaimVerdict
 
 STYLES = {
-    "within": "green", "holds": "green", "above": "yellow", "below": "yellow",
-    "undecided": "yellow", "fails": "red", "not run": "red", "not here": "dim",
-    "quoted": "dim",
+    "within": "green", "replicates": "green", "consistent": "green", "above": "yellow",
+    "below": "yellow", "inconclusive": "yellow", "contradicts": "red", "inconsistent": "red",
+    "no effect": "red", "not run": "red", "not here": "dim", "quoted": "dim",
+    "not testable here": "dim", "not checkable": "dim",
 }  # fmt: skip
 
 Profile = Annotated[str, typer.Option(help="smoke, open or paper.")]
@@ -30,8 +31,7 @@ def status(experiments: Keys = None, profile: Profile = "open", as_json: AsJson 
     """
     from xlrepro.evidence.catalog import load_catalog
     from xlrepro.evidence.compare import compare, compared_rows
-    from xlrepro.evidence.reproduced import gather
-    from xlrepro.evidence.view import View
+    from xlrepro.evidence.reproduced import View, gather
     from xlrepro.experiments import (
         all_experiments,
         is_outdated,
@@ -97,16 +97,16 @@ def _overview(
 def _cells_table(frame: "pd.DataFrame") -> "RichTable":
     from rich.text import Text
 
-    from xlrepro.evidence.tables.cells import cells_table
+    from xlrepro.pages.tables import cells_table
 
     plain = cells_table(frame)
     table = _table(plain.summary)
-    for heading in plain.headings:
-        short = heading.text != "note"
-        justify = "right" if heading.numeric else "left"
-        table.add_column(heading.text, justify=justify, no_wrap=short)  # type: ignore[arg-type]
-    for row in plain.rows:
-        table.add_row(*(Text(e.text, style=STYLES.get(e.verdict, "")) for e in row))
+    for head, numeric in plain.heads:
+        table.add_column(
+            head.text, justify="right" if numeric else "left", no_wrap=head.text != "note"
+        )
+    for row in plain.body:
+        table.add_row(*(Text(cell.text, style=STYLES.get(cell.kind, "")) for cell, _ in row))
     return table
 
 
@@ -117,9 +117,7 @@ def claims(
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims.files import load_claims
-    from xlrepro.evidence.claims.judging import Judge, judge_all
-    from xlrepro.evidence.claims.table import conditions_of
+    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
     from xlrepro.experiments import own_numbers
     from xlrepro.store import RecordStore
 
@@ -149,7 +147,8 @@ def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
         "n": verdict.n,
         "seeds_true": verdict.alone,
         "decidable": verdict.decidable,
-        "compared": [{"text": c.text, "true": c.true} for c in verdict.compared],
+        "power": verdict.power,
+        "compared": [{"text": text, "true": so} for text, so in verdict.compared],
         "missing": list(verdict.missing),
         "note": verdict.note,
     }
@@ -171,11 +170,13 @@ def _claims_table(content: list[dict[str, Any]]) -> "RichTable":
             more = f" {100 * share:.0f} %" if share is not None and verdict["n"] else ""
             cells.append(Text(said + more, style=STYLES.get(said, "")))
         table.add_row(*cells)
+    from xlrepro.evidence.claims import STATUSES
+
+    own = [row for row in content if row["kind"] == "text"]
     counts = [
-        f"{label}: {sum(1 for r in content if (r['verdicts'].get(label) or {}).get('status') == s)}"
-        f" {s}"
+        f"{label}: {sum((r['verdicts'].get(label) or {}).get('status') == s for r in own)} {s}"
         for label in labels
-        for s in ("holds", "fails", "undecided", "not run", "not evaluable")
+        for s in STATUSES
     ]
-    table.caption = ", ".join(c for c in counts if ": 0 " not in c)
+    table.caption = "Of the authors' sentences: " + ", ".join(c for c in counts if ": 0 " not in c)
     return table

@@ -7,7 +7,14 @@ from statistics import fmean
 
 from xlrepro.evidence.catalog import Difference, load_catalog
 from xlrepro.evidence.claims import NOT_RUN, ON_OURS, Claim, ClaimVerdict, status_counts
-from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN, compared_rows, unit_factor, verdict_counts
+from xlrepro.evidence.compare import (
+    ABOVE,
+    BELOW,
+    WITHIN,
+    compared_rows,
+    unit_factor,
+    verdict_counts,
+)
 from xlrepro.evidence.deviations import Deviation, major_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
@@ -68,7 +75,8 @@ class Gap:
 def gap_of(view: View, main: Difference) -> Gap:
     """Return a page's main difference, over all columns that its pattern names."""
     entry, reported = load_catalog().experiment(view.experiment), load_reported()
-    left_out = {*entry.source_columns, *entry.average_columns} * ("*" in main.column)
+    pattern = "*" in main.column
+    left_out = {*entry.source_columns, *entry.average_columns} if pattern else set()
     printed = [c for c in reported.columns(view.experiment) or view.columns
                if fnmatchcase(c, main.column) and c not in left_out]  # fmt: skip
     pairs = [(c, entry.column_at(view.profile, c)) for c in printed or [main.column]]
@@ -136,8 +144,9 @@ def headline_of(view: View, main: Difference) -> str:
     if gap.reported is None:
         return f"{main.first.partition(':')[2]} scores {'higher' if sign == '+' else 'lower'}"
     same = (gap.reported > 0) == (sign == "+")
-    return f"Significant, {'in the same direction as' if same else 'opposite to what'} the paper" + (
-        "" if same else " reports"
+    return (
+        f"Significant, {'in the same direction as' if same else 'opposite to what'} the paper"
+        + ("" if same else " reports")
     )
 
 

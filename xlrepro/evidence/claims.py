@@ -614,7 +614,9 @@ class Judge:
         count, p = tests.languages_agree(true)
         side = p[0] if verdict.status == REPLICATES else p[1]
         if verdict.status != NO_EFFECT and side <= ALPHA:
-            notes.append(f"seeds are of {min(seeds_of)}; {count} languages, each trained once, agree")
+            notes.append(
+                f"seeds are of {min(seeds_of)}; {count} languages, each trained once, agree"
+            )
             return verdict
         notes.append(
             f"by {min(seeds_of)} alone it {_VERBS[verdict.status]}: one model each of {count} "
@@ -765,7 +767,10 @@ def touching(
     for experiment, system, column in judge.reads(claim) if claim.predicate else []:
         block, _, name = system.partition(":")
         blocks = judge.catalog.experiment(experiment).reference_blocks
-        stood_in = [system, *(f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block)]
+        stood_in = [
+            system,
+            *(f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block),
+        ]
         cells |= {(experiment, each, column) for each in stood_in}
     deviations = [
         d for d in known if {*profiles} & {*d.profiles} and any(d.touches(*cell) for cell in cells)

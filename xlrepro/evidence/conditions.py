@@ -63,7 +63,7 @@ def failed_conditions(
 def _missed(
     need: Need, cells: list[ReproducedCell], records: list[Record]
 ) -> tuple[str, float | None]:
-    """Return what to say where a condition is not met, and its value; ``None``: no record has it."""
+    """Return what to say where a condition is not met, and its value (``None``: unknown)."""
     systems = {c.system for c in cells}
     behind = [r for r in records if systems & {*r.systems}]
     if need.above is not None:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlrepro.evidence.text import enumerated
-from xlrepro.trials.durations import duration
-from xlrepro.trials import Record
+from xlrepro.trials import Record, duration
 
 KEY_LENGTH = 10  # characters of a key that are shown
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
-from xlrepro.trials import Record
-from xlrepro.trials import Cell
+from xlrepro.trials import Cell, Record
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,7 @@
 """What a notebook's code cells call: one page object with a method per section."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -39,10 +40,9 @@ from xlrepro.pages.tables import (
     render,
     run_table,
 )
-from xlrepro.trials.engine.running import check_call, run_trials
-from xlrepro.trials import Record
 from xlrepro.store import RecordStore
-from xlrepro.trials import PROFILES
+from xlrepro.trials import PROFILES, Record
+from xlrepro.trials.engine.running import check_call, run_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ class Page:
         return {p: own_records(self.key, p, self.store) for p in PROFILES}
 
     def records(self, profile: str | None = None) -> list[Record]:
-        """Return the records made with today's settings, at the most telling profile unless told."""
+        """Return the records of a profile; of the most telling one unless told."""
         return self._records[profile or self.view.profile]
 
     @cached_property
@@ -223,6 +223,9 @@ class Page:
 
     def _this_run(self, column: str | None = None) -> list[tuple[str, Any, bool]]:
         """Return this run beside the published numbers, in one column or all; [] before a run."""
+        published = {r.key for r in self.records()}
+        if self.profile == self.view.profile and {t.key for t in self._trials} <= published:
+            return []
         frame = compare(self.mine)
         if column is not None:
             frame = frame[frame["column"] == column]
@@ -419,17 +422,10 @@ def _missing(value: Any) -> bool:
 
 
 def _part(name: str, path: str) -> str | None:
-    """Return what stands for ``*``; ``None`` where a name is not at the path."""
-    given, wanted = name.split("."), path.split(".")
-    if len(given) < len(wanted) or (len(given) > len(wanted) and "*" not in wanted):
-        return None
-    if "*" not in wanted:
-        return "" if given == wanted else None
-    at = wanted.index("*")
-    after = len(wanted) - at - 1
-    if given[:at] != wanted[:at] or (after and given[-after:] != wanted[-after:]):
-        return None
-    return ".".join(given[at : len(given) - after])
+    """Return what stands for each ``*``; ``None`` where a name is not at the path."""
+    pattern = re.escape(path).replace(r"\*", "(.+?)")
+    found = re.fullmatch(pattern, name)
+    return ", ".join(found.groups()) if found else None
 
 
 def _joined(heading: str, values: Sequence[Any]) -> Any:

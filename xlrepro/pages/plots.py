@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,7 +200,8 @@ def dots(
             shift = 0.0 if single else 0.7 * ((i + 0.5) / len(looks) - 0.5)
             at = [labels.index(label) + shift for label in part["label"]]
             _points(axes, part, at, looks[str(name)], across=True)
-        axes.set_yticks(range(len(labels)), labels)
+        most = 40 if width > NARROW else 20
+        axes.set_yticks(range(len(labels)), ["\n".join(wrap(label, most)) for label in labels])
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlabel(unit)
         axes.set_title(title, loc="left", wrap=True)
@@ -308,7 +310,7 @@ def heat(table: "pd.DataFrame", title: str, *, unit: str, decimals: int = 2) -> 
         axes = drawing.add_subplot()
         sns.heatmap(
             table.astype(float), ax=axes, annot=True, fmt=f".{decimals}f", cmap="viridis",
-            cbar_kws={"label": unit}, annot_kws={"size": 8 if width > NARROW else 6}, linewidths=0.5,
+            cbar_kws={"label": unit}, annot_kws={"size": 8 if width > NARROW else 6}, lw=0.5,
         )  # fmt: skip
         axes.set(title=title, xlabel="", ylabel="")
         axes.tick_params(labelrotation=0)

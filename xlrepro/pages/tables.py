@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -39,9 +39,8 @@ from xlrepro.evidence.provenance import KEY_LENGTH, command_of, total_cost, trai
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import Pair
 from xlrepro.evidence.text import enumerated, in_words, minus, number
-from xlrepro.trials.durations import duration
-from xlrepro.trials import Record
-from xlrepro.trials import PROFILES
+from xlrepro.experiments import standing
+from xlrepro.trials import PROFILES, Record, duration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,7 +165,7 @@ class Table:
             for name, numeric in zip(names, self._numeric, strict=True)
         ]
 
-    @property
+    @cached_property
     def body(self) -> list[list[tuple[Cell, bool]]]:
         """The rows: cells, and whether each is of a column of numbers."""
         return [
@@ -174,7 +173,7 @@ class Table:
             for row in self.frame.itertuples(index=False)
         ]
 
-    @property
+    @cached_property
     def _numeric(self) -> list[bool]:
         columns = (self.frame.iloc[:, i] for i in range(self.frame.shape[1]))
         cells = [[as_cell(value) for value in column] for column in columns]
@@ -204,7 +203,7 @@ class Table:
 
 
 def as_cell(value: Any) -> Cell:
-    """Return what stands in a frame as a cell: a whole number as it is, others with two decimals."""
+    """Return a frame's value as a cell: a whole number as it is, others with two decimals."""
     if isinstance(value, Cell):
         return value
     if value is None or value != value:
@@ -566,7 +565,7 @@ class DeviationList:
         return f"{self.about}: {len(self.deviations)} known deviations"
 
     def _repr_html_(self) -> str:
-        return render("deviations", {"items": [self._item(d) for d in self.deviations]})
+        return render("deviations", [self._item(d) for d in self.deviations])
 
     def _item(self, d: Deviation) -> dict[str, Any]:
         paper, here = first_sentence(d.paper), first_sentence(d.here)

@@ -1,0 +1,53 @@
+"""What only the MAN-MoE paper's pages show: gates, and the sizes of corpora."""
+
+from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reproduced import View
+from xlrepro.pages.plots import Figure, heat
+from xlrepro.pages.tables import Cell, Table, framed
+
+COUNT = "count"  # the unit of the size of a corpus
+
+
+def gate_weights(view: View) -> Figure:
+    """Draw the average weight of each source's expert, less an equal share, a row per target.
+
+    A gate that cannot tell languages apart gives each expert its share: 0.
+
+    Args:
+        view: reproduced cells, fractions; a column is ``"target/source"``.
+    """
+    import pandas as pd
+
+    weights: dict[str, dict[str, float]] = {}
+    for system in view.systems:
+        for cell in view.of(system):
+            target, _, source = cell.column.partition("/")
+            weights.setdefault(f"{system.partition(':')[2]}, {target}", {})[source] = cell.mean
+    above = {row: {s: w - 1 / len(of) for s, w in of.items()} for row, of in weights.items()}
+    table = pd.DataFrame.from_dict(above, orient="index")
+    title = f"Average gate weight of each source's expert above chance ({view.profile})"
+    return heat(table, title, unit="weight − 1/sources", decimals=3)
+
+
+def corpus_sizes(view: View) -> Table:
+    """Return the sizes that the paper prints of its corpus, and ours below them.
+
+    Args:
+        view: reproduced cells; those that count are shown: a system is a language, a column
+            ``domain/split``.
+    """
+    sizes: dict[tuple[str, str, str], dict[str, Cell]] = {}
+    for printed in load_reported().cells(view.experiment, context=True):
+        domain, kind = (*printed.column.split("/"), "")[:2]
+        if printed.unit == COUNT:
+            entry = Cell(printed.printed, sort=printed.value, title=printed.source)
+            sizes.setdefault(("the paper", printed.name, domain), {})[kind] = entry
+    for cell in view.cells:
+        if cell.unit == COUNT:
+            domain, kind = cell.column.split("/")
+            whose = (f"here ({view.profile})", cell.system.partition(":")[2], domain)
+            sizes.setdefault(whose, {})[kind] = Cell(f"{cell.mean:.0f}", sort=cell.mean)
+    kinds = list(dict.fromkeys(kind for of in sizes.values() for kind in of))
+    rows = [[*of, *(counts.get(kind, "–") for kind in kinds)] for of, counts in sizes.items()]
+    caption = f"Sizes of the corpora, the paper's and ours ({view.profile})."
+    return Table(caption, framed(rows, "corpus", "language", "domain", *kinds))

@@ -1,1 +1,0 @@
-"""Figures and tables that only the MAN-MoE paper's pages need."""

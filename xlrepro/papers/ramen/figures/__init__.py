@@ -1,1 +1,0 @@
-"""Figures that only RAMEN's pages need."""

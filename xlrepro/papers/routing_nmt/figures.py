@@ -1,0 +1,163 @@
+"""What only the routing paper's pages show: use of blocks, gain by size, resampled test sets."""
+
+from collections.abc import Sequence
+from itertools import product
+from statistics import fmean
+
+import numpy as np
+
+from xlrepro.evidence.reproduced import View, t_interval
+from xlrepro.pages.plots import Figure, colours_of, heat, lines
+from xlrepro.pages.tables import Cell, Table, framed, number
+from xlrepro.papers.routing_nmt.block_chances import chances, chances_of_means, held
+from xlrepro.papers.routing_nmt.block_order import BLOCKS, FIGURE_TASKS, mean_usage
+from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
+from xlrepro.trials import Record
+
+PLAIN, SYSTEMS = "NMT", ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
+LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
+# Headings -> paths in the details of a record, for `page.details`.
+SIZES = {
+    "parameters": "parameters", "for translation": "parameters of translation",
+    "best epoch": "best_epoch", "BLEU of lines": "BLEU detokenised.test",
+}  # fmt: skip
+LEFT_OUT = {name: f"data.*.{name}" for name in
+            ("found", "overlapping", "repeated", "long", "train", "dev", "test")}  # fmt: skip
+
+
+def block_usage(view: View, source: str = "same") -> Figure:
+    """Draw each task's mean use of each shared block as a heat map, rows by pair.
+
+    Args:
+        view: reproduced cells; columns are ``pair/source/task/block``.
+        source: ``"same"``: the same English sentences with each task's tag; ``"own"``: the tasks'
+            own test sentences.
+    """
+    import pandas as pd
+
+    use: dict[str, dict[str, float]] = {}
+    for system, column in product(view.systems, view.columns):
+        pair, of, task, block = column.split("/")
+        if of == source and (cell := view.get(system, column)):
+            use.setdefault(f"{pair}, {task}", {})[f"block {block}"] = cell.mean
+    title = f"Use of the shared blocks by task, means over seeds ({view.profile})"
+    return heat(pd.DataFrame.from_dict(use, orient="index"), title, unit="percent", decimals=0)
+
+
+def chance_table(records: Sequence[Record], profile: str) -> Table:
+    """Set whether N05, N06, N07 hold in each pair's trials beside how often at random.
+
+    Args:
+        records: of routed systems, with ``details["usage"]``.
+        profile: that they were made at.
+    """
+    usages: dict[str, list[dict[str, list[float]]]] = {}
+    for record in sorted(records, key=lambda each: each.seed):
+        pair = record.details["settings"]["pair"]
+        usages.setdefault(pair, []).append(record.details["usage"]["same"])
+    rows, of_one = [], chances()
+    for (pair, of), name in product(usages.items(), of_one):
+        count = sum(held(usage)[name] for usage in of)
+        by_chance = (100 * of_one[name], 100 * chances_of_means(len(of))[name])
+        rows.append(
+            [f"{name}, {pair}", f"{count} of {len(of)}", str(held(mean_usage(of))[name]).lower(),
+             *(Cell(number(p, 0), sort=p) for p in by_chance)]
+        )  # fmt: skip
+    caption = (
+        f"The claims on the figure ({profile}): in how many trials some block (together: one order "
+        f"of the {BLOCKS} blocks) makes each hold, whether it is true of the mean over seeds, by "
+        "which the claims are judged, and how often each would be if all "
+        f"{len(FIGURE_TASKS)} tasks used the blocks at random."
+    )
+    names = ("claim, pair", "trials", "of the mean", "by chance in a trial, %", "of the mean, %")
+    return Table(caption, framed(rows, *names), f"{profile}: claims of the figure beside chance")
+
+
+def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record]]:
+    """Return the records of each pair and system by seed."""
+    rows: dict[tuple[str, str], dict[int, Record]] = {}
+    for record in records:
+        key = (record.details["settings"]["pair"], record.systems[0].partition(":")[2])
+        rows.setdefault(key, {})[record.seed] = record
+    return rows
+
+
+def _perplexity(record: Record) -> float:
+    return next(c.value for c in record.cells if c.column.endswith("/test/PPL"))
+
+
+def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
+    """Draw how much lower each multi-task system's perplexity is than NMT's, by training pairs.
+
+    Args:
+        records: of Table 1; seeds are paired.
+        profile: that they were made at.
+    """
+    rows, by_row = [], _by_row(records)
+    for (pair, system), ours in by_row.items():
+        plain = by_row.get((pair, PLAIN), {})
+        gains = [100 * (1 - _perplexity(r) / _perplexity(plain[s])) for s, r in ours.items()
+                 if s in plain]  # fmt: skip
+        if system != PLAIN and gains:
+            size = next(iter(ours.values())).details["data"]["translation"]["train"]
+            ends = t_interval(gains)
+            place = (ends.low, ends.high) if ends else (float("nan"),) * 2
+            rows.append((pair.split("-")[1], system, size, fmean(gains), *place))
+    frame = framed(sorted(rows, key=lambda row: row[2]), "panel", "series", "x", "value", "low",
+                   "high")  # fmt: skip
+    return lines(
+        frame, f"Perplexity on test below NMT's ({profile})", xlabel="training pairs",
+        ylabel="percent lower", log=True, known=colours_of("routing_nmt/table1", SYSTEMS),
+    )  # fmt: skip
+
+
+def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
+    """Compare the systems two by two on resampled test sets, seed by seed (Koehn 2004).
+
+    Comparisons in which neither mean reaches `LEAST_BLEU` are left out.
+    """
+    by_row, rows = _by_row(records), []
+    pairs = dict.fromkeys(pair for pair, _ in by_row)
+    compared = [(a, b) for a in SYSTEMS[::-1] for b in SYSTEMS[: SYSTEMS.index(a)]]
+    for pair, (first, second) in product(pairs, compared):
+        one, other = (by_row.get((pair, name), {}) for name in (first, second))
+        shared = [(_counts(one[s]), _counts(other[s])) for s in one if s in other]
+        scores = [[float(bleu_of(side.sum(0), True)) for side in both] for both in shared]
+        if not shared or max(map(fmean, zip(*scores))) < LEAST_BLEU:
+            continue
+        lows, highs, shares = zip(*(paired_bootstrap(a, b) for a, b in shared), strict=True)
+        surely = (sum(low > 0 for low in lows), sum(high < 0 for high in highs))
+        gain = fmean(a - b for a, b in scores)
+        rows.append([f"{first} − {second}, {pair}", Cell(number(gain, 2, True), sort=gain),
+                     Cell(number(100 * fmean(shares), 0), sort=fmean(shares)),
+                     *(f"{count} of {len(shared)}" for count in surely)])  # fmt: skip
+    names = ("compared", "gain", "better on, %", "significantly better", "significantly worse")
+    caption = (
+        f"Systems against each other on resampled test sentences ({profile}): mean gain in BLEU, "
+        "share of test sets on which the first is better, and in how many seeds the 95 % interval "
+        f"of the paired bootstrap excludes 0. Left out is where both have less than {LEAST_BLEU}."
+    )
+    return Table(caption, framed(rows, *names), f"{profile}: {len(rows)} comparisons")
+
+
+def _counts(record: Record) -> "np.ndarray":
+    """BLEU's counts of each test sentence; how many n-grams there are follows from its length."""
+    kept = np.array(record.details["test_counts"], dtype=np.int64)
+    totals = np.maximum(0, kept[:, :1] - np.arange(4))
+    return np.hstack((kept, totals))
+
+
+def samples_table(records: Sequence[Record], profile: str) -> Table:
+    """Show what each system makes of a few artificial test sentences; the first seed's."""
+    parts = ("source", "reference", "translation")
+    rows = [
+        [f"{system}, {pair}", *(sample[part] for part in parts)]
+        for (pair, system), runs in _by_row(records).items()
+        for sample in runs[min(runs)].details.get("samples", ())[:2]
+    ]
+    caption = (
+        f"Translations of test sentences ({profile}); artificial languages only, since no sentence "
+        "of a corpus is published."
+    )
+    frame = framed(rows, "system, pair", *parts)
+    return Table(caption, frame, f"{profile}: {len(rows)} translations")

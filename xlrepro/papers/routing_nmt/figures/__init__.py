@@ -1,1 +1,0 @@
-"""Figures and tables that only the routing paper's pages need."""

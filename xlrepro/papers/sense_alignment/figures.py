@@ -1,0 +1,138 @@
+"""What only the sense-alignment paper's pages show: language models, senses, printed settings."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from xlrepro.pages.plots import GREY, NARROW, PALETTE, Figure, drawn, lines, nothing
+from xlrepro.pages.tables import framed
+from xlrepro.papers.sense_alignment.growth import BANDS
+from xlrepro.trials import Record
+
+MOST_WORDS, NAMED = 4, 2  # panels of a model; other words near a sense that are written out
+DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
+# Headings -> paths in the details of a record, for `page.details`.
+LANGUAGE_MODELS = {
+    "words": "*.tokens", "vocabulary": "*.vocabulary", "seconds": "*.seconds",
+    "training loss": "*.loss_curve",
+}  # fmt: skip
+OWN_MODEL = {heading: path.removeprefix("*.") for heading, path in LANGUAGE_MODELS.items()}
+LM_CAPTION = (
+    "Language models behind the rows: words read, vocabulary, wall time on a shared machine, "
+    "training loss at the start and the end"
+)
+# Printed model -> experiment and system; printed setting -> path of ours, for
+# `page.printed_settings`.
+MODELS = {
+    "SaELMo": ("sense_alignment/tables6_8", "model:SaELMo"),
+    "SaBERT-Tiny": ("sense_alignment/tables6_8", "model:SaBERT-Tiny"),
+    "Bi-SaELMo / Bi-SaELMo+Proj": ("sense_alignment/tables6_8", "model:Bi-SaELMo"),
+}
+SETTINGS = {
+    "max_word_length": "network.characters_per_word",
+    "batch_size": "training.streams",
+    "char_cnn:embedding_dim": "network.character_dim",
+    "char_cnn:n_highway": "network.highways",
+    "dropout": "network.dropout",
+    "lstm:cell_clip": "network.cell_clip",
+    "lstm:dim": "network.cells",
+    "lstm:n_layers": "network.layers",
+    "lstm:proj_clip": "network.projection_clip",
+    "lstm:projection_dim": "network.dim",
+    "all_clip_norm_val": "training.clip_norm",
+    "unroll_steps": "training.unroll",
+    "n_negative_samples_batch": "senses.softmax.negatives",
+    "cluster_proj_dim": "senses.projection_dim",
+    "pca_sample": "senses.queue",
+    "remove_less_frequent_contexts": "senses.pruning.floor",
+    "learning_rate": "training.learning_rate",
+    "sense_learning_rate": "senses.rate",
+    "hidden_size": "network.dim",
+    "intermediate_size": "network.ff_dim",
+    "max_position_embeddings": "network.positions",
+    "num_attention_heads": "network.heads",
+    "num_hidden_layers": "network.layers",
+    "vocab_size": "text.vocabulary",
+    "pca_dim": "senses.projection_dim",
+    "contextual_warmup": "senses.warmup_steps",
+    "n_context": "senses.slots",
+}
+
+
+def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
+    """Draw how many senses a word has after each step: a panel per model, means over seeds.
+
+    Args:
+        records: of Tables 6 to 8; those with ``details["alive"]`` are drawn.
+        profile: theirs.
+    """
+    rows = [
+        (record.systems[0].partition(":")[2], band, step[0], float(step[i]), *(float("nan"),) * 2)
+        for record in records
+        for step in record.details.get("alive") or ()
+        for i, band in enumerate(BANDS, start=1)
+    ]
+    frame = framed(rows, "panel", "series", "x", "value", "low", "high")
+    if rows:
+        at = ["panel", "series", "x"]
+        frame = frame.groupby(at, sort=False, as_index=False)[["value", "low", "high"]].agg("mean")
+    title = f"Senses alive per word ({profile})"
+    return lines(frame, title, xlabel="steps", ylabel="senses per word", share_y=True)
+
+
+def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
+    """Draw the senses of chosen words and what is nearest to them, a plane per model and word.
+
+    A diamond is a sense, dots of its colour are the words nearest to it; the axes are the two
+    principal components of all of them.
+
+    Args:
+        records: of Figures 4 to 7; of each of ``DRAWN`` the first one with neighbours is drawn.
+        profile: theirs.
+    """
+    title = f"Sense vectors and their nearest words, two principal components ({profile})"
+    seen: dict[str, dict[str, Any]] = {}
+    for name, record in product(DRAWN, sorted(records, key=lambda r: r.seed)):
+        if record.systems == (f"vectors:{name}",) and record.details.get("neighbours"):
+            seen.setdefault(name, record.details["neighbours"])
+    if not seen:
+        return nothing(title, "no language model was looked at")
+    planes = [
+        (name, word, senses)
+        for name, words in seen.items()
+        for word, senses in sorted(words.items(), key=lambda item: -len(item[1]))[:MOST_WORDS]
+    ]
+
+    def draw(drawing: Any, width: float) -> None:
+        across = MOST_WORDS if width > NARROW else 2
+        down = -(-len(planes) // across)
+        drawing.set_figheight(0.4 + 2.2 * down)
+        grid = list(drawing.subplots(down, across, squeeze=False).flat)
+        for axes, (name, word, senses) in zip(grid, planes):
+            for sense, colour in zip(senses, PALETTE):
+                near = sense["nearest"]
+                axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
+                axes.scatter(*sense["place"], s=48, color=colour, marker="D", ec=GREY)
+                for other, _, _, x, y in _others(word, sense):
+                    axes.annotate(other, (x, y), (3, 2), textcoords="offset points", fontsize=7)
+            axes.set_title(f"{name}: {word}, {len(senses)} sense{'s' * (len(senses) > 1)}")
+            axes.set(xticks=[], yticks=[])
+        for spare in grid[len(planes) :]:
+            spare.remove()
+        drawing.suptitle(title)
+
+    said = [
+        f"{name}'s {word}, sense {sense['sense']}: {', '.join(n[0] for n in _others(word, sense))}"
+        for name, word, senses in planes
+        for sense in senses[: len(PALETTE)]
+    ]
+    return drawn(title, f"{title}. Other words near {'; '.join(said)}.", draw)
+
+
+def _others(word: str, sense: dict[str, Any]) -> list[Any]:
+    """Return the other words nearest to a sense of a word, each once."""
+    others: dict[str, Any] = {}
+    for near in sense["nearest"]:
+        if near[0] != word and near[0] != "<UNK>":
+            others.setdefault(near[0], near)
+    return list(others.values())[:NAMED]

@@ -1,1 +1,0 @@
-"""Tables that only the sense alignment paper's pages need."""

@@ -1,0 +1,71 @@
+"""What only the word-order paper's pages show."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reproduced import View
+from xlrepro.pages.plots import Figure, lines
+from xlrepro.pages.tables import Cell, Table, framed, minus, number
+from xlrepro.trials import Record
+
+TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")
+DISTANCES = "word_order/table2"  # whose head prints the distance of each language to English
+
+
+def majority_baseline(records: Sequence[Record], profile: str) -> Table:
+    """Set each tagger beside naming a language's commonest tag throughout; means over targets.
+
+    Args:
+        records: with ``details["by_tag"]``: language -> tag -> [right, all].
+        profile: theirs.
+    """
+    rows = []
+    for system in dict.fromkeys(system for record in records for system in record.systems):
+        own = [r.details for r in records if system in r.systems]
+        source = own[0]["settings"]["source"]
+        counts = {code: tags for code, tags in own[0]["by_tag"].items() if code != source}
+        common = {code: 100 * max(n for _, n in tags.values()) / sum(n for _, n in tags.values())
+                  for code, tags in counts.items()}  # fmt: skip
+        scores = {
+            code: fmean(
+                100 * sum(right for right, _ in of["by_tag"][code].values())
+                / sum(n for _, n in of["by_tag"][code].values())
+                for of in own
+            )
+            for code in counts
+        }  # fmt: skip
+        below = sum(scores[code] < common[code] for code in counts)
+        means = [fmean(each.values()) for each in (scores, common)]
+        rows.append([system, len(counts), *(Cell(number(m), sort=m) for m in means), below])
+    names = ("system", "languages", "tagger", "majority baseline", "languages below it")
+    caption = f"Each tagger beside the majority baseline ({profile}): means over target languages."
+    return Table(caption, framed(rows, *names), f"{profile}: {len(rows)} systems")
+
+
+def gains_by_tag(view: View) -> Figure:
+    """Draw the gain over TRS by part of speech, languages by word-order distance to English.
+
+    Args:
+        view: reproduced cells; columns are ``language/TAG``.
+    """
+    averages = load_catalog().experiment(DISTANCES).average_columns
+    cells = load_reported().cells(DISTANCES, context=True)
+    far = {c.column: c.value for c in cells if c.value and c.column not in averages}
+    rows = []
+    for system in view.systems:
+        base = f"{system.partition(':')[0]}:TRS"
+        for column in view.columns:
+            code, _, tag = column.partition("/")
+            gap = view.difference(system, base, column) if system != base else None
+            if gap is None or code not in far or tag not in TAGS:
+                continue
+            ends = gap.interval
+            place = (ends.low, ends.high) if ends else (float("nan"),) * 2
+            panel = minus(system, base)
+            rows.append((panel, tag, far[code], gap.mean, *place))
+    frame = framed(rows, "panel", "series", "x", "value", "low", "high")
+    title = f"Gain over TRS by part of speech ({view.profile})"
+    xlabel = "word-order distance to English, as reported"
+    return lines(frame, title, xlabel=xlabel, ylabel="points", joined=False)

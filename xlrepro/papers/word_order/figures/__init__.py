@@ -1,1 +1,0 @@
-"""Figures, tables and sentences that only the word-order paper's pages need."""
