@@ -325,12 +325,14 @@ class Page:
         """Return what records tell beside their cells as a table; see `details_table`."""
         return details_table(self.records(), self.view.profile, paths, caption, **options)
 
-    def printed_settings(self, rows: Mapping[str, Any], names: Named, caption: str = "") -> Table:
+    def printed_settings(
+        self, rows: Mapping[str, Any], names: Mapping[str, Any], caption: str = ""
+    ) -> Table:
         """Set the settings that a paper prints beside those of our trials, profile by profile.
 
         Args:
             rows: printed row -> experiment and system whose settings stand for it.
-            names: printed setting -> dotted path of ours.
+            names: printed setting -> dotted path of ours, or our constant.
             caption: what the table shows.
         """
         cells = [c for c in load_reported().cells(self.key, context=True) if c.name in rows]
@@ -341,7 +343,7 @@ class Page:
         for cell in cells:
             line: list[Any] = [cell.name, cell.column, Cell(cell.printed, title=cell.source)]
             for profile in profiles:
-                value = _at(ours.get((cell.name, profile), {}), names.get(cell.column, ""))
+                value = _at(ours.get((cell.name, profile), {}), names.get(cell.column))
                 if value is None:
                     line.append("–")
                     continue
@@ -461,10 +463,12 @@ def _settings_of(key: str, system: str) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def _at(settings: Any, path: str) -> Any:
-    for name in filter(None, path.split(".")):
+def _at(settings: Any, path: Any) -> Any:
+    if not isinstance(path, str):
+        return path
+    for name in path.split("."):
         settings = settings.get(name) if isinstance(settings, Mapping) else None
-    return settings if path else None
+    return settings
 
 
 def open_page(

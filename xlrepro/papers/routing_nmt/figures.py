@@ -9,9 +9,15 @@ import numpy as np
 from xlrepro.evidence.reproduced import View, t_interval
 from xlrepro.pages.plots import Figure, colours_of, heat, lines
 from xlrepro.pages.tables import Cell, Table, framed, number
-from xlrepro.papers.routing_nmt.block_chances import chances, chances_of_means, held
-from xlrepro.papers.routing_nmt.block_order import BLOCKS, FIGURE_TASKS, mean_usage
-from xlrepro.papers.routing_nmt.text.scores import bleu_of, paired_bootstrap
+from xlrepro.papers.routing_nmt.blocks import (
+    FIGURE_TASKS,
+    Usage,
+    chances_of_means,
+    held,
+    mean_usage,
+    usages,
+)
+from xlrepro.papers.routing_nmt.scores import bleu_of, paired_bootstrap
 from xlrepro.trials import Record
 
 PLAIN, SYSTEMS = "NMT", ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
@@ -48,15 +54,15 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
     """Set whether N05, N06, N07 hold in each pair's trials beside how often at random.
 
     Args:
-        records: of routed systems, with ``details["usage"]``.
+        records: of routed systems.
         profile: that they were made at.
     """
-    usages: dict[str, list[dict[str, list[float]]]] = {}
+    found: dict[str, list[Usage]] = {}
     for record in sorted(records, key=lambda each: each.seed):
         pair = record.details["settings"]["pair"]
-        usages.setdefault(pair, []).append(record.details["usage"]["same"])
-    rows, of_one = [], chances()
-    for (pair, of), name in product(usages.items(), of_one):
+        found.setdefault(pair, []).extend(usages(record))
+    rows, of_one = [], chances_of_means(1)
+    for (pair, of), name in product(found.items(), of_one):
         count = sum(held(usage)[name] for usage in of)
         by_chance = (100 * of_one[name], 100 * chances_of_means(len(of))[name])
         rows.append(
@@ -64,12 +70,18 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
              *(Cell(number(p, 0), sort=p) for p in by_chance)]
         )  # fmt: skip
     caption = (
-        f"The claims on the figure ({profile}): in how many trials some block (together: one order "
-        f"of the {BLOCKS} blocks) makes each hold, whether it is true of the mean over seeds, by "
+        f"The claims on the figure ({profile}): in how many routers some block (together: one "
+        "order of the blocks) makes each hold, whether it is true of the mean over seeds, by "
         "which the claims are judged, and how often each would be if all "
         f"{len(FIGURE_TASKS)} tasks used the blocks at random."
     )
-    names = ("claim, pair", "trials", "of the mean", "by chance in a trial, %", "of the mean, %")
+    names = (
+        "claim, pair",
+        "routers",
+        "of the mean",
+        "by chance in one, %",
+        "of the mean by chance, %",
+    )
     return Table(caption, framed(rows, *names), f"{profile}: claims of the figure beside chance")
 
 

@@ -6,57 +6,66 @@ from typing import Any
 
 from xlrepro.pages.plots import GREY, NARROW, PALETTE, Figure, drawn, lines, nothing
 from xlrepro.pages.tables import framed
-from xlrepro.papers.sense_alignment.growth import BANDS
+from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials import Record
 
 MOST_WORDS, NAMED = 4, 2  # panels of a model; other words near a sense that are written out
 DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
 # Headings -> paths in the details of a record, for `page.details`.
 LANGUAGE_MODELS = {
-    "words": "*.tokens", "vocabulary": "*.vocabulary", "seconds": "*.seconds",
+    "words": "*.tokens",
+    "vocabulary": "*.vocabulary",
+    "seconds": "*.seconds",
     "training loss": "*.loss_curve",
-}  # fmt: skip
+}
 OWN_MODEL = {heading: path.removeprefix("*.") for heading, path in LANGUAGE_MODELS.items()}
 LM_CAPTION = (
     "Language models behind the rows: words read, vocabulary, wall time on a shared machine, "
     "training loss at the start and the end"
 )
-# Printed model -> experiment and system; printed setting -> path of ours, for
+# Printed model -> experiment and system; printed setting -> path of ours, or our constant, for
 # `page.printed_settings`.
 MODELS = {
-    "SaELMo": ("sense_alignment/tables6_8", "model:SaELMo"),
-    "SaBERT-Tiny": ("sense_alignment/tables6_8", "model:SaBERT-Tiny"),
-    "Bi-SaELMo / Bi-SaELMo+Proj": ("sense_alignment/tables6_8", "model:Bi-SaELMo"),
+    "SaELMo": ("sense_alignment/tables6_8", "alive:SaELMo"),
+    "SaBERT-Tiny": ("sense_alignment/tables6_8", "alive:SaBERT-Tiny"),
+    "Bi-SaELMo / Bi-SaELMo+Proj": ("sense_alignment/tables6_8", "alive:Bi-SaELMo"),
 }
 SETTINGS = {
-    "max_word_length": "network.characters_per_word",
-    "batch_size": "training.streams",
-    "char_cnn:embedding_dim": "network.character_dim",
-    "char_cnn:n_highway": "network.highways",
-    "dropout": "network.dropout",
-    "lstm:cell_clip": "network.cell_clip",
-    "lstm:dim": "network.cells",
-    "lstm:n_layers": "network.layers",
-    "lstm:proj_clip": "network.projection_clip",
-    "lstm:projection_dim": "network.dim",
-    "all_clip_norm_val": "training.clip_norm",
-    "unroll_steps": "training.unroll",
-    "n_negative_samples_batch": "senses.softmax.negatives",
-    "cluster_proj_dim": "senses.projection_dim",
-    "pca_sample": "senses.queue",
-    "remove_less_frequent_contexts": "senses.pruning.floor",
-    "learning_rate": "training.learning_rate",
-    "sense_learning_rate": "senses.rate",
-    "hidden_size": "network.dim",
-    "intermediate_size": "network.ff_dim",
-    "max_position_embeddings": "network.positions",
-    "num_attention_heads": "network.heads",
-    "num_hidden_layers": "network.layers",
-    "vocab_size": "text.vocabulary",
-    "pca_dim": "senses.projection_dim",
-    "contextual_warmup": "senses.warmup_steps",
-    "n_context": "senses.slots",
-}
+    "batch_size": "model.training.streams",
+    "char_cnn:embedding_dim": "model.network.character_dim",
+    "char_cnn:n_highway": "model.network.highways",
+    "dropout": "model.network.dropout",
+    "lstm:dim": "model.network.cells",
+    "lstm:projection_dim": "model.network.dim",
+    "unroll_steps": "model.training.unroll",
+    "n_negative_samples_batch": "model.senses.negatives",
+    "cluster_proj_dim": "model.senses.projection_dim",
+    "pca_sample": "model.senses.queue",
+    "learning_rate": "model.training.learning_rate",
+    "sense_learning_rate": "model.senses.rate",
+    "attention_probs_dropout_prob": "model.network.dropout",
+    "hidden_dropout_prob": "model.network.dropout",
+    "hidden_size": "model.network.dim",
+    "intermediate_size": "model.network.ff_dim",
+    "max_position_embeddings": "model.network.positions",
+    "num_attention_heads": "model.network.heads",
+    "num_hidden_layers": "model.network.layers",
+    "vocab_size": "model.text.vocabulary",
+    "context_rep_lr": "model.senses.rate",
+    "pca_dim": "model.senses.projection_dim",
+    "contextual_warmup": "model.senses.warmup_steps",
+    "n_context": "model.senses.slots",
+    # constants of the networks
+    "max_word_length": 50, "char_cnn:max_characters_per_token": 50, "char_cnn:n_characters": 261,
+    "lstm:cell_clip": 3.0, "lstm:proj_clip": 3.0, "lstm:n_layers": 2, "all_clip_norm_val": 10.0,
+    "remove_less_frequent_contexts": 0.1, "initializer_range": 0.02, "bidirectional": True,
+    "lstm:use_skip_connections": True,
+}  # fmt: skip
+SETTINGS_CAPTION = (
+    "Settings as reported in Tables 6 to 8, and ours. A dash: there is none here (no pooler and no "
+    "segment types, as next sentences are not predicted; steps instead of epochs). Our batch is "
+    "that of all GPUs together. At smoke and open models are smaller and trained for less (SA02)."
+)
 
 
 def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
