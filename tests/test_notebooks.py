@@ -11,7 +11,7 @@ import pytest
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.experiments import all_experiments
-from xlrepro.notebook import open_page
+from xlrepro.pages.page import open_page
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from xlrepro.data.registry import Dataset
 from xlrepro.errors import DataError, XlreproError
 from xlrepro.evidence.catalog import load_catalog, read_catalog
-from xlrepro.evidence.claims.files import read_claims
+from xlrepro.evidence.claims import read_claims
 from xlrepro.evidence.deviations import read_deviations, read_errata
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import parse_yaml, read_model, read_yaml

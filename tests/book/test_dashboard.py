@@ -10,8 +10,7 @@ from xlrepro.book.dashboard.experiments import _cells
 from xlrepro.book.dashboard.scatter import Cloud, _far_off, clouds
 from xlrepro.book.dashboard.squares import reasons
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims.files import load_claims
-from xlrepro.evidence.claims.judging import ClaimVerdict, Judge
+from xlrepro.evidence.claims import ClaimVerdict, Judge, load_claims
 from xlrepro.evidence.compare import VERDICTS
 
 

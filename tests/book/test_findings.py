@@ -17,7 +17,7 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers
-from xlrepro.evidence.tables.table import in_words
+from xlrepro.pages.tables import in_words
 from xlrepro.paths import project_root
 
 GAP = '<% set ort = gap("table2", "word:ORT", "word:TRS", "avg") %>'

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from xlrepro.evidence.claims.files import load_claims
+from xlrepro.evidence.claims import load_claims
 
 from .conftest import DESK, PHONE, Visit, page_names
 

@@ -13,10 +13,8 @@ from xlrepro.evidence.compare import (
     verdict,
     verdict_counts,
 )
-from xlrepro.evidence.paired import paired_differences
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import ReproducedNumbers
-from xlrepro.evidence.view import View
+from xlrepro.evidence.reproduced import ReproducedNumbers, View, paired_differences
 from xlrepro.paths import project_root
 from xlrepro.trials.experiment import Experiment, System
 

@@ -4,13 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from xlrepro.cli import build_app
-from xlrepro.evidence.provenance import (
-    command_of,
-    provenance_table,
-    record_anchor,
-    total_cost,
-)
+from xlrepro.evidence.provenance import command_of, total_cost
 from xlrepro.experiments import experiment, own_records
+from xlrepro.pages.tables import provenance_table
 from xlrepro.paths import data_dir
 from xlrepro.trials.store import RecordStore
 
@@ -47,27 +43,18 @@ def test_nothing_run_costs_nothing():
     assert str(total_cost([])).startswith("0 trials, 0.0 s")
 
 
-def test_each_record_has_a_row_with_its_key_and_state(record):
-    fresh, old = record(seed=0), record(seed=1, commit=None)
-    table = provenance_table([fresh, old], standing=lambda r: ("witnessed", "stale")[r.seed])
-    assert [row[0].text for row in table.rows] == [fresh.key[:10], old.key[:10]]
-    assert [row[4].text for row in table.rows] == ["witnessed", "stale"]
-    assert [row[3].text for row in table.rows] == ["a" * 10, "none"]
-
-
 def test_records_of_the_same_systems_and_code_share_a_row_with_their_command(record):
     records = [record(seed=seed) for seed in (0, 1)]
-    (row,) = provenance_table(records, standing=lambda r: "fresh").rows
-    assert row[2].text == "0, 1"
-    assert row[1].detail.startswith(f"xlrepro run {records[0].experiment} --profile")
-    assert row[1].detail.endswith("--seeds 0,1 --again")
+    frame = provenance_table([*records, record(seed=2, commit=None)]).frame
+    assert list(frame["seeds"]) == ["0, 1", "2"]
+    assert [cell.text for cell in frame["commit"]] == ["a" * 10, "none"]
+    assert frame["systems"][0].detail.endswith("--seeds 0,1 --again")
 
 
 def test_every_record_has_a_place_that_a_number_can_lead_to(record):
     records = [record(seed=seed) for seed in (0, 1)]
-    html = provenance_table(records, standing=lambda r: "fresh").html
-    assert [f'id="{record_anchor(r.key)}"' in html for r in records] == [True, True]
-    assert [r.key in html for r in records] == [True, True]
+    html = provenance_table(records)._repr_html_()
+    assert [f'id="r-{r.key[:10]}"' in html for r in records] == [True, True]
 
 
 def test_the_command_of_a_record_is_one_that_the_program_takes(record):
@@ -88,13 +75,10 @@ def test_the_command_of_a_shared_record_names_the_experiment_that_trains_it(key)
         assert record.key in {trial.key for trial in trials}
 
 
-def test_the_caption_states_the_cost(record):
-    table = provenance_table([record(wall_seconds=90.0)], standing=lambda r: "fresh")
+def test_the_caption_states_the_cost_and_the_repr_no_number(record):
+    table = provenance_table([record(wall_seconds=90.0)])
     assert "1 trial, 2 min" in table.caption
-
-
-def test_the_repr_is_stable(record):
-    assert repr(provenance_table([record()], standing=lambda r: "fresh")) == "1 records"
+    assert repr(table) == "1 records"
 
 
 def trained(best, scores, name="dev_f1"):
@@ -112,10 +96,9 @@ def test_trainings_whose_last_epoch_was_the_best_are_counted(record):
     records = with_details(
         record, trained(2, [1.0, 2.0, 3.0], "dev_accuracy"), trained(0, [3.0, 2.0]), several, {}
     )
-    caption = provenance_table(records, standing=lambda r: "fresh").caption
+    caption = provenance_table(records).caption
     assert caption.endswith(
-        "Of 4 trainings 0 stopped when dev improved no more; in 2 the last epoch was the best on "
-        "dev."
+        "Of 4 trainings 0 ended by early stopping; in 2 the last epoch was the best on dev."
     )
 
 
@@ -127,10 +110,10 @@ def test_a_training_stopped_by_itself_when_its_patience_ran_out_and_not_before(r
         {"heads": {"fr": trained(0, [3.0, 2.0])}, "settings": {"head": {"patience": 1}}},
         trained([0, 1], [[3.0, 2.0], [2.0, 3.0]]) | {"settings": {"head": {"patience": 1}}},
     )
-    caption = provenance_table(records, standing=str).caption
-    assert "Of 5 trainings 3 stopped" in caption
+    caption = provenance_table(records).caption
+    assert "Of 5 trainings 3 ended by early stopping" in caption
     assert "in 1 the last epoch was the best" in caption
 
 
 def test_pages_without_training_say_nothing_of_epochs(record):
-    assert "epoch" not in provenance_table([record()], standing=lambda r: "fresh").caption
+    assert "epoch" not in provenance_table([record()]).caption

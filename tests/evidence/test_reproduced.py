@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from xlrepro.evidence.reproduced import gather, t_interval
-from xlrepro.evidence.view import View, joined_cell
+from xlrepro.evidence.reproduced import View, gather, joined_cell, t_interval
 
 
 def never(record):

@@ -5,8 +5,7 @@ import pytest
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import ReproducedNumbers
-from xlrepro.evidence.view import View
+from xlrepro.evidence.reproduced import ReproducedNumbers, View
 from xlrepro.experiments import all_experiments, experiment
 
 NOTHING = ReproducedNumbers([])

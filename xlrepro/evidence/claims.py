@@ -55,7 +55,7 @@ class Claim(Checked):
     of an experiment that the paper prints no numbers of, so it decides on reproduced numbers alone.
     """
 
-    id: str = Field(pattern=r"[A-Z]\d\d[a-z]?")
+    id: str = Field(pattern=r"^[A-Z]\d+[a-z]?$")
     kind: Literal["text", "strict", "weak", "secondary", "figure", "ours"]
     section: str
     text: str
@@ -287,7 +287,7 @@ def laid_out(
 
 
 @dataclass(frozen=True)
-class Tests:
+class GapTests:
     """The tests of a predicate's comparisons, on arrays that are laid out as ``places`` say."""
 
     places: Places
@@ -314,7 +314,7 @@ class Tests:
             return (1.0, 1.0) if not exact else (0.0, 1.0) if truth.values[0] else (1.0, 0.0)
         if known := self.error(gap):
             error, freedom = known
-            ratio = gap[0] / error
+            ratio = gap[0] / error if error else math.copysign(math.inf, gap[0])
             return float(stdtr(freedom, -ratio)), float(stdtr(freedom, ratio))
         draws = gap[self.places.of("draws")]
         count = len(draws) + 1
@@ -369,7 +369,7 @@ class Tests:
         return len(means), (p, 1 - p)
 
 
-def decide(truth: Truth, tests: Tests, reported: Sequence[Truth] = ()) -> ClaimVerdict:
+def decide(truth: Truth, tests: GapTests, reported: Sequence[Truth] = ()) -> ClaimVerdict:
     """Return the verdict on a predicate by its comparisons and draws alone.
 
     Args:
@@ -583,7 +583,7 @@ class Judge:
         compared = _told(true)
         if refusal:
             return ClaimVerdict(NOT_TESTABLE, n=n, compared=compared, note=refusal)
-        tests = Tests(places)
+        tests = GapTests(places)
         printed = self._printed_truth(claim, reads)
         leaves = printed.leaves if printed is not None and printed.values[0] else []
         fits = len(leaves) == len(true.leaves) and not claim.magnitudes
@@ -604,7 +604,7 @@ class Judge:
         return replace(verdict, note="; ".join(filter(None, notes)))
 
     def _held_back(
-        self, verdict: ClaimVerdict, true: Truth, tests: Tests, reads: Sequence[Address],
+        self, verdict: ClaimVerdict, true: Truth, tests: GapTests, reads: Sequence[Address],
         notes: list[str],
     ) -> ClaimVerdict:  # fmt: skip
         """Take a verdict back that rests on seeds of heads alone, unless languages agree."""

@@ -16,7 +16,7 @@ from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
 NOT_TESTED = "not tested"
-ID = r"[A-Z]{1,2}\d{2,3}"
+ID = r"^[A-Z]{1,2}\d{1,3}$"
 WEIGHTS = ("most", "some", "little")
 
 

@@ -348,7 +348,10 @@ def parse(text: str, where: str) -> ast.expr:
         SettingsError: if it is none; names ``where`` and the column.
     """
     try:
-        return ast.parse(" ".join(text.split()), mode="eval").body
+        tree = ast.parse(" ".join(text.split()), mode="eval").body
+        if any(isinstance(node, ast.Pow) for node in ast.walk(tree)):
+            raise ValueError("there is no power")
+        return tree
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None) or 1
         raise SettingsError(f"{where}, column {column}: not an expression ({error})") from None

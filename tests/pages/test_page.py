@@ -3,9 +3,8 @@
 import pytest
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
-from xlrepro.evidence.view import View
-from xlrepro.notebook import open_page
+from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, View
+from xlrepro.pages.page import open_page
 
 BASE = "without:MAN-MOE+CharCNN"
 RAN = [
@@ -38,8 +37,9 @@ def page():
 
 
 def pairs(shown):
-    """Return the pairs of a forest plot, with what is written beside them."""
-    return {row.label: row.text for piece in shown.pieces[:1] for row in piece.table.rows}
+    """Return the pairs of a forest plot, as its text alternative names them."""
+    said = shown.parts[0][1].alt.partition(". ")[2] if shown.parts else ""
+    return {each.partition(": ")[0]: each.partition(": ")[2] for each in said.split("; ") if each}
 
 
 def test_a_name_is_compared_within_every_block_that_has_it(page):
@@ -55,14 +55,14 @@ def test_an_identifier_is_compared_within_its_own_block_alone(page):
 
 def test_an_identifier_is_compared_with_the_rows_of_another_block(page):
     found = pairs(page.paired_differences(BASE, block="choice"))
-    assert [text.split(" ")[0] for text in found.values()] == ["−2.0", "−3.0"]
+    assert [text.split(" ")[0] for text in found.values()] == ["−2.00", "−3.00"]
     assert ["(choice)" in label for label in found] == [True, True]
 
 
 def test_the_differences_of_a_forest_plot_stand_in_a_table_folded_under_it(page):
     shown = page.paired_differences(BASE, block="choice")
-    assert [piece.folded for piece in shown.pieces] == [False, True]
-    assert len(shown.pieces[1].table.rows) == len(shown.pieces[0].table.rows)
+    assert [folded for _, _, folded in shown.parts] == [False, True]
+    assert len(shown.parts[1][1].frame) == len(pairs(shown)) == 2
 
 
 def test_a_base_that_was_not_run_has_no_differences(page):
