@@ -51,3 +51,22 @@ def corpus_sizes(view: View) -> Table:
     rows = [[*of, *(counts.get(kind, "–") for kind in kinds)] for of, counts in sizes.items()]
     caption = f"Sizes of the corpora, the paper's and ours ({view.profile})."
     return Table(caption, framed(rows, "corpus", "language", "domain", *kinds))
+
+
+# Headings -> paths in the details of a record, for `page.details`.
+GATE_ACCURACY = {"accuracy of the gate": "experiments.*.gate_accuracy.*"}
+GATE_CAPTION = (
+    "How often the gate's largest weight is that of a token's own language: percent of the tokens "
+    "of the sources' dev texts, by target and source"
+)
+REDIRECTS = {
+    "F1 without redirects": "experiments.*.without_left_out.score",
+    "left out": "experiments.*.without_left_out.sentences",
+}
+# Task as printed -> experiment and system; printed setting -> ours, for `page.printed_settings`.
+TASKS = {
+    "Slot Filling": ("man_moe/table2", "without:MAN-MoE"),
+    "CoNLL NER": ("man_moe/table4", "without:MAN-MOE+CharCNN"),
+    "Amazon": ("man_moe/table5", "without:MAN-MoE"),
+}
+SETTINGS = {"lambda_1": "lambda1", "lambda_2": "lambda2", "k": "discriminator_steps"}
