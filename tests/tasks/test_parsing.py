@@ -167,6 +167,18 @@ def test_padding_changes_neither_loss_nor_trees():
     assert heads.tolist() == same.tolist()
 
 
+def test_no_word_is_its_own_head():
+    """Neither in a tree nor among the heads that the loss chooses between."""
+    states, gold = batch(4, [3])
+    arcs, relations = torch.zeros(1, 3, 4), torch.zeros(1, 3, 4, 3)
+    arcs[0, [0, 1, 2], [1, 2, 3]] = 50.0  # each word likes itself best
+    ((heads, _),) = decode(arcs, relations, gold.mask)
+    assert all(head != word for word, head in enumerate(heads, start=1))
+    loss = parsing_loss(arcs, relations[:, :, 0], gold)
+    # of four heads one is forbidden, of three relations none
+    assert float(loss) == pytest.approx(2 * np.log(3), rel=1e-5)
+
+
 def test_a_relation_that_training_never_had_counts_for_its_head_alone():
     states, gold = batch(3, [4])
     parser, _ = trained_parser(states, gold, steps=2)

@@ -63,6 +63,20 @@ def test_word_dropout_takes_its_share_of_words_in_training(share, low, high):
     assert sum(step.tokens for step in steps) == 1000
 
 
+def test_the_seed_decides_the_order_and_the_dropped_words():
+    rows = [torch.arange(1, 6) + 5 * i for i in range(20)]
+    split = EncodedSplit("en", torch.zeros(101, 2), rows, [torch.zeros(5, dtype=torch.long)] * 20)
+    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1, batch_size=4)
+    seen = []
+    for seed in (3, 3, 4):
+        model = Watched()
+        learner = tagger_learner(model, split, lambda: 0.0, settings, seed, "cpu", 0.3)
+        for batch in learner.batches(0):
+            learner.step(batch)
+        seen.append(torch.cat(model.rows).tolist())
+    assert seen[0] == seen[1] != seen[2]
+
+
 def test_tokens_without_a_label_are_not_counted():
     split = EncodedSplit("en", torch.zeros(3, 2), [torch.tensor([1, 2])], [torch.tensor([0, -100])])
     settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)

@@ -29,6 +29,7 @@ class Learner:
             yield torch.from_numpy(self.generator.normal(size=(4, 3))).float()
 
     def step(self, batch):
+        assert self.model.training  # dropout inside a model is on
         noisy = torch.nn.functional.dropout(batch, 0.5)
         return Step(self.adam.step((self.model(noisy) - 1).square().mean()), tokens=4)
 

@@ -31,3 +31,11 @@ def test_a_frozen_parameter_stays():
     weight, bias = model.parameters()
     assert not torch.equal(weight, before[0])
     assert torch.equal(bias, before[1])
+
+
+def test_all_gradients_together_are_clipped_to_the_largest_norm():
+    model = torch.nn.Linear(2, 1)
+    adam = ScheduledAdam(model, 0.1, lambda step: 1.0, clip_norm=0.5)
+    adam.step(100 * model(torch.ones(1, 2)).sum())
+    norm = torch.cat([p.grad.flatten() for p in model.parameters()]).norm()
+    assert float(norm) == pytest.approx(0.5, rel=1e-4)

@@ -124,6 +124,18 @@ def test_every_gradient_is_that_of_small_differences(system):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+def test_each_direction_has_read_its_side_of_the_sentence(system):
+    model, (source, lengths, _) = small_model(system).eval(), small_batch()
+    plain, changed = source.clone(), source.clone()
+    changed[:, 1] = 16 - (plain[:, 1] == 16).long()
+    before, after = (model.encode("translation", s, lengths).states for s in (plain, changed))
+    width = before.shape[-1] // 2
+    moved = (before != after).view(3, 5, 2, width).any(-1)
+    # rows: tokens; the first direction passes a change on to the right, the second to the left
+    assert moved[0].T.tolist() == [[False] + [True] * 4, [True, True] + [False] * 3]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_padding_changes_nothing(system):
     model, (source, lengths, target) = small_model(system), small_batch()
     wider = torch.cat((source, torch.zeros(3, 4, dtype=torch.long)), 1)
