@@ -169,7 +169,7 @@ def test_padding_changes_neither_loss_nor_trees():
 
 def test_no_word_is_its_own_head():
     """Neither in a tree nor among the heads that the loss chooses between."""
-    states, gold = batch(4, [3])
+    _, gold = batch(4, [3])
     arcs, relations = torch.zeros(1, 3, 4), torch.zeros(1, 3, 4, 3)
     arcs[0, [0, 1, 2], [1, 2, 3]] = 50.0  # each word likes itself best
     ((heads, _),) = decode(arcs, relations, gold.mask)
