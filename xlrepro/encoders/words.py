@@ -24,9 +24,16 @@ from xlrepro.encoders import E5, identity
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import normalise, simplified
 from xlrepro.vectors.open.lexicon import frequent_words
-from xlrepro.vectors.open.recipes import TextFile, frequency_path, text_files
-from xlrepro.vectors.open.registered import file_hash, local_path, registered_paths
-from xlrepro.vectors.open.settings import language_sources, open_settings
+from xlrepro.vectors.open.sources import (
+    TextFile,
+    file_hash,
+    frequency_path,
+    language_sources,
+    local_path,
+    open_settings,
+    registered_paths,
+    text_files,
+)
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN
 

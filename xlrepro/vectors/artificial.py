@@ -18,14 +18,14 @@ from xlrepro.precision import working_dtype
 from xlrepro.vectors.counted import counted
 from xlrepro.vectors.mappings.seeded import map_with_seed
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.dictionary import (
+from xlrepro.vectors.open.lexicon import (
     centred_unit_rows,
     dictionary_vectors,
+    mix,
     pair_rows,
     shared_strings,
 )
 from xlrepro.vectors.open.skipgram import SkipGram, train
-from xlrepro.vectors.open.translation_tables import mix
 from xlrepro.vectors.tables import VectorSet
 
 NAMES = ("dictionary", "mapped")

@@ -9,9 +9,9 @@ from xlrepro.data import loading, registry
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.encoding import Lookup, WordVectors
-from xlrepro.vectors.mappings.retrieval import precision_at_1
+from xlrepro.vectors.mappings.csls import precision_at_1
 from xlrepro.vectors.open import lexicon as open_lexicon
-from xlrepro.vectors.open.dictionary import unit_rows
+from xlrepro.vectors.open.lexicon import unit_rows
 from xlrepro.vectors.tables import BACK_OFF, EXACT
 
 TREEBANKS = "ud-r2.2"

@@ -153,7 +153,7 @@ def simplified(text: str, language: str = "zh") -> str:
 def variants(word: str, language: str = "") -> list[str]:
     """Return the forms under which to look ``word`` up, most faithful first, without repeats.
 
-    The word as it stands; normalised; lower case; then the conventions of the treebanks: Chinese
+    The word in NFC; normalised; lower case; then the conventions of the treebanks: Chinese
     simplified, Hebrew without the underscores of ``_של_``, elided and enclitic words without
     their apostrophe or hyphen (``l'``, ``-il``), Russian ``ё`` as ``е``, German ``ß`` as ``ss``,
     Arabic with one form of alef; and digits as 0.
@@ -165,7 +165,7 @@ def variants(word: str, language: str = "") -> list[str]:
     plain = normalise(word, language)
     if plain in ("``", "''"):
         plain = '"'
-    forms = [word, plain, lower(plain, language)]
+    forms = [unicodedata.normalize("NFC", word), plain, lower(plain, language)]
     last = "".join(forms[-1].split())
     forms.append(last)
     if language == "zh":

@@ -1,7 +1,5 @@
 """Cross-lingual word vectors of many languages, and how words are looked up in them."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,7 +28,6 @@ class VectorSet:
         name: ``"dictionary"``, ``"mapped"``, or the user's own.
         dim: dimensions of a vector.
         source: the language whose vocabulary sets the scale.
-        content_hash: SHA-256 that names the vectors' content.
     """
 
     def __init__(
@@ -39,7 +36,6 @@ class VectorSet:
         words: Mapping[str, Sequence[str]],
         matrices: Mapping[str, np.ndarray],
         source: str = "en",
-        content_hash: str = "",
         share_strings: bool = True,
     ) -> None:
         """Hold vectors that lie in memory or in memory-mapped files.
@@ -49,7 +45,6 @@ class VectorSet:
             words: per language its words, most frequent first, each once.
             matrices: per language the vectors in the same order, ``(words, dim)``.
             source: the language whose vocabulary sets the scale.
-            content_hash: names the content; computed where it is not given.
             share_strings: whether an unknown word takes the source language's vector of the same
                 string.
 
@@ -68,23 +63,11 @@ class VectorSet:
         self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
         self._dtype = working_dtype()
         self._mean, self._scale = _mean_and_scale(matrices[source])
-        self._hash = content_hash
 
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages there are vectors for."""
         return tuple(self._words)
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of words and vectors, or the recipe hash they were built from."""
-        if not self._hash:
-            digest = hashlib.sha256()
-            for language in sorted(self._words):
-                digest.update("\n".join([language, *self._words[language]]).encode("utf-8"))
-                digest.update(np.ascontiguousarray(self._matrices[language]).tobytes())
-            self._hash = digest.hexdigest()
-        return self._hash
 
     def words(self, language: str) -> Sequence[str]:
         """Return a language's words, most frequent first."""
@@ -158,42 +141,6 @@ class VectorSet:
                 f"vector set {self.name!r} has no language {language!r}; it has: "
                 + ", ".join(self._words)
             )
-
-    def save(self, folder: Path) -> None:
-        """Write the set: per language ``words.txt`` and ``vectors.npy``, and ``set.json``."""
-        for language in self._words:
-            save_language(Path(folder) / language, self._words[language], self._matrices[language])
-        about = {
-            "name": self.name,
-            "source": self.source,
-            "languages": list(self._words),
-            "share_strings": self.share_strings,
-            "content_hash": self.content_hash,
-        }
-        (Path(folder) / "set.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
-
-    @classmethod
-    def load(cls, folder: Path) -> "VectorSet":
-        """Read a saved set; the vectors stay in memory-mapped files.
-
-        Raises:
-            DataError: if the folder holds no vector set, or words and vectors do not match.
-        """
-        try:
-            about = json.loads((Path(folder) / "set.json").read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise DataError(
-                f"no vector set in {folder}: set.json cannot be read ({error})"
-            ) from None
-        loaded = {code: load_language(Path(folder) / code) for code in about["languages"]}
-        return cls(
-            about["name"],
-            {code: words for code, (words, _) in loaded.items()},
-            {code: matrix for code, (_, matrix) in loaded.items()},
-            source=about["source"],
-            content_hash=about["content_hash"],
-            share_strings=about["share_strings"],
-        )
 
 
 def save_language(folder: Path, words: Sequence[str], matrix: np.ndarray) -> None:

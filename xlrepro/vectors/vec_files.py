@@ -2,66 +2,76 @@
 
 Memory: 31 languages x 200,000 words x 300 dimensions x 4 bytes = 7.44 GB would just stay under
 8 GB, without the words. So a file is converted once into a float32 array on disk and mapped into
-memory; what is resident are the words, and the pages of vectors that are looked up.
+memory; what is resident are the words, and the pages of vectors that are looked up. gensim's reader
+does not serve: a few words of the published files hold a space, at which it stops.
 """
 
-import json
 import lzma
-import os
-import tempfile
+import unicodedata
 import zlib
 from collections.abc import Iterator, Mapping
 from gzip import open as open_gzip
-from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.lib.format import open_memmap
 
+from xlrepro.artefacts import built, file_hash
+from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
-from xlrepro.paths import cache_dir
-from xlrepro.vectors.tables import VectorSet, load_language
+from xlrepro.paths import supplied_dir
+from xlrepro.vectors.tables import VectorSet, load_language, save_language
 
+VERSION = 1  # raised when the code changes what is kept
 MOST_DIGITS = 12
 MOST_DIMENSIONS = 100_000
 
 
-def load_vec(
-    paths: Mapping[str, Path], limit: int = 200_000, *, name: str = "vec", cache: Path | None = None
-) -> VectorSet:
+def load_vec(paths: Mapping[str, Path], limit: int = 200_000) -> VectorSet:
     """Read aligned vectors of several languages, the ``limit`` most frequent words of each.
 
-    A file is parsed once per path, size and time of change; then its vectors come memory-mapped
-    from the cache.
+    A file is parsed once per content; then its vectors come memory-mapped from the cache.
 
     Args:
         paths: language to ``.vec`` file, plain, ``.gz`` or ``.xz``; English among them.
         limit: words read per language; the files list the most frequent first.
-        name: of the set.
-        cache: folder of the converted vectors; below the project's data cache if not given.
 
     Raises:
         DataError: if a file is missing or a line is malformed, with file and line number.
         SettingsError: if the languages differ in dimensions or English is not among them.
     """
-    root = cache or cache_dir() / "vectors" / "vec"
-    loaded = {
-        language: load_language(_converted(Path(path), limit, root))
-        for language, path in paths.items()
-    }
+    loaded = {language: _loaded(language, path, limit) for language, path in paths.items()}
     return VectorSet(
-        name,
+        "vec",
         {language: words for language, (words, _) in loaded.items()},
         {language: matrix for language, (_, matrix) in loaded.items()},
     )
 
 
+def _loaded(language: str, path: Path, limit: int) -> tuple[list[str], np.ndarray]:
+    try:
+        content = file_hash(path)
+    except OSError as error:
+        raise DataError(f"no word vectors at {path}: {error.strerror}") from None
+    if path.is_relative_to(supplied_dir()):
+        note_supplied(path)
+
+    def build(folder: Path) -> None:
+        # (words, dim): 200,000 x 300 x 4 bytes = 240 MB
+        rows = list(read_vec(path, limit))
+        matrix = np.stack([vector for _, vector in rows])
+        save_language(folder, [word.replace("\r", " ") for word, _ in rows], matrix)
+
+    recipe = {"version": VERSION, "file": content, "limit": limit}
+    return load_language(built("vec", language, recipe, build))
+
+
 def read_vec(path: Path, limit: int = 200_000) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the words of a ``.vec`` file and their vectors, float32 ``(dim,)``, in its order.
 
-    The first line holds the number of words and of dimensions. A word that comes again, as a
-    few do, is left out: the first is the more frequent.
+    The first line holds the number of words and of dimensions. Words are in Unicode's NFC, as all
+    text is that is looked up. One that comes again, as a few do, is left out: the first is the more
+    frequent.
 
     Raises:
         DataError: for a malformed line or a value that is not finite, with file and line number;
@@ -127,7 +137,8 @@ def _row(path: Path, number: int, line: bytes, dim: int) -> tuple[str, np.ndarra
         raise DataError(f"{path}:{number}: expected a word and {dim} numbers")
     try:
         with np.errstate(over="ignore"):  # 1e39 becomes infinite, and is refused as such
-            word, vector = fields[0].decode("utf-8"), np.array(fields[1:], dtype=np.float32)
+            vector = np.array(fields[1:], dtype=np.float32)
+        word = unicodedata.normalize("NFC", fields[0].decode("utf-8"))
     except ValueError:
         raise DataError(
             f"{path}:{number}: expected a word in UTF-8 and {dim} numbers separated by spaces"
@@ -135,46 +146,3 @@ def _row(path: Path, number: int, line: bytes, dim: int) -> tuple[str, np.ndarra
     if not np.isfinite(vector).all():
         raise DataError(f"{path}:{number}: expected finite numbers: get the file again")
     return word, vector
-
-
-def _converted(path: Path, limit: int, root: Path) -> Path:
-    """Return the folder with the file's words and vectors, converting it if it is not there."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise DataError(f"no word vectors at {path}: {error.strerror}") from None
-    identity = json.dumps([str(path.resolve()), status.st_size, status.st_mtime_ns, limit])
-    folder = root / sha256(identity.encode("utf-8")).hexdigest()[:16]
-    if not folder.is_dir():
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=root) as unfinished:
-            whole = Path(unfinished) / "whole"
-            whole.mkdir()
-            _convert(path, limit, whole)
-            try:
-                os.replace(whole, folder)
-            except OSError:
-                # Another process was faster: its folder holds the same.
-                if not folder.is_dir():
-                    raise
-    return folder
-
-
-def _convert(path: Path, limit: int, folder: Path) -> None:
-    count, dim, _ = _rows(path)
-    matrix = open_memmap(
-        folder / "wide.npy", mode="w+", dtype=np.float32, shape=(min(count, limit), dim)
-    )
-    written = 0
-    with open(folder / "words.txt", "w", encoding="utf-8") as words:
-        for word, vector in read_vec(path, limit):
-            matrix[written] = vector
-            words.write(word.replace("\r", " ") + "\n")
-            written += 1
-    # Words that came twice leave rows at the end free.
-    narrow = open_memmap(folder / "vectors.npy", mode="w+", dtype=np.float32, shape=(written, dim))
-    for start in range(0, written, 10_000):
-        narrow[start : min(start + 10_000, written)] = matrix[start : min(start + 10_000, written)]
-    narrow.flush()
-    del matrix, narrow
-    (folder / "wide.npy").unlink()

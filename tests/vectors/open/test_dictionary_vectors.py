@@ -1,12 +1,12 @@
 import numpy as np
 
-from xlrepro.vectors.open.dictionary import (
+from xlrepro.vectors.open.lexicon import (
+    TranslationTable,
     centred_unit_rows,
     dictionary_vectors,
     shared_strings,
     unit_rows,
 )
-from xlrepro.vectors.open.translation_tables import TranslationTable
 
 
 def test_vector_is_the_weighted_mean_of_the_translations_at_length_1():

@@ -1,7 +1,7 @@
 import pytest
 
 from xlrepro.errors import DataError
-from xlrepro.vectors.open.translation_tables import (
+from xlrepro.vectors.open.lexicon import (
     mix,
     parallel_pairs,
     read_pairs,

@@ -4,9 +4,9 @@ import pytest
 
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.open import lexicon as open_lexicon
-from xlrepro.vectors.open import recipes
+from xlrepro.vectors.open import sources as recipes
 from xlrepro.vectors.open import vectors as open_vectors
-from xlrepro.vectors.open.settings import OpenSettings, language_sources, open_settings
+from xlrepro.vectors.open.sources import OpenSettings, language_sources, open_settings
 
 TARGETS = (
     *("no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg"),

@@ -69,17 +69,6 @@ def test_rare_words_get_no_vector(text):
     assert "unicorn" not in words
 
 
-def test_fasttext_is_trained_too(text):
-    words, _, matrix = train(text, SkipGram(dim=8, epochs=1, min_count=1, method="fasttext"))
-    assert matrix.shape == (len(words), 8)
-    assert np.isfinite(matrix).all()
-
-
-def test_unknown_method_names_the_known_ones(text):
-    with pytest.raises(SettingsError, match="skipgram, fasttext"):
-        train(text, SkipGram(method="glove"))
-
-
 def test_text_without_frequent_words_says_so(text):
     with pytest.raises(SettingsError, match="500 times"):
         train(text, SkipGram(min_count=500))

@@ -24,8 +24,8 @@ from xlrepro.errors import DataError
 from xlrepro.papers.ramen import supplied
 from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.papers.ramen.supplied import SOURCE
-from xlrepro.vectors.open.registered import file_hash as registered_hash
-from xlrepro.vectors.open.registered import local_path, registered_paths
+from xlrepro.vectors.open.sources import file_hash as registered_hash
+from xlrepro.vectors.open.sources import local_path, registered_paths
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import VectorSet
 

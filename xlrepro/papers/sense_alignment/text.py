@@ -34,8 +34,7 @@ from xlrepro.papers.sense_alignment.settings import (
 from xlrepro.paths import supplied_dir
 from xlrepro.training.masking import mask_pieces
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.registered import file_hash, local_path
-from xlrepro.vectors.open.text import TextFile, text_files
+from xlrepro.vectors.open.sources import TextFile, file_hash, local_path, text_files
 from xlrepro.vectors.open.tokenise import words_of
 
 FAMILY_SEED = 0

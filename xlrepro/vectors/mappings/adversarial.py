@@ -1,12 +1,62 @@
-"""What MUSE and UMWE share: the discriminator, and how maps are trained against it."""
+"""Maps learnt without any dictionary, by playing against discriminators, then refined.
 
-from collections.abc import Callable, Sequence
+References:
+    MUSE: Conneau et al. (2018), Word translation without parallel data. §2.1 adversarial training,
+    §2.2 refinement, §3.4 the unsupervised criterion.
+    UMWE: Chen and Cardie (2018), Unsupervised multilingual word embeddings. §3.1 multilingual
+    adversarial training, §3.2 multilingual pseudo-supervised refinement.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
-from xlrepro.vectors.mappings.recipes import AdversarialSettings
+from xlrepro.vectors.mappings.csls import translate
+
+CRITERION_WORDS = 2_000  # most frequent words that the criterion is taken over, unless told
+
+
+@dataclass(frozen=True)
+class AdversarialSettings:
+    """Settings of adversarial training; the defaults are those of Conneau et al. (2018), §3.
+
+    Attributes:
+        hidden: units of the discriminator's two hidden layers.
+        input_dropout: of the discriminator.
+        smoothing: how far its labels are from 0 and 1.
+        batch_size: words of each language per step.
+        epochs: after each the criterion is taken.
+        epoch_steps: updates of the maps per epoch. (The text gives no length of an epoch; a
+            million words is our reading of its cost: 31,250 steps x 32 words.)
+        discriminator_steps: updates of the discriminator per update of the maps.
+        learning_rate: of plain SGD, on both sides.
+        decay: of the learning rate, per epoch.
+        shrink: factor of the learning rate when the criterion falls.
+        beta: of the orthogonality update (Eq. 7).
+        frequent: most frequent words that the discriminator sees.
+        criterion_words: most frequent words that the criterion is taken over.
+        refinements: rounds of refinement after it.
+        refinement_words: most frequent words that the dictionary of a refinement comes from.
+    """
+
+    hidden: int = 2048
+    input_dropout: float = 0.1
+    smoothing: float = 0.2
+    batch_size: int = 32
+    epochs: int = 5
+    epoch_steps: int = 31_250
+    discriminator_steps: int = 1
+    learning_rate: float = 0.1
+    decay: float = 0.95
+    shrink: float = 0.5
+    beta: float = 0.01
+    frequent: int = 50_000
+    criterion_words: int = 10_000
+    refinements: int = 5
+    refinement_words: int = 15_000
 
 
 class Discriminator(nn.Module):
@@ -134,3 +184,233 @@ def _map_step(
     optimiser.step()
     for w in maps:
         orthogonalise(w, beta)
+
+
+@torch.no_grad()
+def criterion(x: Tensor, y: Tensor, words: int = CRITERION_WORDS) -> float:
+    """Return the mean cosine of the most frequent words of x and their translations by CSLS.
+
+    It is the unsupervised criterion of a map (Conneau et al. 2018, §3.4).
+
+    Args:
+        x: mapped, rows of length 1, most frequent first, ``(n, dim)``.
+        y: likewise, ``(m, dim)``.
+        words: most frequent words of either.
+    """
+    return float(translate(x[:words], y[:words]).forward_cosine.mean())
+
+
+def muse(
+    x: Tensor, y: Tensor, settings: AdversarialSettings, seed: int = 0
+) -> tuple[Tensor, list[float]]:
+    """Learn an orthogonal map of one space into another without supervision: MUSE.
+
+    Args:
+        x: rows of length 1, most frequent word first, ``(n, dim)``.
+        y: likewise, ``(m, dim)``.
+        settings: of training and refinement.
+        seed: of all chance.
+
+    Returns:
+        The map with the highest criterion, ``(dim, dim)``; the criterion after each epoch and each
+        refinement.
+    """
+    with torch.random.fork_rng(devices=[x.device] if x.is_cuda else []):
+        torch.manual_seed(seed)
+        w, history = _adversarial(x, y, settings)
+    w, more = refine(x, y, w, settings)
+    return w, history + more
+
+
+def _adversarial(x: Tensor, y: Tensor, settings: AdversarialSettings) -> tuple[Tensor, list[float]]:
+    """Train map and discriminator; return the map of the best epoch, and all criteria."""
+    w = nn.Parameter(torch.eye(x.shape[1], device=x.device))
+    judge = Discriminator(x.shape[1], settings.hidden, settings.input_dropout).to(x.device)
+
+    def judge_loss() -> Tensor:
+        """Let the discriminator tell mapped words of x from words of y (Eq. 3)."""
+        # shape: (batch, dim)
+        mapped = draw(x, settings) @ w.detach()
+        loss = origin_loss(judge(mapped), False, settings.smoothing)
+        return loss + origin_loss(judge(draw(y, settings)), True, settings.smoothing)
+
+    def map_loss() -> Tensor:
+        """Let it be wrong (Eq. 4); the words of y do not depend on W and have no gradient."""
+        return origin_loss(judge(draw(x, settings) @ w), True, settings.smoothing)
+
+    def reached() -> float:
+        return criterion(normalize(x @ w.detach(), dim=1), y, settings.criterion_words)
+
+    (best,), history = play([w], judge, settings, judge_loss, map_loss, reached)
+    return best, history
+
+
+def refine(
+    x: Tensor, y: Tensor, w: Tensor, settings: AdversarialSettings
+) -> tuple[Tensor, list[float]]:
+    """Solve Procrustes on mutual nearest neighbours by CSLS, again and again (§2.2).
+
+    Returns:
+        The map with the highest criterion, and the criterion after each round.
+    """
+    words = settings.refinement_words
+    best = w
+    highest = criterion(normalize(x @ w, dim=1), y, settings.criterion_words)
+    history: list[float] = []
+    for _ in range(settings.refinements):
+        pairs = translate(normalize(x[:words] @ w, dim=1), y[:words]).mutual()
+        # shape: (dim, pairs) x (pairs, dim)
+        w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
+        history.append(criterion(normalize(x @ w, dim=1), y, settings.criterion_words))
+        if history[-1] > highest:
+            best, highest = w, history[-1]
+    return best, history
+
+
+def umwe(
+    spaces: Sequence[Tensor], settings: AdversarialSettings, seed: int = 0
+) -> tuple[list[Tensor], list[float]]:
+    """Learn orthogonal maps of several languages into the space of the last, unsupervised: UMWE.
+
+    Each language l has an orthogonal map into the common space, so that its transpose leads back,
+    and a discriminator that tells the language's own words from words of the others that were led
+    there. The common space is that of the last language, whose map stays the identity.
+
+    Args:
+        spaces: rows of length 1, most frequent word first, each ``(words, dim)``.
+        settings: those of MUSE.
+        seed: of all chance.
+
+    Returns:
+        The maps of the round with the highest criterion, each ``(dim, dim)``: the mean of the
+        criterion of MUSE over all ordered pairs of languages; and that criterion after each epoch
+        and each refinement.
+    """
+    with torch.random.fork_rng(devices=[spaces[0].device] if spaces[0].is_cuda else []):
+        torch.manual_seed(seed)
+        maps, history = _multilingual(spaces, settings)
+    maps, more = _refine_all(spaces, maps, settings)
+    return maps, history + more
+
+
+def _multilingual(
+    spaces: Sequence[Tensor], settings: AdversarialSettings
+) -> tuple[list[Tensor], list[float]]:
+    """Train all maps against all discriminators (Algorithm 1); return the best epoch's maps."""
+    dim, device = spaces[0].shape[1], spaces[0].device
+    maps = [nn.Parameter(torch.eye(dim, device=device)) for _ in spaces]
+    maps[-1].requires_grad_(False)
+    judges = nn.ModuleList(
+        Discriminator(dim, settings.hidden, settings.input_dropout) for _ in spaces
+    ).to(device)
+
+    def led(into: int) -> Tensor:
+        """Draw words of another language, led through the common space into one, (batch, dim)."""
+        origin = _other(into, len(spaces))
+        return draw(spaces[origin], settings) @ maps[origin] @ maps[into].T
+
+    def judge_loss() -> Tensor:
+        """Let each discriminator tell its language's words from those led into its space."""
+        total = torch.zeros((), device=device)
+        for number, judge in enumerate(judges):
+            mapped = led(number).detach()
+            total = total + origin_loss(judge(mapped), False, settings.smoothing)
+            words = draw(spaces[number], settings)
+            total = total + origin_loss(judge(words), True, settings.smoothing)
+        return total
+
+    def map_loss() -> Tensor:
+        """Let the discriminators be wrong."""
+        total = torch.zeros((), device=device)
+        for number, judge in enumerate(judges):
+            total = total + origin_loss(judge(led(number)), True, settings.smoothing)
+        return total
+
+    def reached() -> float:
+        return mean_criterion(spaces, maps, settings.criterion_words)
+
+    return play(maps, judges, settings, judge_loss, map_loss, reached)
+
+
+def _other(number: int, languages: int) -> int:
+    """Draw a language other than ``number``.
+
+    (The paper draws any language, itself too; of itself nothing is learnt where W Wᵀ = I.)
+    """
+    drawn = int(torch.randint(languages - 1, ()))
+    return drawn + (drawn >= number)
+
+
+@torch.no_grad()
+def mean_criterion(spaces: Sequence[Tensor], maps: Sequence[Tensor], words: int) -> float:
+    """Return the criterion of MUSE, averaged over all ordered pairs of languages.
+
+    Args:
+        spaces: vectors per language. each ``(words, dim)``
+        maps: of each into the common space. each ``(dim, dim)``
+        words: most frequent words that are asked for.
+    """
+    common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
+    pairs = [
+        criterion(a, b, words)
+        for number, a in enumerate(common)
+        for other, b in enumerate(common)
+        if number != other
+    ]
+    return sum(pairs) / len(pairs)
+
+
+@torch.no_grad()
+def _refine_all(
+    spaces: Sequence[Tensor], maps: list[Tensor], settings: AdversarialSettings
+) -> tuple[list[Tensor], list[float]]:
+    """Refine all maps on the mutual nearest neighbours of all pairs of languages (§3.2).
+
+    The loss is the sum over pairs of ‖Xᵢ Wᵢ − Xⱼ Wⱼ‖². With the other maps held, that of one
+    language is an orthogonal Procrustes problem: the languages are solved one after the other.
+
+    Returns:
+        The maps of the round with the highest criterion, and the criterion after each round.
+    """
+    maps = list(maps)
+    best = list(maps)
+    highest = mean_criterion(spaces, maps, settings.criterion_words)
+    history: list[float] = []
+    for _ in range(settings.refinements):
+        pairs = dictionaries(spaces, maps, settings.refinement_words)
+        for number in range(len(maps) - 1):
+            maps[number] = _solved(spaces, maps, pairs, number)
+        history.append(mean_criterion(spaces, maps, settings.criterion_words))
+        if history[-1] > highest:
+            best, highest = list(maps), history[-1]
+    return best, history
+
+
+def dictionaries(
+    spaces: Sequence[Tensor], maps: Sequence[Tensor], words: int
+) -> dict[tuple[int, int], Tensor]:
+    """Return the mutual nearest neighbours by CSLS of every pair of languages (i, j), i < j."""
+    common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
+    return {
+        (i, j): translate(common[i], common[j]).mutual()
+        for i in range(len(common))
+        for j in range(i + 1, len(common))
+    }
+
+
+def _solved(
+    spaces: Sequence[Tensor],
+    maps: Sequence[Tensor],
+    dictionaries: Mapping[tuple[int, int], Tensor],
+    number: int,
+) -> Tensor:
+    """Return the orthogonal map of one language that fits all others best."""
+    # shape: (dim, dim)
+    covariance = torch.zeros_like(maps[number])
+    for (i, j), pairs in dictionaries.items():
+        if number in (i, j):
+            side, other = (0, j) if number == i else (1, i)
+            # shape of goal: (pairs, dim)
+            goal = spaces[other][pairs[:, 1 - side]] @ maps[other]
+            covariance += spaces[number][pairs[:, side]].T @ goal
+    return nearest_orthogonal(covariance)

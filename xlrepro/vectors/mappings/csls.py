@@ -5,8 +5,10 @@ Reference:
     CSLS(x, y) = 2 cos(x, y) − r(x) − r(y).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -35,13 +37,6 @@ class Translations:
         rows = torch.arange(len(self.forward), device=self.forward.device)
         agree = self.backward[self.forward] == rows
         return torch.stack([rows[agree], self.forward[agree]], dim=1)
-
-    def both_ways(self) -> Tensor:
-        """Return all pairs of both directions, int64 ``(n + m, 2)``; a mutual pair stands twice."""
-        device = self.forward.device
-        there = torch.stack([torch.arange(len(self.forward), device=device), self.forward], dim=1)
-        back = torch.stack([self.backward, torch.arange(len(self.backward), device=device)], dim=1)
-        return torch.cat([there, back])
 
 
 def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
@@ -92,23 +87,13 @@ def neighbour_means(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> tuple[Tensor, 
     return torch.cat(of_x), top.mean(dim=0)
 
 
-def translate(
-    x: Tensor,
-    y: Tensor,
-    k: int = NEIGHBOURS,
-    *,
-    keep: float = 1.0,
-    generator: torch.Generator | None = None,
-) -> Translations:
+def translate(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Translations:
     """Find the best translation of every row of both sides.
 
     Args:
         x: rows of length 1, ``(n, dim)``.
         y: rows of length 1, ``(m, dim)``.
         k: neighbours of r.
-        keep: probability that an entry of the similarity matrix is looked at; others count 0
-            (Artetxe et al. 2018, §3.3, stochastic dictionary induction).
-        generator: source of that chance.
     """
     # shape: (n,) and (m,)
     r_x, r_y = neighbour_means(x, y, k)
@@ -116,15 +101,12 @@ def translate(
     backward = torch.zeros(len(y), dtype=torch.long, device=x.device)
     for number, block in enumerate(x.split(BLOCK)):
         start = number * BLOCK
-        # shape of cosines and mask: (block, m)
+        # shape: (block, m)
         cosines = block @ y.T
-        mask = None
-        if keep < 1:
-            mask = torch.rand(cosines.shape, generator=generator, device=x.device) < keep
         # r of the row itself is the same for all its candidates and does not change the best.
-        forward.append(_kept(cosines - r_y / 2, mask).argmax(dim=1))
+        forward.append((cosines - r_y / 2).argmax(dim=1))
         # shape of both: (m,)
-        highest, row = _kept(cosines - r_x[start : start + BLOCK, None] / 2, mask).max(dim=0)
+        highest, row = (cosines - r_x[start : start + BLOCK, None] / 2).max(dim=0)
         better = highest > best
         best = torch.where(better, highest, best)
         backward = torch.where(better, row + start, backward)
@@ -132,5 +114,57 @@ def translate(
     return Translations(ahead, backward, (x * y[ahead]).sum(1), (y * x[backward]).sum(1))
 
 
-def _kept(scores: Tensor, mask: Tensor | None) -> Tensor:
-    return scores if mask is None else scores * mask
+def csls_retrieve(
+    queries: np.ndarray, targets: np.ndarray, sources: np.ndarray | None = None, *, k: int = 10
+) -> np.ndarray:
+    """Return for each query the row of the target with the highest CSLS, int64 ``(n,)``.
+
+    Args:
+        queries: rows of length 1, ``(n, dim)``.
+        targets: candidate translations, rows of length 1, ``(m, dim)``.
+        sources: vocabulary of the queries' language, from which r(target) is computed; the
+            queries themselves if not given. ``(words, dim)``
+        k: neighbours of the hubness correction.
+    """
+    sides = (queries, targets, queries if sources is None else sources)
+    dtype = np.result_type(*sides)
+    q, t, s = (torch.from_numpy(np.array(side, dtype)) for side in sides)
+    return np.asarray(best_translations(q, t, s, k))
+
+
+def precision_at_1(
+    gold: Mapping[str, set[str]],
+    source_words: Sequence[str],
+    source_matrix: np.ndarray,
+    target_words: Sequence[str],
+    target_matrix: np.ndarray,
+    *,
+    k: int = 10,
+    neighbourhood: int = 20_000,
+) -> tuple[float, int]:
+    """Return the share of source words whose best target by CSLS is a gold translation.
+
+    A source word counts if it has a vector and at least one of its translations has one, as in
+    the evaluation of MUSE.
+
+    Args:
+        gold: source word to its translations.
+        source_words: of the source language, most frequent first.
+        source_matrix: their vectors, rows of length 1, ``(n, dim)``.
+        target_words: of the target language.
+        target_matrix: their vectors, rows of length 1, ``(m, dim)``.
+        k: neighbours of CSLS.
+        neighbourhood: most frequent source words from which r(target) is computed.
+
+    Returns:
+        Precision at 1 (0 to 1; nan if no word counts), and the number of source words that count.
+    """
+    rows = {word: row for row, word in enumerate(source_words)}
+    candidates = set(target_words)
+    counted = [word for word in gold if word in rows and gold[word] & candidates]
+    if not counted:
+        return float("nan"), 0
+    queries = source_matrix[[rows[word] for word in counted]]
+    best = csls_retrieve(queries, target_matrix, source_matrix[:neighbourhood], k=k)
+    right = sum(target_words[row] in gold[word] for word, row in zip(counted, best, strict=True))
+    return right / len(counted), len(counted)

@@ -3,9 +3,9 @@
 Training is repeatable bit for bit on one machine: one worker, a fixed seed, a hash of words that
 does not depend on ``PYTHONHASHSEED``, and the sentences read from a file in order.
 
-References:
+Reference:
     Mikolov et al. (2013), Distributed representations of words and phrases and their
-    compositionality. Bojanowski et al. (2017), Enriching word vectors with subword information.
+    compositionality.
 """
 
 import zlib
@@ -15,8 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from xlrepro.errors import SettingsError
-
-METHODS = ("skipgram", "fasttext")
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,6 @@ class SkipGram:
         min_count: rarer words get no vector.
         max_words: most frequent words kept.
         seed: seed of the initial vectors and of all sampling.
-        method: ``"skipgram"``, or ``"fasttext"`` for vectors that are sums of character n-grams.
     """
 
     dim: int = 200
@@ -43,7 +40,6 @@ class SkipGram:
     min_count: int = 3
     max_words: int = 200_000
     seed: int = 1
-    method: str = "skipgram"
 
 
 def stable_hash(word: str) -> int:
@@ -63,16 +59,11 @@ def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray, np.n
         ``(words, dim)``.
 
     Raises:
-        SettingsError: for an unknown method, or a text in which no word is frequent enough.
+        SettingsError: for a text in which no word is frequent enough.
     """
-    from gensim.models import FastText, Word2Vec
+    from gensim.models import Word2Vec
 
-    if settings.method not in METHODS:
-        raise SettingsError(
-            f"unknown word-vector method {settings.method!r}: use one of {', '.join(METHODS)}"
-        )
-    model_class = FastText if settings.method == "fasttext" else Word2Vec
-    model = model_class(
+    model = Word2Vec(
         sg=1,
         vector_size=settings.dim,
         window=settings.window,

@@ -6,15 +6,31 @@ an orthogonal map learnt from a seed dictionary. Settings are in ``open_vectors.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xlrepro.artefacts import built, hash_of
 from xlrepro.errors import SettingsError
-from xlrepro.vectors.open.recipes import lexicon_recipe, text_recipe
-from xlrepro.vectors.open.settings import language_sources, open_settings
-from xlrepro.vectors.tables import VectorSet, load_language
+from xlrepro.vectors.mappings.seeded import map_with_seed
+from xlrepro.vectors.open import lexicon
+from xlrepro.vectors.open.lexicon import (
+    centred_unit_rows,
+    dictionary_vectors,
+    pair_rows,
+    shared_strings,
+)
+from xlrepro.vectors.open.skipgram import train
+from xlrepro.vectors.open.sources import (
+    language_sources,
+    lexicon_recipe,
+    open_settings,
+    text_recipe,
+    write_text,
+)
+from xlrepro.vectors.tables import VectorSet, load_language, save_language
 
 NAMES = ("dictionary", "mapped")
 
@@ -56,7 +72,6 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
         {code: words for code, (words, _) in loaded.items()},
         {code: matrix for code, (_, matrix) in loaded.items()},
         source=settings.source,
-        content_hash=recipe_hash(name, *chosen),
     )
 
 
@@ -123,9 +138,52 @@ def _language_folder(kind: str, language: str) -> Path:
     if language == open_settings().source:
         kind = "monolingual"
 
-    def build(folder: Path) -> None:
-        from xlrepro.vectors.open import building  # only here: to build is not to use
+    build = {
+        "monolingual": _build_monolingual,
+        "dictionary": _build_dictionary,
+        "mapped": _build_mapped,
+    }[kind]
 
-        building.BUILDERS[kind](language, folder, monolingual_folder)
+    return built(kind, language, _RECIPES[kind](language), partial(build, language))
 
-    return built(kind, language, _RECIPES[kind](language), build)
+
+def _build_monolingual(language: str, folder: Path) -> None:
+    """Train skip-gram vectors on a language's own text."""
+    settings = open_settings()
+    training = settings.english if language == settings.source else settings.others
+    text = folder / "text.tmp"
+    write_text(language, text)
+    words, counts, matrix = train(text, training)
+    text.unlink()
+    save_language(folder, words, centred_unit_rows(matrix))
+    np.save(folder / "counts.npy", counts)
+
+
+def _build_dictionary(language: str, folder: Path) -> None:
+    """Give each foreign word the weighted mean of its English translations' vectors."""
+    source_words, source_matrix = load_language(monolingual_folder(open_settings().source))
+    table = lexicon.table(language, frozenset(source_words))
+    frequent = lexicon.frequent_words(language)
+    table.translations.update(shared_strings(frequent, table, source_words))
+    rows = {word: row for row, word in enumerate(source_words)}
+    words, matrix = dictionary_vectors(table, rows, np.asarray(source_matrix))
+    order = _by_frequency(words, frequent)
+    save_language(folder, [words[row] for row in order], matrix[order])
+
+
+def _build_mapped(language: str, folder: Path) -> None:
+    """Map a language's own vectors into the English space, learnt from a seed dictionary."""
+    settings = open_settings()
+    source_words, source_matrix = load_language(monolingual_folder(settings.source))
+    words, matrix = load_language(monolingual_folder(language))
+    pairs = lexicon.seed_pairs(language, frozenset(source_words), words)
+    seed = pair_rows(pairs, words, source_words)
+    w = map_with_seed(
+        np.asarray(matrix), np.asarray(source_matrix), seed, refinements=settings.refinements
+    )
+    save_language(folder, words, np.asarray(matrix) @ w)
+
+
+def _by_frequency(words: Sequence[str], frequent: Sequence[str]) -> list[int]:
+    ranks = {word: rank for rank, word in enumerate(frequent)}
+    return sorted(range(len(words)), key=lambda row: (ranks.get(words[row], len(ranks)), row))

@@ -16,8 +16,7 @@ from xlrepro.papers.man_moe import transfer
 from xlrepro.papers.man_moe.settings import transfer_settings
 from xlrepro.papers.man_moe.texts import data
 from xlrepro.trials.trial import TrialContext
-from xlrepro.vectors import supplied as supplied_vectors
-from xlrepro.vectors.mappings.spaces import CollapsedError
+from xlrepro.vectors.mappings.unsupervised import CollapsedError
 from xlrepro.vectors.open import vectors as open_vectors
 
 SMALL = {**SIZES, "epochs": 1, "min_iterations": 0, "batch_size": 2}
@@ -59,9 +58,9 @@ def read_vectors(monkeypatch):
 
     def load(name, files):
         loaded.append((name, tuple(files)))
-        return supplied_vectors.load_vec(files)
+        return unsupervised.load_vec(files)
 
-    monkeypatch.setattr(supplied_vectors, "load", load)
+    monkeypatch.setattr(unsupervised, "load_supplied", load)
     return loaded
 
 
@@ -157,7 +156,7 @@ def test_vectors_that_collapse_end_the_trial_with_a_line(supplied, monkeypatch):
     def collapsed(name, files):
         raise CollapsedError(f"vectors {name!r}: the maps of de collapsed")
 
-    monkeypatch.setattr(supplied_vectors, "load", collapsed)
+    monkeypatch.setattr(unsupervised, "load_supplied", collapsed)
     (trial,) = experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0], SMALL)
     with pytest.raises(CollapsedError, match="collapsed"):
         transfer.run(trial, TrialContext())

@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NoReturn, cast
 
-from xlrepro.artefacts import hash_of
 from xlrepro.artificial import family_of
 from xlrepro.data import named, supplied
 from xlrepro.data.named import ARTIFICIAL, Part
@@ -25,9 +24,7 @@ from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source, word_vectors
 from xlrepro.vectors import artificial as artificial_vectors
 from xlrepro.vectors.encoding import Lookup
-from xlrepro.vectors.mappings import recipes as mapping_recipes
-from xlrepro.vectors.mappings.recipes import NAMES as WITHOUT_DICTIONARY
-from xlrepro.vectors.open import vectors as open_vectors
+from xlrepro.vectors.mappings import NAMES as WITHOUT_DICTIONARY
 from xlrepro.vectors.tables import VectorSet
 
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
@@ -142,9 +139,9 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     if name not in WITHOUT_DICTIONARY:
         return word_vectors(False, name, languages)
     if corpus == supplied.CONLL:
-        from xlrepro.vectors import supplied as supplied_vectors
+        from xlrepro.vectors.mappings import unsupervised
 
-        return supplied_vectors.load(name, supplied.wiki_vectors(languages))
+        return unsupervised.load_supplied(name, supplied.wiki_vectors(languages))
     from xlrepro.vectors.mappings import unsupervised as unsupervised_vectors
 
     return unsupervised_vectors.load(name, languages)
@@ -166,9 +163,9 @@ def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
 def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
     family = family_of(FAMILY_SEED)
     if name in WITHOUT_DICTIONARY:
-        from xlrepro.vectors.mappings import artificial_unsupervised
+        from xlrepro.vectors.mappings import unsupervised
 
-        return artificial_unsupervised.load(name, family, languages, ARTIFICIAL_DIM)
+        return unsupervised.load_artificial(name, family, languages, ARTIFICIAL_DIM)
     return artificial_vectors.load(family, languages, ARTIFICIAL_DIM, name)
 
 
@@ -188,11 +185,9 @@ def data_hashes(settings: TransferSettings) -> dict[str, str]:
         hashes = _reviews(settings.corpus).hashes(list(parts))
     else:
         hashes = replace(source(settings), vectors_name=None).hashes(list(parts))
-    if settings.corpus == ARTIFICIAL:
-        return hashes
-    name = settings.vectors
-    of_vectors = vectors_hash(settings.corpus, name, settings.languages)
-    return hashes | {f"vectors/{name}": of_vectors}
+    if settings.corpus == supplied.CONLL and settings.vectors in WITHOUT_DICTIONARY:
+        supplied.wiki_vectors(settings.languages)
+    return hashes
 
 
 def _reviews(corpus: str) -> named.Corpus:
@@ -203,17 +198,6 @@ def _reviews(corpus: str) -> named.Corpus:
     if corpus not in known:
         raise SettingsError(f"unknown corpus {corpus!r} for reviews; known: {', '.join(known)}")
     return known[corpus]
-
-
-def vectors_hash(corpus: str, name: str, languages: Sequence[str]) -> str:
-    """Return the hash of everything that decides the vectors ``name`` beside texts of a corpus."""
-    if name not in WITHOUT_DICTIONARY:
-        return open_vectors.recipe_hash(name)
-    if corpus == supplied.CONLL:
-        from xlrepro.vectors import supplied as supplied_vectors
-
-        return hash_of(supplied_vectors.recipe(name, supplied.wiki_vectors(languages)))
-    return mapping_recipes.recipe_hash(name, languages)
 
 
 def label_names(task: str, gold: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

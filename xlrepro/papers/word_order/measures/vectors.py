@@ -9,7 +9,7 @@ from xlrepro.tasks.source import word_vectors
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
-from xlrepro.vectors.mappings.retrieval import precision_at_1
+from xlrepro.vectors.mappings.csls import precision_at_1
 
 if TYPE_CHECKING:
     from xlrepro.artificial import Family

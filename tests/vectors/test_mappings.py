@@ -1,0 +1,291 @@
+"""A known alignment is found with a dictionary and without; what is none is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.artificial import Family
+from xlrepro.errors import SettingsError
+from xlrepro.vectors.mappings import NAMES, csls, unsupervised
+from xlrepro.vectors.mappings.adversarial import (
+    AdversarialSettings,
+    dictionaries,
+    muse,
+    orthogonalise,
+    umwe,
+)
+from xlrepro.vectors.mappings.csls import (
+    csls_retrieve,
+    neighbour_mean,
+    neighbour_means,
+    precision_at_1,
+    translate,
+)
+from xlrepro.vectors.mappings.seeded import map_with_seed, procrustes
+from xlrepro.vectors.mappings.unsupervised import CollapsedError, Space, learnt_maps, turned
+from xlrepro.vectors.open import lexicon, vectors
+from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
+from xlrepro.vectors.tables import save_language
+
+WORDS, DIM = 400, 12
+SETTINGS = AdversarialSettings(
+    hidden=64, batch_size=64, epochs=4, epoch_steps=200, learning_rate=0.2
+)
+SHORT = replace(SETTINGS, epochs=1, epoch_steps=30, refinements=1)
+
+
+def clusters(seed=0):
+    """A cloud of clusters of unequal size and spread, as words lie in fields of meaning."""
+    rng = np.random.default_rng(seed)
+    number = DIM + 2
+    shares = 1 / np.arange(1, number + 1)
+    centres = rng.gamma(0.5, size=(number, DIM)) * np.linspace(2.0, 0.7, DIM)
+    spreads = rng.uniform(0.1, 0.5, size=(number, DIM))
+    chosen = rng.choice(number, size=WORDS, p=shares / shares.sum())
+    rows = centres[chosen] + spreads[chosen] * rng.normal(size=(WORDS, DIM))
+    return Space([f"w{row}" for row in range(WORDS)], centred_unit_rows(rows))
+
+
+ENGLISH = clusters()
+FOREIGN = {code: turned(ENGLISH, 0.1, np.random.default_rng(n)) for n, code in enumerate("ab")}
+STRANGER = Space(
+    [f"v{row}" for row in range(WORDS)],
+    unit_rows(np.random.default_rng(1).normal(size=(WORDS, DIM))),
+)
+
+
+def precision(w, code):
+    space, truth = FOREIGN[code]
+    mapped = unit_rows(space.matrix @ np.asarray(w))
+    return (csls_retrieve(mapped, ENGLISH.matrix, mapped) == truth).mean()
+
+
+# CSLS
+
+
+def csls_by_hand(queries, targets, sources, k):
+    """All scores by the definition, one pair at a time."""
+    scores = np.zeros((len(queries), len(targets)))
+    for i, query in enumerate(queries):
+        r_query = np.mean(sorted((query @ t for t in targets), reverse=True)[:k])
+        for j, target in enumerate(targets):
+            r_target = np.mean(sorted((target @ s for s in sources), reverse=True)[:k])
+            scores[i, j] = 2 * (query @ target) - r_query - r_target
+    return scores
+
+
+@pytest.mark.parametrize("block", [3, 512])
+def test_csls_agrees_with_brute_force(monkeypatch, block):
+    monkeypatch.setattr(csls, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    sources, targets = (unit_rows(rng.normal(size=(n, 5))) for n in (40, 31))
+    queries = sources[:17]
+    expected = csls_by_hand(queries, targets, sources, 10).argmax(axis=1)
+    assert csls_retrieve(queries, targets, sources).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("block", [7, 1024])
+def test_two_way_csls_agrees_with_the_one_way_retrieval(monkeypatch, block):
+    monkeypatch.setattr(csls, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    x, y = (unit_rows(rng.normal(size=(n, 6))) for n in (40, 33))
+    a, b = torch.from_numpy(x), torch.from_numpy(y)
+    of_x, of_y = neighbour_means(a, b)
+    torch.testing.assert_close(of_x, neighbour_mean(a, b))
+    torch.testing.assert_close(of_y, neighbour_mean(b, a))
+    found = translate(a, b)
+    assert found.forward.tolist() == csls_retrieve(x, y).tolist()
+    assert found.backward.tolist() == csls_retrieve(y, x).tolist()
+    torch.testing.assert_close(found.forward_cosine, (a * b[found.forward]).sum(1))
+    mutual = [[i, j] for i, j in enumerate(found.forward.tolist()) if found.backward[j] == i]
+    assert found.mutual().tolist() == mutual
+
+
+def test_csls_makes_nothing_on_another_device_than_that_of_its_vectors():
+    # What would fail on a GPU fails on "meta", which any machine has: a tensor made on the CPU.
+    found = translate(*(torch.empty(n, 6, device="meta") for n in (40, 33)))
+    assert {t.device.type for t in vars(found).values()} == {"meta"}
+
+
+def test_csls_differs_from_the_nearest_neighbour_where_there_is_a_hub():
+    # The hub lies in the middle, near to every query; each query's own target lies further out.
+    queries = unit_rows(np.array([[1, 0.35], [1, -0.35], [1, 0.36], [1, -0.36]]))
+    targets = unit_rows(np.array([[1, 0.0], [1, 1.3], [1, -1.3]]))
+    assert (queries @ targets.T).argmax(axis=1).tolist() == [0, 0, 0, 0]
+    assert csls_retrieve(queries, targets, k=3).tolist() == [1, 2, 1, 2]
+
+
+def test_precision_counts_any_gold_translation_and_only_words_with_vectors():
+    x = np.eye(3, dtype=np.float32)
+    gold = {"a": {"x", "q"}, "b": {"z"}, "c": {"none"}, "unseen": {"x"}}
+    assert precision_at_1(gold, ["a", "b", "c"], x, ["x", "y", "z"], x, k=1) == (0.5, 2)
+    share, asked = precision_at_1({"q": {"x"}}, ["a"], x[:1], ["x"], x[:1])
+    assert np.isnan(share)
+    assert asked == 0
+
+
+# With a dictionary
+
+
+def test_a_known_rotation_is_recovered():
+    rotation, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(20, 20)))
+    x = np.random.default_rng(0).normal(size=(100, 20))
+    np.testing.assert_allclose(procrustes(x, x @ rotation), rotation, atol=1e-5)
+
+
+def test_no_other_rotation_fits_better():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 20)), rng.normal(size=(40, 20))
+    w = procrustes(x, y)
+    np.testing.assert_allclose(w @ w.T, np.eye(20), atol=1e-5)
+    for _ in range(50):
+        other, _ = np.linalg.qr(rng.normal(size=(20, 20)))
+        assert np.linalg.norm(x @ other - y) >= np.linalg.norm(x @ w - y)
+
+
+def test_refinement_finds_pairs_that_the_seed_does_not_name():
+    space, truth = FOREIGN["a"]
+    seed = [(row, truth[row]) for row in range(6)]
+    rough, fine = (map_with_seed(space.matrix, ENGLISH.matrix, seed, refinements=n) for n in (0, 6))
+    assert precision(fine, "a") > max(0.9, precision(rough, "a") + 0.2)
+
+
+def test_shapes_that_do_not_match_are_refused():
+    with pytest.raises(SettingsError, match="as many source as target"):
+        procrustes(np.zeros((3, 2)), np.zeros((4, 2)))
+    with pytest.raises(SettingsError, match="at least one"):
+        map_with_seed(np.zeros((3, 2)), np.zeros((4, 2)), [])
+
+
+# Without one
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_alignment_is_found_without_a_dictionary(name):
+    spaces = {code: space for code, (space, _) in FOREIGN.items()}
+    unmapped = unit_rows(FOREIGN["a"][0].matrix)
+    assert (csls_retrieve(unmapped, ENGLISH.matrix) == FOREIGN["a"][1]).mean() < 0.5
+    for code, (w, verdict) in learnt_maps(name, spaces, ENGLISH, SETTINGS).items():
+        assert precision(w, code) > 0.97
+        assert not verdict.collapsed
+        np.testing.assert_allclose(w @ w.T, np.eye(DIM), atol=1e-4)
+
+
+@pytest.mark.parametrize("check", [None, np.stack([np.arange(WORDS)] * 2, axis=1)])
+@pytest.mark.parametrize("name", NAMES)
+def test_unrelated_spaces_have_collapsed(name, check):
+    checks = None if check is None else {"x": check}
+    ((_, verdict),) = learnt_maps(name, {"x": STRANGER}, ENGLISH, SHORT, checks).values()
+    assert verdict.collapsed
+    assert ("chance" if check is None else "P@1") in verdict.why
+
+
+def test_a_seed_gives_the_same_map_and_leaves_the_callers_chance_alone():
+    x, y = STRANGER.tensor("cpu"), ENGLISH.tensor("cpu")
+    for learn in (
+        lambda seed: muse(x, y, SHORT, seed)[0],
+        lambda seed: umwe([x, y], SHORT, seed)[0][0],
+    ):
+        torch.manual_seed(3)
+        expected = torch.rand(2)
+        torch.manual_seed(3)
+        first, again, other = (learn(seed) for seed in (1, 1, 2))
+        assert torch.equal(torch.rand(2), expected)
+        assert torch.equal(first, again)
+        assert not torch.allclose(first, other)
+
+
+def test_dictionaries_of_all_pairs_of_languages_are_in_their_own_order():
+    x = ENGLISH.tensor("cpu")
+    order = torch.randperm(WORDS, generator=torch.Generator().manual_seed(0))
+    found = dictionaries([x, x[order], x], [torch.eye(DIM)] * 3, WORDS)
+    assert list(found) == [(0, 1), (0, 2), (1, 2)]
+    assert all(left == order[right] for left, right in found[0, 1].tolist())
+
+
+def test_the_orthogonality_update_brings_a_matrix_nearer_to_orthogonal():
+    w = torch.eye(4) + 0.1 * torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
+    before = float((w @ w.T - torch.eye(4)).norm())
+    for _ in range(200):
+        orthogonalise(w, 0.01)
+    assert float((w @ w.T - torch.eye(4)).norm()) < 0.1 * before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vectors_of_artificial_languages_come_together(name):
+    family, codes = Family(0), ("es", "nl")
+    mapped = unsupervised.load_artificial(name, family, codes, 16)
+    assert (mapped.languages, mapped.dim) == (("en", *codes), 16)
+    english = {word: row for row, word in enumerate(mapped.words("en"))}
+    for code in codes:
+        gold: dict[str, set[str]] = {}
+        for one, other in unsupervised.artificial.dictionary(family, code):
+            gold.setdefault(one, set()).add(other)
+        share, _ = precision_at_1(
+            gold, list(english), unit_rows(mapped.matrix("en")),
+            mapped.words(code), unit_rows(mapped.matrix(code)),
+        )  # fmt: skip
+        assert share > 0.8
+
+
+@pytest.fixture
+def own_vectors(monkeypatch, tmp_path):
+    """Open vectors of three languages in a cache of their own; "b" is unrelated to English."""
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    folders = {}
+    for code, space in (("en", ENGLISH), ("de", FOREIGN["a"][0]), ("es", STRANGER)):
+        folders[code] = tmp_path / code
+        save_language(folders[code], list(space.words), space.matrix)
+    monkeypatch.setattr(vectors, "monolingual_folder", folders.__getitem__)
+    same = [(word, word) for word in ENGLISH.words]
+    pairs = {"de": same, "es": list(zip(ENGLISH.words, STRANGER.words))}
+    monkeypatch.setattr(lexicon, "seed_pairs", lambda code, known, words: pairs[code])
+    monkeypatch.setattr(unsupervised, "OPEN", SETTINGS)
+
+
+def test_open_vectors_are_mapped_once_and_refused_where_they_collapsed(own_vectors, monkeypatch):
+    found = unsupervised.load("muse", ["en", "de"])
+    cosines = (found.matrix("de") * np.asarray(found.matrix("en"))[FOREIGN["a"][1]]).sum(axis=1)
+    assert cosines.mean() > 0.9
+    with pytest.raises(CollapsedError, match=r"'muse': the maps of es \(P@1 .*\) collapsed"):
+        unsupervised.load("muse", ["en", "de", "es"])
+    monkeypatch.setattr(unsupervised, "muse", None)  # a second learning would fail
+    unsupervised.load("muse", ["de", "en"])
+    with pytest.raises(CollapsedError):
+        unsupervised.load("muse", ["en", "de", "es"])
+
+
+def write(path, space):
+    """Write a space as fastText does: rows of no particular length."""
+    rows = [f"{w} {' '.join(f'{x:.5f}' for x in 3 * r)}" for w, r in zip(space.words, space.matrix)]
+    path.write_text("\n".join([f"{len(rows)} {DIM}", *rows, ""]), encoding="utf-8")
+    return path
+
+
+def test_supplied_vectors_are_mapped_by_the_content_of_their_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    space, truth = FOREIGN["a"]
+    files = {"en": write(tmp_path / "en.vec", ENGLISH), "de": write(tmp_path / "de.vec", space)}
+    learnt = []
+    learn = unsupervised.learnt_maps
+    monkeypatch.setattr(
+        unsupervised, "learnt_maps", lambda *a, **o: learnt.append(a[0]) or learn(*a, **o)
+    )
+    found = [unsupervised.load_supplied("muse", files, SETTINGS) for _ in range(2)][1]
+    assert learnt == ["muse"]
+    cosines = (np.asarray(found.matrix("de")) * np.asarray(found.matrix("en"))[truth]).sum(axis=1)
+    assert cosines.mean() > 0.95
+    text = files["de"].read_text()
+    files["de"].write_text(text.replace("0.1", "0.2", 1))  # corrected, of the same size
+    unsupervised.load_supplied("muse", files, SETTINGS)
+    assert learnt == ["muse", "muse"]
+    write(files["de"], STRANGER)
+    with pytest.raises(CollapsedError, match=r"'muse': the maps of de \(mean cosine .*chance"):
+        unsupervised.load_supplied("muse", files, SETTINGS)
+
+
+def test_other_names_are_refused(tmp_path):
+    with pytest.raises(SettingsError, match="umwe"):
+        unsupervised.load_artificial("joint", Family(0), ("de",), 16)
