@@ -29,7 +29,7 @@ STAMP := $(VENV)/.installed-$(KEY)
 STRIP := --keep-output --keep-count --keep-id --extra-keys "metadata.papermill metadata.widgets \
 	metadata.language_info.version cell.metadata.papermill cell.metadata.execution"
 
-.PHONY: help env book lab test lint types notebooks bench rounding clean
+.PHONY: help env book lab test lint types notebooks about bench rounding clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -59,7 +59,7 @@ lab: $(STAMP) ## open the notebooks in JupyterLab
 	@$(BIN)/jupyter lab notebooks
 
 test: $(STAMP) ## unit tests, golden numbers, notebooks; nothing to do if nothing changed since they passed
-	@$(BIN)/xlrepro test --if-changed --jobs $(JOBS)
+	@$(BIN)/python -m tests.run --jobs $(JOBS)
 
 lint: $(STAMP) ## ruff, its formatter, and the import contracts
 	@$(BIN)/ruff check .
@@ -78,6 +78,9 @@ rounding: $(STAMP) ## golden numbers once more, rounded as another processor doe
 notebooks: $(STAMP) ## run all notebooks at smoke scale and write their outputs into them, to commit
 	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(BIN)/jupyter-execute --inplace notebooks/*/*.ipynb
 	@$(BIN)/nbstripout $(STRIP) notebooks/*/*.ipynb
+
+about: $(STAMP) ## what this machine is, for a bug report or before a long run
+	@$(BIN)/python -m xlrepro.machine
 
 bench: $(STAMP) ## speed and memory against peers
 	@$(BIN)/python -m benchmarks.run --device auto

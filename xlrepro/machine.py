@@ -231,3 +231,32 @@ def _why(said: str) -> str:
     if "not a git repository" in said or "did not match" in said:
         return "xlrepro does not run from a git checkout"
     return said.splitlines()[0].removeprefix("fatal: ")[:200]
+
+
+def about() -> dict[str, object]:
+    """Return the facts about this machine that a number or a failure may depend on."""
+    import psutil
+    import torch
+
+    from xlrepro.paths import build_dir, cache_dir, project_root
+
+    memory = psutil.virtual_memory().total / 2**30
+    gpus = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return {
+        "executable": sys.executable,
+        "platform": platform.platform(),
+        **dict.fromkeys(PACKAGES, "missing"),
+        **versions(),
+        "cpu": f"{device_name('cpu')}, {os.cpu_count()} cores, {memory:.0f} GiB",
+        "gpus": [f"{gpu.name}, {gpu.total_memory / 2**30:.0f} GiB" for gpu in gpus],
+        "git": git_state().reason or git_state().commit,
+        "project": str(project_root()),
+        "build": str(build_dir()),
+        "cache": str(cache_dir()),
+        "mirror": os.environ.get("XLREPRO_MIRROR", "none (XLREPRO_MIRROR is not set)"),
+    }
+
+
+if __name__ == "__main__":  # `make about`: for a bug report, or before a long run
+    for name, value in about().items():
+        print(f"{name:28} {value}")

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from xlrepro.cli.data import app
+from xlrepro.cli import data_app as app
 from xlrepro.data import registry
 from xlrepro.errors import DataError, SettingsError
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from xlrepro.cli.data import app
+from xlrepro.cli import data_app as app
 from xlrepro.data import download, registry
 from xlrepro.errors import DataError
 

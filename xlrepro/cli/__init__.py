@@ -1,8 +1,8 @@
 """The command line: ``xlrepro COMMAND``.
 
-A module here imports what its commands need inside them, never at its top: ``xlrepro --help``
-answers at once because nothing heavy is loaded.
-An error the user can act on is one line on stderr and exit status 2.
+Commands import what they need inside them, never at the top: ``xlrepro --help`` answers at once
+because nothing heavy is loaded. An error the user can act on is one line on stderr and exit
+status 2.
 """
 
 import errno
@@ -10,15 +10,17 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer.core import TyperGroup
 
 from xlrepro import __version__
-from xlrepro.cli import book, checks, data, evidence, golden, machine, runs
+from xlrepro.cli.book import batch, book
+from xlrepro.cli.commands import data_app, golden, list_experiments, publish, run
+from xlrepro.cli.evidence import claims, status
 from xlrepro.errors import SettingsError, XlreproError
 
 # Newer typers bring their own click and name few of its errors: this is the one of a wrong call.
@@ -26,22 +28,31 @@ UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 
 FEWEST_COLUMNS = 20
 TERMINATED = "terminated"
-COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
-    "list": runs.list_experiments,
-    "run": runs.run,
-    "publish": runs.publish,
-    "status": evidence.status,
-    "claims": evidence.claims,
-    "golden": golden.golden,
-    "batch": book.batch,
-    "book": book.book,
-    "test": checks.run_tests,
-    "env": machine.env,
-}
-# What a write to a full disk or a closed terminal says.
+# What a write to a full disk or a closed terminal says, and a file that may not be touched.
 NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
-# What a file says that may not be read, written or grow.
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+FOLDERS = ("HOME", "BUILD", "DATA", "SUPPLIED", "MIRROR")  # that XLREPRO_… name
+
+COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
+    "list": list_experiments,
+    "run": run,
+    "status": status,
+    "claims": claims,
+    "golden": golden,
+    "publish": publish,
+    "batch": batch,
+    "book": book,
+}
+
+
+class _Commands(TyperGroup):
+    """The commands; one that is interrupted says so, which typer would not."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise typer.Exit(_tell(interrupt)) from None
 
 
 def _print_version(wanted: bool) -> None:
@@ -58,7 +69,7 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Do the numbers and claims of five papers on cross-lingual transfer come back?"""
+    """Do the numbers and claims of five papers on cross-lingual transfer replicate?"""
 
 
 def build_app() -> typer.Typer:
@@ -73,7 +84,7 @@ def build_app() -> typer.Typer:
     app.callback()(_root)
     for name, command in COMMANDS.items():
         app.command(name)(command)
-    app.add_typer(data.app, name="data", help="List, download, check and find the corpora.")
+    app.add_typer(data_app, name="data", help="List, download, check and find the corpora.")
     return app
 
 
@@ -111,16 +122,6 @@ def _tell(interrupt: BaseException) -> int:
     return 143 if terminated else 130
 
 
-class _Commands(TyperGroup):
-    """The commands; one that is interrupted says so, which typer would not."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
-            raise typer.Exit(_tell(interrupt)) from None
-
-
 def _drop_output() -> None:
     """Send what is still to be printed nowhere: Python prints it once more at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -130,7 +131,8 @@ def _drop_output() -> None:
 def _ready() -> Iterator[list[int]]:
     """Make the process fit to run a command, whatever shell started it.
 
-    SIGTERM, as a queueing system or a shutdown sends it, ends a command as Ctrl-C does.
+    SIGTERM, as a queueing system or a shutdown sends it, ends a command as Ctrl-C does. Folders
+    that the environment names are made absolute: a child may work in another folder.
 
     Yields:
         a list that holds SIGTERM once it has come.
@@ -150,12 +152,16 @@ def _ready() -> Iterator[list[int]]:
         os.getcwd()
     except FileNotFoundError:  # libraries of torch would end the process
         raise SettingsError("the working folder is gone: change to one that is there") from None
+    for name in (f"XLREPRO_{each}" for each in FOLDERS):
+        if (named := os.environ.get(name)) and "://" not in named:
+            with suppress(RuntimeError):  # ~ of nobody: whoever uses it says so
+                os.environ[name] = str(Path(named).expanduser().absolute())
     columns = os.environ.get("COLUMNS", "")
     if not columns.isdecimal() or len(columns) > 4 or int(columns) < FEWEST_COLUMNS:
         os.environ.pop("COLUMNS", None)  # rich would print nothing, or a letter a line
     terminated: list[int] = []
 
-    def terminate(number: int, frame: FrameType | None) -> NoReturn:
+    def terminate(number: int, _: Any) -> NoReturn:
         terminated.append(number)
         raise KeyboardInterrupt(TERMINATED)
 

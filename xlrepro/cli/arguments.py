@@ -1,18 +1,26 @@
 """What the arguments of several commands mean: experiments, profiles, systems, seeds, settings."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+
+import typer
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials import PUBLISHED
 
-if TYPE_CHECKING:
-    from xlrepro.trials import Trial
-    from xlrepro.trials.experiment import Experiment
+MOST_SEEDS, MOST_DIGITS = 10_000, 20
 
-MOST_SEEDS = 10_000
-MOST_DIGITS = 20  # of the largest seed
-NO_SETTING = "extra inputs are not permitted"  # what the settings of the papers say
+Experiments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[EXPERIMENT...]", help="word_order/table2, or a whole paper."),
+]
+Profile = Annotated[str, typer.Option(help="smoke, open or paper.")]
+Systems = Annotated[
+    str | None, typer.Option(help="ORT,word:TRS or word:*; default: the experiment's own.")
+]
+Seeds = Annotated[str | None, typer.Option(help="0,1,2 or 0-4; default: the profile's own.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of a running Dask cluster, tcp://host:8786.")
+]
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...] | None:
@@ -32,9 +40,8 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         digits = [first, last] if dash else [first]
         if not all(p.isascii() and p.isdigit() and len(p) <= MOST_DIGITS for p in digits):
-            raise SettingsError(
-                f"--seeds: {_shortened(part.strip())!r} is neither a seed (7) nor a range (0-4)"
-            )
+            shown = part.strip()[:40]
+            raise SettingsError(f"--seeds: {shown!r} is neither a seed (7) nor a range (0-4)")
         low, high = int(digits[0]), int(digits[-1])
         if not 0 <= high - low < MOST_SEEDS:
             raise SettingsError(f"--seeds {text!r}: {part.strip()!r} is no usable range")
@@ -42,19 +49,20 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
     return tuple(seeds)
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:40]}…"
-
-
 def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
-    """Read ``"ORT,word:TRS"``; nothing given is ``None``.
+    """Read ``"ORT,word:TRS"``; a comma with a blank behind it belongs to a name.
 
     Raises:
         SettingsError: if the option is there and names nothing, as with an unset shell variable.
+
+    Example:
+        >>> parse_names("ORT,word:TRS (10h, 200d)")
+        ('ORT', 'word:TRS (10h, 200d)')
     """
     if text is None:
         return None
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    parts = text.replace(", ", "\0").split(",")
+    names = tuple(name for part in parts if (name := part.replace("\0", ", ").strip(" ,")))
     if not names:
         raise SettingsError(f"{option} {text!r} names nothing: name something, or leave it out")
     return names
@@ -66,14 +74,16 @@ def parse_published(text: str) -> tuple[str, ...]:
     Raises:
         SettingsError: if it names none, or another.
     """
-    profiles = parse_names(text, "--profile") or ()
+    from xlrepro.trials import PUBLISHED
+
+    profiles = tuple(name.strip() for name in (parse_names(text, "--profile") or ()))
     if unknown := [name for name in profiles if name not in PUBLISHED]:
         raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")
     return profiles
 
 
 def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
-    """Read ``NAME=VALUE`` pairs whose values are YAML.
+    """Read ``NAME=VALUE`` pairs whose values are YAML; ``no`` and ``off`` are words.
 
     Args:
         pairs: as the user gave them.
@@ -83,8 +93,8 @@ def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
         SettingsError: for a pair without ``=``, a value that is not YAML, or a name given twice.
 
     Example:
-        >>> parse_overrides(["epochs=3", "kernel=null"])
-        {'epochs': 3, 'kernel': None}
+        >>> parse_overrides(["epochs=3", "kernel=null", "targets=[de, no]"])
+        {'epochs': 3, 'kernel': None, 'targets': ['de', 'no']}
     """
     from xlrepro.yaml_files import parse_value
 
@@ -102,7 +112,7 @@ def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     return overrides
 
 
-def chosen_experiments(names: "Sequence[str] | None") -> "list[Experiment]":
+def chosen_experiments(names: Sequence[str] | None) -> list[Any]:
     """Return the experiments named, each once; a paper stands for all of its own, nothing for all.
 
     Raises:
@@ -114,24 +124,3 @@ def chosen_experiments(names: "Sequence[str] | None") -> "list[Experiment]":
     papers = {name: [key for key in known if key.startswith(f"{name}/")] for name in names or ()}
     keys = [key for name in names or () for key in papers[name] or [name]]
     return [experiment(key) for key in dict.fromkeys(keys or known)]
-
-
-def trials_of(
-    each: "Experiment",
-    profile: str,
-    systems: "Sequence[str] | None",
-    seeds: "Sequence[int] | None",
-    overrides: dict[str, Any],
-) -> "list[Trial]":
-    """Return an experiment's trials; a name that is no setting is refused with names that are."""
-    try:
-        return each.trials(profile, systems, seeds, overrides)
-    except SettingsError as error:
-        wrong = [name for name in overrides if f" {name}: {NO_SETTING}" in str(error)]
-        if not wrong:
-            raise
-        known = {name for trial in each.trials(profile, systems, seeds) for name in trial.settings}
-        raise SettingsError(
-            f"--set {wrong[0]}: {each.key} has no such setting; its profile {profile} sets "
-            f"{', '.join(sorted(known))}"
-        ) from None
