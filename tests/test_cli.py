@@ -18,7 +18,7 @@ from xlrepro.cli import build_app
 ROOT = Path(__file__).resolve().parent.parent
 # Those that the README and the issue that laid the foundation promise.
 COMMANDS = ["list", "run", "status", "claims", "golden", "publish"]
-COMMANDS += ["batch", "book", "data", "test", "env"]
+COMMANDS += ["batch", "book", "data"]
 
 
 def xlrepro(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -114,8 +114,8 @@ def test_ctrl_c_is_one_line_and_ends_with_130(call, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("xlrepro.cli.machine.describe_machine", interrupted)
-    assert call("env") == (130, "", "xlrepro: interrupted\n")
+    monkeypatch.setattr("xlrepro.data.registry.list_datasets", interrupted)
+    assert call("data", "list") == (130, "", "xlrepro: interrupted\n")
 
 
 def test_user_error_is_one_line_on_stderr_and_exit_2(tmp_path):
@@ -129,7 +129,7 @@ def test_user_error_is_one_line_on_stderr_and_exit_2(tmp_path):
 
 def test_reader_that_goes_away_gets_no_traceback():
     done = subprocess.run(
-        f"{sys.executable} -m xlrepro env --json | true",
+        f"{sys.executable} -m xlrepro data list --json | true",
         shell=True,
         capture_output=True,
         text=True,
@@ -180,15 +180,9 @@ def test_a_terminal_without_a_width_has_the_usual_one(columns):
 
 def test_a_termination_is_one_line_and_ends_with_143(call, monkeypatch):
     monkeypatch.setattr(
-        "xlrepro.cli.machine.describe_machine", lambda: signal.raise_signal(signal.SIGTERM)
+        "xlrepro.data.registry.list_datasets", lambda: signal.raise_signal(signal.SIGTERM)
     )
-    assert call("env") == (143, "", "xlrepro: terminated\n")
-
-
-def test_env_prints_json_a_machine_can_read():
-    facts = json.loads(xlrepro("env", "--json").stdout)
-    assert facts["xlrepro"] == __version__
-    assert facts["devices"][0].startswith("cpu")
+    assert call("data", "list") == (143, "", "xlrepro: terminated\n")
 
 
 HEAVY = ["torch", "numpy", "pandas", "scipy", "sklearn", "gensim", "dask", "distributed"]
@@ -227,3 +221,26 @@ def test_a_signal_while_the_command_line_loads_ends_it_without_a_traceback(tmp_p
 def test_the_installed_command_is_the_modules():
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
     assert scripts == {"xlrepro": "xlrepro.__main__:run"}
+
+
+def test_relative_folders_mean_the_same_in_a_child(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XLREPRO_BUILD", "mine/build")
+    monkeypatch.setenv("XLREPRO_MIRROR", "https://example.org/data")
+    monkeypatch.setattr(sys, "argv", ["xlrepro", "data", "list", "--json"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    capsys.readouterr()
+    assert os.environ["XLREPRO_BUILD"] == str(tmp_path / "mine" / "build")
+    assert os.environ["XLREPRO_MIRROR"] == "https://example.org/data"
+
+
+def test_list_loads_no_torch():
+    code = (
+        "import sys\n"
+        "from xlrepro.cli import build_app\n"
+        "build_app()(['list'], standalone_mode=False)\n"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -501,16 +501,16 @@ class Experiment:
                 s.identifier for s in self.systems if s.default and profile not in s.by_name_at
             )
         chosen: dict[str, None] = {}
-        for name in names:
-            hits = self._hits(name)  # a name may have a comma in it; else it parts names
-            for part in () if hits else name.split(","):
-                if not (found := self._hits(part.strip())):
-                    known = ", ".join(self.rows)
-                    raise SettingsError(
-                        f"{self.key} has no system {part.strip()!r}; it has: {known}"
-                    )
-                hits += found
+        rest = [part.strip() for name in names for part in name.split(",")]
+        while rest:  # the longest name first: one may have commas in it
+            for size in range(len(rest), 0, -1):
+                if hits := self._hits(", ".join(rest[:size])):
+                    break
+            else:
+                known = ", ".join(self.rows)
+                raise SettingsError(f"{self.key} has no system {rest[0]!r}; it has: {known}")
             chosen |= dict.fromkeys(hits)
+            rest = rest[size:]
         return tuple(chosen)
 
     def _hits(self, name: str) -> list[str]:

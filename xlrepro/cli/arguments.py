@@ -50,19 +50,14 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
 
 
 def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
-    """Read ``"ORT,word:TRS"``; a comma with a blank behind it belongs to a name.
+    """Read ``"ORT,word:TRS"``; names that have commas are put together again where they are used.
 
     Raises:
         SettingsError: if the option is there and names nothing, as with an unset shell variable.
-
-    Example:
-        >>> parse_names("ORT,word:TRS (10h, 200d)")
-        ('ORT', 'word:TRS (10h, 200d)')
     """
     if text is None:
         return None
-    parts = text.replace(", ", "\0").split(",")
-    names = tuple(name for part in parts if (name := part.replace("\0", ", ").strip(" ,")))
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
         raise SettingsError(f"{option} {text!r} names nothing: name something, or leave it out")
     return names
@@ -76,7 +71,7 @@ def parse_published(text: str) -> tuple[str, ...]:
     """
     from xlrepro.trials import PUBLISHED
 
-    profiles = tuple(name.strip() for name in (parse_names(text, "--profile") or ()))
+    profiles = parse_names(text, "--profile") or ()
     if unknown := [name for name in profiles if name not in PUBLISHED]:
         raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")
     return profiles

@@ -23,6 +23,11 @@ class Settings(Checked):
     die: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     switch: bool = False
+    supplies: tuple[str, ...] = ()
+
+    def supplied(self) -> list[str]:
+        """Return the paths below XLREPRO_SUPPLIED that a trial reads."""
+        return list(self.supplies)
 
 
 def run(trial: Trial, context: TrialContext) -> TrialResult:

@@ -11,15 +11,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
-from xlrepro.papers.routing_nmt.encoding import Encoded, Example
-from xlrepro.papers.routing_nmt.model import DIRECTIONS, MultiTaskModel
-from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS, TRANSLATION
-from xlrepro.papers.routing_nmt.training import ordered_batches
+from xlrepro.papers.routing_nmt.settings import DIRECTIONS, SHARED_BLOCKS, TRANSLATION
 from xlrepro.trials import Cell, Record
+
+if TYPE_CHECKING:  # records are read without torch
+    from xlrepro.papers.routing_nmt.encoding import Encoded, Example
+    from xlrepro.papers.routing_nmt.model import MultiTaskModel
 
 Usage = Mapping[str, Sequence[float]]  # task to the share of each block
 # tasks in the order of the figure's legend
@@ -35,7 +36,7 @@ TIE = 1e-10  # fits nearer than this are equal: sums of shares are no more exact
 
 
 def routers(
-    model: MultiTaskModel, data: Encoded, device: str
+    model: "MultiTaskModel", data: "Encoded", device: str
 ) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
     """Return what each direction's router does: direction, source, task to `router_use`.
 
@@ -53,20 +54,24 @@ def routers(
     return found
 
 
-@torch.inference_mode()
 def router_use(
-    model: MultiTaskModel, task: str, examples: Sequence[Example], device: str = "cpu"
+    model: "MultiTaskModel", task: str, examples: "Sequence[Example]", device: str = "cpu"
 ) -> list[dict[str, object]]:
     """Return what each direction's router does over all source tokens, the task's tag among them.
 
     ``shares`` is the mean of tau per block, ``largest`` the mean of a token's largest tau: 1 / n
     where all blocks are used alike, 1 where the router sends each token to one block.
     """
+    import torch
+
+    from xlrepro.papers.routing_nmt.training import ordered_batches
+
     model.eval()
     sums, largest, tokens = torch.zeros(()), torch.zeros(()), 0
     for batch in ordered_batches(examples, BATCH):
         moved = batch.to(device)
-        memory = model.encode(task, moved.source, moved.lengths)
+        with torch.inference_mode():
+            memory = model.encode(task, moved.source, moved.lengths)
         assert memory.taus is not None
         # shape: (directions, length, batch, blocks), zero at padding
         taus = memory.taus.double() * memory.mask.T[None, :, :, None]

@@ -17,10 +17,9 @@ from torch import Tensor, nn
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.recurrent import mirrored_steps
 from xlrepro.papers.routing_nmt.recurrent import RoutedUnit, StackedUnit, scan
-from xlrepro.papers.routing_nmt.settings import SHARED_BLOCKS
+from xlrepro.papers.routing_nmt.settings import DIRECTIONS, SHARED_BLOCKS
 
 PAD, START, END, UNKNOWN = range(4)  # numbers of the special tokens in every vocabulary
-DIRECTIONS = ("forward", "backward")  # in which the encoder reads
 
 
 class Memory(NamedTuple):

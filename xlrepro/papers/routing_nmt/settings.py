@@ -10,6 +10,7 @@ from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate
 AuxiliaryTask = Literal["ner", "syntax", "semantics"]
 TRANSLATION = "translation"
 SHARED_BLOCKS = 3  # n [paper §3.3]
+DIRECTIONS = ("forward", "backward")  # in which the encoder reads
 SPLITS = ("train", "dev", "test")
 
 

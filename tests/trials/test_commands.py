@@ -4,11 +4,12 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from xlrepro.cli import arguments, build_app, runs
+from xlrepro import experiments
+from xlrepro.cli import arguments, build_app, commands
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry
-from xlrepro.experiments import all_experiments
 from xlrepro.store import RecordStore
+from xlrepro.trials import GitState
 
 
 @pytest.fixture
@@ -17,7 +18,9 @@ def home(tmp_path, monkeypatch, toy_alone):
     monkeypatch.setenv("XLREPRO_HOME", str(tmp_path))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "build"))
     entry = CatalogEntry(short="Fake: it", title="It", question="Does it run?", reported=())
-    catalog = Catalog(papers={}, metrics={}, experiments={"toy/table": entry})
+    catalog = Catalog(
+        papers={}, metrics={}, experiments={"toy/table": entry, "toy/smoke_only": entry}
+    )
     monkeypatch.setattr("xlrepro.evidence.catalog.load_catalog", lambda: catalog)
     return tmp_path
 
@@ -81,7 +84,7 @@ def test_bad_overrides_are_an_error(pairs):
 def test_list_counts_the_records_of_each_profile(call, record_of):
     RecordStore().put(record_of())
     RecordStore().put(record_of(settings={"sleep": 0}))  # not the profile's own settings
-    [row] = json.loads(call("list", "--json").stdout)
+    [row, _] = json.loads(call("list", "--json").stdout)
     assert row["key"] == "toy/table"
     assert {name: p["records"] for name, p in row["profiles"].items()} == {"smoke": 0, "open": 1}
 
@@ -147,15 +150,9 @@ def test_mistakes_are_one_line_that_says_what_would_be_right(call, arguments, me
     assert "\n" not in str(error)
 
 
-def test_a_name_that_is_no_setting_is_told_those_that_are():
-    table2 = all_experiments()["word_order/table2"]
-    with pytest.raises(SettingsError, match=r"--set x: .*; its profile smoke sets batch_size, "):
-        arguments.trials_of(table2, "smoke", None, (0,), {"epochs": 1, "x": 1})
-
-
 def test_a_paper_stands_for_its_experiments(call):
     shown = call("run", "toy", "toy/table", "--dry-run").stdout
-    assert shown.endswith("\n2 trials to run, 0 have a record\n")
+    assert shown.endswith("\n3 trials to run, 0 have a record\n")
 
 
 def test_run_again_repeats_a_published_trial_and_compares(call, home, scheduler):
@@ -177,15 +174,17 @@ def test_run_again_repeats_a_published_trial_and_compares(call, home, scheduler)
 def test_numbers_that_moved_are_counted_and_the_farthest_is_shown(record_of):
     before = record_of(0)
     cells = tuple(replace(c, value=c.value + i) for i, c in enumerate(before.cells))
-    now = before.model_copy(update={"cells": cells})
-    assert runs._moved(before, now).startswith("1 of 2 numbers moved, most of all word:ORT / de: ")
+    now = before.model_copy(update={"cells": cells, "device": "another"})
+    said = commands._moved(before, now)
+    assert said.startswith("1 of 2 numbers moved, most of all word:ORT / de: ")
+    assert said.endswith(f"(another machine, {before.device} before)")
 
 
 def test_cells_that_came_or_went_are_no_move(record_of):
     before = record_of(0)
     now = before.model_copy(update={"cells": before.cells[:1]})
-    assert runs._moved(before, before) == "the same 2 numbers as before"
-    assert runs._moved(before, now) == "the same 1 numbers as before, 1 came or went"
+    assert commands._moved(before, before) == "the same 2 numbers as before"
+    assert commands._moved(before, now) == "the same 1 numbers as before, 1 came or went"
 
 
 def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, scheduler):
@@ -220,3 +219,50 @@ def test_publish_withdraws_what_no_preset_asks_for_any_more(call, home, schedule
     (line,) = path.read_text().splitlines()
     assert json.loads(line)["settings"] == {}
     assert "taken out" not in call("publish", "--withdraw").stderr
+
+
+def test_a_text_setting_keeps_its_words_and_a_switch_knows_them_too(call):
+    given = ("--set", "names=[de, no, off]", "--set", "switch=off", "--dry-run")
+    assert arguments.parse_overrides(["names=[de, no, off]"]) == {"names": ["de", "no", "off"]}
+    assert call("run", "toy/table", *given).exit_code == 0
+    (trial, *_) = experiments.experiment("toy/table").trials(
+        "smoke", overrides=arguments.parse_overrides(["names=[de, no]", "switch=on"])
+    )
+    assert trial.settings == {"names": ["de", "no"], "switch": True}
+
+
+def test_a_whole_paper_leaves_out_experiments_without_the_profile_and_says_so(call):
+    result = call("run", "toy", "--profile", "open", "--dry-run")
+    assert "toy/smoke_only has no profile 'open', and is left out" in result.stderr
+    assert "4 trials to run" in result.stdout
+    error = call("run", "toy/smoke_only", "--profile", "open").exception
+    assert "it has: smoke" in str(error)
+
+
+def test_supplied_files_that_are_missing_are_named_before_anything_runs(call, home, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(home / "mine"))
+    run = ("run", "toy/table", "--seeds=0", "--set", "supplies=[a/train.txt, b.bin]", "--dry-run")
+    error = call(*run).exception
+    assert str(error).startswith("2 of the files that you supply are not in")
+    assert "a/train.txt, b.bin" in str(error)
+    (home / "mine" / "a").mkdir(parents=True)
+    for name in ("a/train.txt", "b.bin"):
+        (home / "mine" / name).write_text("")
+    assert call(*run).exit_code == 0
+
+
+def test_git_that_cannot_say_is_said_before_training(call, scheduler, monkeypatch):
+    why = "git refuses a checkout that belongs to somebody else"
+    monkeypatch.setattr(
+        "xlrepro.machine.git_state", lambda: GitState(commit=None, dirty=None, reason=why)
+    )
+    said = call("run", "toy/table", "--seeds=0", "--scheduler", scheduler).stderr
+    assert said.startswith(f"the records will name no commit: {why}")
+
+
+def test_names_of_rows_may_hold_commas():
+    chosen = ("main:ELMo+Proj (Schuster et al., 2019)", "main:SaELMo+Proj")
+    table3 = experiments.experiment("sense_alignment/table3")
+    names = arguments.parse_names(", ".join(chosen))
+    assert set(table3.select(names, "open")) == set(chosen)
+    assert set(table3.select(arguments.parse_names(",".join(chosen)), "open")) == set(chosen)
