@@ -19,7 +19,7 @@ from xlrepro.papers.word_order.tagging import trained
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, encoded, score, split_of
 from xlrepro.training.batches import TEST_TOKENS, predicted_tags
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import TrialContext
 
 ENCODERS = ("BiLSTM", "TRS")
 REPETITIONS = 2

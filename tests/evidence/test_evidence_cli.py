@@ -11,8 +11,8 @@ from xlrepro.evidence import golden
 from xlrepro.evidence.claims import ON_PRINTED
 from xlrepro.experiments import experiment, records_left_out
 from xlrepro.machine import code_version
-from xlrepro.trials.record import Record
-from xlrepro.trials.store import RecordStore
+from xlrepro.store import RecordStore
+from xlrepro.trials import Record
 
 
 @pytest.fixture(autouse=True)

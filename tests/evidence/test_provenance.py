@@ -8,7 +8,7 @@ from xlrepro.evidence.provenance import command_of, total_cost
 from xlrepro.experiments import experiment, own_records
 from xlrepro.pages.tables import provenance_table
 from xlrepro.paths import data_dir
-from xlrepro.trials.store import RecordStore
+from xlrepro.store import RecordStore
 
 
 def test_the_total_cost_is_the_sum(record):

@@ -261,7 +261,7 @@ def test_git_that_cannot_say_is_said_before_training(call, scheduler, monkeypatc
 
 
 def test_names_of_rows_may_hold_commas():
-    chosen = ("main:ELMo+Proj (Schuster et al., 2019)", "main:SaELMo+Proj")
+    chosen = ("main:ELMo+Proj (Schuster et al., 2019)", "main:Bi-SaELMo+Proj")
     table3 = experiments.experiment("sense_alignment/table3")
     names = arguments.parse_names(", ".join(chosen))
     assert set(table3.select(names, "open")) == set(chosen)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import MEANING, Answer, answer
 from xlrepro.evidence.catalog import load_catalog
@@ -42,7 +43,6 @@ from xlrepro.pages.tables import (
 )
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Record
-from xlrepro.trials.engine.running import check_call, run_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ class Page:
         seeds: the seeds of ``run``; empty for the profile's own.
         systems: the systems of ``run``; empty for the default ones.
         overrides: settings of ``run`` in place of the experiment's, ``{"encoder.kernel_size": 5}``.
-        **options: of `xlrepro.trials.engine.running.run_trials`: where ``run`` runs them.
+        **options: of `xlrepro.engine.run_trials`: where ``run`` runs them.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from xlrepro.papers.sense_alignment import data, transfer, vectors
 from xlrepro.papers.sense_alignment.settings import TransferSettings
 from xlrepro.tasks import classification
 from xlrepro.training.settings import HeadSettings
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import TrialContext
 
 QUICK = {"model.training.steps": 3, "head.epochs": 1, "parts": ["de"]}
 
