@@ -6,7 +6,14 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 from xlrepro.evidence.catalog import Difference, load_catalog
-from xlrepro.evidence.claims import NOT_RUN, ON_OURS, Claim, ClaimVerdict, status_counts
+from xlrepro.evidence.claims import (
+    NOT_RUN,
+    NOT_TESTABLE,
+    ON_OURS,
+    Claim,
+    ClaimVerdict,
+    status_counts,
+)
 from xlrepro.evidence.compare import (
     ABOVE,
     BELOW,
@@ -15,10 +22,11 @@ from xlrepro.evidence.compare import (
     unit_factor,
     verdict_counts,
 )
+from xlrepro.evidence.conditions import failed_conditions
 from xlrepro.evidence.deviations import Deviation, major_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
+from xlrepro.evidence.reproduced import AVERAGE, ReproducedCell, View, joined_cell
 from xlrepro.evidence.text import in_words, minus, number
 from xlrepro.trials import Record
 
@@ -75,16 +83,19 @@ class Gap:
 def gap_of(view: View, main: Difference) -> Gap:
     """Return a page's main difference, over all columns that its pattern names."""
     entry, reported = load_catalog().experiment(view.experiment), load_reported()
-    pattern = "*" in main.column
-    left_out = {*entry.source_columns, *entry.average_columns} if pattern else set()
+    left_out = {*entry.source_columns} if "*" in main.column else set()
+    if not main.column.endswith(AVERAGE):
+        left_out |= {*entry.average_columns}
     printed = [c for c in reported.columns(view.experiment) or view.columns
                if fnmatchcase(c, main.column) and c not in left_out]  # fmt: skip
-    pairs = [(c, entry.column_at(view.profile, c)) for c in printed or [main.column]]
-    gaps = [(theirs, gap) for theirs, ours in pairs
+    ours_of = {c: entry.column_at(view.profile, c) for c in printed or [main.column]}
+    pairs = {ours: theirs for theirs, ours in reversed(ours_of.items())}  # a proxy's column once
+    gaps = [(theirs, gap) for ours, theirs in reversed(pairs.items())
             if (gap := view.difference(main.first, main.second, ours))]  # fmt: skip
     both = [
         [reported.get(view.experiment, entry.reference(s), c) for s in (main.first, main.second)]
-        for c in ([theirs for theirs, _ in gaps] or printed)
+        for c in printed
+        if not gaps or ours_of[c] in {gap.column for _, gap in gaps}
     ]
     known = [[cell.value for cell in pair if cell is not None and cell.value is not None]
              for pair in both]  # fmt: skip
@@ -93,7 +104,8 @@ def gap_of(view: View, main: Difference) -> Gap:
     theirs = fmean(a - b for a, b in known) if known and all(len(k) == 2 for k in known) else None
     cells = [gap for _, gap in gaps]
     ours = joined_cell(cells, fmean, main.first, main.column) if cells else None
-    ranked = sorted(cells, key=lambda cell: -cell.mean)
+    down = load_catalog().higher_is_better(cells[0].metric) is False if cells else False
+    ranked = sorted(cells, key=lambda cell: cell.mean if down else -cell.mean)
     ends = (ranked[0], ranked[-1]) if len(ranked) > 1 else ()
     return Gap(ours, tuple(c.column for c in cells), theirs, unit, ends)
 
@@ -136,6 +148,11 @@ def headline_of(view: View, main: Difference) -> str:
     gap = gap_of(view, main)
     if gap.ours is None:
         return "The main difference was not run"
+    sides = [view.get(s, c) for s in (main.first, main.second) for c in gap.columns]
+    compared = [cell for cell in sides if cell is not None]
+    failed, _ = failed_conditions(load_catalog(), view.numbers, view.profile, compared)
+    if failed:
+        return f"{NOT_TESTABLE.capitalize()}: {failed[0]}"
     if gap.ours.interval is None:
         return "One seed: a direction, without an interval"
     if gap.ours.interval.sign == "0":

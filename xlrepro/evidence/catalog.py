@@ -117,19 +117,25 @@ class Need(Checked):
         what: the condition in a few words, ``"senses form"``.
         rows: systems that it is asked of; names may hold ``*``.
         columns: likewise.
+        given: asked only where one of these systems is compared too.
         above: each cell must be significantly above this trivial baseline, in its unit.
         stopped: share of trainings whose best epoch must not be the last one.
+        same: path in the settings that all these systems must have the same value at.
         detail: path in a record's details whose mean must be at least or at most so much.
-        at_least: of the detail.
-        at_most: of the detail.
+        cell: experiment, system and column of a cell instead of a detail.
+        at_least: of the detail or cell.
+        at_most: of the detail or cell.
     """
 
     what: str
     rows: tuple[str, ...] = ("*",)
     columns: tuple[str, ...] = ("*",)
+    given: tuple[str, ...] = ()
     above: float | None = None
     stopped: float | None = None
+    same: str = ""
     detail: str = ""
+    cell: tuple[str, str, str] | None = None
     at_least: float | None = None
     at_most: float | None = None
 

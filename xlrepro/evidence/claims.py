@@ -21,7 +21,7 @@ from pydantic import Field
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.conditions import failed_conditions, test_items
+from xlrepro.evidence.conditions import failed_conditions, item_error, items_of
 from xlrepro.evidence.deviations import WEIGHTS, Deviation
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import load_reported
@@ -274,11 +274,9 @@ def laid_out(
             arrays[a] = np.concatenate([np.asarray(p, dtype=float) for p in parts])
     common: dict[tuple[str, str], Array] = {}
     for a, array in arrays.items():
-        count, scale = items(a), 100.0 if cells[a].unit == "percent" else 1.0
-        if not count:
+        error = item_error(cells[a], items(a))
+        if not error:
             continue
-        share = min(max(array[0] / scale, 0.0), 1.0)
-        error = scale * math.sqrt(share * (1 - share) / count)
         of_set = common.setdefault((a[0], a[2]), rng.standard_normal(DRAWS + ITEM_DRAWS))
         noise = error * math.sqrt(0.5) * (of_set + rng.standard_normal(DRAWS + ITEM_DRAWS))
         array[places.of("draws")] += noise[:DRAWS]
@@ -575,8 +573,9 @@ class Judge:
         constant = fixed | {a: c.mean for a, c in cells.items() if a not in random}
         arrays, places, n = {}, Places(), 0
         if random:
-            items = lambda a: test_items(self.catalog, condition.profile, random[a])  # noqa: E731
-            arrays, places, n = laid_out(random, items)
+            arrays, places, n = laid_out(
+                random, lambda a: items_of(self.catalog, self.numbers, random[a])
+            )
         true = self._evaluate(
             claim, lambda a: arrays[a] if a in arrays else np.array([constant[a]])
         )
@@ -597,7 +596,9 @@ class Judge:
         if moved and not condition.blocks:
             notes.insert(1, f"judged on block {', '.join(sorted(moved))}")
         verdict = self._held_back(verdict, true, tests, reads, notes)
-        failed, unknown = failed_conditions(self.catalog, self.numbers, condition.profile, cells)
+        failed, unknown = failed_conditions(
+            self.catalog, self.numbers, condition.profile, list(cells.values())
+        )
         if failed:
             verdict = replace(verdict, status=NOT_TESTABLE)
         notes = [*failed, *notes, *(f"not known: {what}" for what in unknown)]

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.evidence.answers import MEANING, Answer, answer
+from xlrepro.evidence.answers import MEANING, Answer, answer, gap_of
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import Condition, Judge, claims_of
 from xlrepro.evidence.compare import compare
@@ -208,27 +208,33 @@ class Page:
         judged = [(claim, verdict) for claim, verdict in verdicts if verdict is not None]
         found = answer(self.view, judged, self.records())
         main, smoke = self.entry.answer_at(self.view.profile), self.view.profile == "smoke"
-        column = (self.averages() or self.view.columns or [""])[0]
-        if main and "*" not in main.column:
+        blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
+        columns = (self.averages() or self.view.columns)[:1]
+        if main:
             at = self.entry.column_at(self.view.profile, main.column)
-            column = main.column if smoke else at
-        printed = smoke and bool(self._frame.loc[self._frame["column"] == column, "printed"].any())
-        if figure is None or printed:
-            blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
+            named = [c for c in self._frame["column"].unique() if fnmatchcase(c, main.column)]
+            columns = (named if smoke else [*gap_of(self.view, main).columns]) or [at]
+        shown = self._frame[self._frame["column"].isin(columns)]
+        printed = smoke and bool(shown["printed"].any())
+        if printed or (figure is None and len(columns) == 1):
+            column = columns[0] if columns else ""
             figure = plots.reported_beside_reproduced(self._frame, column, printed, blocks)
+        elif figure is None:
+            figure = plots.scores(shown[shown["block"].isin(blocks)])
         links = tuple(deviation_link(d) for d in found.why)
         parts: list[Any] = [("", Text(found.sentences, links, found), False), ("", figure, False)]
-        parts += self._this_run(column)
+        parts += self._this_run(columns)
         return Shown(tuple(parts), name="xl-answer")
 
-    def _this_run(self, column: str | None = None) -> list[tuple[str, Any, bool]]:
-        """Return this run beside the published numbers, in one column or all; [] before a run."""
+    def _this_run(self, columns: Sequence[str] | None = None) -> list[tuple[str, Any, bool]]:
+        """Return this run beside the published numbers, in some columns or all; [] before a run."""
         published = {r.key for r in self.records()}
-        if self.profile == self.view.profile and {t.key for t in self._trials} <= published:
+        own = {record.key for of in self.mine.numbers.records.values() for record in of}
+        if self.profile == self.view.profile and own <= published:
             return []
         frame = compare(self.mine)
-        if column is not None:
-            frame = frame[frame["column"] == column]
+        if columns is not None:
+            frame = frame[frame["column"].isin(columns)]
         if not (frame["n"] > 0).any():
             return []
         title = f"This run ({MEANING[self.profile]})"
