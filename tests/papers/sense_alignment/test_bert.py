@@ -77,10 +77,10 @@ def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
     parameters = [*trained, *head.parameters(), bias]
     optimizer = adamw(parameters, 0.003)
     for step in range(10):
-        batch = run.batches.masked(step)
-        states = head(bert(batch.ids).last_hidden_state[batch.hidden])
+        ids, hidden, gold = run.batches.masked(step)
+        states = head(bert(ids).last_hidden_state[hidden])
         scores = states @ bert.embeddings.word_embeddings.weight.T + bias
-        loss = nn.functional.cross_entropy(scores, batch.gold)
+        loss = nn.functional.cross_entropy(scores, gold)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, 1.0)
@@ -94,10 +94,10 @@ def test_the_hidden_words_own_state_predicts_and_chooses(monkeypatch):
     run, given = Run(settings({"warmup": "tied", "warmup_steps": 0}, BERT), corpus(), "cpu"), []
     loss = run.model.output.loss
     monkeypatch.setattr(run.model.output, "loss", lambda *a: (given.append(a[:3]), loss(*a))[1])
-    batch = run.batches.masked(0)
-    own = run.model.transform(run.model.encoder(batch.ids)[batch.hidden]).detach()
+    ids, hidden, gold = run.batches.masked(0)
+    own = run.model.transform(run.model.encoder(ids)[hidden]).detach()
     run.update(0)
     ((predicting, choosing, words),) = given
-    assert torch.equal(words, batch.gold)
+    assert torch.equal(words, gold)
     for states in (predicting, choosing):
         torch.testing.assert_close(states.detach(), own, rtol=0, atol=1e-13)

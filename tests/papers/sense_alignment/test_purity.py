@@ -5,7 +5,6 @@ whole: senses are trained with the model, once a warm-up has taught its states s
 deviation of the centres were chosen on lists like these.
 """
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -210,7 +209,8 @@ def test_occurrences_are_of_words_in_several_known_senses(monkeypatch):
                 yield i, torch.stack((torch.zeros(len(at), 4), torch.ones(len(at), 4)))
 
     monkeypatch.setattr(purity, "choosing_states", states)
-    directions = purity.occurrences(replace(model, parts=[part, part]), 200)
+    monkeypatch.setattr(training.LanguageModel, "parts", [part, part])
+    directions = purity.occurrences(model, 200)
     known = {key for pair in text.family(model.settings.text.ambiguous).pairs for key in pair}
     for sense, uses in enumerate(directions):
         assert uses
@@ -249,8 +249,8 @@ def test_the_share_of_own_senses_is_of_those_that_a_word_has_left():
     """Of word 0 the two senses lie together, of word 1 apart; word 2 has one sense left."""
     angles = torch.tensor([[0.0, 0.1], [1.0, 3.0], [1.05, 9.0]], dtype=torch.double)
     part = SimpleNamespace(
-        vectors=torch.stack((angles.cos(), angles.sin()), -1),
-        alive=torch.tensor([[True, True], [True, True], [True, False]]),
+        vectors=SimpleNamespace(values=torch.stack((angles.cos(), angles.sin()), -1).flatten(0, 1)),
+        on=torch.tensor([[True, True], [True, True], [True, False]]),
     )
     model = SimpleNamespace(vocabulary=["near", "apart", "one"], parts=[part])
     owns = {w: [s["own"] for s in purity.neighbours(model, w, 1)] for w in model.vocabulary}

@@ -59,9 +59,8 @@ def test_a_bert_reads_rows_of_an_epoch_and_unknown_words_as_such():
     whole = laid_out(made, 0)[0]
     rows = whole[: len(whole) // 7 * 7].reshape(-1, 7)
     rows = {tuple(row) for row in np.where(rows >= read.known, 2, rows)}
-    batch = made.masked(0)
-    shown = batch.ids.clone()
-    shown[batch.hidden] = batch.gold
+    shown, hidden, gold = made.masked(0)
+    shown[hidden] = gold
     assert {tuple(row) for row in shown.tolist()} <= rows
 
 

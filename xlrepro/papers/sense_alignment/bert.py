@@ -4,8 +4,6 @@ Devlin et al. 2019 without segments. The state h that predicts a hidden word is 
 (h* = h): the transformed top state.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -89,25 +87,6 @@ class Transform(nn.Sequential):
         _initialise(self[0])
 
 
-@dataclass
-class MaskedWords:
-    """A batch of sequences in which words are hidden.
-
-    Attributes:
-        ids: what the model sees. ``(sequences, length)``
-        hidden: True where it must name the word. ``(sequences, length)``
-        gold: the hidden words. ``(hidden,)``
-        step: number of the step.
-        seed: of the negatives.
-    """
-
-    ids: Tensor
-    hidden: Tensor
-    gold: Tensor
-    step: int
-    seed: int
-
-
 class WholeWordBert(nn.Module):
     """A masked language model whose output is tied (BERT-Tiny) or sense-aware (SaBERT-Tiny).
 
@@ -141,19 +120,26 @@ class WholeWordBert(nn.Module):
         senses = self.senses
         return senses.senses == 1 or (senses.warmup == "tied" and step < senses.warmup_steps)
 
-    def loss(self, batch: MaskedWords) -> Tensor:
-        """Return the mean loss over the hidden words."""
+    def loss(self, ids: Tensor, hidden: Tensor, gold: Tensor, step: int, seed: int) -> Tensor:
+        """Return the mean loss over the hidden words.
+
+        Args:
+            ids: what the model sees. ``(sequences, length)``
+            hidden: True where it must name the word. ``(sequences, length)``
+            gold: the hidden words. ``(hidden,)``
+            step: number of the step.
+            seed: of the negatives.
+        """
         # shape: (hidden, dim)
-        states = self.transform(self.encoder(batch.ids)[batch.hidden])
-        if self.tied(batch.step):
+        states = self.transform(self.encoder(ids)[hidden])
+        if self.tied(step):
             if self.training and self.senses.senses > 1 and self.senses.begin == "states":
-                self.output.centres.place(batch.gold, states.detach(), batch.step)
+                self.output.centres.place(gold, states.detach(), step)
             # shape: (hidden, words)
             scores = states @ self.encoder.words.weight.T + self.bias
-            return functional.cross_entropy(scores, batch.gold)
-        there = None if self.translations is None else self.translations[batch.gold]
-        seed = [batch.seed, batch.step]
-        return self.output.loss(states, states, batch.gold, seed, batch.step, there)
+            return functional.cross_entropy(scores, gold)
+        there = None if self.translations is None else self.translations[gold]
+        return self.output.loss(states, states, gold, [seed, step], step, there)
 
     def parts(self) -> list[SenseOutput]:
         """Return the output layers: one, or none where weights are tied throughout."""

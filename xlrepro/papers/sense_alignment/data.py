@@ -256,7 +256,7 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
         rows = loading.load_rows(corpus, f"{language}/{split}")
         kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
     else:
-        kept = read_reviews(supplied_file(review_file(corpus, language, domain, split)))
+        kept = read_reviews(_supplied(review_file(corpus, language, domain, split)))
     said = [(label, tuple(tokenise(line, language))) for label, line in kept]
     return [Example((words,), (label,)) for label, words in said if words]
 
@@ -269,7 +269,7 @@ def _inference(corpus: str, language: str, split: str) -> list[Example]:
     elif corpus == "xnli+sick":
         rows = _xnli_and_sick(split)
     else:
-        rows = read_pairs(supplied_file(MULTINLI[split]))
+        rows = read_pairs(_supplied(MULTINLI[split]))
     return [
         Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
         for p, h, label in rows
@@ -296,17 +296,5 @@ def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
     return pairs
 
 
-def supplied_file(name: str) -> Path:
-    """Return a supplied file by its name below the folder of supplied files.
-
-    Raises:
-        DataError: if it is not there.
-    """
-    path = supplied_dir() / name
-    if not path.is_file():
-        raise DataError(
-            f"no {name} below {supplied_dir()}: put it there, or set XLREPRO_SUPPLIED to the "
-            "folder above it"
-        )
-    registry.note_supplied(path)
-    return path
+def _supplied(name: str) -> Path:
+    return registry.note_supplied(supplied_dir() / name)

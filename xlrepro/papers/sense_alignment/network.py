@@ -6,7 +6,6 @@ characters; the LSTM has a projected, clipped state (Sak et al. 2014, as in ELMo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -212,25 +211,6 @@ class BiLM(nn.Module):
         return functional.embedding(place, self.words(characters[kinds]))
 
 
-@dataclass
-class Window:
-    """A batch of running text.
-
-    Attributes:
-        words: numbers of words; the last column is only predicted. ``(2, streams, unroll + 1)``
-        targets: their numbers in the vocabulary that is predicted, of the same shape.
-        state: of the network before it; None at the beginning.
-        step: number of the step.
-        seed: of the negatives.
-    """
-
-    words: Tensor
-    targets: Tensor
-    state: list[State] | None
-    step: int
-    seed: int
-
-
 class BiLanguageModel(nn.Module):
     """A biLM with a sense-aware output layer per direction (not shared, §4.2).
 
@@ -263,29 +243,32 @@ class BiLanguageModel(nn.Module):
         self.register_buffer("translations", translations, persistent=False)
         self.dropout = nn.Dropout(sizes.dropout)
 
-    def loss(self, window: Window) -> tuple[Tensor, list[State]]:
-        """Return the mean loss of both directions, and the state after the window."""
+    def loss(
+        self, words: Tensor, targets: Tensor, before: list[State] | None, step: int, seed: int
+    ) -> tuple[Tensor, list[State]]:
+        """Return the mean loss of both directions, and the state after a window of running text.
+
+        Args:
+            words: numbers of words; the last column is only predicted.
+                ``(2, streams, unroll + 1)``
+            targets: their numbers in the vocabulary that is predicted, of the same shape.
+            before: state of the network; None at the beginning.
+            step: number of the step.
+            seed: of the negatives.
+        """
         # shape: (2, streams, unroll + 1, dim), then (2, streams, unroll, dim)
-        x = self.encoder.vectors(window.words, self.characters)
-        layers, state = self.encoder(x[:, :, :-1], window.state)
+        x = self.encoder.vectors(words, self.characters)
+        layers, state = self.encoder(x[:, :, :-1], before)
         predicting = self.dropout(layers[-1])
         # Dropout does not hit the states that choose; in the code it does.
         choosing = self._own_states(layers[-1].detach(), x[:, :, -1:].detach(), state)
         losses = []
         for d, output in enumerate(self.parts()):
             # shape: (streams * unroll,)
-            target = window.targets[d, :, 1:].flatten()
+            target = targets[d, :, 1:].flatten()
             there = None if self.translations is None else self.translations[target]
-            losses.append(
-                output.loss(
-                    predicting[d].flatten(0, 1),
-                    choosing[d].flatten(0, 1),
-                    target,
-                    [window.seed, window.step, d],
-                    window.step,
-                    there,
-                )
-            )
+            states = predicting[d].flatten(0, 1), choosing[d].flatten(0, 1)
+            losses.append(output.loss(*states, target, [seed, step, d], step, there))
         return torch.stack(losses).mean(), [(h.detach(), c.detach()) for h, c in state]
 
     @torch.no_grad()

@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from xlrepro.artificial import Realisation, lists
 from xlrepro.papers.sense_alignment import text, training
+from xlrepro.papers.sense_alignment.bert import WholeWordBert
 from xlrepro.papers.sense_alignment.network import BiLM
 from xlrepro.papers.sense_alignment.senses import QueueProjection, SenseCentres
 from xlrepro.papers.sense_alignment.settings import (
@@ -87,7 +88,7 @@ def growth(trial: Trial, context: TrialContext) -> TrialResult:
     assert settings.model is not None
     model = _loaded(settings.model, trial, context)
     # The log's last look may be before the last pruning.
-    left = zip(BANDS, alive_by_thirds(model.parts[0].alive), strict=True)
+    left = zip(BANDS, alive_by_thirds(model.parts[0].on.cpu()), strict=True)
     cells = [Cell(system, band, value, "senses per word", "count") for band, value in left]
     signatures = {
         "senses per word": "mean|of:words of a third of the vocabulary|v:1",
@@ -112,7 +113,7 @@ def top_share(model: LanguageModel) -> float:
     known = [[i for i in at if uses[s[i]] >= FEWEST_USES] for s, at in zip(sentences, known)]
     chosen = [Counter[tuple[int, int]]() for _ in model.parts]
     for i, states in choosing_states(model, sentences, known):
-        words = torch.tensor([numbers[sentences[i][at]] for at in known[i]])
+        words = torch.tensor([numbers[sentences[i][at]] for at in known[i]], device=states.device)
         for counts, part, top in zip(chosen, model.parts, states, strict=True):
             counts.update(zip(words.tolist(), part.choose(words, top).tolist(), strict=True))
     total = sum(counts.total() for counts in chosen)
@@ -205,7 +206,7 @@ def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tup
     directions: list[dict[str, list[tuple[int, str]]]] = [{} for _ in model.parts]
     for i, states in sorted(choosing_states(model, words, places), key=lambda pair: pair[0]):
         used = [drawn[i].words[at] for at in places[i]]
-        forms = torch.tensor([number[word.form] for word in used])
+        forms = torch.tensor([number[word.form] for word in used], device=states.device)
         for uses, part, top in zip(directions, model.parts, states, strict=True):
             for word, sense in zip(used, part.choose(forms, top).tolist(), strict=True):
                 uses.setdefault(word.form, []).append((sense, str(word.sense)))
@@ -228,22 +229,23 @@ def choosing_states(
         places: of the words in each sentence whose senses are asked for.
 
     Yields:
-        The number of each sentence with such words, and ``(directions, places, dim)`` on the CPU.
+        The number of each sentence with such words, and ``(directions, places, dim)`` on the
+        model's device.
     """
     asked = [i for i, at in enumerate(places) if at]
     if isinstance(model.encoder, BiLM):
         for k, states in model.states([sentences[i] for i in asked]):
             # shape: (places, 2 * dim)
-            tops = states[-1, places[asked[k]]].cpu()
+            tops = states[-1, places[asked[k]]]
             yield asked[k], torch.stack(tops.chunk(2, -1))
         return
-    assert model.head is not None
+    assert isinstance(model.model, WholeWordBert)
     for i in asked:
         sentence = sentences[i]
         hidden = [[MASK if j == at else w for j, w in enumerate(sentence)] for at in places[i]]
         tops = {k: states[0, places[i][k]] for k, states in model.states(hidden)}
         # shape: (places, dim)
-        found = model.head(torch.stack([tops[k] for k in range(len(tops))])).detach().cpu()
+        found = model.model.transform(torch.stack([tops[k] for k in range(len(tops))]))
         yield i, found[None]
 
 
@@ -287,9 +289,9 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
         return []
     part, row = model.parts[0], model.vocabulary.index(word)
     # shape: (words * slots, dim)
-    slots, vectors = part.alive.shape[1], part.vectors.flatten(0, 1).double()
-    unit, alive = functional.normalize(vectors, dim=-1), part.alive.flatten()
-    senses = part.alive[row].nonzero().flatten().tolist()
+    slots, vectors = part.on.shape[1], part.vectors.values.cpu().double()
+    unit, alive = functional.normalize(vectors, dim=-1), part.on.cpu().flatten()
+    senses = part.on[row].nonzero().flatten().tolist()
     groups = []
     for sense in senses:
         own = row * slots + sense

@@ -5,9 +5,9 @@ A corpus of a billion words does not fit into memory as Python's objects: it lie
 step's number alone.
 """
 
+import json
 import random
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +24,6 @@ from xlrepro.artificial import Family, lists
 from xlrepro.data import loading, registry
 from xlrepro.data.readers.columns import read_conllu
 from xlrepro.errors import DataError
-from xlrepro.papers.sense_alignment.bert import MaskedWords
 from xlrepro.papers.sense_alignment.settings import (
     MODEL_TEXT,
     SOURCE,
@@ -42,8 +41,7 @@ BEGIN, END, UNKNOWN, MASK = SPECIAL = ("<S>", "</S>", "<UNK>", "<MASK>")
 FIRST, LAST, UNKNOWN_ID = map(SPECIAL.index, (BEGIN, END, UNKNOWN))
 USUAL_WORDS = 8  # of an artificial sentence
 FEWEST_WORDS = 3  # shorter lines are headings and list marks
-VERSION = 1  # raised when the code changes what is in the cache
-CHUNK = 1 << 22  # words renumbered at once
+VERSION = 2  # raised when the code changes what is in the cache
 
 
 @lru_cache(maxsize=4)
@@ -178,7 +176,7 @@ class Corpus:
     known: int
     tokens: np.ndarray
     starts: np.ndarray
-    held_out: dict[str, list[np.ndarray]]
+    held_out: dict[str, list[list[int]]]
     translations: Tensor | None = None
 
     @classmethod
@@ -201,67 +199,44 @@ def read(settings: LanguageModelSettings, languages: tuple[str, ...]) -> Corpus:
         inputs,
         lambda target: _write(settings, languages, target),
     )
-    words = (folder / "words.txt").read_text("utf-8").split("\n")
-    sizes = np.load(folder / "sizes.npy").tolist()  # V, and the held-out sentences per language
-    held_out = _split(np.load(folder / "held_out.npy"), np.load(folder / "held_out_starts.npy"))
-    of_language = iter(held_out)
+    said = json.loads((folder / "words.json").read_text("utf-8"))
+    held_out, words = said["held_out"], said["words"][: said["known"]]
+    each = settings.text.held_out  # sentences of each language
     return Corpus(
-        words,
-        sizes[0],
+        said["words"],
+        said["known"],
         np.load(folder / "tokens.npy", mmap_mode="r"),
         np.load(folder / "starts.npy", mmap_mode="r"),
-        {code: list(islice(of_language, n)) for code, n in zip(languages, sizes[1:], strict=True)},
-        translations(settings, languages, words[: sizes[0]]) if settings.dictionary else None,
+        {code: held_out[i * each :][:each] for i, code in enumerate(languages)},
+        translations(settings, languages, words) if settings.dictionary else None,
     )
-
-
-def _split(tokens: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
-    return np.split(tokens, starts[1:-1]) if len(starts) > 1 else []
 
 
 def _write(settings: LanguageModelSettings, languages: tuple[str, ...], folder: Path) -> None:
     """Write a corpus: words get numbers as they are met, and those by frequency at the end."""
+    asked, alone = settings.text, len(languages) == 1
     number: dict[str, int] = {}
-    ends, held_out = array("q", [0]), {code: list[list[str]]() for code in languages}
+    tokens, ends, kept = array("i"), [0], list[list[str]]()
     counts: list[np.ndarray] = []  # of each language, by the words' first numbers
-    raw = folder / "raw.tmp"
-    with raw.open("wb") as out:
-        for code in languages:
-            buffer, begun = array("i"), ends[-1]
-            own: Counter[int] = Counter()
-            limit = word_limit(code, settings.text, len(languages) == 1)
-            for sentence in sentences(code, settings.text, len(languages) == 1):
-                if len(held_out[code]) < settings.text.held_out:
-                    held_out[code].append(sentence)
-                    continue
-                buffer.extend(number.setdefault(word, len(number)) for word in sentence)
-                ends.append(ends[-1] + len(sentence))
-                if len(buffer) >= CHUNK or ends[-1] - begun >= limit:
-                    own.update(buffer)
-                    buffer.tofile(out)
-                    buffer = array("i")
-                if ends[-1] - begun >= limit:
-                    break
-            own.update(buffer)
-            buffer.tofile(out)
-            if ends[-1] == begun:
-                raise DataError(f"there is no {settings.text.source} text of {code} to learn from")
-            counts.append(np.array([own[i] for i in range(len(number))]))
-    words, known, renumbered = _by_frequency(list(number), counts, settings.text.vocabulary)
-    first = np.memmap(raw, dtype=np.int32, mode="r")
-    tokens = np.lib.format.open_memmap(folder / "tokens.npy", "w+", np.int32, first.shape)
-    for start in range(0, len(first), CHUNK):
-        tokens[start : start + CHUNK] = renumbered[first[start : start + CHUNK]]
-    tokens.flush()
-    del first
-    raw.unlink()
-    np.save(folder / "starts.npy", np.frombuffer(ends, dtype=np.int64))
-    kept = [s for code in languages for s in held_out[code]]
-    ids = [int(renumbered[number[w]]) if w in number else UNKNOWN_ID for s in kept for w in s]
-    np.save(folder / "held_out.npy", np.array(ids, dtype=np.int32))
-    np.save(folder / "held_out_starts.npy", np.cumsum([0, *map(len, kept)]))
-    np.save(folder / "sizes.npy", np.array([known, *(len(held_out[c]) for c in languages)]))
-    (folder / "words.txt").write_text("\n".join(words), "utf-8")
+    for code in languages:
+        begun, stream = len(tokens), sentences(code, asked, alone)
+        kept += islice(stream, asked.held_out)
+        for sentence in stream:
+            tokens.extend(number.setdefault(word, len(number)) for word in sentence)
+            ends.append(len(tokens))
+            if len(tokens) - begun >= word_limit(code, asked, alone):
+                break
+        if len(tokens) == begun:
+            raise DataError(f"there is no {asked.source} text of {code} to learn from")
+        counts.append(np.bincount(np.frombuffer(tokens, np.int32)[begun:], minlength=len(number)))
+    words, known, renumbered = _by_frequency(list(number), counts, asked.vocabulary)
+    np.save(folder / "tokens.npy", renumbered[np.frombuffer(tokens, np.int32)])
+    np.save(folder / "starts.npy", np.array(ends))
+    held_out = [
+        [int(renumbered[number[w]]) if w in number else UNKNOWN_ID for w in s] for s in kept
+    ]
+    said = {"words": words, "known": known, "held_out": held_out}
+    (folder / "words.json").write_text(json.dumps(said), "utf-8")
 
 
 def _by_frequency(
@@ -406,8 +381,12 @@ class Batches:
         inside = place * training.unroll + np.arange(training.unroll + 1)
         return torch.from_numpy(self.at(epoch, streams + inside))
 
-    def masked(self, step: int) -> MaskedWords:
-        """Return the batch of a BERT's step, masked."""
+    def masked(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the batch of a BERT's step: what it sees, where words are hidden, and which.
+
+        Returns:
+            ``(sequences, length)``, ``(sequences, length)`` bool, ``(hidden words,)``
+        """
         streams, seed = self.settings.training.streams, self.settings.seed
         network, known = self.settings.network, self.corpus.known
         assert network.family == "bert"
@@ -421,8 +400,8 @@ class Batches:
         ids[ids >= known] = UNKNOWN_ID
         draw = np.random.default_rng([seed, 1, step, 0])
         arrays = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), known, draw)
-        seen, hidden, gold = (torch.from_numpy(array) for array in arrays)
-        return MaskedWords(seen, hidden, gold, step, seed)
+        seen, hidden, gold = map(torch.from_numpy, arrays)
+        return seen, hidden, gold
 
 
 def as_read(tokens: Sequence[str], language: str, artificial: bool = False) -> list[str]:

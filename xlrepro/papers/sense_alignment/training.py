@@ -6,8 +6,6 @@ optimisers, the LSTM's state and the step.
 """
 
 import hashlib
-import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -21,31 +19,18 @@ from torch.nn import functional
 from xlrepro.artefacts import built, hash_of, say
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
-from xlrepro.papers.sense_alignment.bert import Transform, WholeWordBert, WordBert
-from xlrepro.papers.sense_alignment.network import (
-    BiLanguageModel,
-    BiLM,
-    State,
-    Window,
-    character_ids,
-)
+from xlrepro.papers.sense_alignment.bert import WholeWordBert, WordBert
+from xlrepro.papers.sense_alignment.network import BiLanguageModel, BiLM, State, character_ids
 from xlrepro.papers.sense_alignment.senses import SenseOutput
 from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.softmax import RowTable
-from xlrepro.papers.sense_alignment.text import (
-    BEGIN,
-    END,
-    SPECIAL,
-    UNKNOWN_ID,
-    Batches,
-    Corpus,
-)
+from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
 from xlrepro.training.loop import Checkpoints, compute_repeatably
 from xlrepro.training.optimiser import warmup_then_linear
 from xlrepro.training.steps import Progress, adamw, take_steps
 
-VERSION = 3  # raised when the code changes the trained models
+VERSION = 4  # raised when the code changes the trained models
 LOOKS = 40  # at the senses alive, over the whole training
 CHECKPOINT_EVERY = 1000  # steps
 # Largest norm of the whole gradient [paper, Table 6; BERT's own].
@@ -172,13 +157,11 @@ class Run:
 
     def _loss(self, number: int) -> Tensor:
         if isinstance(self.model, WholeWordBert):
-            batch = self.batches.masked(number)
-            for name in ("ids", "hidden", "gold"):
-                setattr(batch, name, getattr(batch, name).to(self.device))
-            return self.model.loss(batch)
+            batch = (part.to(self.device) for part in self.batches.masked(number))
+            return self.model.loss(*batch, number, self.settings.seed)
         words = self.batches.window(number).to(self.device)
-        window = Window(words, self._targets[words], self._carried, number, self.settings.seed)
-        loss, carried = self.model.loss(window)
+        window = words, self._targets[words], self._carried
+        loss, carried = self.model.loss(*window, number, self.settings.seed)
         self._carried = carried if self.settings.training.stateful else None
         return loss
 
@@ -242,48 +225,11 @@ def alive_by_thirds(on: Tensor) -> list[float]:
     Args:
         on: which senses are left, special words first. ``(V, slots)``
     """
-    left = on[len(SPECIAL) :].sum(1).double()
+    left = on[len(text.SPECIAL) :].sum(1).double()
     return [float(third.mean()) for third in left.tensor_split(3) if len(third)]
 
 
 # -- finished models
-
-
-@dataclass(frozen=True)
-class Senses:
-    """The senses of a direction after training.
-
-    Attributes:
-        vectors: sense vectors. ``(V, slots, dim)``
-        alive: which senses are left. ``(V, slots)``
-        centres: their centres; None with one sense. ``(V, slots, dim)``
-        projection: P; None with one sense. ``(dim, d')``
-        origin: what is subtracted before P. ``(dim,)``
-    """
-
-    vectors: Tensor
-    alive: Tensor
-    centres: Tensor | None
-    projection: Tensor | None
-    origin: Tensor | None
-
-    @classmethod
-    def of(cls, part: SenseOutput) -> "Senses":
-        """Return the senses of an output layer."""
-        vectors = part.vectors.values.view(part.words, part.slots, -1)
-        if part.settings.senses == 1:
-            return cls(vectors, part.on, None, None, None)
-        projection = part.projection
-        return cls(vectors, part.on, part.centres.values, projection.matrix, projection.origin)
-
-    def choose(self, words: Tensor, states: Tensor) -> Tensor:
-        """Return the sense of each word, ``(tokens,)``, by Algorithm 1; 0 with one sense."""
-        if self.centres is None or self.projection is None or self.origin is None:
-            return torch.zeros_like(words)
-        own = (self.centres[words] - self.origin) @ self.projection
-        seen = (states - self.origin) @ self.projection
-        cosines = torch.cosine_similarity(own, seen.unsqueeze(1), dim=-1)
-        return cosines.masked_fill(~self.alive[words], -torch.inf).argmax(-1)
 
 
 @dataclass(frozen=True)
@@ -293,20 +239,16 @@ class LanguageModel:
     Attributes:
         settings: what it was trained with.
         languages: what it reads.
-        encoder: the network, on its device; ready for use, not for training.
+        model: with its output layers, on its device; ready for use, not for training.
         vocabulary: its words by their numbers, special ones first.
         log: how the training went: numbers alone.
-        parts: the output layer of each direction (one for BERT, none where weights are tied).
-        head: of a BERT, from its top state to the state that predicts; None of a biLM.
     """
 
     settings: LanguageModelSettings
     languages: tuple[str, ...]
-    encoder: BiLM | WordBert
+    model: Model
     vocabulary: list[str]
     log: dict[str, Any]
-    parts: list[Senses]
-    head: Transform | None = None
 
     @property
     def content(self) -> str:
@@ -322,6 +264,16 @@ class LanguageModel:
     def numbers(self) -> dict[str, int]:
         """The number of each word of the vocabulary."""
         return {word: i for i, word in enumerate(self.vocabulary)}
+
+    @property
+    def encoder(self) -> BiLM | WordBert:
+        """The network without its output layers."""
+        return self.model.encoder
+
+    @property
+    def parts(self) -> list[SenseOutput]:
+        """The output layer of each direction: one of a BERT, none where weights are tied."""
+        return self.model.parts()
 
     @property
     def device(self) -> torch.device:
@@ -474,10 +426,8 @@ def _build(
     corpus = text.read(settings, languages)
     checkpoint = checkpoint_path(settings, languages)
     run, progress = pretrain(settings, corpus, checkpoint, device, say)
-    model = run.model.eval()
-    training, network = settings.training, settings.network
+    model, training, network = run.model.eval(), settings.training, settings.network
     each = network.positions if network.family == "bert" else training.unroll
-    state = {name: value.cpu() for name, value in model.encoder.state_dict().items()}
     log = {
         "words": len(corpus.tokens),
         "vocabulary": corpus.known,
@@ -488,15 +438,10 @@ def _build(
         "seconds": round(progress.seconds, 1),
         "loss_curve": progress.curve(),
         "alive": run.alive,
-        "content": _content(state),
+        "content": _content(model.encoder.state_dict()),
     }
-    parts = [vars(Senses.of(part.cpu())) for part in model.parts()]
-    saved: dict[str, Any] = {"encoder": state, "parts": parts}
-    if isinstance(model, WholeWordBert):
-        saved["head"] = model.transform.cpu().state_dict()
-    Checkpoints(target / "model.pt").save(saved)
-    (target / "vocabulary.txt").write_text("\n".join(corpus.words[: corpus.known]) + "\n", "utf-8")
-    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    kept = {"model": model.state_dict(), "words": corpus.words[: corpus.known], "log": log}
+    Checkpoints(target / "model.pt").save(kept)
     checkpoint.unlink(missing_ok=True)
 
 
@@ -504,7 +449,7 @@ def _content(state: dict[str, Tensor]) -> str:
     digest = hashlib.sha256()
     for name in sorted(state):
         digest.update(name.encode())
-        digest.update(state[name].numpy().tobytes())
+        digest.update(state[name].cpu().numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -519,7 +464,7 @@ def held_out(model: Model, corpus: Corpus, language: str) -> list[float]:
         return [0.0, 0]
     total, count, parts = 0.0, 0, model.parts()
     for sentence in sentences:
-        numbers = torch.tensor([text.FIRST, *sentence.tolist(), text.LAST])
+        numbers = torch.tensor([text.FIRST, *sentence, text.LAST])
         # shape: (2, 1, length)
         words = torch.stack((numbers, numbers.flip(0)))[:, None].to(model.characters.device)
         layers, _ = model.encoder(model.encoder.vectors(words[:, :, :-1], model.characters))
@@ -532,16 +477,6 @@ def held_out(model: Model, corpus: Corpus, language: str) -> list[float]:
     return [round(total, 4), count]
 
 
-def perplexity(held_out: list[float]) -> float:
-    """Return the perplexity of ``[sum of losses, words]``.
-
-    Example:
-        >>> round(perplexity([20.0, 10]), 4)
-        7.3891
-    """
-    return math.exp(held_out[0] / held_out[1])
-
-
 def read(
     settings: LanguageModelSettings,
     languages: tuple[str, ...],
@@ -551,24 +486,15 @@ def read(
     """Return the language model that lies in a folder.
 
     Raises:
-        DataError: if the model in it is damaged.
+        DataError: if the file in it is damaged.
     """
-    state = Checkpoints(folder / "model.pt").load()
-    if state is None:
+    kept = Checkpoints(folder / "model.pt").load()
+    if kept is None:
         raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
-    vocabulary = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
-    log = json.loads((folder / "log.json").read_text("utf-8"))
-    network, double = settings.network, settings.precision == "double"
-    encoder: BiLM | WordBert = (
-        WordBert(len(vocabulary), network) if network.family == "bert" else BiLM(network)
-    )
-    encoder = encoder.double() if double else encoder
-    encoder.load_state_dict(state["encoder"])
-    head = None
-    if "head" in state:
-        head = Transform(network.dim)
-        head = (head.double() if double else head).eval().to(device)
-        head.load_state_dict(state["head"])
-    encoder = encoder.to(device).eval().requires_grad_(False)
-    parts = [Senses(**part) for part in state["parts"]]
-    return LanguageModel(settings, languages, encoder, vocabulary, log, parts, head)
+    words = kept["words"]
+    model = build_model(settings, Corpus.of(["<S>"], len(words), [[0]]))
+    model.load_state_dict(kept["model"])
+    model = model.to(device).eval().requires_grad_(False)
+    for part in model.parts():
+        part.refresh()
+    return LanguageModel(settings, languages, model, words, kept["log"])

@@ -183,10 +183,10 @@ def _classified(
     for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
         read = partial(_examples, task, names, settings, domain, context)
         train_set = read(SOURCE, "train")
-        spread = spread_of(train_set.parts[0])
+        spread = train_set.spread
         model, done = classification.train(
-            standardised(train_set, spread),
-            standardised(read(SOURCE, "dev"), spread),
+            train_set,
+            read(SOURCE, "dev", spread),
             len(names),
             settings.head,
             trial.seed,
@@ -196,7 +196,7 @@ def _classified(
         fits.append(done)
         for system in trial.systems:
             maps = maps_of(settings, system, context)
-            test = standardised(read(settings.target, "test", maps), spread)
+            test = read(settings.target, "test", spread, maps)
             rows = torch.cat([x.reshape(-1, x.shape[-1]) for x in test.parts[0]])
             widths.setdefault(system, {})[column] = width((rows - spread[0]) / spread[1])
             classes = classification.predicted(model, test, context.device)
@@ -217,8 +217,10 @@ def _examples(
     context: TrialContext,
     language: str,
     split: str,
+    spread: Spread | None = None,
     maps: Tensor | None = None,
 ) -> Examples:
+    """Return examples that are read by the mean and deviation of English."""
     found = data.examples(task, settings, language, split, domain)
     labels = torch.tensor([names.index(e.labels[0]) for e in found])
     parts = []
@@ -226,12 +228,7 @@ def _examples(
         features = token_vectors(settings, language, found, number, maps, context)
         # A document is the mean of its words; a premise or hypothesis stays a sequence.
         parts.append([v.mean(0) for v in features] if task == "sentiment" else features)
-    return Examples(tuple(parts), labels)
-
-
-def standardised(examples: Examples, spread: Spread) -> Examples:
-    """Return examples that are read by the mean and deviation of English."""
-    return Examples(examples.parts, examples.labels, spread)
+    return Examples(tuple(parts), labels, spread or spread_of(parts[0]))
 
 
 def spread_of(features: Sequence[Tensor]) -> Spread:
