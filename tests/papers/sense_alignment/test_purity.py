@@ -114,11 +114,6 @@ def test_senses_are_purer_than_the_majority_sense_and_than_chance(plain):
     assert found["purity"] > found["purity of senses dealt out"] + 10
 
 
-def test_centred_components_tell_more_senses_apart(plain):
-    """States of one word share a large part; without it cosines differ more (code keeps it)."""
-    assert purities(plain, centred=True)["purity"] > purities(plain, centred=False)["purity"] + 3
-
-
 def test_senses_that_are_trained_with_the_model_are_purer_than_one_sense_and_than_chance():
     """They begin when half of the steps are done: before, states tell next to nothing."""
     model, number = trained(SENSES | {"warmup_steps": 250, "projection_every": 10})

@@ -129,6 +129,16 @@ def test_the_projection_spans_the_principal_components_of_the_last_states():
     torch.testing.assert_close(cosines, torch.ones(2, dtype=torch.double), rtol=0, atol=1e-10)
 
 
+def test_centred_components_are_of_the_differences_from_the_queues_mean():
+    for centred in (True, False):
+        made, drawn = QueueProjection(DIM, 2, 30, centred).double(), states(20) + 7
+        made.add(drawn)
+        made.update()
+        origin = drawn.mean(0) if centred else torch.zeros(DIM, dtype=torch.double)
+        expected = (states(3, 2) - origin) @ made.matrix
+        torch.testing.assert_close(made.project(states(3, 2)), expected, rtol=0, atol=1e-12)
+
+
 def test_a_sense_that_is_given_up_is_never_chosen_nor_predicted():
     made = layer(senses=3).eval()
     made.on[1, 2] = made.on[3, 0] = False

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.papers.sense_alignment.small_models import BERT, corpus, settings
+from tests.papers.sense_alignment.small_models import BERT, TEXT, corpus, settings
 from xlrepro.artificial import Family
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
@@ -98,7 +98,8 @@ def test_so_many_words_are_read_and_the_first_sentences_are_held_out(monkeypatch
 
 
 def test_two_languages_share_one_vocabulary_and_translate_each_other():
-    read = text.read(TWO, ("en", "de"))
+    chosen = settings(joint=True, dictionary=True, text={**TEXT, "vocabulary": 200})
+    read = text.read(chosen, ("en", "de"))
     dictionary = set(text.pairs(TWO.text, "de"))
     found = 0
     for word, others in zip(read.words, read.translations, strict=False):
