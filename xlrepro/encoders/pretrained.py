@@ -302,8 +302,11 @@ def read_model(
     absent = [key for key in told["missing_keys"] if not key.startswith(("cls.", "lm_head."))]
     if absent:
         raise DataError(f"{folder}/model.safetensors has no {absent[0]}: is it the model's own?")
-    for name, parameter in model.named_parameters():
-        if "token_type_embeddings" in name:  # one segment: its vector would double the positions
+    still = ["token_type_embeddings"]  # one segment: its vector would double the positions
+    if name == E5:  # 96 million numbers; as in 4 bits, where nobody can tune them (W63)
+        still.append("word_embeddings")
+    for key, parameter in model.named_parameters():
+        if any(part in key for part in still):
             parameter.requires_grad_(False)
     model.headless = any(key.startswith(("cls.", "lm_head.")) for key in told["missing_keys"])
     return model.eval(), folder

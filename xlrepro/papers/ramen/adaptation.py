@@ -251,7 +251,7 @@ class Stage:
             checkpoint: file that is read first and written every so many steps.
             stop_after: stop when so many steps are done, as if killed: for tests.
         """
-        every = max(20, self.settings.updates // 50)
+        every = min(500, max(20, self.settings.updates // 50))
         progress = take_steps(
             self, self.settings.updates, every, checkpoint, self._tell, stop_after
         )

@@ -1,0 +1,163 @@
+"""Published models in a folder: the states of transformers; what is damaged is one line."""
+
+import json
+import socket
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.encoders import published
+from xlrepro.encoders import identity, name_and_layer, supplied_files
+from xlrepro.encoders.pretrained import load
+from xlrepro.errors import DataError, SettingsError
+
+IDS = torch.tensor([[2, 7, 8, 9, 10, 3], [2, 11, 12, 13, 5, 3]])
+MASK = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+
+
+@pytest.fixture(params=["bert", "gamma", "roberta"])
+def theirs(request, tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    if request.param == "roberta":
+        return published.roberta(tmp_path / "model")
+    return published.bert(tmp_path / "model", gamma=request.param == "gamma")
+
+
+@pytest.fixture
+def bert(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    published.bert(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def one_line(error):
+    return "\n" not in str(error.value)
+
+
+def test_states_are_those_of_transformers_however_layer_norms_are_called(theirs):
+    ours = load("supplied:model")
+    with torch.inference_mode():
+        expected = theirs.base_model(IDS, attention_mask=MASK.long(), output_hidden_states=True)
+        torch.testing.assert_close(ours(IDS, MASK)[MASK], expected.last_hidden_state[MASK])
+        first = load("supplied:model@1")(IDS, MASK)
+        torch.testing.assert_close(first[MASK], expected.hidden_states[1][MASK])
+    assert ours.limit == 300
+
+
+def test_subwords_are_numbered_as_the_folder_has_them(theirs):
+    subwords = load("supplied:model").subwords
+    if theirs.config.model_type == "roberta":  # the space before a word is spelt
+        assert subwords.special[:5] == (0, 2, 1, 3, 31)
+        assert subwords.special.first_ordinary == 4
+        assert subwords.numbers("ab") == [4, 5, 6]
+    else:
+        assert subwords.special[:5] == (2, 3, 0, 1, 4)
+        assert subwords.special.first_ordinary == 5
+        assert subwords.numbers("ab") == [5, 32]
+
+
+def test_a_models_subwords_may_be_a_plain_list(bert):
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b"]
+    (bert / "vocab.txt").write_text("\n".join(words) + "\n", "utf-8")
+    (bert / "tokenizer.json").unlink()
+    about = {"tokenizer_class": "BertTokenizer", "do_lower_case": False}
+    (bert / "tokenizer_config.json").write_text(json.dumps(about), "utf-8")
+    assert load("supplied:model").subwords.numbers("ab") == [5, 7]
+
+
+def test_dropout_and_segments(theirs):
+    model = load("supplied:model", dropout=0.25).model
+    assert {m.p for m in model.modules() if isinstance(m, torch.nn.Dropout)} == {0.25}
+    still = {name for name, p in model.named_parameters() if not p.requires_grad}
+    assert still == {"embeddings.token_type_embeddings.weight"}
+
+
+def test_loading_draws_no_random_numbers_and_asks_no_network(theirs, monkeypatch, capfd):
+    def refused(*given, **more):
+        raise AssertionError("asked the network")
+
+    monkeypatch.setattr(socket, "socket", refused)
+    torch.manual_seed(3)
+    first = torch.rand(1)
+    torch.manual_seed(3)
+    load("supplied:model")
+    assert torch.equal(torch.rand(1), first)
+    assert capfd.readouterr().err == ""
+
+
+def test_weights_are_known_by_their_content(bert):
+    before = identity("supplied:model")
+    assert len(before) == 64
+    raw = bytearray((bert / "model.safetensors").read_bytes())
+    raw[-1] ^= 1
+    (bert / "model.safetensors").write_bytes(raw)  # of the same length
+    assert identity("supplied:model") != before
+
+
+@pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
+def test_a_missing_file_is_one_line_that_names_it(bert, missing):
+    (bert / missing).unlink()
+    with pytest.raises(DataError, match=f"model/{missing}.*XLREPRO_SUPPLIED") as error:
+        load("supplied:model")
+    assert one_line(error)
+
+
+def test_missing_weights_are_not_filled_with_random_numbers(bert):
+    from safetensors.torch import load_file, save_file
+
+    state = load_file(bert / "model.safetensors")
+    name = "bert.encoder.layer.1.output.dense.weight"
+    save_file({k: v for k, v in state.items() if k != name}, bert / "model.safetensors")
+    with pytest.raises(DataError, match=r"has no encoder\.layer\.1\.output\.dense\.weight"):
+        load("supplied:model")
+
+
+def test_another_kind_of_model_is_refused(bert):
+    config = json.loads((bert / "config.json").read_text("utf-8"))
+    (bert / "config.json").write_text(json.dumps({**config, "model_type": "electra"}), "utf-8")
+    with pytest.raises(DataError, match="take BERT or RoBERTa") as error:
+        load("supplied:model")
+    assert one_line(error)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    file=st.sampled_from(
+        ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    ),
+    at=st.floats(0, 1),
+    noise=st.binary(max_size=8),
+    cut=st.booleans(),
+)
+def test_damaged_files_are_read_or_refused_in_one_line(bert, file, at, noise, cut):
+    path = bert / file
+    whole = path.read_bytes()
+    place = int(at * len(whole))
+    path.write_bytes(whole[:place] + noise + (b"" if cut else whole[place + len(noise) :]))
+    try:
+        load("supplied:model")
+    except (DataError, SettingsError) as error:  # the only ones it may raise
+        assert "\n" not in str(error)  # noqa: PT017
+    finally:
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("m-bert", "no encoder is called 'm-bert'"), ("multilingual-e5-small@last", "names no layer")],
+)
+def test_an_unknown_name_is_refused(name, said):
+    with pytest.raises(SettingsError, match=said):
+        name_and_layer(name)
+
+
+def test_a_layer_that_is_not_there_is_refused(bert):
+    with pytest.raises(SettingsError, match="has 2 layers, not 3"):
+        load("supplied:model@3")
+
+
+def test_only_supplied_encoders_need_files_of_the_user():
+    assert supplied_files("tiny") == []
+    assert len(supplied_files("supplied:bert-base-cased")) == 2

@@ -1,0 +1,311 @@
+"""The stages: what they tune, how they step, and that a kill changes nothing."""
+
+import itertools
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.conftest import ROOT
+from xlrepro.encoders.pretrained import quiet_transformers
+from xlrepro.encoders.subwords import Special
+from xlrepro.errors import DeviceError
+from xlrepro.experiments import experiment
+from xlrepro.papers.ramen import adaptation
+from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of, rate
+from xlrepro.papers.ramen.model import BilingualModel, English
+from xlrepro.papers.ramen.settings import EvaluationSettings, StageSettings
+from xlrepro.training.steps import Progress
+
+SPECIAL = Special(2, 3, 0, 1, 4, 5)
+STAGE = StageSettings(updates=25, sequences=4, length=9, learning_rate=0.01, warmup_steps=3)
+STAGES = ["english.head", "english.all", "embeddings", "bilingual"]
+PATIENCE = 60.0  # seconds for a first checkpoint: the import takes most of them
+
+
+def text(subwords, seed=0):
+    body = np.random.default_rng(seed).integers(5, subwords, (22, 9))
+    body[:, 0] = SPECIAL.begin
+    return Text(body, SPECIAL, subwords)
+
+
+TEXTS = {"en": text(20), "fr": text(15, 1)}
+
+
+def model(dropout=0.1):
+    torch.manual_seed(0)
+    transformers = quiet_transformers()
+    config = transformers.BertConfig(
+        vocab_size=20, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=9, hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout, attn_implementation="eager",
+    )  # fmt: skip
+    whole = transformers.BertForMaskedLM(config)
+    head = whole.cls.predictions
+    table = whole.bert.embeddings.word_embeddings.weight.detach()
+    transform, norm = head.transform.dense, head.transform.LayerNorm
+    made = BilingualModel(English(whole.bert, transform, norm, table, head.bias.detach()))
+    made.add("fr", torch.randn(15, 8) / 4, torch.zeros(15))
+    return made
+
+
+def stage(ours, what, settings=STAGE, target="fr", texts=None):
+    languages = {"head": ["en"], "embeddings": ["fr"], "all": ["en", "fr"]}[what]
+    texts = texts or {language: TEXTS[language] for language in languages}
+    return Stage(ours, texts, what, target, settings, [1])
+
+
+def changed(before, after):
+    return {n for n, p in after.items() if not torch.equal(p, before[n])}
+
+
+@pytest.mark.parametrize(
+    ("what", "prefixes"),
+    [
+        ("head", ("transform.", "norm.", "sides.en.bias")),
+        ("embeddings", ("sides.fr.",)),
+        ("all", ("",)),
+    ],
+)
+def test_a_stage_tunes_its_parameters_and_no_other(what, prefixes):
+    ours = model()
+    before = {n: p.clone() for n, p in ours.state_dict().items()}
+    stage(ours, what).run()
+    expected = {n for n in before if n.startswith(prefixes) and "token_type" not in n}
+    assert changed(before, ours.state_dict()) == expected
+
+
+@pytest.mark.parametrize("killed_after", [1, 19, 21, 24])
+def test_a_killed_run_ends_with_the_bits_of_an_unbroken_one(tmp_path, killed_after):
+    unbroken, broken, resumed = model(), model(), model()
+    stage(unbroken, "all").run(tmp_path / "a.pt")
+    stage(broken, "all").run(tmp_path / "b.pt", stop_after=killed_after)
+    torch.manual_seed(99)  # another process has another random state
+    progress = stage(resumed, "all").run(tmp_path / "b.pt")
+    assert changed(unbroken.state_dict(), resumed.state_dict()) == set()
+    assert progress.step == STAGE.updates
+
+
+def tuned(checkpoint, updates):
+    """Tune from the checkpoint, if there is one; return the weights and the losses."""
+    made = model()
+    settings = STAGE.model_copy(update={"updates": updates})
+    run = stage(made, "all", settings)
+    progress = run.run(checkpoint)
+    return made.state_dict(), progress.losses
+
+
+def test_a_process_that_is_really_killed_goes_on_to_the_last_bit(tmp_path):
+    checkpoint = tmp_path / "broken.pt"
+    process = subprocess.Popen([sys.executable, "-m", __name__, str(checkpoint)], cwd=ROOT)
+    deadline = time.monotonic() + PATIENCE
+    while not checkpoint.is_file() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(PATIENCE) == -signal.SIGKILL
+    done = len(torch.load(checkpoint, weights_only=True)["progress"]["losses"])
+    assert done > 0
+
+    torch.rand(5)  # it goes on in another process, which has drawn other numbers
+    resumed, losses = tuned(checkpoint, done + 20)
+    unbroken, wanted = tuned(tmp_path / "unbroken.pt", done + 20)
+    assert losses == wanted
+    assert changed(unbroken, resumed) == set()
+
+
+def test_parts_of_a_batch_add_up_to_its_gradients():
+    whole, parts = model(dropout=0.0).double(), model(dropout=0.0).double()
+    one = STAGE.model_copy(update={"updates": 1})
+    stage(whole, "all", one).run()
+    stage(parts, "all", one.model_copy(update={"accumulation": 3})).run()
+    for first, second in zip(whole.parameters(), parts.parameters(), strict=True):
+        torch.testing.assert_close(first, second, atol=1e-9, rtol=1e-6)
+
+
+def test_slow_weights_go_part_of_the_way_every_k_steps():
+    # Alg. 1 written out for k = 3, alpha = 0.25 with plain SGD on a quadratic
+    theta = nn.Parameter(torch.tensor([4.0]))
+    sgd, slow = torch.optim.SGD([theta], lr=0.1), Lookahead([theta], k=3, alpha=0.25)
+    fast = phi = 4.0
+    for step in range(1, 8):
+        sgd.zero_grad()
+        (theta**2).sum().backward()
+        sgd.step()
+        slow.step()
+        fast -= 0.1 * 2 * fast
+        if step % 3 == 0:
+            phi += 0.25 * (fast - phi)
+            fast = phi
+        assert theta.item() == pytest.approx(fast, rel=1e-6)
+
+
+def test_lookahead_is_for_the_target_alone():
+    assert stage(model(), "head", target="en").slow is None
+    assert stage(model(), "all").slow is not None
+
+
+def test_the_rate_climbs_to_its_peak_and_falls_with_the_root():
+    plain = StageSettings(updates=1, sequences=1, length=9)
+    rates = [rate(step, plain) for step in (0, 2000, 4000, 8000, 36000)]
+    np.testing.assert_allclose(rates, [1e-7, 5.005e-5, 1e-4, 1e-4 / 2**0.5, 1e-4 / 3])
+
+
+def test_masks_are_bert_s_and_never_on_a_special_subword():
+    big = Text(np.random.default_rng(0).integers(0, 90, (400, 60)), SPECIAL, 90)
+    batch = batch_of(big, "fr", STAGE.model_copy(update={"sequences": 400}), [3], 0)
+    order = batch.ids.copy()
+    order[batch.hidden] = batch.gold  # the text again
+    hidden, seen = batch.hidden, batch.ids[batch.hidden]
+    ordinary = order >= SPECIAL.first_ordinary
+    assert not hidden[~ordinary].any()
+    assert hidden[ordinary].mean() == pytest.approx(0.15, abs=0.01)
+    assert (seen == SPECIAL.mask).mean() == pytest.approx(0.8, abs=0.02)
+    kept = (seen == batch.gold).mean()
+    assert kept == pytest.approx(0.1 + 0.1 / 85, abs=0.02)
+    assert np.array_equal(batch.ids[~hidden], order[~hidden])
+
+
+def test_an_epoch_has_every_sequence_once_in_the_language_of_the_batch():
+    settings = STAGE.model_copy(update={"sequences": 11})
+    restored = []
+    for step in (0, 1):
+        batch = batch_of(TEXTS["fr"], "fr", settings, [3], step)
+        ids = batch.ids.copy()
+        ids[batch.hidden] = batch.gold
+        restored += ids.tolist()
+    assert sorted(restored) == sorted(TEXTS["fr"].sequences.tolist())
+
+
+def test_tuning_learns_to_name_subwords():
+    ours, learnable = model(), np.tile(np.arange(5, 13), (22, 1))
+    learnable = np.concatenate([np.full((22, 1), 2), learnable], axis=1)
+    easy = Text(learnable, SPECIAL, 15)
+    before = accuracy(ours, "fr", easy)
+    settings = STAGE.model_copy(update={"updates": 120, "learning_rate": 0.02, "warmup_steps": 60})
+    stage(ours, "all", settings, texts={"fr": easy}).run()
+    after = accuracy(ours, "fr", easy)
+    assert before[1] == after[1]
+    assert after[0] > 0.8 * after[1] > before[0]
+
+
+def test_scores_are_those_of_the_masked_language_model_it_began_as():
+    torch.manual_seed(0)
+    transformers = quiet_transformers()
+    ours = model().eval()
+    torch.manual_seed(0)
+    config = ours.encoder.config
+    theirs = transformers.BertForMaskedLM(config).eval()
+    ids = torch.randint(5, 20, (3, 9))
+    hidden = ids > 9
+    with torch.inference_mode():
+        expected = theirs(input_ids=ids).logits[hidden]
+        torch.testing.assert_close(ours("en", ids, hidden), expected)
+
+
+# ---- a model from its first rows to its last stage
+
+
+def settings_of(kind="mono", **changes):
+    tiny = {"updates": 2, "sequences": 4, "length": 16}
+    small = {f"adaptation.{name}.{key}": v for name in STAGES for key, v in tiny.items()}
+    small |= {"adaptation.words": 400, "adaptation.vocabulary": 150, "adaptation.pairs": 60}
+    row = "base:RAMEN-BASE + BERT (mono)"
+    trials = experiment("ramen/table1").trials("smoke", [row], [0], {**small, "parts": ["fr"]})
+    made = trials[0].typed(EvaluationSettings).adaptation
+    begin = made.initialisation.model_copy(update={"kind": kind, **changes})
+    return made.model_copy(update={"initialisation": begin})
+
+
+@pytest.fixture
+def own_cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path_factory.getbasetemp() / "adaptation"))
+
+
+def english(settings):
+    return adaptation._read(settings, adaptation.english_folder(settings) / "english.pt")
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize("kind", ["mono", "parallel", "random"])
+def test_special_subwords_begin_as_copies_of_their_namesakes(kind):
+    settings = settings_of(kind)
+    whole = english(settings)
+    with torch.no_grad():
+        whole.side("en").bias.copy_(torch.arange(1.0, len(whole.side("en").bias) + 1))
+    start = adaptation.initial(settings, "fr", whole)
+    source, split = (adaptation.subwords_in(settings, code) for code in ("en", "fr"))
+    own, theirs = list(split.special[:5]), list(source.special[:5])
+    assert start.estimated[own].all()
+    side = whole.side("en")
+    np.testing.assert_allclose(start.embeddings[own], side.embeddings.weight.detach()[theirs])
+    np.testing.assert_allclose(start.bias[own], side.bias.detach().numpy()[theirs])
+    assert (start.estimated.sum() == 5) == (kind == "random")
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_model_starts_from_its_first_rows_and_ends_with_both_languages_tuned():
+    settings = settings_of()
+    at = adaptation.folder(settings, "fr")
+    points = [torch.load(at / f"{name}.pt", weights_only=True) for name in adaptation.CHECKPOINTS]
+    begin = adaptation.initial(settings, "fr", english(settings))
+    np.testing.assert_array_equal(points[0]["sides.fr.embeddings.weight"].numpy(), begin.embeddings)
+    np.testing.assert_array_equal(points[0]["sides.fr.bias"].numpy(), begin.bias)
+    moved = [changed(before, after) for before, after in itertools.pairwise(points)]
+    assert moved[0] == {"sides.fr.embeddings.weight", "sides.fr.bias"}
+    assert {"sides.en.embeddings.weight", "sides.fr.embeddings.weight"} < moved[1]
+    log = adaptation.logs(settings, "fr")
+    assert set(log["embeddings"]["loss"]) == {"fr"}
+    assert set(log["end"]["loss"]) == {"fr", "en"}
+    assert log["end"]["pieces"] == 2 * log["embeddings"]["pieces"]
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_build_that_breaks_off_between_the_stages_ends_with_the_same_bits(tmp_path, monkeypatch):
+    settings, run = settings_of(), Stage.run
+    whole = torch.load(adaptation.folder(settings, "fr") / "end.pt", weights_only=True)
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    adaptation.english_folder(settings)
+
+    def broken(self, *given):
+        if self.name == "fr all":
+            raise KeyboardInterrupt
+        return run(self, *given)
+
+    monkeypatch.setattr(Stage, "run", broken)
+    with pytest.raises(KeyboardInterrupt):
+        adaptation.folder(settings, "fr")
+    monkeypatch.setattr(Stage, "run", run)
+    again = torch.load(adaptation.folder(settings, "fr") / "end.pt", weights_only=True)
+    assert changed(whole, again) == set()
+
+
+def test_no_stage_has_the_batches_and_masks_of_another(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))  # models are made, not found
+    drawn = []
+
+    def run(self, *given):
+        drawn.append(batch_of(TEXTS["fr"], "fr", STAGE, self.key, 0))
+        return Progress([dict.fromkeys(self.texts, 0.0)])
+
+    monkeypatch.setattr(Stage, "run", run)
+    adaptation.folder(settings_of(), "fr")
+    assert len(drawn) == 4
+    for what in ("ids", "hidden"):
+        assert len({getattr(batch, what).tobytes() for batch in drawn}) == 4
+
+
+def test_mixed_precision_on_a_cpu_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    with pytest.raises(DeviceError, match="CUDA"):
+        adaptation.folder(settings_of().model_copy(update={"precision": "mixed"}), "fr")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    tuned(Path(sys.argv[1]), 10**9)
