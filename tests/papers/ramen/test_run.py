@@ -1,0 +1,358 @@
+"""Trials: what is read and tuned, on which device; English under a permutation."""
+
+import numpy as np
+import pytest
+import torch
+
+from xlrepro.data.sentences import Sentence
+from xlrepro.encoders.pretrained import Encoder
+from xlrepro.encoders.subwords import Special, Subwords, learnt
+from xlrepro.errors import SettingsError
+from xlrepro.experiments import experiment
+from xlrepro.papers.ramen import adaptation, data, initialisation, run
+from xlrepro.papers.ramen.heads import (
+    Classifier,
+    KeptTexts,
+    KeptWords,
+    Pairs,
+    Parser,
+    ReadTexts,
+    fit,
+    names,
+    words_right,
+)
+from xlrepro.papers.ramen.model import BilingualModel, English
+from xlrepro.papers.ramen.settings import EvaluationSettings, HeadSettings
+from xlrepro.training.settings import computing
+from xlrepro.trials import TrialContext
+
+STAGES = ("english.head", "english.all", "embeddings", "bilingual")
+TINY = {
+    f"adaptation.{stage}.{name}": value
+    for stage in STAGES
+    for name, value in {"updates": 2, "sequences": 4, "length": 16}.items()
+} | {
+    "adaptation.words": 400,
+    "adaptation.pairs": 40,
+    "adaptation.vocabulary": 150,
+    "head.train": 24,
+    "head.test": 6,
+    "parts": ["fr"],
+}
+TUNED = {task: f"{task}-tuned:RAMEN-BASE + RoBERTa, rnd" for task in ("xnli", "ud")}
+FROZEN = {task: f"{task}:RAMEN-BASE + RoBERTa, rnd" for task in ("xnli", "ud")}
+HEAD = HeadSettings(
+    hidden=8, relation_hidden=8, learning_rate=0.02, epochs=2, patience=2, batch_size=8
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path_factory.getbasetemp() / "ramen"))
+    run._encoders.cache_clear()
+
+
+def trial_of(key, system, seed=0, **changes):
+    (trial,) = experiment(f"ramen/{key}").trials("smoke", [system], [seed], {**TINY, **changes})
+    return trial
+
+
+def readers_of(trial, device="cpu"):
+    settings = trial.typed(EvaluationSettings)
+    layer = settings.head.layer
+    return adaptation.readers(settings.adaptation, "fr", "end", layer, device)
+
+
+@pytest.mark.parametrize(
+    ("key", "system"),
+    [
+        ("table2", "base:RAMEN-BASE + BERT (parallel)"),
+        ("table3", FROZEN["xnli"]),
+        ("table4", "bert:RAMEN-BASE + BERT"),
+    ],
+)
+def test_a_trial_fills_its_cells_says_which_items_were_right_and_repeats(
+    key, system, tmp_path, monkeypatch
+):
+    trial = trial_of(key, system)
+    results = []
+    for name in ("one", "two"):
+        monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / name))
+        run._encoders.cache_clear()
+        results.append(run.run(trial, TrialContext()))
+    result, again = results
+    assert result.cells == again.cells
+    assert [(c.system, c.column) for c in result.cells] == [(system, c) for c in trial.columns]
+    for cell in result.cells:
+        assert cell.value == pytest.approx(100 * np.mean(result.items[cell.column]))
+    assert result.details["adaptation"]["fr"]["end"]["pieces"] > 0
+
+
+def test_a_multilingual_encoder_has_one_head_for_all_languages_unless_it_learns_theirs():
+    shared = experiment("ramen/table2").trials("smoke", ["baseline:mBERT (mono)"], [0])
+    assert [len(t.columns) for t in shared] == [12]
+    alone = experiment("ramen/table4").trials("smoke", ["mbert:mBERT"], [0])
+    assert [t.columns for t in alone] == [("fr",), ("ru",), ("ar",), ("hi",), ("vi",), ("zh",)]
+    changes = {name: value for name, value in TINY.items() if name.startswith("head")}
+    (trial,) = experiment("ramen/table1").trials("smoke", ["ours:*"], [0], changes)
+    heads = run.run(trial, TrialContext()).details["heads"]
+    assert list(heads) == ["fr+ru+ar+hi+vi+zh+end"]
+
+
+def test_figure_2_is_read_at_three_points():
+    (trial,) = experiment("ramen/figure2").trials(
+        "smoke", None, [0], {**TINY, "parts": ["UD v2.4/fr"]}
+    )
+    result = run.run(trial, TrialContext())
+    assert [c.column for c in result.cells] == [f"UD v2.4/fr/{n}" for n in ("0k", "25k", "175k")]
+    assert list(result.details["heads"]) == ["fr+start", "fr+embeddings", "fr+end"]
+
+
+@pytest.mark.parametrize("task", ["xnli", "ud"])
+def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(task, monkeypatch):
+    trial, read = trial_of("table3", TUNED[task]), []
+    find = adaptation.readers
+    monkeypatch.setattr(adaptation, "readers", lambda *g: read.append(find(*g)) or read[-1])
+    result = run.run(trial, TrialContext())
+    curves = result.details["heads"]["fr"]
+    frozen = run.run(trial_of("table3", FROZEN[task]), TrialContext()).details["heads"]["fr+end"]
+    assert curves["frozen"]["dev_scores"] == frozen["dev"]
+    assert len(curves["tuned"]["losses"]) == trial.settings["tuned_epochs"]
+    assert curves["tuned"]["losses"][0] < curves["frozen"]["losses"][0]
+    monkeypatch.undo()
+    before, after = readers_of(trial), read[0]
+    moved = set()
+    for language in ("en", "fr"):
+        for part in ("model", "embeddings"):
+            old, new = (getattr(r[language], part).state_dict() for r in (before, after))
+            moved |= {f"{part}.{name}" for name in old if not torch.equal(old[name], new[name])}
+    assert moved
+    assert all(name.startswith("model.encoder.layer.") for name in moved)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_before_tuning_subwords_give_the_kept_states(language):
+    encoder = readers_of(trial_of("table3", TUNED["ud"]))[language]
+    words = [s.tokens for s in data.trees("artificial", language, "test", 5)]
+    with computing("double"), torch.inference_mode():
+        kept = KeptWords.of(encoder, words).states(range(5))
+        read = ReadTexts.words(encoder, words).states(range(5))
+        for i, sentence in enumerate(words):
+            torch.testing.assert_close(read[i, : len(sentence)], kept[i, : len(sentence)])
+        texts = ReadTexts.texts(encoder, words)
+        means = encoder.kept_states(texts.ids, texts.reads, mean=True)
+        np.testing.assert_allclose(texts.means(range(5)).numpy(), means, atol=1e-9)
+
+
+def test_a_sentence_too_long_keeps_a_subword_of_each_word():
+    encoder = readers_of(trial_of("table3", TUNED["ud"]))["en"]
+    texts = ReadTexts.words(encoder, [["a" * 9, "b" * 9] * 20])  # 94 subwords at most
+    assert len(texts.reads[0]) == 40
+    assert len(texts.ids[0]) <= 96
+
+
+@pytest.mark.parametrize("kind", ["bilingual", "multilingual"])
+def test_tuned_heads_compute_on_the_device_of_the_trial(kind, monkeypatch):
+    """Nothing is left on the CPU: torch refuses to mix it with another device, ``meta`` too."""
+    masks = "transformers.masking_utils._ignore_bidirectional_mask_sdpa"  # looks at values
+    monkeypatch.setattr(masks, lambda *given, **more: False)
+    if kind == "bilingual":
+        trial = trial_of("table3", TUNED["ud"])
+        here, there = readers_of(trial), readers_of(trial, "meta")
+    else:
+        there, here = (dict.fromkeys(("en", "fr"), run.load("tiny", device=d))
+                       for d in ("meta", "cpu"))  # fmt: skip
+    words = {code: [s.tokens for s in data.trees("artificial", code, "test", 6)] for code in here}
+    pairs = data.inference("artificial", "en", "train", 6)
+    with computing("double"):
+        for code in ("en", "fr"):
+            texts = ReadTexts.words(there[code], words[code])
+            trees = data.trees("artificial", "en", "test", 6)
+            parser = Parser(KeptWords.of(here["en"], words["en"]), trees, HEAD, 0, "meta")
+            states = parser._batch(texts, [0, 2])
+            arcs, _ = parser.module(states, parser._trees([trees[i] for i in (0, 2)]).heads[:, :1])
+            assert arcs.device.type == "meta"
+            side = ReadTexts.texts(there[code], [p.premise for p in pairs])
+            kept = KeptTexts(np.ones((1, there[code].dim)), np.zeros(6, dtype=int))
+            labels = [p.label for p in pairs]
+            classifier = Classifier(Pairs(kept, kept, labels), HEAD, 0, "meta")
+            loss = classifier.loss(Pairs(side, side, labels), [0, 2])
+            assert loss.device.type == "meta"
+
+
+def test_both_kinds_of_encoders_have_the_same_dropout_while_they_are_tuned():
+    english, multilingual = (
+        experiment("ramen/table2").trials("paper", [row], [0])[0].typed(EvaluationSettings)
+        for row in ("base:RAMEN-BASE + BERT (mono)", "baseline:mBERT (mono)")
+    )
+    assert english.tuned_epochs == multilingual.tuned_epochs == 50
+    assert english.adaptation.english.dropout == run.DROPOUT == 0.1
+    encoder = run._encoders.__wrapped__(None, "tiny", None, "fr", "end", "cpu")("en")
+    assert {m.p for m in encoder.model.modules() if isinstance(m, torch.nn.Dropout)} == {0.1}
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(half, monkeypatch):
+    (trial,) = experiment("ramen/table1").trials(
+        "smoke", ["prior:mBERT (Wu & Dredze, 2019) (mono)"], [0], {}
+    )
+    before = run.run(trial, TrialContext()).cells
+    find = run.load
+
+    def turned(*given, **more):
+        encoder = find(*given, **more)
+        parameters = [p for p in encoder.model.parameters() if p.dim() > 1][half::2]
+        with torch.no_grad():
+            for parameter in parameters:
+                parameter.neg_()
+        return Encoder("turned", encoder.model, encoder.subwords)
+
+    monkeypatch.setattr(run, "load", turned)
+    run._encoders.cache_clear()
+    after = run.run(trial, TrialContext()).cells
+    assert [c.value for c in after] != [c.value for c in before]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"no_such": 1}, {"head.learning_rate": -1.0}, {"adaptation.vocabulary": 0},
+     {"precision": "half"}],
+)  # fmt: skip
+def test_unknown_or_impossible_settings_are_one_line(wrong):
+    with pytest.raises(SettingsError) as error:
+        experiment("ramen/table1").trials("smoke", None, [0], wrong)
+    assert "\n" not in str(error.value)
+
+
+def test_table_3_takes_its_rows_on_vectors_from_tables_1_and_2():
+    table3 = experiment("ramen/table3")
+    for profile, row in (("smoke", "BERT"), ("paper", "RoBERTa")):
+        own = {
+            t.key: t.systems
+            for name in ("table1", "table2")
+            for t in experiment(f"ramen/{name}").all_trials(profile, [0])
+        }
+        trials = table3.trials(profile, ["xnli:RAMEN-BASE + RoBERTa, vec", "ud-ours:par"], [0])
+        systems = {own[t.key] for t in trials}
+        assert systems == {(f"base:RAMEN-BASE + {row} ({k})",) for k in ("mono", "parallel")}
+    filled = {address for of in table3.announced("smoke") for address in of}
+    assert ("xnli:RAMEN-BASE + RoBERTa, vec", "fr") in filled
+    assert ("ud-ours:par", "hi") in filled
+
+
+def test_only_french_and_arabic_are_tuned_at_open():
+    trials = experiment("ramen/table3").trials("open", ["ud-tuned:*"], [0])
+    assert sorted(t.columns for t in trials) == [("ar",), ("ar",), ("fr",), ("fr",)]
+    assert {t.settings["tuned_epochs"] for t in trials} == {4}
+
+
+def test_relations_lose_their_subtypes_and_punctuation_does_not_count():
+    sentence = Sentence(
+        tokens=("she", "was", "seen", "."), heads=(3, 3, 0, 3),
+        deprels=("nsubj:pass", "aux:pass", "root", "punct"),
+    )  # fmt: skip
+    assert names(sentence) == ["nsubj", "aux", "root", "punct"]
+    found = words_right([([3, 1, 0, 1], ["nsubj", "aux", "obj", "punct"])], [sentence])
+    assert found == {"UAS": [True, False, True], "LAS": [True, False, False]}
+
+
+# ---- English under a permutation of its subwords: the strongest test of the whole line. A language
+# whose subwords are English's under other numbers, aligned one to one without noise, must give back
+# English's scores exactly before any update.
+
+OTHER = "xx"
+
+
+class Permuted(Subwords):
+    """English subwords under other numbers."""
+
+    def __init__(self, plain, order):
+        self._plain, self._order = plain, order
+        self.special = Special(*(int(order[n]) for n in plain.special[:5]), 0)
+        self._marker = int(order[plain._marker])
+
+    def numbers(self, word):
+        return [int(self._order[n]) for n in self._plain.numbers(word)]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return learnt([s.tokens for s in data.trees("artificial", "en", "train", 60)], 300, 200)
+
+
+@pytest.fixture(scope="module")
+def order(plain):
+    """English number to number in the other language; special subwords move too."""
+    return np.random.default_rng(0).permutation(len(plain))
+
+
+@pytest.fixture
+def english(plain):
+    from xlrepro.encoders.pretrained import quiet_transformers
+
+    torch.manual_seed(0)
+    transformers = quiet_transformers()
+    config = transformers.BertConfig(
+        vocab_size=len(plain), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=96, attn_implementation="eager",
+    )  # fmt: skip
+    model = transformers.BertForMaskedLM(config).double().eval()
+    head, table = model.cls.predictions, torch.randn(len(plain), 16, dtype=torch.double)
+    transform, bias = head.transform, torch.randn(len(plain), dtype=torch.double)
+    return BilingualModel(English(model.bert, transform.dense, transform.LayerNorm, table, bias))
+
+
+@pytest.fixture
+def readers(english, plain, order):
+    pairs = [([n], [int(order[n])]) for n in range(len(plain))] * 2
+    counts = initialisation.parallel_counts(pairs, (len(plain), len(plain)))
+    special = {int(order[n]): n for n in plain.special[:5]}
+    weights = initialisation.with_special(initialisation.parallel_weights(counts), special)
+    side = english.side("en")
+    numbers = [part.detach().numpy() for part in (side.embeddings.weight, side.bias)]
+    begin = initialisation.start(weights, *numbers, "code", np.random.default_rng(0))
+    assert begin.estimated.all()
+    english.add(OTHER, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
+    english.eval()
+    split = {"en": plain, OTHER: Permuted(plain, order)}
+    return {
+        code: Encoder(f"permutation {code}", english.encoder, s, english.side(code).embeddings)
+        for code, s in split.items()
+    }
+
+
+def test_scores_of_hidden_subwords_are_english_ones_under_the_permutation(english, readers, order):
+    ids = torch.randint(5, len(order), (4, 20))
+    hidden = torch.rand(4, 20) < 0.3
+    with torch.inference_mode():
+        own = english("en", ids, hidden)
+        other = english(OTHER, torch.from_numpy(order)[ids], hidden)
+    torch.testing.assert_close(other[:, torch.from_numpy(order)], own)
+
+
+def test_a_parser_and_a_classifier_score_exactly_as_on_english(readers):
+    train = data.trees("artificial", "en", "train", 24)
+    words = [s.tokens for s in train]
+    pairs = data.inference("artificial", "en", "train", 40)
+    labels = [p.label for p in pairs]
+    with computing("double"):
+        own, other = (KeptWords.of(readers[code], words) for code in ("en", OTHER))
+        np.testing.assert_allclose(own.rows, other.rows, atol=1e-12)
+        parser = Parser(own, train, HEAD, 0, "cpu")
+        las = lambda: parser.score(own, train).las  # noqa: E731
+        fit(
+            parser.module, 24, lambda c: parser.loss(own, train, c), las, HEAD, 0, lambda f, t: None
+        )
+        assert parser.score(other, train) == parser.score(own, train)
+
+        def kept(code):
+            sides = ([p.premise for p in pairs], [p.hypothesis for p in pairs])
+            read = [ReadTexts.texts(readers[code], side) for side in sides]
+            means = [readers[code].kept_states(r.ids, r.reads, mean=True) for r in read]
+            return Pairs(*(KeptTexts(m, np.arange(40)) for m in means), labels)
+
+        ours, theirs = kept("en"), kept(OTHER)
+        head = Classifier(ours, HEAD, 0, "cpu")
+        score = lambda: head.score(ours)  # noqa: E731
+        fit(head.module, 40, lambda c: head.loss(ours, c), score, HEAD, 0, lambda f, t: None)
+        assert head.right(theirs) == head.right(ours)
