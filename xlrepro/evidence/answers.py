@@ -161,10 +161,9 @@ def headline_of(view: View, main: Difference) -> str:
     if gap.reported is None:
         return f"{main.first.partition(':')[2]} scores {'higher' if sign == '+' else 'lower'}"
     same = (gap.reported > 0) == (sign == "+")
-    return (
-        f"Significant, {'in the same direction as' if same else 'opposite to what'} the paper"
-        + ("" if same else " reports")
-    )
+    if same:
+        return "Significant, in the same direction as in the paper"
+    return "Significant, opposite to what the paper reports"
 
 
 def cells_sentence(verdicts: Sequence[str]) -> list[str]:

@@ -499,8 +499,11 @@ def gain_against_distance(frame: "pd.DataFrame", first: str = "ORT", second: str
     for block in blocks:
         for what in ("reported", "reproduced"):
             part = frame[(frame["block"] == block) & frame["column"].isin(far)]
-            table = part.pivot(index="column", columns="name", values=what).dropna()
-            if {first, second} <= {*table} and len(table) > 1:
+            table = part.pivot(index="column", columns="name", values=what)
+            if not {first, second} <= {*table}:
+                continue
+            table = table[[first, second]].dropna()
+            if len(table) > 1:
                 gain = (table[first] - table[second]).astype(float)
                 rho = spearman([far[c] for c in gain.index], gain.tolist())[0]
                 series = f"{what}, {block}: ρ = {number(rho)}, {len(gain)} languages"

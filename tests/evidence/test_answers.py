@@ -1,0 +1,75 @@
+"""What a page answers, in sentences."""
+
+import pytest
+
+from xlrepro.evidence.answers import answer, difference_sentence, gap_of, headline_of
+from xlrepro.evidence.catalog import Difference
+from xlrepro.evidence.reproduced import View
+
+KEY = "word_order/table2"
+MAIN = Difference(first="word:ORT", second="word:TRS", column="avg")
+
+
+def view_of(numbers, ort, trs, column="avg", profile="open", key=KEY):
+    values = {
+        ("word:ORT", column): dict(enumerate(ort)),
+        ("word:TRS", column): dict(enumerate(trs)),
+    }
+    return View(key, profile, numbers(values, profile=profile, experiment=key))
+
+
+@pytest.mark.parametrize(
+    ("ort", "trs", "headline"),
+    [
+        ([60.0, 60.1, 60.2], [50.0, 50.2, 50.1], "Significant, in the same direction as in the"),
+        ([50.0, 50.1, 50.2], [60.0, 60.2, 60.1], "Significant, opposite to what the paper reports"),
+        ([50.0, 58.0, 51.0], [52.0, 50.0, 55.0], "No significant difference"),
+        ([50.0], [52.0], "One seed"),
+    ],
+)
+def test_the_headline_is_the_direction_beside_the_paper_s(numbers, ort, trs, headline):
+    assert headline_of(view_of(numbers, ort, trs), MAIN).startswith(headline)
+
+
+def test_the_sentence_has_interval_seeds_and_the_paper_s_number(numbers):
+    sentence = difference_sentence(view_of(numbers, [60.0, 61.0], [59.0, 59.6]), MAIN)
+    assert sentence.startswith("ORT − TRS (avg): +1.2 points (95 % CI ")
+    assert "two seeds); the paper reports +9.6, outside the interval" in sentence or (
+        "two seeds); the paper reports +9.6, inside the interval" in sentence
+    )
+
+
+def test_a_pattern_is_the_mean_over_its_columns_and_names_the_ends(numbers):
+    values = {
+        (s, c): {0: v, 1: v + 0.1}
+        for s, of in (("word:ORT", (60, 50, 41)), ("word:TRS", (55, 50, 42)))
+        for c, v in zip(("de", "fr", "ar"), of, strict=True)
+    }
+    view = View(KEY, "open", numbers(values))
+    gap = gap_of(view, MAIN.model_copy(update={"column": "*"}))
+    assert gap.columns == ("de", "fr", "ar") or set(gap.columns) == {"de", "fr", "ar"}
+    assert gap.ours.mean == pytest.approx((5 + 0 - 1) / 3)
+    assert [cell.column for cell in gap.ends] == ["de", "ar"]
+
+
+def test_where_lower_is_better_the_ends_turn_round(numbers):
+    key, main = "routing_nmt/table1", Difference(first="a:x", second="a:y", column="*/test/PPL")
+    values = {(s, f"{p}/test/PPL"): {0: v, 1: v} for s, of in (("a:x", (8, 20)), ("a:y", (10, 10)))
+              for p, v in zip(("en-vi", "en-de-10k"), of, strict=True)}  # fmt: skip
+    gap = gap_of(View(key, "open", numbers(values, experiment=key, metric="PPL")), main)
+    assert [cell.mean for cell in gap.ends] == [-2.0, 10.0]
+
+
+def test_at_smoke_the_paper_s_own_number_is_told(numbers):
+    found = answer(view_of(numbers, [1.0], [2.0], profile="smoke"), [], [])
+    assert found.headline.startswith("Nothing has been run on real data yet")
+    assert "the paper reports +9.6 points" in found.sentences[0]
+    assert repr(found) == "Answer, word_order/table2 (smoke): 1 sentences computed from records"
+
+
+def test_no_headline_where_a_condition_fails(numbers, record):
+    key = "man_moe/table5"
+    main = Difference(first="without:MAN-MoE", second="without:BWE (3-to-1)", column="de/tweets")
+    values = {(s, "de/tweets"): {0: v, 1: v + 1} for s, v in ((main.first, 49), (main.second, 60))}
+    view = View(key, "open", numbers(values, experiment=key))
+    assert headline_of(view, main).startswith("Not testable here: accuracy is above chance")

@@ -1,0 +1,99 @@
+"""Conditions of a verdict: declared in the catalog, computed from records."""
+
+import pytest
+
+from xlrepro.evidence.catalog import Catalog, Need, load_catalog
+from xlrepro.evidence.conditions import at_path, failed_conditions, item_error, items_of
+from xlrepro.evidence.reproduced import gather
+
+KEY = "word_order/table2"
+
+
+def catalog_with(*needs, items=None):
+    """Return the catalog with conditions of ``KEY`` at open."""
+    catalog = load_catalog()
+    entry = catalog.experiment(KEY).model_copy(
+        update={"conditions": {"open": needs}, "items": {"open": items or {}}}
+    )
+    return Catalog.model_construct(
+        papers=catalog.papers, metrics=catalog.metrics,
+        experiments={**catalog.experiments, KEY: entry},
+    )  # fmt: skip
+
+
+def judged(record, need, details=None, items=None, values=(60.0, 61.0), **more):
+    """Return what fails and what is unknown, of one system's records."""
+    records = [
+        record(profile="open", seed=seed, values={"de": value}, **more).model_copy(
+            update={"details": details or {}}
+        )
+        for seed, value in enumerate(values)
+    ]
+    numbers = gather(records, stale=lambda r: False)
+    cells = numbers.cells(KEY, "open")
+    return failed_conditions(catalog_with(need, items=items), numbers, "open", cells)
+
+
+def test_a_score_must_be_above_its_baseline_by_seeds_and_items(record):
+    need = Need(what="above chance", above=50)
+    assert judged(record, need, values=(60.0, 60.2, 60.1)) == ([], [])
+    (failed,), _ = judged(record, need, values=(52.0, 49.0, 53.0))
+    assert "baseline 50" in failed
+    steady = (52.0, 52.1, 52.2)
+    assert judged(record, need, values=steady) == ([], [])
+    assert judged(record, need, values=steady, items={"*": 400})[0] != []
+
+
+def test_most_trainings_must_stop_by_themselves(record):
+    need = Need(what="stopped", stopped=0.5)
+    assert judged(record, need, {"best_epoch": 0, "dev_f1": [3.0, 2.0, 1.0]}) == ([], [])
+    (failed,), _ = judged(record, need, {"best_epoch": 2, "dev_f1": [1.0, 2.0, 3.0]})
+    assert "in 2 of 2 the last epoch was the best" in failed
+
+
+def test_a_detail_must_be_in_its_bounds_and_is_unknown_where_no_record_has_it(record):
+    need = Need(what="spreads", detail="routers.*.largest", at_most=0.9)
+    assert judged(record, need, {"routers": {"forward": {"largest": 0.5}}}) == ([], [])
+    assert judged(record, need, {"routers": {"forward": {"largest": 0.99}}})[0] != []
+    assert judged(record, need) == ([], ["spreads"])
+
+
+def test_a_setting_must_be_the_same(record):
+    need = Need(what="one rate", same="learning_rate")
+    assert judged(record, need, settings={"learning_rate": 0.1}) == ([], [])
+    assert judged(record, need, settings={"dim": 8}) == ([], ["one rate"])
+    records = [
+        record(f"word:{name}", {"de": 1.0}, profile="open", settings={"learning_rate": rate})
+        for name, rate in (("ORT", 0.001), ("TRS", 0.002))
+    ]
+    numbers = gather(records, stale=lambda r: False)
+    (failed,), _ = failed_conditions(
+        catalog_with(need), numbers, "open", numbers.cells(KEY, "open")
+    )
+    assert failed == "one rate: ORT 0.001, TRS 0.002"
+
+
+def test_a_condition_is_asked_of_its_rows_alone(record):
+    need = Need(what="above chance", above=90, rows=("word:TRS",))
+    assert judged(record, need) == ([], [])
+
+
+def test_a_share_and_a_path_with_parts_of_any_name():
+    details = {"a": {"x": {"held": [1, 4]}, "y": {"held": [3, 4]}}}
+    assert list(at_path(details, "a.*.held")) == [25.0, 75.0]
+    assert list(at_path(details, "b.held")) == []
+
+
+def test_the_error_of_test_items_is_binomial(record):
+    (cell,) = gather([record(values={"de": 80.0})], stale=lambda r: False)
+    assert item_error(cell, 400) == pytest.approx(2.0)
+    assert item_error(cell, None) == 0.0
+    assert items_of(load_catalog(), gather([]), cell) is None
+
+
+def test_every_condition_of_the_catalog_can_be_computed():
+    for entry in load_catalog().experiments.values():
+        for needs in entry.conditions.values():
+            for need in needs:
+                kinds = (need.above, need.stopped, need.same, need.detail, need.cell)
+                assert sum(kind not in (None, "") for kind in kinds) == 1

@@ -1,0 +1,106 @@
+"""Three kinds of plots: what they draw and say; the same data give the same text."""
+
+import math
+from xml.etree import ElementTree
+
+import pytest
+
+from xlrepro.evidence.compare import compare
+from xlrepro.evidence.reproduced import View
+from xlrepro.pages import plots
+from xlrepro.pages.tables import framed
+
+KEY = "word_order/table2"
+TIDY = ("label", "series", "value", "low", "high")
+
+
+def svgs(figure):
+    """Return the two drawings, parsed."""
+    return [ElementTree.fromstring(svg) for svg in (figure.wide, figure.narrow)]
+
+
+def test_dots_have_a_row_per_label_and_say_their_numbers():
+    rows = [("ORT", "ours", 1.5, 1.0, 2.0), ("TRS", "ours", -0.5, math.nan, math.nan)]
+    figure = plots.dots(framed(rows, *TIDY), "Gain", unit="points", zero=True)
+    assert "ORT: 1.50 (1.00 to 2.00); TRS: −0.50" in figure.alt
+    wide, narrow = svgs(figure)
+    assert float(wide.get("width")[:-2]) > float(narrow.get("width")[:-2])
+    assert {"ORT", "TRS"} <= {text.strip() for text in wide.itertext()}
+
+
+def test_the_same_data_give_the_same_text_and_black_is_the_page_s_colour():
+    frame = framed([("a", "s", 1.0, 0.5, 1.5)], *TIDY)
+    first, second = (plots.dots(frame, "t") for _ in range(2))
+    assert first == second
+    assert "#000000" not in first.wide
+    assert "currentColor" in first.wide
+    assert repr(first) == "Figure: t"
+
+
+def test_lines_have_a_panel_per_part_and_a_heat_map_its_numbers():
+    rows = [(p, "s", x, x * 2.0, math.nan, math.nan) for p in ("es", "th") for x in (0.1, 0.2)]
+    frame = framed(rows, "panel", "series", "x", "value", "low", "high")
+    figure = plots.lines(frame, "Gain", xlabel="share", ylabel="points")
+    assert "es, s: 0.20 at 0.1 to 0.40 at 0.2" in figure.alt
+    assert {"es", "th"} <= {text.strip() for text in svgs(figure)[0].itertext()}
+    import pandas as pd
+
+    table = pd.DataFrame({"block 1": [10.0, 60.0]}, index=["ner", "syntax"])
+    assert "syntax, block 1: 60" in plots.heat(table, "Use", unit="percent", decimals=0).alt
+
+
+def test_nothing_to_draw_says_so():
+    figure = plots.dots(framed([], *TIDY), "Gain")
+    assert "nothing was run" in figure._repr_html_()
+
+
+def test_alternative_texts_are_escaped():
+    frame = framed([("<b>", "s", 1.0, 0.5, 1.5)], *TIDY)
+    html = plots.dots(frame, '"><script>')._repr_html_()
+    assert "<script>" not in html
+
+
+def test_a_system_has_one_colour_on_every_page():
+    known = plots.colours_of(KEY, ["word:ORT", "word:TRS"])
+    assert known == {k: plots.colours_of(KEY, ["mbert:new", k])[k] for k in known}
+
+
+@pytest.fixture
+def frame(numbers):
+    """Return a comparison of three languages for ORT and TRS."""
+    values = {
+        (f"word:{name}", code): {s: base + i + s / 10 for s in (0, 1, 2)}
+        for name, base in (("ORT", 60.0), ("TRS", 55.0))
+        for i, code in enumerate(("de", "fr", "ar"))
+    }
+    return compare(View(KEY, "open", numbers(values)))
+
+
+def test_the_paper_s_number_stands_beside_ours(frame):
+    figure = plots.reported_beside_reproduced(frame, "de")
+    assert "ORT" in figure.alt
+    assert "the paper" in figure.alt
+
+
+def test_gain_against_distance_names_the_rank_correlation(frame):
+    figure = plots.gain_against_distance(frame)
+    assert "reproduced, word: ρ" in figure.alt
+
+
+def test_differences_and_scores_of_a_comparison(frame):
+    assert [f.title for f in plots.differences(frame)] == ["Reproduced minus reported: word"]
+    assert "60." in plots.scores(frame, ["de"]).alt
+    assert "word:ORT" in plots.reported_against_reproduced(frame).alt
+
+
+def test_a_gain_over_a_setting_is_paired_by_seed(numbers):
+    values = {
+        (f"word:{name}", f"{code}/{share}"): {0: base, 1: base + 1}
+        for name, base in (("ORT", 60.0), ("TRS", 55.0))
+        for code in ("es", "th")
+        for share in ("0", "0.1")
+    }
+    key = "word_order/figure2"
+    view = View(key, "open", numbers(values, experiment=key))
+    figure = plots.over_setting(view, along="share", first="word:ORT", second="word:TRS")
+    assert "es, ORT − TRS: 5.00 at 0.0 to 5.00 at 0.1" in figure.alt
