@@ -1,0 +1,242 @@
+"""The rows on M-BERT: labels on first subwords, what is trained, what is frozen, what is read."""
+
+import pytest
+import torch
+
+from xlrepro.data.sentences import Sentence
+from xlrepro.encoders.pretrained import load
+from xlrepro.experiments import experiment
+from xlrepro.papers.word_order.mbert import tagging
+from xlrepro.papers.word_order.mbert.settings import MbertSettings
+from xlrepro.papers.word_order.mbert.tagging import (
+    FineTunedBert,
+    Labelling,
+    as_features,
+    as_sequences,
+    as_subwords,
+)
+from xlrepro.tasks.source import Source
+from xlrepro.tasks.tagging import NO_LABEL
+from xlrepro.training.settings import computing
+from xlrepro.trials import TrialContext
+from xlrepro.vectors.encoding import TagSet, collate
+
+TAGS = TagSet(["A", "B", "C"])
+WORDS = [["the", "cat", "sat"], ["sat"], ["a", "cat"]]
+FROZEN_PE = "finetune:Fine-tune M-BERT w/ frozen PE"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path_factory.getbasetemp() / "mbert"))
+    tagging.frozen_encoder.cache_clear()
+    tagging.features.cache_clear()
+
+
+@pytest.fixture
+def bert():
+    return load("tiny")
+
+
+def trial_of(identifier, key="table1", task="SF"):
+    trials = experiment(f"word_order/{key}").trials("smoke", [identifier], [0])
+    (trial,) = (t for t in trials if t.settings["task"] == task)
+    return trial
+
+
+def labelling(identifier, seed=0, **changes):
+    small = {"train_sentences": 16, "test_sentences": 4, "epochs": 2, "precision": "single"}
+    typed = trial_of(identifier).typed(MbertSettings).model_copy(update={**small, **changes})
+    return Labelling(typed, seed, TrialContext())
+
+
+def split_of(bert, words=WORDS):
+    return as_subwords(bert, words, [["A", "B", "C"][: len(w)] for w in words], TAGS)
+
+
+def test_labels_stand_on_first_subwords_alone(bert):
+    split = split_of(bert)
+    sequences = as_sequences(split, "xx")
+    for ids, first, row in zip(split.framed.ids, split.framed.reads, sequences.tags, strict=True):
+        assert row[first].tolist() == [0, 1, 2][: len(first)]
+        assert (row != NO_LABEL).sum() == len(first)
+        assert (ids[0], ids[-1]) == (2, 3)
+
+
+def test_frozen_features_are_the_states_at_first_subwords_whatever_the_padding(bert):
+    split = split_of(bert)
+    features = as_features(bert, split, "xx")
+    for ids, first, rows in zip(split.framed.ids, split.framed.reads, features.rows, strict=True):
+        with torch.inference_mode():
+            alone = bert(torch.tensor([ids]))[0, first]
+        torch.testing.assert_close(features.table[rows], alone, atol=5e-3, rtol=5e-3)
+    assert not features.table[0].any()
+
+
+def test_a_sentence_over_the_limit_is_cut_at_words_and_counted(bert):
+    words = [["abcdefghij" * 2] * 12, ["cat"]]
+    split = as_subwords(bert, words, [["A", "B"] * 6, ["C"]], TAGS)
+    assert split.cut == 1
+    assert max(map(len, split.framed.ids)) <= bert.limit
+    whole = split.by_sentence(split.tags)
+    assert [tags.tolist() for tags in whole] == [[0, 1] * 6, [2]]
+
+
+def moved(work, before):
+    return {n for n, p in work.labeller.named_parameters() if not torch.equal(p, before[n])}
+
+
+def weights(work):
+    return {name: p.detach().clone() for name, p in work.labeller.named_parameters()}
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_positions_stay_where_they_are_frozen_and_everything_else_moves(frozen):
+    work = labelling(FROZEN_PE if frozen else "finetune:Fine-tune M-BERT")
+    before = weights(work)
+    work.train()
+    still = set(before) - moved(work, before)
+    expected = {"network.embeddings.token_type_embeddings.weight"}  # one segment
+    expected |= {"network.embeddings.position_embeddings.weight"} if frozen else set()
+    assert still == expected
+
+
+def test_trs_with_mbert_positions_starts_from_them_and_keeps_them():
+    work = labelling("mbert:TRS w/ M-BERT PE")
+    table = work.labeller.encoder.project[0].table
+    assert torch.equal(table, work.bert.position_table[1:])
+    before = weights(work)
+    work.train()
+    assert set(before) - moved(work, before) == {"encoder.project.0.table"}
+
+
+def test_mbert_positions_are_added_before_a_narrower_encoder(bert):
+    settings = trial_of("mbert:TRS w/ M-BERT PE").typed(MbertSettings).encoder
+    narrow = settings.model_copy(update={"dim": 4})
+    tagger = tagging.frozen_tagger(narrow, bert, 3, "crf").eval()
+    x, mask = torch.zeros(1, 3, 32), torch.ones(1, 3, dtype=torch.bool)
+    linear = tagger.encoder.project[1]
+    torch.testing.assert_close(tagger.encoder.project(x)[0], linear(bert.position_table[1:4]))
+    assert tagger.encoder(x, mask).shape == (1, 3, 4)
+
+
+def test_frozen_rows_leave_mbert_as_it_is():
+    work = labelling("mbert:ORT")
+    before = {k: v.clone() for k, v in work.bert.model.state_dict().items()}
+    work.train()
+    assert all(torch.equal(v, before[k]) for k, v in work.bert.model.state_dict().items())
+    ours = {id(p) for p in work.labeller.parameters()}
+    assert not ours & {id(p) for p in work.bert.model.parameters()}
+
+
+def test_padding_changes_no_prediction_and_other_labels_no_loss(bert):
+    labeller = FineTunedBert(bert, 3, 0.0, False).eval()
+    batches = as_sequences(split_of(bert), "xx")
+    together, alone = collate(batches, [0, 1]), collate(batches, [1])
+    torch.testing.assert_close(
+        labeller.emissions(together)[1, : alone.rows.shape[1]], labeller.emissions(alone)[0]
+    )
+    first = split_of(bert).framed.reads[0]
+    batch = collate(batches, [0])
+    logits = labeller.emissions(batch)[0][first]
+    by_hand = torch.nn.functional.cross_entropy(logits, torch.tensor([0, 1, 2]))
+    torch.testing.assert_close(labeller.loss(batch, torch.zeros(1, 0)), by_hand)
+
+
+@pytest.mark.parametrize("identifier", ["mbert:ORT", FROZEN_PE])
+def test_nothing_but_english_is_read_before_training_is_over(monkeypatch, identifier):
+    read, original = [], Source.sentences
+    monkeypatch.setattr(
+        Source,
+        "sentences",
+        lambda s, code, split: read.append((code, split)) or original(s, code, split),
+    )
+    labelling(identifier).train()
+    assert set(read) == {("en", "train"), ("en", "dev")}
+
+
+def test_target_labels_do_not_reach_the_weights(monkeypatch):
+    """Another annotation of the target test sets leaves the trained model as it is."""
+    original, found = Source.sentences, []
+
+    def relabelled(source, code, split):
+        sentences = original(source, code, split)
+        if code == "en":
+            return sentences
+        return [Sentence(tokens=s.tokens, slots=("B-x",) * len(s)) for s in sentences]
+
+    for reader in (original, relabelled):
+        monkeypatch.setattr(Source, "sentences", reader)
+        tagging.features.cache_clear()
+        work = labelling("mbert:TRS")
+        work.train()
+        work.score("es", "test")
+        found.append(torch.cat([p.flatten() for p in work.labeller.parameters()]))
+    assert torch.equal(*found)
+
+
+@pytest.mark.parametrize("identifier", ["mbert:RPT", "finetune:Fine-tune M-BERT"])
+def test_the_same_seed_gives_the_same_losses_and_another_does_not(identifier):
+    runs = []
+    for seed in (
+        0,
+        0,
+        1,
+    ):  # the second finds its features in the cache, and has drawn other numbers
+        runs.append(labelling(identifier, seed=seed).train().losses)
+        torch.rand(7)
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_rows_that_differ_in_their_encoder_share_their_features(monkeypatch):
+    built, original = [], tagging.as_features
+    monkeypatch.setattr(tagging, "as_features", lambda *g: built.append(1) or original(*g))
+    labelling("mbert:TRS").train()
+    labelling("mbert:ORT", seed=1).train()
+    assert len(built) == 2  # train and dev, each once
+
+
+def test_a_trial_fills_the_columns_it_announces_and_counts_every_word():
+    trial = trial_of("mbert:ORT", "table2", "POS")
+    result = tagging.run(trial, TrialContext())
+    assert {c.column for c in result.cells} == set(trial.columns)
+    scores = result.details["scores"]
+    targets = trial.settings["targets"]
+    assert scores["avg"] == pytest.approx(sum(scores[t] for t in targets) / len(targets))
+    source = Source.of(trial.typed(MbertSettings), "POS", vectors_name=None)
+    total = sum(n for _, n in result.details["by_tag"]["es"].values())
+    assert total == sum(len(s) for s in source.sentences("es", "test"))
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(half, monkeypatch):
+    trial = trial_of("mbert:ORT", "table2", "POS")
+    before = tagging.run(trial, TrialContext())
+    find = tagging.load
+
+    def turned(*given, **more):
+        encoder = find(*given, **more)
+        parameters = [p for p in encoder.model.parameters() if p.dim() > 1][half::2]
+        with torch.no_grad():
+            for parameter in parameters:
+                parameter.neg_()
+        return type(encoder)("turned", encoder.model, encoder.subwords)
+
+    monkeypatch.setattr(tagging, "load", turned)
+    tagging.frozen_encoder.cache_clear()
+    tagging.features.cache_clear()
+    after = tagging.run(trial, TrialContext())
+    assert [c.value for c in after.cells] != [c.value for c in before.cells]
+
+
+def test_files_of_the_paper_s_encoder_are_named():
+    settings = trial_of("mbert:ORT").typed(MbertSettings)
+    name = {"checkpoint": "supplied:bert-base-multilingual-cased"}
+    files = settings.model_copy(update=name).supplied()
+    assert "bert-base-multilingual-cased/model.safetensors" in files
+
+
+def test_rows_have_the_precision_of_their_trial(bert):
+    with computing("double"):
+        assert load("tiny").position_table.dtype == torch.float64
+    assert bert.position_table.dtype == torch.float32
