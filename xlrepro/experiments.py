@@ -68,7 +68,7 @@ ROW_FIELDS = frozenset(
         "seeds",
     ]
 )
-BORROW_FIELDS = frozenset(["from", "row", "parts", "columns", "cells", "fills", "at"])
+BORROW_FIELDS = frozenset(["from", "row", "parts", "at", "changed_at", "columns", "cells", "fills"])
 
 
 def merged(*layers: Mapping[str, Any] | None) -> Settings:
@@ -330,7 +330,7 @@ class Experiment:
         if profile not in row.get("profiles", (profile,)):
             return
         task = row.get("task", self.entry.get("task"))
-        if task is None:
+        if task is None or ("borrows" in row and "set" not in row):  # all its cells are borrowed
             return
         sharing = (n for n, r in self.rows.items() if n == name or r.get("shares") == name)
         systems = tuple(sharing)
@@ -415,7 +415,8 @@ class Experiment:
         ):
             return
         parts = lent.get("parts", chosen)
-        yield from owner.runs(profile, [lent.get("row", name)], overrides, parts)
+        changes = {**lent.get("changed_at", {}).get(profile, {}), **overrides}
+        yield from owner.runs(profile, [lent.get("row", name)], changes, parts)
 
     # ---- records to cells
 
@@ -447,9 +448,8 @@ class Experiment:
     def _read(self, lent: Mapping[str, Any], name: str, record: Record) -> list[Cell]:
         theirs = [c for c in record.cells if c.system == lent.get("row", name)]
         if "cells" not in lent:
-            ours = {c.column: c.column for c in theirs}
-            if lent.get("columns", "all") != "all":
-                ours = lent["columns"]
+            typed = _typed(task(record.task), record.settings, self.key)
+            ours = _renamed(lent, [c.column for c in theirs], typed)
             return [
                 replace(c, system=name, column=ours[c.column]) for c in theirs if c.column in ours
             ]
@@ -475,12 +475,11 @@ class Experiment:
                 continue
             ours: list[Address] = []
             for name, lent in self._loans(key, run.systems, profile):
+                typed = _typed(run.task, run.settings, self.key)
                 if "fills" in lent:
-                    typed = _typed(run.task, run.settings, self.key)
                     ours += [(name, column) for column in _filled(lent["fills"], typed, "")]
                 elif "cells" not in lent:
-                    said = lent.get("columns", "all")
-                    names = {c: c for c in run.columns} if said == "all" else said
+                    names = _renamed(lent, run.columns, typed)
                     ours += [(name, names[c]) for c in run.columns if c in names]
             cells.append(ours)
         return [addresses for addresses in cells if addresses]
@@ -581,6 +580,15 @@ def _filled(templates: Iterable[str], settings: "BaseModel", part: str) -> Itera
                 text + (format(next(rest), spec or "") if name else "")
                 for text, name, spec, _ in pieces
             )
+
+
+def _renamed(
+    lent: Mapping[str, Any], columns: Iterable[str], settings: "BaseModel"
+) -> dict[str, str]:
+    """Return a borrowed trial's columns and what they are called here."""
+    if lent.get("columns", "all") == "all":
+        return {column: column for column in columns}
+    return {theirs: next(_filled([ours], settings, "")) for theirs, ours in lent["columns"].items()}
 
 
 def _values(name: str, settings: "BaseModel", part: str) -> list[Any]:

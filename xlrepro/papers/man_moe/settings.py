@@ -1,28 +1,18 @@
-"""What decides a transfer trial of the MAN-MoE paper, typed; and the presets of its profiles.
+"""What decides a transfer trial of the MAN-MoE paper, typed; values stand in ``experiments.yaml``.
 
-Where the paper's text and the authors' code differ, the difference is a setting: its default is
-what the spec recommends, and ``data/deviations/man_moe.yaml`` says which side that is.
+Where the paper's text and the authors' code differ and an experiment runs both, the difference is a
+setting. Elsewhere the choice stands at the line that makes it, and ``data/deviations/man_moe.yaml``
+names those that matter.
 """
 
-from collections.abc import Mapping
-from functools import cache
-from importlib import resources
-from typing import Any, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
 from xlrepro.checked import Checked
-from xlrepro.training import settings
-from xlrepro.training.settings import SINGLE, Count, Precision
-from xlrepro.yaml_files import read_yaml
+from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
 
 Task = Literal["NER", "SF", "reviews"]
-# Where dropout stands besides the words, the layers of LSTMs, the experts' inputs and their hidden
-# layers in F_p, and D's hidden layer: there it stands in each of these.
-DROPOUT_AT: dict[str, tuple[str, ...]] = {
-    "code": ("characters", "pooled"),
-    "text": ("characters", "pooled", "last layers"),
-}
 
 
 class ModelSettings(Checked):
@@ -35,31 +25,22 @@ class ModelSettings(Checked):
         characters: a CharCNN's vector stands beside each word vector.
         extractor: what F_s is: the paper's BiLSTM, or a Transformer of the word order paper with
             sinusoidal positions (TRS) or none (ORT). F_p stays a BiLSTM.
-        transformer_heads: attention heads of such an F_s.
-        transformer_dropout: within its layers; on the words it is ``dropout``.
         extractor_dim: LSTM units per direction of either extractor.
         extractor_layers: LSTM layers of either extractor.
         expert_dim: width of the private experts' layers.
-        predictor_dim: width of the predictor's hidden layers; ``None`` is that of its input.
         character_embedding: width of a character's vector.
         character_filters: CharCNN filters of each width.
         character_dim: width of a CharCNN word vector.
         discriminator_filters: filters of each width of the discriminator.
         discriminator_dim: width of its two layers above the filters.
-        kernel_sizes: widths of both convolutions.
         dropout: probability, the same wherever there is dropout.
-        dropout_at: the ``code`` has it on what the filters of CharCNN and of D found, and not
-            before the last layers of D and C; the ``text`` in all components, so in these too. It
-            has no default: every preset names its choice.
         mixture: of the predictor's experts: weighted mean of log-probabilities (the code) or of
             probabilities (the text).
-        gate_bias: gates have a bias (the code); the text has a matrix alone.
         detach_gate: gates train themselves alone, not the layers below (the code).
-        train_character_vectors: else they stay random unit vectors (the code).
-        character_windows: what the CharCNN's filters see: a window that begins at each of a word's
-            ``characters``, or those of a valid convolution over the padded words of a language's
-            ``batch`` (the code), which lie in padding too and end within it.
-        discriminator_windows: the same of the discriminator: ``tokens`` or ``batch`` (the code).
+        windows: what the filters of the CharCNN and of the discriminator see: a window that begins
+            at each of a word's characters or a text's ``tokens``; or those of a valid convolution
+            over the padded words or texts of a language's ``batch`` (the code), which lie in
+            padding too and end within it.
     """
 
     adversarial: bool = True
@@ -67,37 +48,18 @@ class ModelSettings(Checked):
     tagger_experts: bool = True
     characters: bool = False
     extractor: Literal["BiLSTM", "TRS", "ORT"] = "BiLSTM"
-    transformer_heads: int = 4
-    transformer_dropout: float = 0.1
-    extractor_dim: int = 64
-    extractor_layers: int = 2
-    expert_dim: int = 128
-    predictor_dim: int | None = None
-    character_embedding: int = 128
-    character_filters: int = 200
-    character_dim: int = 128
-    discriminator_filters: int = 200
-    discriminator_dim: int = 128
-    kernel_sizes: tuple[int, ...] = (3, 4, 5)
-    dropout: float = 0.5
-    dropout_at: Literal["code", "text"]
+    extractor_dim: Count = 64
+    extractor_layers: Count = 2
+    expert_dim: Count = 128
+    character_embedding: Count = 128
+    character_filters: Count = 200
+    character_dim: Count = 128
+    discriminator_filters: Count = 200
+    discriminator_dim: Count = 128
+    dropout: Dropped = 0.5
     mixture: Literal["log", "prob"] = "log"
-    gate_bias: bool = True
     detach_gate: bool = True
-    train_character_vectors: bool = False
-    character_windows: Literal["characters", "batch"] = "characters"
-    discriminator_windows: Literal["tokens", "batch"] = "tokens"
-
-    def dropout_on(self, place: str) -> float:
-        """Return the probability at ``characters``, ``pooled`` (of D) or ``last layers``."""
-        return self.dropout if place in DROPOUT_AT[self.dropout_at] else 0.0
-
-    @model_validator(mode="after")
-    def _heads_divide_width(self) -> Self:
-        width = 2 * self.extractor_dim
-        if self.extractor != "BiLSTM" and width % max(self.transformer_heads, 1):
-            raise ValueError(f"{self.transformer_heads} heads do not divide a width of {width}")
-        return self
+    windows: Literal["tokens", "batch"] = "tokens"
 
 
 class TransferSettings(Checked):
@@ -120,7 +82,6 @@ class TransferSettings(Checked):
         discriminator_steps: k, updates of the discriminator per main iteration.
         batch_size: sentences per language and step.
         learning_rate: of both optimisers.
-        weight_decay: of both.
         epochs: an epoch has as many iterations as the geometric mean of the sources' batches.
         min_iterations: epochs are added until so many iterations are done (the code: 15,000 for
             tagging).
@@ -128,15 +89,11 @@ class TransferSettings(Checked):
         max_iterations: at most so many, where dev is looked at between epochs; ``None`` is as many
             as the epochs have.
         patience: stop after so many looks at dev without a better score; ``None`` is never.
-        token_loss: the loss of a sentence is the mean over tokens (the code) or their sum (Eq. 2).
         select_on: whose dev set chooses the epoch: the sources' (zero-resource) or the target's
             (the code).
-        lowercase_characters: whose characters lose their case: all of a run whose target is German
-            (the code), German ones alone (one reading of the text), or none.
-        word_vectors: ``standardised`` in each dimension and found by all of our look-up's rules, or
-            ``raw``: as they are, by the word's lower-case form alone (the code).
-        unknown: the vector of a word without one: fixed ``random`` normal numbers, the scale of
-            standardised vectors; a random vector of length 1, the ``unit`` (the code); or ``zero``.
+        word_vectors: ``standardised`` in each dimension, found by all of our look-up's rules, and a
+            fixed random vector of their scale for an unknown word; or ``raw`` (the code): as they
+            are, by the word's lower-case form alone, and a random vector of length 1.
         left_out: what sentences begin with that a second score of the test set leaves out.
         gate_accuracy: whether to count how often a gate is right on the sources' dev text.
         train_sentences: use the first so many of each language; ``None`` is all.
@@ -144,6 +101,7 @@ class TransferSettings(Checked):
         precision: of all floats, single or double.
     """
 
+    splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     task: Task
     corpus: str
     vectors: str
@@ -152,77 +110,33 @@ class TransferSettings(Checked):
     domains: tuple[str, ...] = ()
     single_source: bool = False
     single_sources: dict[str, str] = {}  # noqa: RUF012 # pydantic copies it
-    model: ModelSettings
-    lambda1: float
-    lambda2: float
-    discriminator_steps: int
-    batch_size: int
-    learning_rate: float = 0.001
-    weight_decay: float = 1e-8
-    epochs: int
-    min_iterations: int = 0
+    model: ModelSettings = ModelSettings()
+    lambda1: Weight
+    lambda2: Weight
+    discriminator_steps: FromZero
+    batch_size: Count
+    learning_rate: Rate = 0.001
+    epochs: Count
+    min_iterations: FromZero = 0
     evaluate_every: Count | None = None
     max_iterations: Count | None = None
     patience: Count | None = None
-    token_loss: Literal["mean", "sum"] = "mean"
     select_on: Literal["source_dev", "target_dev"] = "source_dev"
-    lowercase_characters: Literal["german_target", "german", "none"] = "german_target"
     word_vectors: Literal["standardised", "raw"] = "standardised"
-    unknown: Literal["random", "unit", "zero"] = "random"
     left_out: tuple[str, ...] = ()
     gate_accuracy: bool = False
-    train_sentences: int | None = None
-    test_sentences: int | None = None
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
     precision: Precision = SINGLE
+
+    @model_validator(mode="after")
+    def _artificial_text_has_no_end(self) -> Self:
+        if self.corpus == "artificial" and not (self.train_sentences and self.test_sentences):
+            raise ValueError("artificial corpora have no end: set train_sentences, test_sentences")
+        return self
 
     def sources(self, target: str) -> tuple[str, ...]:
         """Return the source languages of a target."""
         if self.single_source:
             return (self.single_sources.get(target, "en"),)
         return tuple(code for code in self.languages if code != target)
-
-
-@cache
-def presets(experiment: str) -> dict[str, Any]:
-    """Return the presets of an experiment: profile to settings, as the YAML has them.
-
-    Args:
-        experiment: name of a file in ``presets/``, such as ``"ner"``.
-    """
-    folder = resources.files("xlrepro.papers.man_moe") / "presets"
-    return dict(read_yaml(folder / f"{experiment}.yaml"))
-
-
-def validated(values: Mapping[str, Any], where: str) -> TransferSettings:
-    """Return ``values`` as settings; errors as `xlrepro.training.settings.validated`."""
-    return settings.validated(values, where, TransferSettings)
-
-
-def transfer_settings(
-    preset: str,
-    profile: str,
-    changes: Mapping[str, Any],
-    overrides: Mapping[str, Any],
-    block: str = "",
-) -> TransferSettings:
-    """Return a preset with a row's changes and a user's overrides, which win.
-
-    Names of model settings may stand among the others; they go to the model.
-
-    Args:
-        preset: name of a file in ``presets/``.
-        profile: the profile.
-        changes: of the row.
-        overrides: of the user.
-        block: of the row; what the preset has for it alone is changed first.
-
-    Raises:
-        SettingsError: for an unknown or impossible setting.
-    """
-    values = dict(presets(preset)[profile])
-    model = dict(values.pop("model", {}))
-    of_block = dict(values.pop("blocks", {})).get(block, {})
-    for name, value in (*of_block.items(), *changes.items(), *overrides.items()):
-        target = model if name in ModelSettings.model_fields else values
-        target[name] = value
-    return validated({**values, "model": model}, f"{preset} {profile}")

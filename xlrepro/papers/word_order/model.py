@@ -30,7 +30,7 @@ from xlrepro.nn.transformer import (
     SinusoidalPositions,
     TransformerEncoder,
 )
-from xlrepro.papers.word_order.settings import EncoderSettings
+from xlrepro.papers.word_order.settings import MAX_DISTANCE, EncoderSettings
 from xlrepro.vectors.encoding import Batch
 
 
@@ -51,7 +51,7 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> tuple[nn.Module,
     positions: dict[str, Positions | None] = {
         "sinusoidal": SinusoidalPositions,
         "learned": LearnedPositions,
-        "relative": partial(RelativePositions, max_distance=settings.max_distance),
+        "relative": partial(RelativePositions, max_distance=MAX_DISTANCE),
         "none": None,
     }
     transformer = TransformerEncoder(
@@ -77,7 +77,7 @@ class SequenceTagger(nn.Module):
         head: ``"crf"``, or ``"linear"`` for a softmax per token (the paper's "+ Linear", Table 6).
 
     Example:
-        >>> from xlrepro.papers.word_order.settings import EncoderSettings
+        >>> from xlrepro.papers.word_order.settings import MAX_DISTANCE, EncoderSettings
         >>> tagger = SequenceTagger(EncoderSettings(kind="bilstm", hidden_dim=4), 8, 3)
         >>> x, mask = torch.zeros(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)
         >>> tagger.emissions(x, mask).shape

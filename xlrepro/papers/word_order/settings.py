@@ -1,34 +1,32 @@
-"""What decides a trial of the word-order paper, typed; and the presets of its profiles.
+"""What decides a trial of the word-order paper, typed; values stand in ``experiments.yaml``.
 
-A profile is a YAML file of ``presets/``. Each setting is a plain value; which of them the paper
-gives, and which the spec recommends because the paper is silent, stands in the YAML's comments and
-in ``data/deviations/word_order.yaml``.
+What no experiment varies is a constant here: of the paper or its authors' code where they say it,
+else of the spec or ours, as its comment says.
 """
 
-from collections.abc import Mapping
-from functools import cache
-from importlib import resources
-from typing import Any, Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, model_validator
+from pydantic import model_validator
 
 from xlrepro.checked import Checked
-from xlrepro.training.settings import Count, Dropped, FitSettings, FromZero, Share
-from xlrepro.training.settings import validated as validated
-from xlrepro.yaml_files import read_yaml
+from xlrepro.training.settings import (
+    SINGLE,
+    Count,
+    Dropped,
+    FitSettings,
+    FromZero,
+    Precision,
+    Rate,
+    Share,
+)
 
-# The encoders of the paper's word-level rows. Sizes come from the presets; "w/ shuffled data"
-# changes the data alone.
-ENCODERS: dict[str, dict[str, Any]] = {
-    "BiLSTM": {"kind": "bilstm"},
-    "TRS": {"kind": "transformer", "positions": "sinusoidal"},
-    "RPT": {"kind": "transformer", "positions": "relative"},
-    "ORT": {"kind": "transformer", "positions": "none"},
-}
-SHUFFLED = " w/ shuffled data"
-# Keys of presets that some trials alone read, as changes.
-NOT_OF_A_ROW = {"tuning", "until_dev_stops", "word-mapped"}
-WORD_ROWS = ("BiLSTM", f"BiLSTM{SHUFFLED}", "TRS", f"TRS{SHUFFLED}", "RPT", "ORT")
+SOURCE = "en"  # language of training and model selection, in all of the paper
+MAX_DISTANCE = 10  # at which relative positions are clipped (RPT), as in Ahmad et al. (2019)
+SHUFFLED_COPIES = 10  # of a sentence [paper]; epoch e reads copy e mod 10
+WORD_DROPOUT = 0.05  # share of training tokens whose vector is replaced by zero [spec]
+TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")  # that Figure 1 tells apart
+# Languages of Table 2 that MUSE has a test dictionary for.
+WITH_TEST_DICTIONARY = ("fr", "es", "it", "bg", "ru", "de", "zh", "ar", "hi")
 
 
 class EncoderSettings(Checked):
@@ -43,7 +41,6 @@ class EncoderSettings(Checked):
         ff_dim: inner width of the feed-forward layer.
         hidden_dim: BiLSTM units per direction.
         layers: layers of either.
-        max_distance: relative distances are clipped here (RPT).
         dropout: in both, and before the linear layer.
     """
 
@@ -55,12 +52,11 @@ class EncoderSettings(Checked):
     ff_dim: Count = 1024
     hidden_dim: Count = 250
     layers: Count = 2
-    max_distance: FromZero = 10
     dropout: Dropped = 0.1
 
     @model_validator(mode="after")
     def _heads_divide_dim(self) -> Self:
-        if self.kind == "transformer" and (self.heads < 1 or self.dim % self.heads):
+        if self.kind == "transformer" and self.dim % self.heads:
             raise ValueError(f"{self.heads} heads do not divide a width of {self.dim}")
         return self
 
@@ -72,14 +68,11 @@ class TaggingSettings(FitSettings):
         task: which layer is labelled: parts of speech, named entities or slots.
         corpus: name of the corpus, see ``xlrepro/data/named.py``.
         vectors: name of the word vectors, see ``xlrepro/tasks/source.py``.
-        source: language of training and model selection.
         targets: languages of zero-shot evaluation.
         encoder: the encoder and its sizes.
         head: CRF or softmax.
         shuffle: train on order-shuffled sentences: one new permutation per sentence and epoch.
-        shuffle_copies: number of shuffled copies of a sentence; epoch e reads copy e mod copies.
         shuffle_k: largest move of a unit; ``None`` is ∞.
-        word_dropout: share of training tokens whose vector is replaced by zero.
         train_sentences: use the first so many; ``None`` is all.
         test_sentences: the same, for dev and each test set.
         evaluate_targets: False for a trial that only tunes on the source dev set.
@@ -88,17 +81,16 @@ class TaggingSettings(FitSettings):
         few_shot_share: share of its training sentences, 0 to 1.
     """
 
+    source: ClassVar[str] = SOURCE
+    figure1_tags: ClassVar[tuple[str, ...]] = TAGS
     task: Literal["POS", "NER", "SF"] = "POS"
     corpus: str
     vectors: str
-    source: str = "en"
     targets: tuple[str, ...]
     encoder: EncoderSettings
-    head: Literal["crf", "linear"] = "crf"
+    head: Literal["crf", "linear"] = "crf"  # [paper]
     shuffle: bool = False
-    shuffle_copies: Count = 10
     shuffle_k: FromZero | None = None
-    word_dropout: Dropped = 0.05
     train_sentences: Count | None = None
     test_sentences: Count | None = None
     evaluate_targets: bool = True
@@ -107,72 +99,58 @@ class TaggingSettings(FitSettings):
     few_shot_share: Share = 0.0
 
 
-@cache
-def presets(experiment: str) -> dict[str, Any]:
-    """Return the presets of an experiment: profile to settings, as the YAML has them.
+class NLUSettings(Checked):
+    """Everything that decides a trial of Liu et al. (2019)'s NLU model (Table 3), besides its seed.
 
-    Args:
-        experiment: name of a file in ``presets/``, such as ``"table2"``.
+    Attributes:
+        corpus: name of the corpus, with slots and intents.
+        vectors: name of the word vectors.
+        targets: languages of zero-shot evaluation.
+        encoder: the encoder and its sizes: all that differs between the rows.
+        learning_rate: Adam's, constant.
+        batch_size: sentences a batch; a batch takes two optimiser steps.
+        epochs: passes over the training sentences at most.
+        patience: stop after so many epochs without a better source dev slot F1.
+        train_sentences: use the first so many; ``None`` is all.
+        test_sentences: the same, for dev and each test set.
+        precision: of all floats, single or double.
     """
-    folder = resources.files("xlrepro.papers.word_order") / "presets"
-    return dict(read_yaml(folder / f"{experiment}.yaml"))
+
+    source: ClassVar[str] = SOURCE
+    metrics: ClassVar[tuple[str, ...]] = ("intent accuracy", "slot F1")
+    corpus: str
+    vectors: str
+    targets: tuple[str, ...]
+    encoder: EncoderSettings
+    learning_rate: Rate = 0.0005
+    batch_size: Count = 32
+    epochs: Count
+    patience: FromZero
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
+    precision: Precision = SINGLE
 
 
-S = TypeVar("S", bound=BaseModel)
+class DistanceSettings(Checked):
+    """Where word-order features come from: ``"artificial"`` texts, or a registered data set.
 
-
-def with_encoder(
-    kind: type[S],
-    where: str,
-    values: Mapping[str, Any],
-    encoder: Mapping[str, Any],
-    *changes: Mapping[str, Any],
-) -> S:
-    """Return the settings of a row of a table.
-
-    Args:
-        kind: of the settings.
-        where: names the row in errors.
-        values: the row's, as its preset has them.
-        encoder: the row's encoder and its sizes.
-        changes: what else is changed; names of encoder settings go to the encoder, later ones win.
-
-    Raises:
-        SettingsError: for an unknown or impossible setting.
+    Attributes:
+        source: name of the data set.
     """
-    values, encoder = dict(values), dict(encoder)
-    for name, value in (pair for each in changes for pair in each.items()):
-        (encoder if name in EncoderSettings.model_fields else values)[name] = value
-    return validated({**values, "encoder": encoder}, where, kind)
+
+    source: str
 
 
-def row_settings(
-    preset: Mapping[str, Any], task: str, row: str, *changes: Mapping[str, Any]
-) -> TaggingSettings:
-    """Return the settings of a word-level row in one task.
+class VectorSettings(Checked):
+    """Which vectors are measured: at smoke artificial ones, else the open set of that name.
 
-    Args:
-        preset: of the profile: ``sizes`` of the encoders, ``learning_rate`` of each, the rest.
-        task: ``"POS"``, ``"NER"`` or ``"SF"``.
-        row: a name of ``WORD_ROWS``: it decides encoder and learning rate.
-        changes: as in :func:`with_encoder`; a learning rate may be given per encoder.
-
-    Raises:
-        SettingsError: for an unknown or impossible setting.
+    Attributes:
+        vectors: name of the set.
+        languages: codes, English among them.
+        precision: of all floats, single or double.
     """
-    values = {**preset, **preset.get("both", {}), **preset.get(task, {}), "task": task}
-    for name in {"both", "NER", "SF", "sizes"} | NOT_OF_A_ROW:
-        values.pop(name, None)
-    encoder = row.removesuffix(SHUFFLED)
-    values |= {
-        "learning_rate": preset["learning_rate"][encoder],
-        "shuffle": row.endswith(SHUFFLED),
-    }
-    sizes = {**preset["sizes"], **ENCODERS[encoder]}
-    changes = tuple(_of_encoder(each, encoder) for each in changes)
-    return with_encoder(TaggingSettings, f"{task} {row}", values, sizes, *changes)
 
-
-def _of_encoder(change: Mapping[str, Any], encoder: str) -> Mapping[str, Any]:
-    rate = change.get("learning_rate")
-    return {**change, "learning_rate": rate[encoder]} if isinstance(rate, Mapping) else change
+    tested: ClassVar[tuple[str, ...]] = WITH_TEST_DICTIONARY
+    vectors: str
+    languages: tuple[str, ...]
+    precision: Precision = SINGLE

@@ -1,1 +1,0 @@
-"""What is measured without training: word-order distances, coverage and alignment of vectors."""

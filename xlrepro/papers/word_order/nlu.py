@@ -1,0 +1,505 @@
+"""Table 3: the NLU model of Liu et al. (EMNLP 2019, D19-1129), intents and slots zero-shot.
+
+    frozen word vectors + noise → encoder ┬→ attention pooling → z → linear → intent
+                                          └→ z of every token  → linear → slot tag
+
+The word-order paper puts TRS or ORT in place of its BiLSTM; nothing else changes. What the text
+leaves open follows the authors' code, zliucr/Crosslingual-NLU at 1c5123a with the options of its
+README. A trial trains once on the source language and scores every target; no sentence of a target
+language is read before training and model selection are over.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from xlrepro import metrics
+from xlrepro.data.sentences import Sentence
+from xlrepro.errors import DataError
+from xlrepro.nn.pooling import AttentionPooling
+from xlrepro.papers.word_order.model import build_encoder
+from xlrepro.papers.word_order.run import learning
+from xlrepro.papers.word_order.settings import EncoderSettings, NLUSettings
+from xlrepro.precision import working_dtype
+from xlrepro.tasks.source import Source
+from xlrepro.tasks.tagging import labels, span_tags
+from xlrepro.training.batches import EVALUATION_TOKENS, in_order, ordered_batches, shuffled_batches
+from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, fit
+from xlrepro.training.optimiser import ScheduledAdam
+from xlrepro.training.settings import in_its_precision
+from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors.encoding import Batch, EncodedSplit, Lookup, TagSet, encode
+
+INTENT, SLOTS = "intent accuracy", "slot F1"
+# The authors' code, in every profile:
+LATENT_DIM = 100  # width of both latent variables
+LATENT_SCALE = 0.5  # factor on their standard deviation in training
+NOISE = 0.05  # standard deviation of the noise on the word vectors in training
+INPUT_DROPOUT = 0.1  # share of entries of the word vectors that are dropped in training
+POOLING_RANGE = 0.01  # of the attention vector's first values
+MARK_SEED, MARK_STD = 0, 0.1  # of each entry of a mark's vector
+
+# ---- model
+
+
+class LatentVariable(nn.Module):
+    """A Gaussian latent variable, sampled in training, its mean otherwise.
+
+    ``z = μ + exp(v / 2) ε · scale`` with ``μ`` and ``v`` linear in the input and ε standard normal.
+    There is no Kullback-Leibler term (the authors' code), so training may shrink the variance.
+
+    Args:
+        input_dim: width of the input.
+    """
+
+    def __init__(self, input_dim: int) -> None:
+        super().__init__()
+        self.mean = nn.Linear(input_dim, LATENT_DIM)
+        self.log_variance = nn.Linear(input_dim, LATENT_DIM)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return z (..., dim) for ``x`` (..., input_dim)."""
+        # shape: (..., dim)
+        mean = self.mean(x)
+        if not self.training:
+            return mean
+        deviation = torch.exp(self.log_variance(x) / 2)
+        return mean + deviation * torch.randn_like(mean) * LATENT_SCALE
+
+
+class IntentHead(nn.Module):
+    """Attention pooling, latent variable, linear layer.
+
+    Args:
+        input_dim: width of the encoder's output.
+        n_intents: number of intents.
+    """
+
+    def __init__(self, input_dim: int, n_intents: int) -> None:
+        super().__init__()
+        self.pooling = AttentionPooling(input_dim)
+        nn.init.uniform_(self.pooling.vector, -POOLING_RANGE, POOLING_RANGE)
+        self.latent = LatentVariable(input_dim)
+        self.linear = nn.Linear(LATENT_DIM, n_intents)
+
+    def forward(self, encoded: Tensor, mask: Tensor) -> Tensor:
+        """Return logits (batch, intents) for ``encoded`` (batch, length, input_dim)."""
+        # shape: (batch, input_dim) -> (batch, latent_dim) -> (batch, intents)
+        return self.linear(self.latent(self.pooling(encoded, mask)))
+
+
+class SlotHead(nn.Module):
+    """Latent variable of every token, linear layer; no CRF (the authors' code, its README).
+
+    Args:
+        input_dim: width of the encoder's output.
+        n_tags: number of BIO tags.
+    """
+
+    def __init__(self, input_dim: int, n_tags: int) -> None:
+        super().__init__()
+        self.latent = LatentVariable(input_dim)
+        self.linear = nn.Linear(LATENT_DIM, n_tags)
+
+    def forward(self, encoded: Tensor) -> Tensor:
+        """Return scores (batch, length, tags) for ``encoded`` (batch, length, input_dim)."""
+        # shape: (batch, length, latent_dim) -> (batch, length, tags)
+        return self.linear(self.latent(encoded))
+
+
+def slot_loss(scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    """Return the sum over sentences of the mean cross-entropy of their tokens.
+
+    The sum over sentences, where the intent's loss is a mean, is the authors' code: the slots
+    weigh ``batch_size`` times as much in Adam's moments of the encoder.
+
+    Args:
+        scores: of the slot head. ``(batch, length, tags)``
+        tags: gold numbers. ``(batch, length)``
+        mask: True on tokens, right-padded. ``(batch, length)``
+    """
+    # shape: (tokens,); 1 / length of the token's sentence
+    weights = (mask / mask.sum(1, keepdim=True))[mask]
+    return (functional.cross_entropy(scores[mask], tags[mask], reduction="none") * weights).sum()
+
+
+class NLUModel(nn.Module):
+    """Encoder with an intent head and a slot head.
+
+    Args:
+        encoder: the encoder and its sizes: all that differs between the rows of Table 3.
+        input_dim: dimension of the word vectors.
+        n_intents: number of intents.
+        n_tags: number of BIO tags.
+
+    Example:
+        >>> model = NLUModel(EncoderSettings(kind="bilstm", hidden_dim=4), 8, 3, 5).eval()
+        >>> x, mask = torch.zeros(2, 4, 8), torch.ones(2, 4, dtype=torch.bool)
+        >>> [tuple(predicted.shape) for predicted in model.predict(x, mask)]
+        [(2,), (2, 4)]
+    """
+
+    def __init__(
+        self, encoder: EncoderSettings, input_dim: int, n_intents: int, n_tags: int
+    ) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(INPUT_DROPOUT)
+        self.encoder, width = build_encoder(encoder, input_dim)
+        self.intent = IntentHead(width, n_intents)
+        self.slots = SlotHead(width, n_tags)
+
+    def encode(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return the tokens' states; in training over word vectors with noise and dropout.
+
+        Args:
+            x: word vectors. (batch, length, input_dim)
+            mask: True on tokens, right-padded. (batch, length)
+
+        Returns:
+            (batch, length, width)
+        """
+        if self.training:
+            x = x + NOISE * torch.randn_like(x)
+        return self.encoder(self.dropout(x), mask)
+
+    def losses(
+        self, x: Tensor, intents: Tensor, tags: Tensor, mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the intent loss and the slot loss of one forward pass.
+
+        Args:
+            x: word vectors. (batch, length, input_dim)
+            intents: gold intent numbers. (batch,)
+            tags: gold tag numbers. (batch, length)
+            mask: True on tokens, right-padded. (batch, length)
+        """
+        # shape: (batch, length, width)
+        encoded = self.encode(x, mask)
+        intent_loss = functional.cross_entropy(self.intent(encoded, mask), intents)
+        return intent_loss, slot_loss(self.slots(encoded), tags, mask)
+
+    @torch.no_grad()
+    def predict(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the best intents (batch,) and the best tags (batch, length), -1 where padded."""
+        # shape: (batch, length, width)
+        encoded = self.encode(x, mask)
+        intents = self.intent(encoded, mask).argmax(-1)
+        return intents, self.slots(encoded).argmax(-1).masked_fill(~mask, -1)
+
+
+# ---- delexicalisation: times, dates and numbers become marks
+#
+# A mark has the same vector in all languages, so what it stands for transfers whole. The rules are
+# those of the authors' code (``clean_text``), in its order; the first that fits decides. A rule
+# looks at the beginning of a token unless it ends in ``$``.
+
+MARKS = ("<TIME>", "<LAST>", "<DATE>", "<LOCATION>", "<NUMBER>")
+_THAI = "[\u0e00-\u0e7f]"
+
+Rule = tuple[re.Pattern[str], str]
+
+
+def _rules(*pairs: tuple[str, str]) -> tuple[Rule, ...]:
+    return tuple((re.compile(pattern), mark) for pattern, mark in pairs)
+
+
+_THAI_TIMES = _rules((rf"{_THAI}+\d+|\d+\.*\d*{_THAI}+|\d+\.\d+", "<TIME>"))
+_TIMES = _rules((r"\d+[ap]|\d+[;.h]\d+|[ap]\.[am]|\d{3}$", "<TIME>"))
+_ENGLISH = _rules((r"\d+(min|h|sec)", "<LAST>"), (r"\d+(st|nd|rd|th)", "<DATE>"))
+_CODES = _rules((r"\d{5}$", "<LOCATION>"))
+_NUMBERS = _rules((r"\d+$", "<NUMBER>"))
+_CLITICS = ("'s", "'ll", "'ve", "'d", "'m")
+
+
+def delexicalised(tokens: Sequence[str], language: str) -> tuple[str, ...]:
+    """Return the tokens with marks in place of times, durations, dates, codes and numbers.
+
+    Args:
+        tokens: words of one utterance.
+        language: its code: English has rules for durations, dates and clitics besides, Thai its
+            own for times.
+
+    Example:
+        >>> delexicalised(["zorp", "7pm", "3rd", "20min", "12", "zorp's"], "en")
+        ('zorp', '<TIME>', '<DATE>', '<LAST>', '<NUMBER>', 'zorp')
+    """
+    english = language == "en"
+    if language == "th":
+        rules = _THAI_TIMES + _NUMBERS
+    else:
+        rules = _TIMES + (_ENGLISH if english else ()) + _CODES + _NUMBERS
+    return tuple(_replaced(token, rules, english) for token in tokens)
+
+
+def _replaced(token: str, rules: Sequence[Rule], english: bool) -> str:
+    for pattern, mark in rules:
+        if pattern.match(token):
+            return mark
+    if english and "n't" in token:
+        return "not"
+    if english:
+        clitic = next((c for c in _CLITICS if c in token), None)
+        return token.replace(clitic, "") if clitic else token
+    return token
+
+
+class WithMarks:
+    """Word vectors, and one vector per mark for all languages; nothing is left of ``""``: zero.
+
+    Args:
+        words: vectors of all that is no mark.
+    """
+
+    def __init__(self, words: Lookup) -> None:
+        self.words = words
+        draw = np.random.default_rng(MARK_SEED)
+        drawn = draw.normal(0.0, MARK_STD, (len(MARKS), words.dim)).astype(working_dtype())
+        self.marks = dict(zip(MARKS, drawn, strict=True))
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the vectors."""
+        return self.words.dim
+
+    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return (matrix (n, dim), kind (n,): 0 unknown, 1 exact, 2 back-off)."""
+        plain = [i for i, word in enumerate(words) if word and word not in self.marks]
+        matrix = np.zeros((len(words), self.dim), dtype=working_dtype())
+        kind = np.zeros(len(words), dtype=np.int8)
+        if plain:
+            matrix[plain], kind[plain] = self.words.lookup(language, [words[i] for i in plain])
+        for i, word in enumerate(words):
+            if word in self.marks:
+                matrix[i], kind[i] = self.marks[word], 1
+        return matrix, kind
+
+
+# ---- data
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels that the source language teaches.
+
+    Attributes:
+        intents: names of the intents.
+        tags: BIO tags of the slots.
+    """
+
+    intents: TagSet
+    tags: TagSet
+
+
+@dataclass(frozen=True)
+class NLUSplit:
+    """One split of one language, ready to batch, with its labels as the corpus has them.
+
+    Attributes:
+        encoded: rows of vectors and tag numbers.
+        intents: numbers of the intents, -1 for one that the source does not have. (sentences,)
+        gold_intents: names of the intents.
+        gold_slots: BIO tags of each sentence.
+    """
+
+    encoded: EncodedSplit
+    intents: torch.Tensor
+    gold_intents: list[str]
+    gold_slots: list[tuple[str, ...]]
+
+
+def known_labels(sentences: Sequence[Sentence]) -> Labels:
+    """Return the intents and slots of the source training sentences, each B- with its I-.
+
+    Raises:
+        DataError: if a sentence has no intent or no slots.
+    """
+    return Labels(TagSet([intent(s) for s in sentences]), span_tags(sentences, "SF"))
+
+
+def intent(sentence: Sentence) -> str:
+    """Return the intent.
+
+    Raises:
+        DataError: if the corpus names none.
+    """
+    if sentence.intent is None:
+        raise DataError("a sentence has no intent: use a corpus of task-oriented utterances")
+    return sentence.intent
+
+
+def encoded(
+    source: Source, language: str, sentences: Sequence[Sentence], known: Labels
+) -> NLUSplit:
+    """Return delexicalised sentences as rows of vectors, tag numbers and intent numbers.
+
+    Args:
+        source: whose vectors they get.
+        language: code of the sentences' language.
+        sentences: the sentences.
+        known: labels of the source language.
+    """
+    vectors = WithMarks(source.vectors)
+    tokens = [delexicalised(s.tokens, language) for s in sentences]
+    gold, names = [labels(s, "SF") for s in sentences], [intent(s) for s in sentences]
+    # shape: (sentences,)
+    numbers = torch.tensor([known.intents.number(name) for name in names])
+    return NLUSplit(encode(language, tokens, gold, known.tags, vectors), numbers, names, gold)
+
+
+# ---- training and evaluation
+
+
+@in_its_precision
+def run(trial: Trial, context: TrialContext) -> TrialResult:
+    """Run one trial.
+
+    Cells: ``"es/intent accuracy"`` and ``"es/slot F1"`` (percent) per target; ``details`` holds
+    the source's test scores too, the learning curve and the full settings.
+    """
+    settings: NLUSettings = trial.typed(NLUSettings)
+    (system,) = trial.systems
+    source = Source.of(settings, "SF", kind="requests")  # which have intents
+    model, known, curve = trained(settings, source, trial.seed, context)
+    scores = {}
+    for language in (settings.source, *settings.targets):
+        test = encoded(source, language, source.sentences(language, "test"), known)
+        scores[language] = evaluated(model, test, known, context.device)
+    addresses = [(column, *column.split("/", 1)) for column in trial.columns]
+    return TrialResult(
+        cells=[
+            Cell(system, column, scores[language][metric], metric)
+            for column, language, metric in addresses
+        ],
+        details={
+            **learning(settings, model, curve, "dev_f1"),
+            "scores": scores,
+            "intents": len(known.intents),
+            "tags": len(known.tags),
+        },
+        signatures={
+            INTENT: metrics.accuracy_signature().replace("level:token", "level:sentence"),
+            SLOTS: metrics.span_f1_signature(),
+        },
+        training_tokens=curve.tokens,
+        training_seconds=curve.seconds,
+    )
+
+
+def trained(
+    settings: NLUSettings, source: Source, seed: int, context: TrialContext
+) -> tuple[NLUModel, Labels, Fit]:
+    """Train on the source language and keep the epoch of the best source dev slot F1."""
+    language = settings.source
+    sentences = source.sentences(language, "train")
+    known = known_labels(sentences)
+    train = encoded(source, language, sentences, known)
+    dev = encoded(source, language, source.sentences(language, "dev"), known)
+    compute_repeatably(context.device)
+    torch.manual_seed(seed)
+    dim = train.encoded.table.shape[1]
+    model = NLUModel(settings.encoder, dim, len(known.intents), len(known.tags)).to(context.device)
+
+    def dev_score() -> float:
+        return evaluated(model, dev, known, context.device)[SLOTS]
+
+    learner = nlu_learner(model, train, dev_score, settings, seed, context.device)
+    return model, known, fit(learner, settings.epochs, settings.patience, context.progress)
+
+
+def nlu_learner(
+    model: NLUModel,
+    train: NLUSplit,
+    dev_score: Callable[[], float],
+    settings: NLUSettings,
+    seed: int,
+    device: str,
+) -> BatchLearner[Batch]:
+    """Return the training of an NLU model.
+
+    Args:
+        model: what is trained, on ``device``.
+        train: the source language's training sentences.
+        dev_score: scores the model as it is on dev.
+        settings: rate and batch size.
+        seed: of the batches' order.
+        device: where the model is.
+    """
+    table, generator = train.encoded.table.to(device), np.random.default_rng(seed)
+    adam = ScheduledAdam(model, settings.learning_rate)
+
+    def step(batch: Batch) -> Step:
+        """Take the batch's two steps; its loss is intent loss plus slot loss, per sentence."""
+        intents, on_device = train.intents[batch.indices].to(device), batch.to(device)
+        # shape: (batch, length, dim)
+        x = table[on_device.rows]
+        losses = model.losses(x, intents, on_device.tags, on_device.mask)
+        two_steps(model, losses, adam.adam)
+        sentences = len(batch.indices)
+        intent_loss, slot_loss = (float(loss.detach()) for loss in losses)
+        # a mean over sentences and a sum over them
+        total = intent_loss * sentences + slot_loss
+        return Step(total, count=sentences, tokens=int(batch.mask.sum()))
+
+    def batches(round_: int) -> Iterator[Batch]:
+        return shuffled_batches(train.encoded, settings.batch_size, generator)
+
+    return BatchLearner(model, adam, batches, step, dev_score, generator)
+
+
+def two_steps(
+    model: NLUModel, losses: tuple[Tensor, Tensor], optimizer: torch.optim.Optimizer
+) -> None:
+    """Take one optimiser step on the intent loss, then one on the slot loss.
+
+    Both gradients are those of the same forward pass, as in the authors' code. A head whose loss
+    it is not stays where it is; the encoder moves twice.
+
+    Args:
+        model: whose parameters move.
+        losses: intent loss and slot loss of one forward pass.
+        optimizer: over all parameters of ``model``.
+    """
+    parameters = list(model.parameters())
+    intent_loss, slot_loss = losses
+    both = [
+        torch.autograd.grad(intent_loss, parameters, retain_graph=True, allow_unused=True),
+        torch.autograd.grad(slot_loss, parameters, allow_unused=True),
+    ]
+    for gradients in both:
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
+def evaluated(model: NLUModel, split: NLUSplit, known: Labels, device: str) -> dict[str, float]:
+    """Return intent accuracy and slot F1 (percent, conlleval's rules).
+
+    An intent or slot that the source language does not have counts as missed.
+    """
+    predicted = predictions(model, split, device)
+    intents = [known.intents.names[number] for number, _ in predicted]
+    slots = [[known.tags.names[n] for n in row.tolist()] for _, row in predicted]
+    return {
+        INTENT: metrics.accuracy(split.gold_intents, intents),
+        SLOTS: metrics.span_f1(split.gold_slots, slots),
+    }
+
+
+def predictions(model: NLUModel, split: NLUSplit, device: str) -> list[tuple[int, Tensor]]:
+    """Return the predicted intent number and tag numbers (length,) of each sentence, in order."""
+    table, rows = split.encoded.table.to(device), split.encoded.rows
+
+    def predict(batch: Batch) -> list[tuple[int, Tensor]]:
+        on_device = batch.to(device)
+        # shape: (batch,) and (batch, length)
+        intents, tags = model.predict(table[on_device.rows], on_device.mask)
+        cut = [row[: len(rows[i])] for i, row in zip(batch.indices, tags.cpu(), strict=True)]
+        return list(zip(intents.tolist(), cut, strict=True))
+
+    return in_order(model, ordered_batches(split.encoded, EVALUATION_TOKENS), predict)
