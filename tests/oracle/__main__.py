@@ -56,10 +56,14 @@ def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
         except XlreproError as error:
             lost.append(f"{record['experiment']} {record['systems']}: {error}")
             continue
-        where = (trial.experiment, trial.profile, trial.seed)
-        if where not in asked:
-            rows = all_experiments()[trial.experiment].all_trials(trial.profile, [trial.seed])
-            asked[where] = {replace(each, version=0) for each in rows}
+        where = (trial.profile, trial.seed)
+        if where not in asked:  # by whichever experiment: a table may ask for another's trials
+            asked[where] = {
+                replace(row, version=0)
+                for each in all_experiments().values()
+                if trial.profile in each.profiles
+                for row in each.all_trials(trial.profile, [trial.seed])
+            }
         if replace(trial, version=0) in asked[where]:
             found[record["key"]] = trial
         else:
