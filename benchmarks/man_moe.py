@@ -12,9 +12,9 @@ import torch
 
 from benchmarks.man_moe_loop import LoopManMoe, LoopTrainer
 from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_threads
+from xlrepro.papers.man_moe.encoding import CharacterIds, EncodedTexts, WordTable
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
-from xlrepro.papers.man_moe.texts.encoding import CharacterIds, EncodedTexts, WordTable
 from xlrepro.papers.man_moe.training import StepStream, Trainer, TrainingTexts, moved
 
 LANGUAGES = ("en", "de", "es", "nl")  # the last one is the target

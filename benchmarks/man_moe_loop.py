@@ -16,9 +16,9 @@ from xlrepro.nn.char_cnn import CharCNN
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import Experts
 from xlrepro.nn.pooling import ConvolutionPooling
+from xlrepro.papers.man_moe.encoding import TextBatch, WordTable
 from xlrepro.papers.man_moe.model import FeatureExtractor, ManMoe
 from xlrepro.papers.man_moe.settings import TransferSettings
-from xlrepro.papers.man_moe.texts.encoding import TextBatch, WordTable
 from xlrepro.papers.man_moe.training import StepBatches
 
 

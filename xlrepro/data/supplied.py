@@ -204,3 +204,29 @@ def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
 def size(file: Path) -> str:
     """Return what identifies a supplied file: the hash of its content, kept as long as it stays."""
     return file_hash(file)
+
+
+def read_by(
+    corpus: str, vectors: str, languages: Sequence[str], parts: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Return the supplied files that a trial reads, and folders of treebanks.
+
+    Args:
+        corpus: its name, as in settings.
+        vectors: name of the word vectors.
+        languages: that it needs vectors of.
+        parts: (language, split) of what it reads.
+    """
+    paths = []
+    if corpus == CONLL:
+        paths += [f"{CONLL}/{language}/{split}" for language, split in parts]
+        if vectors in ("muse", "umwe"):  # mapped here
+            paths += [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
+    if corpus == "ud-release":
+        codes = dict.fromkeys(language for language, _ in parts)
+        paths += [f"{RELEASE}/UD_{name}" for code in codes for name in treebanks()[code]]
+    if corpus == f"{UTTERANCES}-official" and ("en", "train") in parts:
+        paths.append(f"{UTTERANCES}/train-en.conllu")
+    if vectors == ALIGNED:
+        paths += [f"{ALIGNED}/wiki.{language}.align.vec" for language in languages]
+    return list(dict.fromkeys(paths))

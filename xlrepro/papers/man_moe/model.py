@@ -11,13 +11,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from xlrepro.nn.char_cnn import CharCNN
 from xlrepro.nn.dropout import Dropout
 from xlrepro.nn.mixture_of_experts import ExpertGate, Experts, mix, mix_log_probabilities
 from xlrepro.nn.pooling import AttentionPooling, ConvolutionPooling
 from xlrepro.nn.recurrent import PackedBiLSTM, Packing, inverse
 from xlrepro.nn.transformer import SinusoidalPositions, TransformerEncoder
+from xlrepro.papers.man_moe.encoding import WordTable
 from xlrepro.papers.man_moe.settings import ModelSettings
-from xlrepro.papers.man_moe.words import WordRepresentation, longest_of_group
+
+KERNEL_SIZES = (3, 4, 5)  # of both convolutions [paper]
+GATE_BIAS = True  # the code; the text has a matrix alone
+TRANSFORMER_HEADS = 4  # of a Transformer as F_s, and dropout within its layers
+TRANSFORMER_DROPOUT = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,93 @@ class Prediction:
     log_probabilities: Tensor
     private_gate: Tensor | None
     predictor_gate: Tensor | None
+
+
+class WordRepresentation(nn.Module):
+    """Fixed cross-lingual vectors, and beside them what the CharCNN makes of the spelling.
+
+    Args:
+        vector_dim: width of the fixed vectors.
+        characters: number of character ids.
+        settings: whether there is a CharCNN, and its sizes.
+    """
+
+    def __init__(self, vector_dim: int, characters: int, settings: ModelSettings) -> None:
+        super().__init__()
+        self.char_cnn: CharCNN | None = None
+        self.output_dim = vector_dim
+        if settings.characters:
+            self.char_cnn = CharCNN(
+                characters,
+                settings.character_embedding,
+                settings.character_filters,
+                KERNEL_SIZES,
+                settings.character_dim,
+                trainable=False,  # they stay random unit vectors (the code)
+                dropout=settings.dropout,
+            )
+            self.output_dim += settings.character_dim
+        self.padded_batches = settings.windows == "batch"
+
+    def forward(self, rows: Tensor, table: WordTable, batches: Tensor | None = None) -> Tensor:
+        """Represent some words; the CharCNN reads each distinct spelling once.
+
+        Args:
+            rows: of the word table, of the tokens of one or several batches. ``(tokens,)``
+            table: the words.
+            batches: number of the batch that each token is padded with; ``None``: the same.
+                ``(tokens,)``
+
+        Returns:
+            ``(tokens, output_dim)``, the fixed vector first.
+        """
+        # shape: (tokens, vector_dim)
+        vectors = table.vectors.index_select(0, rows)
+        if self.char_cnn is None:
+            return vectors
+        # shape: (tokens,)
+        spellings, padded_to = table.spellings[rows], None
+        if self.padded_batches:
+            widths = self._padded_widths(table, spellings, batches)
+            pairs = torch.stack((spellings, widths), 1)
+            # shape: (words, 2) and (tokens,); a word is a spelling with its padding
+            words, tokens = torch.unique(pairs, dim=0, return_inverse=True)
+            distinct, padded_to = words.unbind(1)
+        else:
+            distinct, tokens = torch.unique(spellings, return_inverse=True)
+        # shape: (words, characters of the longest)
+        characters = table.characters[distinct]
+        width = int((characters > 0).sum(1).max())
+        # shape: (tokens, character_dim)
+        spelled = self.char_cnn(characters[:, : max(1, width)], tokens, padded_to)
+        return torch.cat((vectors, spelled), -1)
+
+    def _padded_widths(self, table: WordTable, spellings: Tensor, batches: Tensor | None) -> Tensor:
+        """Return how many characters each token has with its padding, ``(tokens,)``.
+
+        As many as the longest word of its batch, and at least the widest window.
+        """
+        assert self.char_cnn is not None
+        # shape: (tokens,)
+        lengths = (table.characters > 0).sum(1)[spellings]
+        batches = torch.zeros_like(spellings) if batches is None else batches
+        return longest_of_group(lengths, batches).clamp(min=max(self.char_cnn.kernel_sizes))
+
+
+def longest_of_group(lengths: Tensor, groups: Tensor) -> Tensor:
+    """Return for each item the largest length in its group.
+
+    Args:
+        lengths: ``(items,)``.
+        groups: number of each item's group, ``(items,)``.
+
+    Example:
+        >>> longest_of_group(torch.tensor([2, 5, 3]), torch.tensor([0, 1, 0])).tolist()
+        [3, 5, 3]
+    """
+    # shape: (groups,)
+    longest = lengths.new_zeros(int(groups.max()) + 1).scatter_reduce(0, groups, lengths, "amax")
+    return longest[groups]
 
 
 class FeatureExtractor(nn.Module):
@@ -78,12 +171,12 @@ class TransformerExtractor(nn.Module):
         self.encoder = TransformerEncoder(
             input_dim=input_dim,
             dim=self.output_dim,
-            heads=settings.transformer_heads,
+            heads=TRANSFORMER_HEADS,
             layers=settings.extractor_layers,
             ff_dim=4 * self.output_dim,  # Vaswani et al. 2017: 2048 for 512
             kernel_size=3,
             positions=SinusoidalPositions if settings.extractor == "TRS" else None,
-            dropout=settings.transformer_dropout,
+            dropout=TRANSFORMER_DROPOUT,
         )
 
     def forward(self, x: Tensor, packing: Packing) -> Tensor:
@@ -123,11 +216,9 @@ class Discriminator(nn.Module):
 
     def __init__(self, input_dim: int, languages: int, settings: ModelSettings) -> None:
         super().__init__()
-        self.pool = ConvolutionPooling(
-            input_dim, settings.discriminator_filters, settings.kernel_sizes
-        )
-        self.padded_batches = settings.discriminator_windows == "batch"
-        self.dropout = Dropout(settings.dropout_on("pooled"))
+        self.pool = ConvolutionPooling(input_dim, settings.discriminator_filters, KERNEL_SIZES)
+        self.padded_batches = settings.windows == "batch"
+        self.dropout = Dropout(settings.dropout)
         width = settings.discriminator_dim
         self.classify = nn.Sequential(
             nn.Linear(self.pool.output_dim, width),
@@ -135,7 +226,7 @@ class Discriminator(nn.Module):
             Dropout(settings.dropout),
             nn.Linear(width, width),
             nn.ReLU(),
-            Dropout(settings.dropout_on("last layers")),
+            # none before the last layer, here and in C (the code; the text: in all components)
             nn.Linear(width, languages),
         )
 
@@ -176,7 +267,7 @@ class PrivateExtractor(nn.Module):
         self.extract = FeatureExtractor(input_dim, settings, fixed_dim)
         hidden, width = self.extract.output_dim, settings.expert_dim
         self.experts = Experts(sources, hidden, width, width, settings.dropout)
-        self.gate = ExpertGate(hidden, sources, settings.gate_bias, settings.detach_gate)
+        self.gate = ExpertGate(hidden, sources, GATE_BIAS, settings.detach_gate)
         self.output_dim = width
 
     def forward(self, x: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
@@ -207,13 +298,10 @@ class Predictor(nn.Module):
         self.mixture = settings.mixture
         self.pool = AttentionPooling(input_dim) if pooled else None
         count = sources if settings.tagger_experts else 1
-        width = settings.predictor_dim or input_dim
-        self.experts = Experts(
-            count, input_dim, width, labels, settings.dropout, settings.dropout_on("last layers")
-        )
+        self.experts = Experts(count, input_dim, input_dim, labels, settings.dropout, 0.0)
         self.gate: ExpertGate | None = None
         if settings.tagger_experts:
-            self.gate = ExpertGate(input_dim, count, settings.gate_bias, settings.detach_gate)
+            self.gate = ExpertGate(input_dim, count, GATE_BIAS, settings.detach_gate)
 
     def forward(self, features: Tensor, packing: Packing) -> tuple[Tensor, Tensor | None]:
         """Predict from the features of the tokens.

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from xlrepro.checked import Checked
+from xlrepro.data.supplied import read_by
 from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
 
 Task = Literal["NER", "SF", "reviews"]
@@ -60,6 +61,12 @@ class ModelSettings(Checked):
     mixture: Literal["log", "prob"] = "log"
     detach_gate: bool = True
     windows: Literal["tokens", "batch"] = "tokens"
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Self:
+        if self.extractor != "BiLSTM" and self.extractor_dim % 2:
+            raise ValueError(f"4 heads do not divide a width of {2 * self.extractor_dim}")
+        return self
 
 
 class TransferSettings(Checked):
@@ -140,3 +147,14 @@ class TransferSettings(Checked):
         if self.single_source:
             return (self.single_sources.get(target, "en"),)
         return tuple(code for code in self.languages if code != target)
+
+    def limit(self, split: str) -> int | None:
+        """Return how many texts of a split are read at most; ``None`` is all."""
+        return self.train_sentences if split == "train" else self.test_sentences
+
+    def supplied(self) -> list[str]:
+        """Return the files that a trial reads below the folder of supplied files."""
+        sources = {code for target in self.targets for code in self.sources(target)}
+        parts = [(code, split) for code in sources for split in ("train", "dev")]
+        parts += [(target, split) for target in self.targets for split in self.splits]
+        return read_by(self.corpus, self.vectors, self.languages, parts)

@@ -10,16 +10,18 @@ import torch
 from torch import Tensor
 
 from xlrepro.nn.recurrent import Packing
-from xlrepro.papers.man_moe.model import ManMoe, language_mean
-from xlrepro.papers.man_moe.settings import TransferSettings
-from xlrepro.papers.man_moe.texts.encoding import (
+from xlrepro.papers.man_moe.encoding import (
     EncodedTexts,
     EndlessBatches,
     TextBatch,
     WordTable,
     collate,
 )
+from xlrepro.papers.man_moe.model import ManMoe, language_mean
+from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.training.loop import Step
+
+WEIGHT_DECAY = 1e-8  # of both optimisers (the code)
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,8 @@ class Trainer:
         return [o for o in (self.optimizer, self.critic_optimizer) if o is not None]
 
     def _adam(self, parameters: list[torch.nn.Parameter]) -> torch.optim.Adam:
-        rate, decay = self.settings.learning_rate, self.settings.weight_decay
-        return torch.optim.Adam(parameters, lr=rate, weight_decay=decay, fused=True)
+        rate = self.settings.learning_rate
+        return torch.optim.Adam(parameters, lr=rate, weight_decay=WEIGHT_DECAY, fused=True)
 
     def step(self, batches: StepBatches) -> dict[str, float]:
         """Do one main iteration and return the parts of its loss.
@@ -193,16 +195,11 @@ class Trainer:
         return features.split([len(batch.flat) for batch in texts])
 
     def _average(self, losses: Tensor, batch: TextBatch) -> Tensor:
-        """Return the sum over languages of a mean: over tokens (or texts), or over token sums."""
+        """Return the sum over languages of the mean over their tokens, or texts."""
         if len(losses) == len(batch.languages):
             return language_mean(losses, batch.languages, self.sources)
-        # shape: (tokens,); the text of each
-        of_token = batch.packing.texts
-        if self.settings.token_loss == "mean":
-            return language_mean(losses, batch.languages[of_token], self.sources)
-        # shape: (batch,)
-        sums = losses.new_zeros(len(batch.mask)).index_add(0, of_token, losses)
-        return language_mean(sums, batch.languages, self.sources)
+        # a mean over tokens (the code), not over the sentences' sums (Eq. 2)
+        return language_mean(losses, batch.languages[batch.packing.texts], self.sources)
 
 
 def gate_losses(logits: Tensor, batch: TextBatch) -> Tensor:

@@ -33,7 +33,7 @@ from xlrepro.training.settings import in_its_precision
 from xlrepro.trials.record import Record
 from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
-from xlrepro.vectors.mappings.retrieval import precision_at_1
+from xlrepro.vectors.mappings.csls import precision_at_1
 
 if TYPE_CHECKING:
     from xlrepro.artificial import Family

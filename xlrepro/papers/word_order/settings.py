@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from xlrepro.checked import Checked
+from xlrepro.data.supplied import read_by
 from xlrepro.training.settings import (
     SINGLE,
     Count,
@@ -98,6 +99,14 @@ class TaggingSettings(FitSettings):
     few_shot_language: str | None = None
     few_shot_share: Share = 0.0
 
+    def supplied(self) -> list[str]:
+        """Return the files that a trial reads below the folder of supplied files."""
+        parts = [(self.source, "train"), (self.source, "dev")]
+        parts += [(code, "test") for code in (self.source, *self.targets)]
+        if self.few_shot_language:
+            parts.append((self.few_shot_language, "train"))
+        return read_by(self.corpus, self.vectors, (self.source, *self.targets), parts)
+
 
 class NLUSettings(Checked):
     """Everything that decides a trial of Liu et al. (2019)'s NLU model (Table 3), besides its seed.
@@ -129,6 +138,12 @@ class NLUSettings(Checked):
     train_sentences: Count | None = None
     test_sentences: Count | None = None
     precision: Precision = SINGLE
+
+    def supplied(self) -> list[str]:
+        """Return the files that a trial reads below the folder of supplied files."""
+        parts = [(self.source, "train"), (self.source, "dev")]
+        parts += [(code, "test") for code in (self.source, *self.targets)]
+        return read_by(self.corpus, self.vectors, (self.source, *self.targets), parts)
 
 
 class DistanceSettings(Checked):

@@ -25,4 +25,4 @@ class MbertSettings(TaggingSettings):
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
-        return supplied_files(self.checkpoint)
+        return [*super().supplied(), *supplied_files(self.checkpoint)]

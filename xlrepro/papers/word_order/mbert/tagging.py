@@ -19,8 +19,8 @@ from xlrepro.encoders.pretrained import Encoder, Framed, load
 from xlrepro.nn.transformer import LearnedPositions, TransformerEncoder
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
 from xlrepro.papers.word_order.model import SequenceTagger
-from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.papers.word_order.run import result
+from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL, labels, score, tag_counts, tag_set, tagger_learner

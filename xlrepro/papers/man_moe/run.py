@@ -1,20 +1,20 @@
-"""Zero-resource transfer: the trials of Tables 2 to 5, and the gates that Figure 4 shows.
+"""Zero-resource transfer: the trials of Tables 2 to 6, gates for Figure 4, sizes of corpora.
 
 A trial trains one model per target language and domain and tests it on the target. Under
 ``select_on="source_dev"`` no label of the target is read before training and selection are over.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 import torch
 
 from xlrepro import metrics
-from xlrepro.papers.man_moe.model import ManMoe, Prediction
-from xlrepro.papers.man_moe.settings import TransferSettings, validated
-from xlrepro.papers.man_moe.texts import data
-from xlrepro.papers.man_moe.texts.encoding import (
+from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe.data import Example
+from xlrepro.papers.man_moe.encoding import (
     CharacterIds,
     EncodedTexts,
     WordTable,
@@ -23,12 +23,13 @@ from xlrepro.papers.man_moe.texts.encoding import (
     with_labels,
     word_table,
 )
-from xlrepro.papers.man_moe.texts.examples import Example
+from xlrepro.papers.man_moe.model import ManMoe, Prediction
+from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
 from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Record, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
 
@@ -90,24 +91,24 @@ class Trained:
 
 
 @in_its_precision
-def run(trial: Trial, context: TrialContext) -> TrialResult:
-    """Run one trial.
+def transfer(trial: Trial, context: TrialContext) -> TrialResult:
+    """Train a model per target and domain, and test it on the target.
 
     Cells: F1 or accuracy (percent) per target, or per target and domain; and the average over
     targets (``avg``), or over a target's domains (``de/avg``). Details: per experiment the
     learning curve, the losses, and the average weight of each expert on the target's dev text.
     """
-    settings = validated(trial.settings, trial.label)
+    settings: TransferSettings = trial.typed(TransferSettings)
     (system,) = trial.systems
     metric = "accuracy" if settings.task == "reviews" else "F1"
     scores: dict[str, float] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "experiments": {}}
     tokens, seconds = 0, 0.0
-    for transfer in transfers(settings):
-        trained = train_transfer(transfer, trial.seed, context)
-        column = "/".join(filter(None, (transfer.target, transfer.domain)))
-        scores[column], without = evaluate(trained, transfer)
-        details["experiments"][column] = _report(trained, transfer, without)
+    for one in transfers(settings):
+        trained = train_transfer(one, trial.seed, context)
+        column = "/".join(filter(None, (one.target, one.domain)))
+        scores[column], without = evaluate(trained, one)
+        details["experiments"][column] = _report(trained, one, without)
         tokens += trained.fit.tokens
         seconds += trained.fit.seconds
     scores |= averages(scores, settings)
@@ -264,7 +265,7 @@ def prepared(
     words = ((language, word) for tokens in texts for word in tokens)
     table = word_table(words, data.lookup(settings), characters, transfer.target, settings)
     number = transfer.languages.index(language)
-    together = settings.batch_size if settings.model.character_windows == "batch" else None
+    together = settings.batch_size if settings.model.windows == "batch" else None
     encoded = encode(language, number, texts, table)
     return Prepared(table, encoded, examples, settings.task, together)
 
@@ -384,3 +385,54 @@ def _report(trained: Trained, transfer: Transfer, without: Mapping[str, float]) 
     if without:
         report["without_left_out"] = dict(without)
     return report
+
+
+def sweep(trial: Trial, context: TrialContext) -> TrialResult:
+    """Run one trial of the sweep beside Table 6: the mean F1 over the target's domains.
+
+    It stands under the column of the value that is swept.
+    """
+    (of_value,), (target,) = trial.columns, trial.settings["targets"]
+    result = transfer(replace(trial, columns=(f"{target}/avg",)), context)
+    result.cells = [replace(result.cells[0], column=of_value)]
+    return result
+
+
+def gate_cells(record: Record) -> list[Cell]:
+    """Return the cells of Figure 4 that a record of Table 4 or 5 fills.
+
+    Per target and source language the average weight of the source's private expert on the
+    target's dev text, a fraction: over a text's tokens, over texts, and over domains (§4.4).
+    """
+    by_column: dict[str, list[float]] = {}
+    for column, report in record.details["experiments"].items():
+        target = column.split("/")[0]
+        for source, weight in report["gates"].items():
+            by_column.setdefault(f"{target}/{source}", []).append(weight)
+    (system,) = record.systems
+    return [
+        Cell(system, column, fmean(weights), "gate weight", "fraction")
+        for column, weights in by_column.items()
+    ]
+
+
+def statistics(trial: Trial, context: TrialContext) -> TrialResult:
+    """Count utterances per domain and split, and slot types per domain, of one language.
+
+    What is counted is cut to the settings' limits, if they have any.
+    """
+    settings: TransferSettings = trial.typed(TransferSettings)
+    (system,), (language,) = trial.systems, settings.targets
+    counts: dict[str, float] = {}
+    for domain in settings.domains:
+        kinds: set[str] = set()
+        for split in settings.splits:
+            examples = data.labelled(settings, language, domain, split)
+            counts[f"{domain}/{split}"] = len(examples)
+            kinds |= {tag[2:] for example in examples for tag in example.gold if tag != "O"}
+        counts[f"{domain}/slot types"] = len(kinds)
+    return TrialResult(
+        cells=[Cell(system, c, counts[c], "samples", "count") for c in trial.columns],
+        details={"settings": settings.model_dump(mode="json")},
+        signatures={"samples": "count|of:utterances or slot types|v:1"},
+    )

@@ -16,6 +16,7 @@ from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.encoding import Lookup
+from xlrepro.vectors.tables import UNKNOWN
 
 Word = tuple[str, str]  # language, word
 
@@ -110,10 +111,13 @@ class CharacterIds:
         return [self._ids.get(character, len(self)) for character in word]
 
 
-def spelled(word: str, language: str, target: str, settings: TransferSettings) -> str:
-    """Return the word as the CharCNN reads it: lower case where the settings say so."""
-    german = language if settings.lowercase_characters == "german" else target
-    return word.lower() if settings.lowercase_characters != "none" and german == "de" else word
+def spelled(word: str, target: str) -> str:
+    """Return the word as the CharCNN reads it.
+
+    Where the target is German, all of a run loses its case (the code); one reading of the text is
+    that German words alone do.
+    """
+    return word.lower() if target == "de" else word
 
 
 def word_table(
@@ -134,14 +138,13 @@ def word_table(
         # shape: (words of the language, dim) and (words of the language,)
         looked_up, kinds = vectors.lookup(language, words_of)
         matrix = np.array(looked_up, dtype=working_dtype())
-        if settings.unknown != "zero":
-            for i in np.flatnonzero(kinds == 0):
-                matrix[i] = _random_vector(language, words_of[i], vectors.dim, settings.unknown)
+        for i in np.flatnonzero(kinds == UNKNOWN):
+            matrix[i] = _random_vector(language, words_of[i], vectors.dim, settings.word_vectors)
         table[[rows[language, word] for word in words_of]] = torch.from_numpy(matrix)
     numbers: dict[str, int] = {}
     spellings = [0]
-    for code, form in rows:
-        spelling = spelled(form, code, target, settings)
+    for _, form in rows:
+        spelling = spelled(form, target)
         spellings.append(numbers.setdefault(spelling, len(numbers) + 1))
     ids = [torch.tensor([0]), *(torch.tensor(characters.spell(word)) for word in numbers)]
     # shape: (spellings + 1, characters of the longest)
@@ -149,15 +152,16 @@ def word_table(
     return WordTable(rows, table, torch.tensor(spellings), padded)
 
 
-def _random_vector(language: str, word: str, dim: int, kind: str) -> np.ndarray:
-    """Return a standard normal vector ``(dim,)``, the scale of ours; always the same for a word.
+def _random_vector(language: str, word: str, dim: int, word_vectors: str) -> np.ndarray:
+    """Return a random vector ``(dim,)``, always the same for a word.
 
-    Of length 1 if it is to be the ``unit`` vector of the authors' code, which knows lower-case
-    forms alone.
+    Standard normal, the scale of standardised vectors; beside raw ones of length 1, as in the
+    authors' code, which knows lower-case forms alone.
     """
-    form = word.strip().lower() if kind == "unit" else word
+    raw = word_vectors == "raw"
+    form = word.strip().lower() if raw else word
     vector = np.random.default_rng(list(f"{language} {form}".encode())).standard_normal(dim)
-    return vector / np.linalg.norm(vector) if kind == "unit" else vector
+    return vector / np.linalg.norm(vector) if raw else vector
 
 
 def encode(

@@ -1,1 +1,0 @@
-"""Texts with labels and without, and what the model reads of them."""
