@@ -31,7 +31,7 @@ SETTINGS = TransferSettings(
     vectors="random",
     languages=LANGUAGES,
     targets=LANGUAGES[-1:],
-    model=ModelSettings(characters=True, dropout_at="code"),  # sizes and dropout: the paper's
+    model=ModelSettings(characters=True),  # sizes and dropout: the paper's
     lambda1=0.0001,
     lambda2=0.01,
     discriminator_steps=1,

@@ -19,7 +19,7 @@ from xlrepro.nn.pooling import ConvolutionPooling
 from xlrepro.papers.man_moe.encoding import TextBatch, WordTable
 from xlrepro.papers.man_moe.model import FeatureExtractor, ManMoe
 from xlrepro.papers.man_moe.settings import TransferSettings
-from xlrepro.papers.man_moe.training import StepBatches
+from xlrepro.papers.man_moe.training import WEIGHT_DECAY, StepBatches
 
 
 class LoopConvolution(nn.Module):
@@ -182,7 +182,7 @@ class LoopTrainer:
         known = {id(p) for p in critic}
         rest = [p for p in model.parameters() if id(p) not in known and p.requires_grad]
         self.critic_parameters = critic
-        rate, decay = settings.learning_rate, settings.weight_decay
+        rate, decay = settings.learning_rate, WEIGHT_DECAY
         self.critic_optimizer = torch.optim.Adam(critic, lr=rate, weight_decay=decay)
         self.optimizer = torch.optim.Adam(rest, lr=rate, weight_decay=decay)
 

@@ -13,9 +13,8 @@ from functools import partial
 from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.model import SequenceTagger
-from xlrepro.papers.word_order.settings import ENCODERS as KINDS
-from xlrepro.papers.word_order.settings import EncoderSettings, TaggingSettings, presets, validated
-from xlrepro.papers.word_order.tagging import trained
+from xlrepro.papers.word_order.run import trained
+from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, encoded, score, split_of
 from xlrepro.training.batches import TEST_TOKENS, predicted_tags
@@ -45,9 +44,9 @@ def measure(device: str, threads: int, profile: str = "open") -> list[Result]:
 
 def _measure_one(name: str, sizes: str, device: str, threads: int, profile: str) -> Result:
     (trial,) = experiment("word_order/table2").trials(profile, [f"word:{name}"], [0])
-    settings = validated(trial.settings, trial.label, TaggingSettings)
-    encoder = EncoderSettings(**presets("table2")[sizes]["sizes"], **KINDS[name])
-    settings = settings.model_copy(update={"epochs": 1, "encoder": encoder})
+    (sized,) = experiment("word_order/table2").trials(sizes, [f"word:{name}"], [0])
+    encoder = sized.typed(TaggingSettings).encoder
+    settings = trial.typed(TaggingSettings).model_copy(update={"epochs": 1, "encoder": encoder})
     source = Source.of(settings, "POS")
     lookup = source.vectors
     tests = {code: source.sentences(code, "test") for code in source.languages}

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import LABELS, VECTOR_DIM, WORDS, character_ids
-from xlrepro.papers.man_moe.texts import data
-from xlrepro.papers.man_moe.texts.encoding import EncodedTexts, WordTable
+from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe.encoding import EncodedTexts, WordTable
 from xlrepro.papers.man_moe.training import TrainingTexts
 
 

@@ -2,9 +2,9 @@
 
 import torch
 
+from xlrepro.papers.man_moe.encoding import CharacterIds
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
-from xlrepro.papers.man_moe.texts.encoding import CharacterIds
 
 SIZES = {
     "extractor_dim": 4,

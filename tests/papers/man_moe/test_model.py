@@ -5,9 +5,9 @@ import torch
 
 from tests.papers.man_moe.small_models import LABELS, make_model, make_settings
 from xlrepro.nn.recurrent import Packing
+from xlrepro.papers.man_moe.encoding import collate
 from xlrepro.papers.man_moe.model import language_mean
 from xlrepro.papers.man_moe.systems import ABLATION_ROWS, NER_ROWS, SLOT_ROWS
-from xlrepro.papers.man_moe.texts.encoding import collate
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 

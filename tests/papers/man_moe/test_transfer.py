@@ -6,10 +6,9 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.papers.man_moe import sweep, transfer
+from xlrepro.papers.man_moe import data, sweep, transfer
+from xlrepro.papers.man_moe.data import POLARITY, Example
 from xlrepro.papers.man_moe.settings import transfer_settings
-from xlrepro.papers.man_moe.texts import data, reviews
-from xlrepro.papers.man_moe.texts.examples import POLARITY, Example
 from xlrepro.trials.trial import Trial, TrialContext
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlrepro.errors import SettingsError
-from xlrepro.papers.word_order.shuffling import permutation, shuffle_order, units
+from xlrepro.papers.word_order.data import permutation, shuffle_order, units
 
 
 @given(n=st.integers(1, 30), k=st.integers(0, 6), seed=st.integers(0, 2**32 - 1))

@@ -12,10 +12,16 @@ from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.experiments.table3 import ROWS
 from xlrepro.papers.word_order.hashes import nlu_source
-from xlrepro.papers.word_order.nlu import data, training
-from xlrepro.papers.word_order.nlu.delexicalisation import WithMarks, delexicalised
-from xlrepro.papers.word_order.nlu.model import LatentVariable, NLUModel, SlotHead
-from xlrepro.papers.word_order.nlu.settings import nlu_settings
+from xlrepro.papers.word_order.nlu import (
+    LatentVariable,
+    NLUModel,
+    SlotHead,
+    WithMarks,
+    data,
+    delexicalised,
+    nlu_settings,
+    training,
+)
 from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.tasks.source import Source
 from xlrepro.trials.trial import TrialContext

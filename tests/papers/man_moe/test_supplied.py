@@ -12,9 +12,9 @@ from xlrepro.cli import main
 from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.man_moe import transfer
+from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.settings import transfer_settings
-from xlrepro.papers.man_moe.texts import data
 from xlrepro.trials.trial import TrialContext
 from xlrepro.vectors.mappings import unsupervised
 from xlrepro.vectors.mappings.unsupervised import CollapsedError

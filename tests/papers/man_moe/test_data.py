@@ -8,9 +8,9 @@ from tests.papers.man_moe.small_models import make_settings
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.papers.man_moe import transfer
-from xlrepro.papers.man_moe.texts import data, reviews
-from xlrepro.papers.man_moe.texts.examples import POLARITY
+from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe import run as transfer
+from xlrepro.papers.man_moe.data import POLARITY
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.papers.man_moe.texts.encoding import (
+from xlrepro.papers.man_moe.data import RawVectors
+from xlrepro.papers.man_moe.encoding import (
     CharacterIds,
     EndlessBatches,
     collate,
@@ -14,7 +15,6 @@ from xlrepro.papers.man_moe.texts.encoding import (
     with_labels,
     word_table,
 )
-from xlrepro.papers.man_moe.texts.raw_vectors import RawVectors
 from xlrepro.vectors.tables import VectorSet
 
 
