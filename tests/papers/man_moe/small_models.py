@@ -16,8 +16,6 @@ SIZES = {
     "discriminator_filters": 3,
     "discriminator_dim": 5,
     "dropout": 0.0,
-    "transformer_heads": 2,
-    "transformer_dropout": 0.0,
 }
 WORDS, VECTOR_DIM, LABELS = 30, 7, 5
 
@@ -30,9 +28,7 @@ def make_settings(model=None, **changes):
         "vectors": "dictionary",
         "languages": ("en", "es", "nl", "de"),
         "targets": ("de",),
-        "model": ModelSettings(
-            **{"characters": True, "dropout_at": "code", **SIZES, **(model or {})}
-        ),
+        "model": ModelSettings(**{"characters": True, **SIZES, **(model or {})}),
         "lambda1": 0.3,
         "lambda2": 0.2,
         "discriminator_steps": 2,

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("invented_vectors")
 def invented_reviews(monkeypatch, third):
     """Let the tweets be three, the third of the given class: 0 negative, 1 neutral, 2 positive."""
     rows = [("0", "it was bad"), ("2", "it was good"), (third, "it was there")]
-    monkeypatch.setattr(reviews.loading, "load_rows", lambda corpus, name: rows)
+    monkeypatch.setattr(data.loading, "load_rows", lambda corpus, name: rows)
 
 
 def invented_statements(monkeypatch, third):
@@ -32,10 +32,10 @@ def invented_statements(monkeypatch, third):
         def realisations(self, *names):
             return [SimpleNamespace(meaning=side, word=word) for side, word in drawn]
 
-    monkeypatch.setattr(reviews, "family_of", Invented)
-    monkeypatch.setattr(reviews, "sentiment", lambda side: side)
+    monkeypatch.setattr(data, "family_of", Invented)
+    monkeypatch.setattr(data, "sentiment", lambda side: side)
     monkeypatch.setattr(
-        reviews, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
+        data, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
     )
 
 
@@ -49,12 +49,14 @@ def last_words(read):
     """Return a function from the third review's class to the last words that are read."""
 
     def words(monkeypatch, corpus, invented, third):
-        reviews._all.cache_clear()
+        data._tweets.cache_clear()
+        data._artificial_data.cache_clear()
         invented(monkeypatch, third)
         try:
             found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
         finally:
-            reviews._all.cache_clear()
+            data._tweets.cache_clear()
+            data._artificial_data.cache_clear()
         return [getattr(text, "tokens", text)[-1] for text in found]
 
     return words

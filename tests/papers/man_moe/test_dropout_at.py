@@ -30,8 +30,8 @@ def marks(monkeypatch):
     monkeypatch.setattr(Dropout, "forward", forward)
 
 
-def model_at(place, **more):
-    model = {"dropout": 0.5, "dropout_at": place, "mixture": "log", **more}
+def model_with(**more):
+    model = {"dropout": 0.5, **more}
     return make_model(make_settings(model)).train()
 
 
@@ -40,29 +40,25 @@ def flat(dim):
     return torch.randn(sum(LENGTHS), dim), Packing(torch.tensor(LENGTHS))
 
 
-@pytest.mark.parametrize("place", ["code", "text"])
-def test_dropout_in_the_discriminator_stands_where_each_side_has_it(place):
+def test_dropout_in_the_discriminator_stands_where_the_code_has_it():
     # The code (models.py, CNNSequencePooling and LanguageDiscriminator): pooled, dropout, linear,
     # ReLU, dropout, linear, ReLU, linear.
-    d = model_at(place).discriminator
+    d = model_with().discriminator
     x, packing = flat(8)
-    first, hidden, last = (d.classify[i] for i in (0, 3, 6))
+    first, hidden, last = (d.classify[i] for i in (0, 3, 5))
     pooled = marked(d.pool(x, packing))
     vector = functional.relu(hidden(marked(functional.relu(first(pooled)))))
-    vector = vector if place == "code" else marked(vector)
     torch.testing.assert_close(d(x, packing), last(vector).log_softmax(-1))
 
 
-@pytest.mark.parametrize("place", ["code", "text"])
 @pytest.mark.parametrize("experts", [True, False])
-def test_dropout_in_the_predictor_stands_where_each_side_has_it(place, experts):
+def test_dropout_in_the_predictor_stands_where_the_code_has_it(experts):
     # The code (MlpTagger, SpMlpTagger with one layer): dropout, linear, ReLU, linear.
-    c = model_at(place, tagger_experts=experts).predictor
+    c = model_with(tagger_experts=experts).predictor
     x, packing = flat(c.experts.inner.shape[2])
     logits = []
     for i in range(c.experts.experts):
         hidden = functional.relu(marked(x) @ c.experts.inner[i].T + c.experts.inner_bias[i])
-        hidden = hidden if place == "code" else marked(hidden)
         logits.append((hidden @ c.experts.outer[i].T + c.experts.outer_bias[i]).log_softmax(-1))
     if not experts:
         torch.testing.assert_close(c(x, packing)[0], logits[0])
@@ -72,10 +68,9 @@ def test_dropout_in_the_predictor_stands_where_each_side_has_it(place, experts):
     torch.testing.assert_close(c(x, packing)[0], mixed)
 
 
-@pytest.mark.parametrize("place", ["code", "text"])
-def test_dropout_in_the_private_experts_stands_where_the_code_has_it(place):
+def test_dropout_in_the_private_experts_stands_where_the_code_has_it():
     # The code (Mlp with two layers): dropout, linear, ReLU, dropout, linear, tanh; everywhere.
-    p = model_at(place).private
+    p = model_with().private
     x, packing = flat(11)
     hidden = p.extract(x, packing)
     weights, mixed = p.gate(hidden).softmax(-1), 0.0
@@ -86,10 +81,9 @@ def test_dropout_in_the_private_experts_stands_where_the_code_has_it(place):
     torch.testing.assert_close(p(x, packing)[0], mixed)
 
 
-@pytest.mark.parametrize("place", ["code", "text"])
-def test_dropout_on_the_characters_stands_where_each_side_has_it(texts, place):
+def test_dropout_on_the_characters_stands_where_the_code_has_it(texts):
     # The code (CNNSequencePooling): pooled, dropout, linear, ReLU.
-    words = model_at(place).words
+    words = model_with().words
     cnn, rows = words.char_cnn, torch.tensor([3, 5, 3])
     pooled = marked(cnn._pooled(texts.table.characters[rows], None))
     expected = functional.relu(cnn.output(pooled))

@@ -50,26 +50,15 @@ def test_row_zero_is_padding():
 
 def test_unknown_words_get_their_own_fixed_random_vectors():
     words = [("en", "x"), ("en", "y"), ("en", "ab")]
-    first, second = table_of(words, unknown="random"), table_of(words, unknown="random")
+    first, second = table_of(words), table_of(words)
     assert torch.equal(first.vectors, second.vectors)
     assert not torch.equal(first.vectors[1], first.vectors[2])
     torch.testing.assert_close(first.vectors[3], torch.ones(3))
-    assert not table_of(words, unknown="zero").vectors[1].any()
 
 
-@pytest.mark.parametrize(
-    ("choice", "target", "language", "expected"),
-    [
-        ("german_target", "de", "en", "ab"),
-        ("german_target", "es", "de", "AB"),
-        ("german", "de", "en", "AB"),
-        ("german", "es", "de", "ab"),
-        ("none", "de", "de", "AB"),
-    ],
-)
-def test_characters_lose_their_case_where_the_settings_say(choice, target, language, expected):
-    settings = make_settings(lowercase_characters=choice)
-    assert spelled("AB", language, target, settings) == expected
+@pytest.mark.parametrize(("target", "expected"), [("de", "ab"), ("es", "AB")])
+def test_characters_lose_their_case_where_the_target_is_german(target, expected):
+    assert spelled("AB", target) == expected
 
 
 def test_unseen_characters_share_one_number():
@@ -97,7 +86,7 @@ def test_endless_batches_see_every_text_before_any_comes_again(texts):
 
 
 def test_a_word_unknown_to_the_authors_code_is_a_unit_vector_whatever_its_case():
-    table = table_of([("en", "Xy"), ("en", "xy"), ("es", "xy"), ("en", "ab")], unknown="unit")
+    table = table_of([("en", "Xy"), ("en", "xy"), ("es", "xy"), ("en", "ab")], word_vectors="raw")
     upper, lower, other, known = table.vectors[1:]
     torch.testing.assert_close(upper.norm(), torch.tensor(1.0))
     assert torch.equal(upper, lower)

@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import LABELS, make_model, make_settings
+from xlrepro.experiments import experiment
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.encoding import collate
 from xlrepro.papers.man_moe.model import language_mean
-from xlrepro.papers.man_moe.systems import ABLATION_ROWS, NER_ROWS, SLOT_ROWS
+from xlrepro.papers.man_moe.settings import TransferSettings
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 
@@ -104,11 +105,16 @@ PARTS = {
 }
 
 
+TABLES = {
+    "MAN-MOE+CharCNN": "table4",
+    **dict.fromkeys(["- Tagger MoE", "- Private MoE", "- MoE", "- MAN"], "table3"),
+}
+
+
 @pytest.mark.parametrize("row", PARTS)
 def test_rows_have_the_parts_the_paper_names(row):
-    changes = {**SLOT_ROWS, **ABLATION_ROWS, **NER_ROWS}[row]
-    settings = make_settings({"characters": False, **changes})
-    model = make_model(settings)
+    of_row = experiment(f"man_moe/{TABLES.get(row, 'table2')}").trials("smoke", [row], [0])[0]
+    model = make_model(of_row.typed(TransferSettings))
     has = (
         model.discriminator is not None,
         model.private is not None,
@@ -116,17 +122,6 @@ def test_rows_have_the_parts_the_paper_names(row):
     )
     assert has == PARTS[row]
     assert (model.words.char_cnn is not None) == row.endswith("CharCNN")
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_gates_have_a_bias_where_the_settings_say(bias):
-    names = dict(make_model(make_settings({"gate_bias": bias})).named_parameters())
-    assert sum(name.endswith("gate.linear.weight") for name in names) == 2
-    assert sum(name.endswith("gate.linear.bias") for name in names) == 2 * bias
-
-
-def test_without_moe_is_man():
-    assert ABLATION_ROWS["- MoE"] == SLOT_ROWS["MAN"]
 
 
 def test_the_main_optimiser_gets_everything_but_discriminator_and_fixed_vectors():

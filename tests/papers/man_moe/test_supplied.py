@@ -8,20 +8,33 @@ import torch
 
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
-from xlrepro.cli import main
 from xlrepro.data.readers.columns import read_conll_ner
+from xlrepro.engine import check_supplied
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
-from xlrepro.papers.man_moe.settings import transfer_settings
+from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.trials.trial import TrialContext
 from xlrepro.vectors.mappings import unsupervised
 from xlrepro.vectors.mappings.unsupervised import CollapsedError
 from xlrepro.vectors.open import vectors as open_vectors
 
-SMALL = {**SIZES, "epochs": 1, "min_iterations": 0, "batch_size": 2}
-PAPER = transfer_settings("ner", "paper", {}, {})
+SMALL = {
+    **{f"model.{name}": size for name, size in SIZES.items()},
+    "epochs": 1,
+    "min_iterations": 0,
+    "batch_size": 2,
+}
+
+
+def paper(**changes):
+    """Return the settings of Table 4's row MAN-MoE at paper."""
+    (trial,) = experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0], changes)
+    return trial.typed(TransferSettings)
+
+
+PAPER = paper()
 
 
 def supply_vectors(root, languages=("en", "de", "es", "nl")):
@@ -75,7 +88,7 @@ def read_vectors(monkeypatch):
 )
 def test_a_paper_trial_runs_on_supplied_files(supplied, read_vectors, key, system):
     (trial,) = experiment(key).trials("paper", [system], [0], SMALL)
-    result = transfer.run(trial, TrialContext())
+    result = transfer.transfer(trial, TrialContext())
     assert [cell.column for cell in result.cells] == ["de", "es", "nl", "avg"]
     assert {name for name, _ in read_vectors} == {"umwe" if "UMWE" in system else "muse"}
     assert {languages for _, languages in read_vectors} == {("en", "de", "es", "nl")}
@@ -111,7 +124,7 @@ def test_target_text_comes_without_tags_and_limits_hold(supplied):
 
 
 def test_no_tag_of_a_supplied_target_reaches_training_or_selection(supplied, read_vectors):
-    settings = transfer_settings("ner", "paper", {}, {**SMALL, "targets": ("de",)})
+    settings = paper(**SMALL, targets=["de"])
 
     def weights():
         read_conll_ner.cache_clear()
@@ -141,16 +154,6 @@ def test_open_vectors_serve_too(supplied, monkeypatch):
     assert opened == ["dictionary"]
 
 
-def test_missing_vectors_are_one_line(nothing):
-    supply_entities(nothing)
-    supply_vectors(nothing, ("en", "nl"))
-    with pytest.raises(
-        DataError, match=r"^no fasttext-wiki/wiki.de.vec, fasttext-wiki/wiki.es.vec below"
-    ) as told:
-        data.data_hashes(PAPER)
-    assert "\n" not in str(told.value)
-
-
 def test_vectors_that_collapse_end_the_trial_with_a_line(supplied, monkeypatch):
     def collapsed(name, files):
         raise CollapsedError(f"vectors {name!r}: the maps of de collapsed")
@@ -158,23 +161,21 @@ def test_vectors_that_collapse_end_the_trial_with_a_line(supplied, monkeypatch):
     monkeypatch.setattr(unsupervised, "load_supplied", collapsed)
     (trial,) = experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0], SMALL)
     with pytest.raises(CollapsedError, match="collapsed"):
-        transfer.run(trial, TrialContext())
-
-
-def test_an_unknown_corpus_is_refused_with_those_there_are():
-    with pytest.raises(SettingsError, match=r"'ontonotes' for NER; known: .*wikiann, conll-ner"):
-        data.data_hashes(PAPER.model_copy(update={"corpus": "ontonotes"}))
-    slots = PAPER.model_copy(update={"corpus": "conll-ner", "task": "SF"})
-    with pytest.raises(SettingsError, match="'conll-ner' for SF"):
-        data.labelled(slots, "en", "alarm", "train")
+        transfer.transfer(trial, TrialContext())
 
 
 @pytest.mark.parametrize("key", ["man_moe/table4", "word_order/table4"])
-def test_the_command_says_what_is_missing_and_runs_nothing(nothing, monkeypatch, capsys, key):
-    monkeypatch.setattr("sys.argv", ["xlrepro", "run", key, "--profile", "paper"])
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code == 2
-    assert re.fullmatch(
-        r"xlrepro: no conll-ner/en/train, [^\n]*XLREPRO_SUPPLIED[^\n]*\n", capsys.readouterr().err
-    )
+def test_what_is_missing_is_named_before_anything_runs(nothing, key):
+    supply_entities(nothing)
+    supply_vectors(nothing, ("en", "nl"))
+    trials = experiment(key).trials("paper", seeds=[0])
+    with pytest.raises(DataError, match=r"wiki\.de\.vec, fasttext-wiki/wiki\.es\.vec;") as told:
+        check_supplied(trials)
+    assert "wiki.en" not in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_a_corpus_without_the_task_is_refused():
+    slots = PAPER.model_copy(update={"corpus": "conll-ner", "task": "SF"})
+    with pytest.raises(SettingsError, match="'conll-ner' for SF"):
+        data.labelled(slots, "en", "alarm", "train")

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
-from xlrepro.papers.man_moe import data, sweep, transfer
+from xlrepro.papers.man_moe import data
+from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.data import POLARITY, Example
-from xlrepro.papers.man_moe.settings import transfer_settings
 from xlrepro.trials.trial import Trial, TrialContext
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")
@@ -44,7 +44,7 @@ def garble_target(monkeypatch):
 
     Neutral reviews stay neutral: they have no label to be turned.
     """
-    sentences, texts = data._sentences, reviews._all
+    sentences, texts = data._sentences, data._reviews
 
     def garbled_sentences(settings, language, domain, split):
         found = sentences(settings, language, domain, split)
@@ -54,16 +54,16 @@ def garble_target(monkeypatch):
         turned = garbled([Example(s.tokens, getattr(s, layer)) for s in found])
         return [replace(s, **{layer: e.gold}) for s, e in zip(found, turned, strict=True)]
 
-    def garbled_texts(corpus, language, *more):
-        found = texts(corpus, language, *more)
+    def garbled_texts(settings, language, *more):
+        found = texts(settings, language, *more)
         if language != "de":
             return found
-        sided = iter(garbled([e for e in found if e.gold != (reviews.NEUTRAL,)], POLARITY))
-        return [e if e.gold == (reviews.NEUTRAL,) else next(sided) for e in found]
+        sided = iter(garbled([e for e in found if e.gold != (data.NEUTRAL,)], POLARITY))
+        return [e if e.gold == (data.NEUTRAL,) else next(sided) for e in found]
 
     def garble():
         monkeypatch.setattr(data, "_sentences", garbled_sentences)
-        monkeypatch.setattr(reviews, "_all", garbled_texts)
+        monkeypatch.setattr(data, "_reviews", garbled_texts)
 
     return garble
 
@@ -134,7 +134,7 @@ def test_a_target_among_the_sources_is_learnt_from(monkeypatch, garble_target, t
 @TASKS
 def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch, task, domains):
     asked, read, inside = [], [], []
-    labelled, text, sentences, texts = data.labelled, data.text, data._sentences, reviews._all
+    labelled, text, sentences, texts = data.labelled, data.text, data._sentences, data._reviews
 
     def spy_labelled(settings, code, domain, split):
         asked.append((code, split))
@@ -151,17 +151,17 @@ def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypat
         read.append((code, split, inside[-1] if inside else None))
         return sentences(settings, code, domain, split)
 
-    def spy_texts(corpus, code, domain, split, limit):
+    def spy_texts(settings, code, domain, split):
         read.append((code, split, inside[-1] if inside else None))
-        return texts(corpus, code, domain, split, limit)
+        return texts(settings, code, domain, split)
 
-    monkeypatch.setattr(reviews, "_all", spy_texts)
+    monkeypatch.setattr(data, "_reviews", spy_texts)
     monkeypatch.setattr(data, "labelled", spy_labelled)
     monkeypatch.setattr(data, "text", lambda *names: watched(text, *names))
     monkeypatch.setattr(data, "_sentences", spy_sentences)
     settings = make_settings(task=task, domains=domains, epochs=1)
     column = "/".join(("de", *domains))
-    transfer.run(trial_of(settings, (column,)), TrialContext())
+    transfer.transfer(trial_of(settings, (column,)), TrialContext())
     assert [(code, split) for code, split in asked if code == "de"] == [("de", "test")]
     assert asked[-1] == ("de", "test")
     # No way leads round those two: the target's sentences are read as text, or for that score.
@@ -181,7 +181,7 @@ def test_a_trial_fills_its_columns_with_percentages(task):
     domains = () if task == "NER" else ("Files", "Calendar")
     settings = make_settings(task=task, domains=domains, epochs=1)
     columns = ("de", "avg") if task == "NER" else ("de/Files", "de/Calendar", "de/avg")
-    result = transfer.run(trial_of(settings, columns), TrialContext())
+    result = transfer.transfer(trial_of(settings, columns), TrialContext())
     values = {c.column: c.value for c in result.cells}
     assert tuple(values) == columns
     assert all(0 <= value <= 100 for value in values.values())
@@ -222,8 +222,8 @@ def test_a_sweep_trial_gives_the_average_of_its_target_over_domains():
     swept = trial_of(settings, ("0.3",), "sweep:lambda_1")
     plain = trial_of(settings, ("de/avg",))
     assert swept.settings == plain.settings
-    (cell,) = sweep.run(swept, TrialContext()).cells
-    (same,) = transfer.run(plain, TrialContext()).cells
+    (cell,) = transfer.sweep(swept, TrialContext()).cells
+    (same,) = transfer.transfer(plain, TrialContext()).cells
     assert (cell.column, cell.value) == ("0.3", same.value)
 
 
@@ -236,16 +236,11 @@ def test_padding_of_evaluation_batches_changes_no_prediction(monkeypatch):
     assert transfer.evaluate(model, of)[0] == pytest.approx(score)
 
 
-def test_presets_of_model_settings_can_be_overridden_by_name():
-    settings = transfer_settings("ner", "smoke", {}, {"expert_dim": 5, "lambda2": 3.0})
-    assert (settings.model.expert_dim, settings.lambda2) == (5, 3.0)
-
-
 def test_a_trial_is_repeated_exactly():
     trial = trial_of(make_settings(epochs=1), ("de", "avg"))
-    first, second = (transfer.run(trial, TrialContext()) for _ in range(2))
+    first, second = (transfer.transfer(trial, TrialContext()) for _ in range(2))
     assert first.cells == second.cells
-    again = transfer.run(replace(trial, seed=1), TrialContext())
+    again = transfer.transfer(replace(trial, seed=1), TrialContext())
     assert (
         again.details["experiments"]["de"]["losses"] != first.details["experiments"]["de"]["losses"]
     )
