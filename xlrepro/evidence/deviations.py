@@ -69,7 +69,7 @@ class Erratum(Checked):
 
     id: str = Field(pattern=ID)
     paper: str
-    kind: Literal["claim", "number", "mark"]
+    kind: Literal["claim", "number", "mark", "reading"]
     where: str
     what: str
     claim: str | None = None

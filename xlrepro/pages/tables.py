@@ -382,6 +382,8 @@ def legend(frame: "pd.DataFrame") -> list[str]:
         parts += ["Bold: not below the best of its block."] * bool(best_cells(frame))
     if any(frame["printed"]):
         parts.append("Small: the paper's number, then ours minus it.")
+        source = load_catalog().paper(str(frame["experiment"].iloc[0]).split("/")[0]).version
+        parts += [f"The paper's numbers: {source}."] * ("pictures" in source)
         parts += ["= within, ▲ above, ▼ below the paper."] * entry.is_judged(profile)
     if (proxy := entry.stand_ins.get(profile)) is not None:
         where = " there" * bool(proxy.only)
