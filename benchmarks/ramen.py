@@ -18,11 +18,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
-from xlrepro.nn.bert import BertSizes, MaskedLanguageModel
-from xlrepro.papers.ramen.model import ENGLISH, BilingualModel
+from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, English
 from xlrepro.tasks.parsing import BiaffineParser, Trees, parsing_loss
 
-SIZES = BertSizes(30522, dim=384, layers=6, heads=12, ff_dim=1536, positions=512, dropout=0.0)
+VOCABULARY, DIM, LAYERS, FF_DIM = 30522, 384, 6, 1536  # those of all-MiniLM-L6-v2
 TARGET, TARGET_PIECES = "fr", 8000
 SEQUENCES, LENGTH, HIDDEN = 8, 128, 0.15
 CLIP = 5.0
@@ -87,10 +86,10 @@ def _stage(device: str, threads: int) -> list[Result]:
 def _parsing(device: str, threads: int) -> list[Result]:
     """Time the parser's loss and gradient beside supar's way, with the same weights."""
     torch.manual_seed(0)
-    ours = BiaffineParser(SIZES.dim, ARC, RELATION, RELATIONS, dropout=0.0).to(device)
+    ours = BiaffineParser(DIM, ARC, RELATION, RELATIONS, dropout=0.0).to(device)
     for parameter in (ours.arc, ours.relation):
         nn.init.normal_(parameter, std=0.01)
-    states = torch.randn(SENTENCES, WORDS, SIZES.dim, device=device)
+    states = torch.randn(SENTENCES, WORDS, DIM, device=device)
     heads = torch.randint(0, WORDS + 1, (SENTENCES, WORDS), device=device)
     # A word is never its own head.
     heads[heads == torch.arange(1, WORDS + 1, device=device)] = 0
@@ -166,27 +165,49 @@ def operations(batches: list[Batch]) -> float:
     total = 0.0
     for language, ids, hidden in batches:
         # A layer's matrices: 4 d² of attention and 2 d f of the feed-forward; two of the scores.
-        layer = 4 * SIZES.dim**2 + 2 * SIZES.dim * SIZES.ff_dim + 2 * ids.shape[1] * SIZES.dim
-        rows = SIZES.vocabulary if language == ENGLISH else TARGET_PIECES
-        head = int(hidden.sum()) * SIZES.dim * (SIZES.dim + rows)
+        layer = 4 * DIM**2 + 2 * DIM * FF_DIM + 2 * ids.shape[1] * DIM
+        rows = VOCABULARY if language == ENGLISH else TARGET_PIECES
+        head = int(hidden.sum()) * DIM * (DIM + rows)
         # A product forward costs two operations an entry; backward costs two such products.
-        total += 3 * 2 * (ids.numel() * SIZES.layers * layer + head)
+        total += 3 * 2 * (ids.numel() * LAYERS * layer + head)
     return total
 
 
 def _batches(device: str) -> list[Batch]:
     torch.manual_seed(0)
     found = []
-    for language, pieces in ((ENGLISH, SIZES.vocabulary), (TARGET, TARGET_PIECES)):
+    for language, pieces in ((ENGLISH, VOCABULARY), (TARGET, TARGET_PIECES)):
         ids = torch.randint(5, pieces, (SEQUENCES, LENGTH))
         hidden = torch.rand(ids.shape) < HIDDEN
         found.append((language, ids.to(device), hidden.to(device)))
     return found
 
 
+def _bert(vocabulary: int, **more: Any) -> Any:
+    """Return a BertForMaskedLM without dropout."""
+    from xlrepro.encoders.pretrained import quiet_transformers
+
+    transformers = quiet_transformers()
+    config = transformers.BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=DIM,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=12,
+        intermediate_size=FF_DIM,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        **more,
+    )
+    return transformers.BertForMaskedLM(config)
+
+
 def _ours(batches: list[Batch], device: str) -> Callable[[], None]:
-    model = BilingualModel(MaskedLanguageModel(SIZES))
-    model.add(TARGET, torch.randn(TARGET_PIECES, SIZES.dim) / 50, torch.zeros(TARGET_PIECES))
+    whole = _bert(VOCABULARY, attn_implementation="eager")
+    head, table = whole.cls.predictions, whole.bert.embeddings.word_embeddings.weight.detach()
+    transform = head.transform
+    english = English(whole.bert, transform.dense, transform.LayerNorm, table, head.bias.detach())
+    model = BilingualModel(english)
+    model.add(TARGET, torch.randn(TARGET_PIECES, DIM) / 50, torch.zeros(TARGET_PIECES))
     model.to(device).train()
 
     def loss(language: str, ids: Tensor, hidden: Tensor) -> Tensor:
@@ -196,22 +217,11 @@ def _ours(batches: list[Batch], device: str) -> Callable[[], None]:
 
 
 def _plain(batches: list[Batch], device: str) -> Callable[[], None]:
-    from transformers import BertConfig, BertForMaskedLM
-
-    config = BertConfig(
-        vocab_size=SIZES.vocabulary + TARGET_PIECES,
-        hidden_size=SIZES.dim,
-        num_hidden_layers=SIZES.layers,
-        num_attention_heads=SIZES.heads,
-        intermediate_size=SIZES.ff_dim,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    model: nn.Module = BertForMaskedLM(config)
+    model: nn.Module = _bert(VOCABULARY + TARGET_PIECES)
     model = model.to(device).train()
 
     def loss(language: str, ids: Tensor, hidden: Tensor) -> Tensor:
-        shifted = ids if language == ENGLISH else ids + SIZES.vocabulary
+        shifted = ids if language == ENGLISH else ids + VOCABULARY
         labels = shifted.masked_fill(~hidden, -100)
         found: Tensor = model(input_ids=shifted, labels=labels).loss
         return found
