@@ -1,0 +1,84 @@
+"""Supplied files: what is needed, what is missing, and that no part is taken for the whole."""
+
+import pytest
+
+from xlrepro import artefacts
+from xlrepro.data import named, supplied
+from xlrepro.errors import DataError
+from xlrepro.experiments import all_experiments
+
+CZECH = ["Czech-PDT", "Czech-CAC", "Czech-CLTT", "Czech-FicTree"]
+WORD = "1\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def put(root, treebank, split, word="slovo"):
+    code = treebank.split("-")[1].lower()
+    file = root / supplied.RELEASE / f"UD_{treebank}" / f"cs_{code}-ud-{split}.conllu"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(WORD.format(word))
+
+
+def czech(split):
+    return [s.tokens[0] for s in named.corpus("ud-release", "POS").sentences("cs", split, None)]
+
+
+def test_a_listed_treebank_that_is_not_there_is_named(root):
+    put(root, "Czech-CLTT", "test")
+    with pytest.raises(DataError, match=r"no UD_Czech-PDT below .*not scored as the whole") as told:
+        czech("test")
+    assert "\n" not in str(told.value)
+
+
+def test_a_training_set_in_parts_is_read_and_a_split_may_be_missing(root):
+    for treebank in CZECH:
+        put(root, treebank, "test", treebank)
+    for part in "cl":
+        put(root, "Czech-PDT", f"train-{part}", part)
+    assert czech("test") == CZECH
+    assert czech("train") == ["c", "l"]
+    with pytest.raises(DataError, match="no dev file of cs"):
+        czech("dev")
+
+
+def test_what_is_read_is_noted_by_content(root, monkeypatch):
+    monkeypatch.setattr(artefacts, "_read", [{}])
+    for treebank in CZECH:
+        put(root, treebank, "test", treebank)
+    czech("test")
+    assert len(set(artefacts.data_read().values())) == 4
+    assert all(n.startswith("supplied/ud-treebanks-v2.2/UD_") for n in artefacts.data_read())
+
+
+def test_every_missing_file_is_named_with_where_it_is_to_be_had(root):
+    (root / "conll-ner" / "en").mkdir(parents=True)
+    (root / "conll-ner" / "en" / "train").write_text("a O\n")
+    wanted = [("en", "train"), ("es", "dev"), ("nl", "test")]
+    with pytest.raises(DataError, match=r"^no conll-ner/es/dev, conll-ner/nl/test below") as told:
+        supplied.conll_files(wanted)
+    for part in ("testa as dev", "https://", "XLREPRO_SUPPLIED"):
+        assert part in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_one_list_says_what_an_experiment_needs_and_what_is_there(root):
+    (root / "conll-ner" / "de").mkdir(parents=True)
+    (root / "conll-ner" / "de" / "test").write_text("a O\n")
+    needs = {need.name: need for need in supplied.needed("man_moe/table4")}
+    assert set(needs) == {"conll-ner", "fasttext-wiki"}
+    assert needs["conll-ner"].found == ("conll-ner/de/test",)
+    assert len(needs["conll-ner"].missing) == 11
+    assert len(supplied.needed()) > 10
+
+
+def test_the_registry_names_experiments_that_there_are():
+    known = set(all_experiments())
+    papers = {key.partition("/")[0] for key in known}
+    named_ = {reader for need in supplied.needed() for reader in need.about.read_by}
+    assert named_ <= known | papers
