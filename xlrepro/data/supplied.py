@@ -15,7 +15,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from xlrepro.artefacts import file_hash
 from xlrepro.checked import Checked
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
@@ -199,11 +198,6 @@ def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
     """
     names = [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
     return dict(zip(languages, files(names), strict=True))
-
-
-def size(file: Path) -> str:
-    """Return what identifies a supplied file: the hash of its content, kept as long as it stays."""
-    return file_hash(file)
 
 
 def read_by(
