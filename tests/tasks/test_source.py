@@ -20,19 +20,6 @@ def test_an_unknown_corpus_names_those_of_the_task():
         Source("ud-r2.2", "NER", ("en",)).sentences("en", "train")
 
 
-def test_english_utterances_are_read_from_two_files_whatever_the_split():
-    source = Source("fb-multilingual-nlu", "SF", ("en", "es"))
-    hashes = source.hashes([("en", "train"), ("es", "test")])
-    assert set(hashes) == {f"fb-multilingual-nlu/{f}" for f in ("en/dev", "en/test", "es/test")}
-
-
-def test_vectors_are_part_of_the_hashes_and_sentences_without_them_have_none():
-    parts = [("en", "dev")]
-    plain = Source("ud-r2.2", "POS", ("en",)).hashes(parts)
-    named = Source("ud-r2.2", "POS", ("en",), "dictionary").hashes(parts)
-    assert set(named) - set(plain) == {"vectors/dictionary"}
-
-
 def test_only_requests_have_the_intents_of_requests():
     source = Source("artificial", "SF", ("en",), None, 30, 30, kind="requests")
     assert all(s.intent for s in source.sentences("en", "test"))

@@ -1,6 +1,5 @@
 """Annotated corpora by the names that settings use: artificial, registered, or supplied."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -18,7 +17,6 @@ UTTERANCES = supplied.UTTERANCES
 RESPLIT_SEED = 0
 RESPLIT = {"train": slice(0, 10_000), "dev": slice(10_000, 11_400), "test": slice(11_400, None)}
 
-Part = tuple[str, str]  # language and split
 Kind = Literal["mixed", "statements", "requests"]  # of artificial sentences
 
 
@@ -50,7 +48,7 @@ class Corpus:
         if self.name == supplied.CONLL:
             return list(read_conll_ner(supplied.opened(f"{self.name}/{language}/{split}"))[:limit])
         if self.name == OFFICIAL and (language, split) == ("en", "train"):
-            file = registry.note_supplied(supplied.training_utterances())
+            file = supplied.opened(f"{UTTERANCES}/train-en.conllu")
             return loading.read_sentences(UTTERANCES, file)[:limit]
         if self.name == UTTERANCES and language == "en":
             return _resplit_english()[RESPLIT[split]][:limit]
@@ -66,25 +64,6 @@ class Corpus:
 
         registry.note_artificial()
         return family_of(FAMILY_SEED).corpus(language, limit, split=split, kind=self.kind)
-
-    def check(self, parts: Sequence[Part]) -> None:
-        """Check that the supplied files of some splits are there.
-
-        Raises:
-            DataError: naming all that are not.
-        """
-        if self.name == supplied.CONLL:
-            supplied.conll_files(parts)
-        elif self.name == "ud-release":
-            for part in parts:
-                supplied.release_files(*part)
-        elif self.name == OFFICIAL and ("en", "train") in parts:
-            supplied.training_utterances()
-
-    def hashes(self, parts: Sequence[Part]) -> dict[str, str]:
-        """Check as `check`; trials are named without what they read."""
-        self.check(parts)
-        return {}
 
 
 def _resplit_english() -> list[Sentence]:

@@ -171,15 +171,6 @@ def conll_files(parts: Sequence[tuple[str, str]]) -> list[Path]:
     return files([f"{CONLL}/{language}/{split}" for language, split in parts])
 
 
-def training_utterances() -> Path:
-    """Return the English training file of the Facebook multilingual utterances.
-
-    Raises:
-        DataError: if it is not there.
-    """
-    return files([f"{UTTERANCES}/train-en.conllu"])[0]
-
-
 def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
     """Return language to aligned fastText vectors.
 

@@ -1,11 +1,10 @@
-"""Where a trial's data come from: sentences, word vectors and the hashes of both, by name."""
+"""Where a trial's data come from: sentences and word vectors, by name."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xlrepro.data import named, supplied
-from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED, Part
+from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders import words
 from xlrepro.precision import cached_per_precision
@@ -79,35 +78,9 @@ class Source:
         """
         return word_vectors(self.corpus == ARTIFICIAL, self.vectors_name or "", self.languages)
 
-    def hashes(self, parts: Sequence[Part]) -> dict[str, str]:
-        """Check that the supplied files of some splits are there, vectors too; name nothing.
-
-        Args:
-            parts: (language, split) of each.
-
-        Raises:
-            DataError: naming the supplied files that are missing.
-            SettingsError: for an unknown corpus.
-        """
-        self._corpus.check(list(dict.fromkeys(parts)))
-        if self.vectors_name == supplied.ALIGNED and self.corpus != ARTIFICIAL:
-            supplied.aligned_vectors(self.languages)
-        return {}
-
     @property
     def _corpus(self) -> named.Corpus:
         return named.corpus(self.corpus, self.task, self.kind)
-
-
-def vectors_hash(name: str) -> str:
-    """Return what identifies a set of open word vectors; builds and downloads nothing.
-
-    Raises:
-        SettingsError: for an unknown name.
-    """
-    if name == words.ENCODER:
-        return words.content_hash()
-    return open_vectors.recipe_hash(name)
 
 
 @cached_per_precision(maxsize=4)
