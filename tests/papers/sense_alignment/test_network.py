@@ -50,15 +50,6 @@ def test_a_window_goes_on_where_the_last_one_stopped():
     torch.testing.assert_close(torch.cat((first, second), 2), layer(x)[0], rtol=0, atol=1e-14)
 
 
-def test_a_word_does_not_depend_on_the_words_beside_it():
-    encoder = WordEncoder(
-        BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), dim=6, character_dim=3)
-    ).double()
-    alone = encoder(character_ids(["ab"]))
-    beside = encoder(character_ids(["ab", "a-long-word"]))
-    torch.testing.assert_close(beside[:1], alone, rtol=0, atol=1e-14)
-
-
 def test_a_words_vector_is_that_of_torchs_convolutions_maximum_and_highways():
     torch.manual_seed(0)
     sizes = BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), highways=2, dim=6, character_dim=3)
