@@ -1,0 +1,13 @@
+"""Language models of these tests are trained anew: none is taken from an earlier run."""
+
+import pytest
+
+from xlrepro.papers.sense_alignment import training
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLREPRO_DATA", str(tmp_path_factory.mktemp("cache")))
+        yield
+    training._loaded.cache_clear()
