@@ -146,7 +146,12 @@ def test_a_borrowed_trial_is_its_owners_and_its_cells_are_renamed():
     assert figure.announced("smoke") == [[("word:ORT", "th/0")]]
     cells = (Cell("word:ORT", "SF/th", 1.0, "F1"), Cell("word:ORT", "SF/en", 2.0, "F1"))
     record = Record.model_construct(
-        experiment="word_order/table1", systems=("word:ORT",), cells=cells, key="k", profile="smoke"
+        experiment="word_order/table1",
+        systems=("word:ORT",),
+        cells=cells,
+        key="k",
+        task="word_order/pos",
+        settings=lent.settings,, profile="smoke"
     )
     (cell,) = figure.view(record).cells
     assert (cell.system, cell.column, cell.value) == ("word:ORT", "th/0", 1.0)

@@ -123,8 +123,6 @@ def check_supplied(trials: Sequence[Trial]) -> None:
     """
     missing: dict[str, None] = {}
     for key in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
-        if not task(key[0]).settings:  # of a paper without YAML
-            continue
         model = task(key[0]).model
         if hasattr(model, "supplied"):
             paths = model.model_validate_json(key[1]).supplied()

@@ -145,7 +145,7 @@ class Task:
 
 def _member(paper: str, where: str) -> Any:
     """Return ``"module:name"`` of a paper's package."""
-    module, _, name = where.removeprefix(f"xlrepro.papers.{paper}.").partition(":")
+    module, _, name = where.partition(":")
     package = f"xlrepro.papers.{paper}" if (PAPERS / paper).is_dir() else paper
     return getattr(import_module(f"{package}.{module}"), name)
 
@@ -663,28 +663,18 @@ def task(name: str) -> Task:
     """
     paper, _, short = name.partition("/")
     tasks = _paper(paper)[0] if (_folder(paper) / "experiments.yaml").is_file() else {}
-    if paper in ORDER and not tasks:  # until all papers have their YAML
-        known = import_module(f"xlrepro.papers.{paper}").TASKS
-        tasks = {task: Task(f"{paper}/{task}", where, "", 1) for task, where in known.items()}
     if short not in tasks:
         raise SettingsError(f"there is no task {name!r}; there are: {', '.join(tasks)}")
     return tasks[short]
 
 
 @cache
-def all_experiments() -> dict[str, Any]:
+def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by its key, in the order of the papers."""
-    by_key: dict[str, Any] = {}
-    for paper in ORDER:
-        if (_folder(paper) / "experiments.yaml").is_file():
-            by_key |= _paper(paper)[1]
-        else:
-            module = import_module(f"xlrepro.papers.{paper}.experiments")
-            by_key |= {each.key: each for each in module.EXPERIMENTS}
-    return by_key
+    return {key: each for paper in ORDER for key, each in _paper(paper)[1].items()}
 
 
-def experiment(key: str) -> Any:
+def experiment(key: str) -> Experiment:
     """Return the experiment ``key``, such as ``"word_order/table2"``.
 
     Raises:
@@ -782,10 +772,8 @@ def _data_at_hand(name: str) -> str | None:
 def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:
     """Return the records that the experiment's own preset asks for; others are left out.
 
-    Others are those made with ``--set``, with an earlier preset or with other data. Records of
-    trials that the experiment shares with another are read as its own: :meth:`Experiment.view`.
-    Where the preset's trials are named by files that the user supplies, and they are not here, all
-    records count: whoever has no CoNLL can read the book of someone who has.
+    Others are those made with ``--set`` or with an earlier preset. Records of trials that the
+    experiment shares with another are read as its own: :meth:`Experiment.view`.
     """
     store, each = store or RecordStore(), experiment(key)
     asked, _ = _by_preset(each, profile, store)
@@ -799,10 +787,7 @@ def _by_preset(
     """Return the records that the experiment's preset asks for today, and the others."""
     records = [r for name in each.trained_in for r in store.records(name, profile)]
     seeds = sorted({r.seed for r in records})
-    try:
-        trials = each.all_trials(profile, seeds) if seeds else []
-    except DataError:
-        return records, []
+    trials = each.all_trials(profile, seeds) if seeds else []
     wanted = {replace(trial, version=0) for trial in trials}  # outdated ones are shown as such
     asked = [r for r in records if replace(r.trial, version=0) in wanted]
     known = {r.key for r in asked}

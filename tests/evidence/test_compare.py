@@ -1,12 +1,11 @@
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 from xlrepro.evidence.compare import (
     VERDICTS,
     compare,
@@ -15,8 +14,8 @@ from xlrepro.evidence.compare import (
 )
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, View, paired_differences
+from xlrepro.experiments import System
 from xlrepro.paths import project_root
-from xlrepro.trials.experiment import Experiment, System
 
 NOTHING = ReproducedNumbers([])
 
@@ -237,15 +236,12 @@ def announcing(*trials, key="word_order/learning_rates", profiles=("open",)):
     """Return an experiment whose trials announce these lists of cells."""
     columns = tuple(dict.fromkeys(column for cells in trials for _, column in cells))
     systems = tuple(dict.fromkeys(system for cells in trials for system, _ in cells))
-    return Experiment(
+    return SimpleNamespace(
         key=key,
-        systems=tuple(System(*system.split(":")) for system in systems),
+        systems=tuple(map(System, systems)),
         columns=columns,
         profiles=profiles,
-        make_trials=lambda profile, _, seeds, __: [
-            SimpleNamespace(experiment="another", cells=list(cells)) for cells in trials
-        ],
-        fills=lambda trial: trial.cells,
+        announced=lambda profile: [list(cells) for cells in trials],
     )
 
 
@@ -303,16 +299,6 @@ def test_a_printed_table_keeps_its_own_rows_and_columns(numbers):
 def test_a_profile_that_the_experiment_lacks_has_no_cells():
     experiment = announcing(of_system("word:ORT"), profiles=("smoke",))
     assert compare(View("word_order/learning_rates", "paper", NOTHING), experiment=experiment).empty
-
-
-def test_files_that_a_user_must_supply_hide_what_was_not_run():
-    experiment = announcing(of_system("word:ORT"))
-
-    def make(*_):
-        raise DataError("no such folder")
-
-    experiment = replace(experiment, make_trials=make)
-    assert compare(View("word_order/learning_rates", "open", NOTHING), experiment=experiment).empty
 
 
 def test_stale_cells_are_marked(numbers):

@@ -46,4 +46,4 @@ def test_a_row_added_by_one_entry_runs_at_smoke_and_stands_in_the_table():
     shown = frame[frame["system"] == "word:ORT-5"]
     assert {"en", "de", "avg"} <= set(shown["column"])
     assert shown["reproduced"].notna().all()
-    assert "ORT-5" in cells_table(frame).html
+    assert "ORT-5" in cells_table(frame)._repr_html_()

@@ -14,8 +14,7 @@ from xlrepro.evidence.reported import ReportedNumbers, load_reported
 from xlrepro.evidence.reproduced import ReproducedNumbers, gather
 from xlrepro.evidence.view import View
 from xlrepro.experiments import all_experiments, all_own_records
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import PUBLISHED
+from xlrepro.trials import PUBLISHED, Record
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from xlrepro.trials import PROFILES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from xlrepro.trials.experiment import Experiment
+    from xlrepro.experiments import Experiment
 
 WITHIN, ABOVE, BELOW = "within", "above", "below"
 NOT_RUN, NOT_REPORTED = "not run", "not reported"

@@ -76,7 +76,7 @@ def test_parameters_that_are_not_python_are_refused(project, write_notebook):
 def test_a_device_that_is_not_here_stops_the_batch_before_anything_runs(
     project, write_notebook, monkeypatch
 ):
-    monkeypatch.setattr("xlrepro.trials.engine.devices.gpu_count", lambda: 0)
+    monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
     write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nscheduler = None")
     with pytest.raises(DeviceError, match="no CUDA device"):
         plan(None, "smoke", {"device": "cuda"})

@@ -15,7 +15,7 @@ from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.settings import TransferSettings
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import TrialContext
 from xlrepro.vectors.mappings import unsupervised
 from xlrepro.vectors.mappings.unsupervised import CollapsedError
 from xlrepro.vectors.open import vectors as open_vectors

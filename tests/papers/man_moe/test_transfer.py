@@ -9,7 +9,7 @@ from tests.papers.man_moe.small_models import make_settings
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.data import POLARITY, Example
-from xlrepro.trials.trial import Trial, TrialContext
+from xlrepro.trials import Trial, TrialContext
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")
 

@@ -24,7 +24,7 @@ from xlrepro.papers.word_order.nlu import (
 )
 from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.tasks.source import Source
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
 KEY = "word_order/table3"

@@ -19,8 +19,7 @@ from xlrepro.papers.word_order.experiments.spans import (
 from xlrepro.papers.word_order.settings import TaggingSettings, validated
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import split_of, tag_set
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, TrialContext
+from xlrepro.trials import Cell, Record, TrialContext
 
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
 

@@ -16,8 +16,7 @@ from xlrepro.papers.word_order.experiments.spans import SPAN_EXPERIMENTS
 from xlrepro.papers.word_order.mbert import tagging as mbert_tagging
 from xlrepro.tasks.source import Source, word_vectors
 from xlrepro.tasks.tagging import split_of, tag_set
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, TrialContext
+from xlrepro.trials import Cell, Record, TrialContext
 
 TINY = {"dim": 8, "heads": 2, "ff_dim": 8, "hidden_dim": 4, "layers": 1, "epochs": 1}
 SCORES = dict.fromkeys(("avg", "k=0", "k=1", "k=2", "en", "es", "th"), 1.0)

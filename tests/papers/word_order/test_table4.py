@@ -9,8 +9,7 @@ from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe.settings import validated
 from xlrepro.papers.word_order.experiments.table4 import BASE, BASE_ROW, EXTRACTORS
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.trials import Cell, Record
 
 FIRST, *OTHERS = EXTRACTORS
 

@@ -11,7 +11,7 @@ from xlrepro.papers.word_order.settings import ENCODERS
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, score, split_of
 from xlrepro.training.batches import predicted_tags
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import TrialContext
 
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}
 

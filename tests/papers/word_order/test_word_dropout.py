@@ -2,9 +2,8 @@
 
 import pytest
 
-from xlrepro.experiments import experiment
-from xlrepro.trials.tasks import load_task
-from xlrepro.trials.trial import TrialContext
+from xlrepro.experiments import experiment, task
+from xlrepro.trials import TrialContext
 
 SMALL = {"targets": ("de",), "train_sentences": 24, "test_sentences": 4, "epochs": 1}
 
@@ -14,7 +13,7 @@ def losses(experiment_name, row, share):
     if experiment_name == "table1":
         changes.pop("targets")
     trial = experiment(f"word_order/{experiment_name}").trials("smoke", [row], [0], changes)[0]
-    return load_task(trial.task)(trial, TrialContext()).details["train_loss"]
+    return task(trial.task).load()(trial, TrialContext()).details["train_loss"]
 
 
 @pytest.mark.parametrize(("name", "row"), [("table2", "word:ORT"), ("table1", "word:ORT")])

@@ -5,7 +5,7 @@ from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, NOT_RUN, OTHER_DATA, QUOTED, WITHIN
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.tables.table import Entry, Table, headings
-from xlrepro.trials.trial import PUBLISHED
+from xlrepro.trials import PUBLISHED
 
 
 def experiments_table(profile: str) -> str:

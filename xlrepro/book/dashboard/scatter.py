@@ -8,7 +8,7 @@ from html import escape
 from xlrepro.book.verdicts import Evidence, load_evidence
 from xlrepro.evidence.compare import OTHER_DATA
 from xlrepro.evidence.deviations import weighing_most
-from xlrepro.trials.trial import PUBLISHED
+from xlrepro.trials import PUBLISHED
 
 SIDE, LEFT, TOP = 300, 40, 8  # of the square field, in the SVG's units; its margins
 STEPS = range(0, 101, 20)

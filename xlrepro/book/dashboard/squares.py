@@ -16,7 +16,7 @@ from xlrepro.evidence.claims.judging import (
 )
 from xlrepro.evidence.claims.table import touching
 from xlrepro.evidence.deviations import WEIGHTS, deviation_anchor, load_deviations
-from xlrepro.trials.trial import PUBLISHED
+from xlrepro.trials import PUBLISHED
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?", NOT_EVALUABLE: "–", NOT_RUN: ""}
 # What a claim is judged on, from top to bottom of its squares.

@@ -9,8 +9,7 @@ from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.tables.table import enumerated
 from xlrepro.experiments import STANDINGS
 from xlrepro.experiments import standing as standing_of
-from xlrepro.trials.durations import duration
-from xlrepro.trials.trial import PUBLISHED
+from xlrepro.trials import PUBLISHED, duration
 
 
 def scope() -> str:

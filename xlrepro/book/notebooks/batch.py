@@ -28,12 +28,12 @@ from xlrepro.book.lock import only_one
 from xlrepro.book.notebooks.digest import Circumstances, notebook_digest
 from xlrepro.book.notebooks.execute import failed_path, remove_orphans
 from xlrepro.book.notebooks.parameters import check, declared
+from xlrepro.engine import run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
+from xlrepro.machine import resolve, visible_gpus
 from xlrepro.paths import build_dir, project_root
-from xlrepro.trials.engine.devices import resolve, visible_gpus
-from xlrepro.trials.engine.running import run_trials
-from xlrepro.trials.trial import PROFILES, Trial
+from xlrepro.trials import PROFILES, Trial
 
 logger = logging.getLogger("xlrepro")
 

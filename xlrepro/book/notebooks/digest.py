@@ -12,7 +12,7 @@ from xlrepro.evidence.claims.judging import Judge
 from xlrepro.evidence.claims.table import claims_of
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
-from xlrepro.trials.trial import canonical_json
+from xlrepro.trials import canonical_json
 
 # What a page shows beside the records: all of it is small text.
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")

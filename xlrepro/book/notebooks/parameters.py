@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.trials.engine.devices import DEVICES
-from xlrepro.trials.trial import PROFILES
+from xlrepro.machine import DEVICES
+from xlrepro.trials import PROFILES
 from xlrepro.yaml_files import parse_value
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from xlrepro.evidence.tables.table import Entry, Table, headings
 from xlrepro.paths import project_root
-from xlrepro.trials.trial import PROFILES, canonical_json
+from xlrepro.trials import PROFILES, canonical_json
 from xlrepro.yaml_files import read_yaml
 
 

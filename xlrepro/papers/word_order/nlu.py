@@ -32,7 +32,7 @@ from xlrepro.training.batches import EVALUATION_TOKENS, in_order, ordered_batche
 from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import in_its_precision
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, Lookup, TagSet, encode
 
 INTENT, SLOTS = "intent accuracy", "slot F1"

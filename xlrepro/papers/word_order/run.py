@@ -30,8 +30,7 @@ from xlrepro.tasks.tagging import metric, score, split_of, tag_counts, tag_set, 
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Record, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
 from xlrepro.vectors.mappings.csls import precision_at_1
 

@@ -1,1 +1,0 @@
-"""Runs trials: what is to do, on which device, on which cluster, and how far it is."""
