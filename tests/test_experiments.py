@@ -151,7 +151,8 @@ def test_a_borrowed_trial_is_its_owners_and_its_cells_are_renamed():
         cells=cells,
         key="k",
         task="word_order/pos",
-        settings=lent.settings,, profile="smoke"
+        settings=lent.settings,
+        profile="smoke",
     )
     (cell,) = figure.view(record).cells
     assert (cell.system, cell.column, cell.value) == ("word:ORT", "th/0", 1.0)
