@@ -25,6 +25,7 @@ from xlrepro.evidence.claims import (
     claims_of,
     conditions_of,
     judge_all,
+    kept_at_five_percent,
     touching,
 )
 from xlrepro.evidence.compare import ABOVE, BELOW, NOT_HERE, QUOTED, WITHIN
@@ -529,6 +530,14 @@ def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
         "Not testable here: a condition is not met; it stands first below the verdict. Power: the "
         "chance that the claim would replicate if the reported differences were true."
     )
+    for want in (w for w in wanted if w.profile in PROFILES and not w.blocks):
+        of_authors = [verdicts[c.id][want.label] for c in claims if c.counted]
+        tested = [v for v in of_authors if v is not None and v.p and v.status != NOT_TESTABLE]
+        caption += (
+            f" At {want.label} {len(tested)} of the authors' {len(of_authors)} sentences were "
+            f"tested; {kept_at_five_percent(of_authors)} of these stay significant in one direction "
+            "at a false discovery rate of 5 % (Benjamini–Hochberg)."
+        )
     names = ("id", "claim", *(w.label for w in wanted))
     return Table(caption, framed(rows, *names), f"{key}: {len(rows)} claims judged")
 
