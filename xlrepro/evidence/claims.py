@@ -571,7 +571,7 @@ class Judge:
         refusal = _refusal(claim, condition.profile, ours, sorted({a[1] for a in fixed}))
         random = {a: c for a, c in cells.items() if not self.catalog.experiment(a[0]).deterministic}
         constant = fixed | {a: c.mean for a, c in cells.items() if a not in random}
-        arrays, places, n = {}, Places(), 0
+        arrays, places, n = dict[Address, Array](), Places(), 0
         if random:
             arrays, places, n = laid_out(
                 random, lambda a: items_of(self.catalog, self.numbers, random[a])

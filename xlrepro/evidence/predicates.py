@@ -296,7 +296,9 @@ class _Predicate(Interpreter):
         super().__init__(symtable=symbols, use_numpy=False, minimal=True, with_listcomp=True)
         kept = ("expression", "expr", "module", "constant", "num", "str", "name", "list", "tuple",
                 "unaryop", "binop", "listcomp", "call")  # fmt: skip
-        self.node_handlers = {k: v for k, v in self.node_handlers.items() if k in kept}
+        self.node_handlers: dict[str, Any] = {
+            k: v for k, v in self.node_handlers.items() if k in kept
+        }
         self.node_handlers |= {
             "generatorexp": self.on_listcomp, "compare": self.on_compare, "boolop": self.on_boolop,
             "unaryop": self.on_unaryop,

@@ -153,7 +153,9 @@ def gather(
             given.
     """
     if stale is None:
-        from xlrepro.experiments import is_outdated as stale
+        from xlrepro.experiments import is_outdated
+
+        stale = is_outdated
     chosen: dict[Address, dict[int, tuple[Record, Cell, bool]]] = {}
     # the last one put in wins: stale before fresh, earlier before later
     known = [(r, stale(r)) for r in records]

@@ -141,7 +141,7 @@ class Page:
         if summary.failed:
             first = summary.failed[0]
             raise XlreproError(
-                f"{len(summary.failed)} of {count} trials failed; first: {first.label}: "
+                f"{len(summary.failed)} of {count} trials failed; first: {first.trial.label}: "
                 f"{first.reason}; see {first.log}"
             )
         print(f"{count} of {count} {'trial has' if count == 1 else 'trials have'} a record")
@@ -459,7 +459,7 @@ def _settings_of(key: str, system: str) -> dict[str, Mapping[str, Any]]:
     """Return the whole settings of a system's first trial, defaults filled in, by profile."""
     from xlrepro.experiments import task
 
-    experiment, found = find_experiment(key), {}
+    experiment, found = find_experiment(key), dict[str, Mapping[str, Any]]()
     for profile in experiment.profiles:
         try:
             trial = experiment.trials(profile, [system])[0]

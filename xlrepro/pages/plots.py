@@ -35,7 +35,7 @@ GREY = "#777777"
 WIDE, NARROW = 7.4, 3.5  # inches at most; 96 pixels each
 MOST_ROWS = 12  # of a figure beside an answer
 PAPER = "the paper"  # a series that is drawn hollow
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "svg.fonttype": "none", "figure.facecolor": "none", "axes.facecolor": "none",
     "savefig.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False,
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9,
@@ -88,7 +88,7 @@ def drawn(title: str, alt: str, draw: Callable[["Drawing", float], None]) -> Fig
 
     svgs = []
     for width in (WIDE, NARROW):
-        with mpl.rc_context({**STYLE, "svg.hashsalt": f"{alt} {width}"}):
+        with mpl.rc_context(STYLE | {"svg.hashsalt": f"{alt} {width}"}):
             drawing = Drawing(figsize=(width, 3), layout="constrained")
             FigureCanvasAgg(drawing)
             draw(drawing, width)

@@ -535,8 +535,8 @@ def claims_table(key: str, profiles: Sequence[str], judge: Judge) -> Table:
         tested = [v for v in of_authors if v is not None and v.p and v.status != NOT_TESTABLE]
         caption += (
             f" At {want.label} {len(tested)} of the authors' {len(of_authors)} sentences were "
-            f"tested; {kept_at_five_percent(of_authors)} of these stay significant in one direction "
-            "at a false discovery rate of 5 % (Benjamini–Hochberg)."
+            f"tested; {kept_at_five_percent(of_authors)} of these stay significant "
+            "in one direction at a false discovery rate of 5 % (Benjamini–Hochberg)."
         )
     names = ("id", "claim", *(w.label for w in wanted))
     return Table(caption, framed(rows, *names), f"{key}: {len(rows)} claims judged")

@@ -1,0 +1,104 @@
+"""What only one paper's pages show: each figure and table from made-up records."""
+
+import pytest
+
+from xlrepro.evidence.reproduced import View
+from xlrepro.papers.man_moe import figures as man_moe
+from xlrepro.papers.routing_nmt import figures as routing_nmt
+from xlrepro.papers.sense_alignment import figures as sense_alignment
+from xlrepro.papers.word_order import figures as word_order
+
+
+def with_details(record, *details, **more):
+    """Return records, a seed each, with these details."""
+    return [
+        record(seed=seed, **more).model_copy(update={"details": each})
+        for seed, each in enumerate(details)
+    ]
+
+
+def test_the_majority_baseline_names_the_commonest_tag_throughout(record):
+    tags = {
+        "en": {"NOUN": [1, 1]},
+        "de": {"NOUN": [10, 30], "VERB": [5, 10]},  # 15 of 40 right, 30 of 40 by the commonest
+        "fr": {"NOUN": [20, 20], "VERB": [10, 20]},
+    }
+    details = {"by_tag": tags, "settings": {"source": "en"}}
+    (row,) = word_order.majority_baseline(
+        with_details(record, details), "open"
+    ).frame.values.tolist()
+    assert row[:2] == ["word:ORT", 2]
+    assert [cell.text for cell in row[2:4]] == ["56.25", "62.50"]
+    assert row[4] == 1
+
+
+def test_gains_by_tag_stand_by_distance(numbers):
+    values = {
+        (f"word:{name}", f"de/{tag}"): {0: base, 1: base + 0.5}
+        for name, base in (("ORT", 60.0), ("TRS", 58.0))
+        for tag in ("NOUN", "VERB")
+    }
+    key = "word_order/figure1"
+    figure = word_order.gains_by_tag(View(key, "open", numbers(values, experiment=key)))
+    assert "word:ORT − word:TRS, NOUN: 2.00 at 0.14" in figure.alt
+
+
+def test_gates_stand_above_an_equal_share(numbers):
+    values = {("gates:MAN-MoE", f"de/{s}"): {0: w} for s, w in (("en", 0.75), ("fr", 0.25))}
+    key = "man_moe/figure4"
+    found = numbers(values, experiment=key, metric="weight", unit="fraction")
+    assert "MAN-MoE, de, en: 0.250" in man_moe.gate_weights(View(key, "open", found)).alt
+
+
+def test_sizes_of_corpora_stand_below_the_paper_s(numbers):
+    key = "man_moe/table2"
+    found = numbers({("corpus:th", "alarm/train"): {0: 99.0}}, experiment=key, metric="count",
+                    unit="count")  # fmt: skip
+    frame = man_moe.corpus_sizes(View(key, "open", found)).frame
+    assert set(frame["corpus"]) == {"the paper", "here (open)"}
+    assert [c.text for c in frame[frame["language"] == "th"]["train"]] == ["99"]
+
+
+def test_use_of_blocks_is_a_heat_map_by_pair_and_task(numbers):
+    values = {
+        ("translation:MTL (Routing)", f"en-vi/same/ner/{block}"): {0: use}
+        for block, use in ((1, 20.0), (2, 50.0), (3, 30.0))
+    }
+    key = "routing_nmt/figure2"
+    figure = routing_nmt.block_usage(View(key, "open", numbers(values, experiment=key)))
+    assert "en-vi, ner, block 2: 50" in figure.alt
+
+
+def test_a_gain_in_perplexity_is_paired_by_seed(record):
+    details = {"settings": {"pair": "en-vi"}, "data": {"translation": {"train": 5000}}}
+    records = [
+        made
+        for system, ppl in (("NMT", 20.0), ("MTL (Full)", 15.0))
+        for made in with_details(
+            record, details, details, system=f"translation:{system}",
+            experiment="routing_nmt/table1", values={"en-vi/test/PPL": ppl}, metric="PPL",
+        )
+    ]  # fmt: skip
+    figure = routing_nmt.gain_against_size(records, "open")
+    assert "vi, MTL (Full): 25.00 at 5000" in figure.alt
+
+
+def test_senses_alive_are_means_over_seeds(record):
+    runs = [{"alive": [[10, 1.0, 2.0, 3.0], [20, 1.0, 2.0, last]]} for last in (3.0, 5.0)]
+    records = with_details(record, *runs, system="alive:SaELMo")
+    figure = sense_alignment.senses_along_training(records, "open")
+    assert "to 4.00 at 20" in figure.alt
+
+
+def test_senses_and_their_neighbours_are_named_once(record):
+    near = [["bank", 0, 1.0, 0.1, 0.1], ["river", 0, 0.9, 0.2, 0.1], ["river", 1, 0.8, 0.2, 0.2],
+            ["<UNK>", 0, 0.7, 0.0, 0.0], ["shore", 0, 0.6, 0.3, 0.1]]  # fmt: skip
+    details = {"neighbours": {"bank": [{"sense": 0, "place": [0.0, 0.0], "nearest": near}]}}
+    records = with_details(record, details, system="vectors:SaELMo")
+    alt = sense_alignment.near_the_senses(records, "open").alt
+    assert "SaELMo's bank, sense 0: river, shore" in alt
+
+
+@pytest.mark.parametrize("draw", [sense_alignment.near_the_senses, routing_nmt.gain_against_size])
+def test_without_records_a_figure_says_that_there_is_nothing(draw):
+    assert repr(draw([], "open")).startswith("Figure: ")
