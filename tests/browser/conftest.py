@@ -1,5 +1,9 @@
 """The built book, served on 127.0.0.1, and Debian's Chromium to look at it with."""
 
+import hashlib
+import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,9 +15,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from xlrepro.book.build import html_dir
-from xlrepro.book.serve import served
-from xlrepro.book.vendored import Script, locate
+from xlrepro.pages.book import index_page, served
+from xlrepro.paths import build_dir
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
@@ -67,14 +70,25 @@ COUNT_BEHIND_BARS = """() => Array.from(document.querySelectorAll(".xl-scroll"))
     .filter((box) => box.scrollWidth > box.clientWidth + 1).length"""
 
 
-# axe-core 4.12.1 (MPL-2.0): the bytes of axe.min.js in the npm registry, and an end of line.
-AXE = Script(
-    package="axe-playwright-python",
-    version="0.1.8",
-    name="axe.min.js",
-    sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc",
-    purpose="axe-core, which looks for barriers on the book's pages,",
-)
+# axe-core 4.12.1 (MPL-2.0), out of a package that is fetched once; none of its code runs.
+AXE = "axe-playwright-python==0.1.8"
+AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"
+
+
+def axe() -> Path:
+    """Return axe's script, fetched into the build's folder where it is not there."""
+    script = build_dir() / "vendor" / "axe.min.js"
+    if not script.is_file():
+        script.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest"]
+        subprocess.run([*command, str(script.parent), AXE], check=True)
+        with zipfile.ZipFile(next(script.parent.glob("axe_*.whl"))) as wheel:
+            name = next(n for n in wheel.namelist() if n.endswith("/axe.min.js"))
+            script.write_bytes(wheel.read(name))
+    assert hashlib.sha256(script.read_bytes()).hexdigest() == AXE_SHA256
+    return script
+
+
 # axe's time goes by elements: of siblings that are alike in kind, inside and out, it sees the
 # first; what is drawn inside an image says nothing; the menu is the same on all pages: it is seen
 # on the first.
@@ -137,9 +151,11 @@ class Visit:
 
 @pytest.fixture(scope="session")
 def book() -> Path:
-    if not (html_dir() / "index.html").is_file():
-        pytest.fail(f"the book is not built: run `xlrepro book` first ({html_dir()} is empty)")
-    return html_dir()
+    if not (index_page().parent / "index.html").is_file():
+        pytest.fail(
+            f"the book is not built: run `xlrepro book` first ({index_page().parent} is empty)"
+        )
+    return index_page().parent
 
 
 @pytest.fixture(scope="session")
@@ -236,7 +252,7 @@ def look(page: Page, url: str, visit: Visit) -> None:
         visit.looks[PHONE["width"]] = page.evaluate(LOOK)
     visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}
     page.evaluate(CUT, url.endswith("/index.html"))
-    page.add_script_tag(path=locate(AXE))
+    page.add_script_tag(path=axe())
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now

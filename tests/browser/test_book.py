@@ -1,13 +1,10 @@
 """What a reader of the rendered book meets, page by page, in a real browser without a network."""
 
-import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-
-from xlrepro.evidence.claims import load_claims
 
 from .conftest import DESK, PHONE, Visit, page_names
 
@@ -152,13 +149,6 @@ def test_no_internal_link_or_anchor_is_dead(book: Path):
     assert dead_links(book) == {}
 
 
-def test_names_of_code_in_the_prose_lead_to_the_reference(book: Path):
-    html = (book / "word_order" / "method.html").read_text(encoding="utf-8")
-    named = html.count('<code class="xref py')
-    linked = len(re.findall(r'<a class="reference internal"[^>]*><code class="xref py', html))
-    assert (named > 0, named - linked) == (True, 0)
-
-
 def test_nobody_meets_a_serious_barrier(visits: Visits):
     """axe-core on every page, in both themes, at desk and at phone width."""
     assert {len(visit.barriers) for visit in visits.values()} == {4}
@@ -178,7 +168,7 @@ def test_no_page_is_large(book: Path):
 
 
 def test_a_claim_s_square_tells_its_sentence_to_the_keyboard_too_and_leads_to_it(page, base: str):
-    page.goto(f"{base}/index.html")
+    page.goto(f"{base}/claims.html")
     link = page.locator(".xl-claims-of li a").nth(2)
     tip = link.locator(".xl-tip")
     assert tip.bounding_box()["height"] < 2
@@ -189,23 +179,6 @@ def test_a_claim_s_square_tells_its_sentence_to_the_keyboard_too_and_leads_to_it
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/claims.html#{name}")
     page.locator(f"#{name}").wait_for(state="visible")
-
-
-def test_dashboard_has_a_square_for_every_claim_on_every_kind_of_numbers(page, base: str):
-    page.goto(f"{base}/index.html")
-    shown = page.locator(".xl-claims-of li").evaluate_all(
-        "items => items.map(i => i.querySelectorAll('.xl-square').length)"
-    )
-    assert shown == [3] * len(load_claims())
-
-
-def test_dashboard_s_squares_plot_and_counts_of_records_fit_one_screen(page, base: str):
-    page.goto(f"{base}/index.html")
-    ends = page.locator(".xl-board, .xl-scatter svg, .xl-standing").evaluate_all(
-        "parts => parts.map(p => p.getBoundingClientRect().bottom)"
-    )
-    assert len(ends) == 3
-    assert max(ends) <= DESK["height"]
 
 
 def test_menu_folds_by_paper_with_a_line_for_each_page(page, base: str):
@@ -231,10 +204,10 @@ def test_search_finds_claims_and_tables(page, base: str, words: str, page_found:
 
 
 def test_a_printed_page_has_no_menu_and_open_folds(page, base: str):
-    page.goto(f"{base}/index.html")
+    page.goto(f"{base}/word_order/claims.html")
     page.emulate_media(media="print")
     assert not page.locator(".bd-sidebar-primary").is_visible()
-    assert page.locator("details.xl-fold table tbody tr").last.is_visible()
+    assert page.locator(".xl-claims details p").last.is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
@@ -259,3 +232,26 @@ def test_theme_switch_changes_the_page(page, base: str):
     page.locator("button.theme-switch-button:visible").first.click()
     after = page.evaluate("document.documentElement.dataset.theme")
     assert {before, after} == {"light", "dark"}
+
+
+def test_five_papers_stand_on_the_first_screens(page, base: str):
+    page.goto(f"{base}/index.html")
+    sections = page.locator(".xl-glance section")
+    assert sections.count() == len(PAPERS)
+    assert sections.first.bounding_box()["y"] < DESK["height"]
+    assert page.locator(".xl-glance .xl-strip .xl-mean").count() == len(PAPERS)
+
+
+def test_every_page_says_at_its_foot_what_it_is_of_and_how_to_cite_it(book: Path):
+    for name in page_names(book):
+        html = (book / name).read_text(encoding="utf-8")
+        assert "Cite this book" in html, name
+        assert "fontawesome" not in html, name
+
+
+def test_links_that_leave_the_book_are_well_formed(book: Path):
+    for name in page_names(book):
+        for target in Links((book / name).read_text(encoding="utf-8")).targets:
+            parts = urlsplit(target)
+            assert parts.scheme in ("", "http", "https", "mailto", "data"), (name, target)
+            assert not parts.scheme.startswith("http") or "." in parts.netloc, (name, target)

@@ -1,0 +1,151 @@
+"""The book's folder, its rendering, and the server on this machine."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+import yaml
+
+from xlrepro.errors import SettingsError
+from xlrepro.pages import book
+from xlrepro.pages.sphinx import needed_scripts, without_unwanted
+
+
+class Script:
+    def __init__(self, filename: str = "", body: str = "") -> None:
+        self.filename, self.attributes = filename, {"body": body}
+
+
+def test_a_page_has_each_script_once_and_mathjax_only_with_equations():
+    math, setup = Script("_static/mathjax/tex-svg.js"), Script(body="window.MathJax = {}")
+    thebe, own = Script(body="const THEBE_JS_URL = 1"), Script("tables.js")
+    assert needed_scripts([own, own, math, setup, thebe], has_math=False) == [own]
+    assert needed_scripts([own, math, setup], has_math=True) == [own, math, setup]
+
+
+def test_font_awesome_goes_and_the_rest_stays():
+    kept = '<link rel="preload" href="_static/x.css"/>'
+    page = kept + '\n<script defer src="a/fontawesome.js?d=1"></script><p>'
+    assert without_unwanted(page) == f"{kept}<p>"
+
+
+@pytest.fixture
+def rendered(project, write_notebook):
+    """A project whose rendered book shows what there is."""
+    write_notebook("fake/one", "print(1)")
+    book.index_page().parent.mkdir(parents=True)
+    book.index_page().write_text("<html>", encoding="utf-8")
+    (book.book_dir() / "current.sha256").write_text(book.everything("smoke"), encoding="utf-8")
+    return project
+
+
+def test_a_book_that_shows_what_there_is_is_not_made_again(rendered):
+    lines = []
+    assert book.make("smoke", report=lines.append) == (book.index_page(), {})
+    assert lines == ["nothing has changed since the book was rendered"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["book/index.md", "notebooks/fake/one.ipynb", "data/catalog.yaml", "build/records/aa.json"],
+)
+def test_whatever_it_is_made_from_makes_it_out_of_date(rendered, changed):
+    before = book.everything("smoke")
+    path = rendered / changed
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("changed", encoding="utf-8")
+    assert book.everything("smoke") != before != book.everything("open")
+
+
+def test_an_unknown_profile_is_refused_before_anything_runs():
+    with pytest.raises(SettingsError, match="no profile 'fast'"):
+        book.make("fast")
+
+
+def test_a_renderer_ends_with_the_command_that_started_it(project, monkeypatch, tmp_path):
+    """SIGTERM to ``book`` ends what it started, and what that has started."""
+    began = tmp_path / "began"
+    slow = "import subprocess as s; p = s.Popen(['sleep', '617']); "
+    slow += f"open({str(began)!r}, 'w'); p.wait()"
+    code = (
+        "import pathlib\nfrom xlrepro.pages import book\n"
+        f"book.JUPYTER_BOOK = {slow!r}\nbook.book_dir().mkdir(parents=True)\n"
+        "with book.only_one(book.book_dir(), 'x', print):\n    book.render(pathlib.Path('.'))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], env=os.environ.copy())
+    deadline = time.monotonic() + 60
+    while not began.is_file() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(30) == 128 + signal.SIGTERM
+    time.sleep(0.5)
+    assert subprocess.run(
+        ["pgrep", "-f", "^sleep 617"], check=False, capture_output=True
+    ).returncode
+
+
+def test_the_menu_lists_every_page_once_and_every_paper():
+    toc = yaml.safe_load(book.table_of_contents("smoke"))
+    files: list[str] = []
+
+    def walk(entry):
+        files.extend([entry["file"]] if "file" in entry else [])
+        for each in [
+            *entry.get("parts", ()),
+            *entry.get("chapters", ()),
+            *entry.get("sections", ()),
+        ]:
+            walk(each)
+
+    walk(toc)
+    assert len(files) == len(set(files))
+    assert {"word_order/findings", "word_order/table2", "claims", "downloads"} <= set(files)
+
+
+def test_the_foot_of_a_page_names_version_commit_and_how_to_cite():
+    settings = yaml.safe_load(book.config(book.project_root() / "book" / "_config.yml"))
+    foot = settings["sphinx"]["config"]["html_theme_options"]["extra_footer"]
+    assert all(part in foot for part in ("xlrepro 0", "commit", "@misc{xlrepro"))
+
+
+def test_a_notebook_that_was_not_run_is_a_page_that_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
+    cells = json.loads(book.notebook_page("word_order/table2", "smoke"))["cells"]
+    assert "not run for this copy" in cells[-1]["source"]
+
+
+def ask(address: str, host: str) -> int:
+    connection = http.client.HTTPConnection(address.removeprefix("http://"))
+    connection.putrequest("GET", "/index.html", skip_host=True)
+    connection.putheader("Host", host)
+    connection.endheaders()
+    return connection.getresponse().status
+
+
+def test_the_book_is_served_on_this_machine_under_its_own_names(tmp_path, capfd):
+    (tmp_path / "index.html").write_text("the book", encoding="utf-8")
+    with book.served(tmp_path) as address:
+        assert address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(f"{address}/index.html") as answer:
+            assert (answer.read(), answer.headers["Cache-Control"]) == (b"the book", "no-store")
+        port = address.rpartition(":")[2]
+        assert ask(address, f"localhost:{port}") == 200
+        assert ask(address, f"evil.example:{port}") == 403
+        raw = http.client.HTTPConnection(address.removeprefix("http://"))
+        raw.connect()
+        raw.sock.send(b"\x16\x03\x01 no request\r\n\r\n")
+        raw.sock.close()
+        with pytest.raises(SettingsError, match="cannot be used"), book.served(tmp_path, int(port)):
+            pass
+    assert capfd.readouterr().err == ""
+
+
+def test_a_port_that_is_none_is_one_sentence(tmp_path):
+    with pytest.raises(SettingsError, match=r"used \([^.]*\): name"), book.served(tmp_path, 99999):
+        pass

@@ -1,0 +1,88 @@
+"""Findings: numbers are filled in, and a sentence whose direction is not so any more is refused."""
+
+import math
+
+import pytest
+
+from xlrepro.errors import SettingsError
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.pages import findings
+from xlrepro.pages.findings import Findings, Gap, filled
+
+ORT = ("table2", "word:ORT", "word:TRS", "avg")
+PAPERS = tuple(load_catalog().papers)
+
+
+@pytest.fixture(scope="module")
+def page() -> Findings:
+    return Findings("word_order")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_page_is_true_of_today_s_numbers_and_has_its_sections(paper):
+    text = findings.markdown(paper)
+    heads = [line for line in text.splitlines() if line.startswith("## ")]
+    assert heads[:2] == ["## In short", "## What the paper says"]
+    assert heads[-2:] == ["## What it would take", "## Cost"]
+    assert 1 <= len(findings.in_short(paper)) <= 3
+    assert "xl-forest" in text
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_head_compares_what_its_claim_is_about(paper):
+    head = findings.read(paper)[0]
+    for each in [head.main, *head.forest]:
+        gap = Findings(paper).gap(*each.compare, at=each.profile)
+        assert gap.n > 0, each.says
+
+
+def test_a_direction_that_is_not_so_is_refused_with_file_and_line(page):
+    text = "# Page\n\nORT is above TRS by {{ higher('table2', 'word:ORT', 'word:TRS', 'avg') }}.\n"
+    with pytest.raises(SettingsError, match=r"book/a\.md:12: .* is not 'higher' but same: .*CI"):
+        filled(text, page.names, "book/a.md", first_line=10)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{{ check(1 > 2) }}", "not true any more"),
+        ("{{ nope }}", "'nope' is undefined"),
+        ("{{ mean('table2', 'word:NOPE', 'avg') }}", "was not run"),
+        ("{{ claim('O99') }}", "unknown claim 'O99'"),
+        ("{{ reported('table2', 'word:NOPE', 'avg') }}", "nothing is reported"),
+        ("{{ higher( }}", "unexpected"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_one_line(page, text, complaint):
+    with pytest.raises(SettingsError, match=rf"a\.md:1: .*{complaint}"):
+        filled(text, page.names, "a.md")
+
+
+def test_a_gap_is_paired_and_in_the_paper_s_unit(page):
+    gap = page.gap(*ORT)
+    view = page.evidence.numbers
+    first, second = (view.get("word_order/table2", "open", s, "avg") for s in ORT[1:3])
+    assert gap.mean == pytest.approx(
+        sum(a - b for a, b in zip(first.values, second.values, strict=True)) / gap.n
+    )
+    assert (gap.printed, gap.unit) == ("+9.55", "points")
+
+
+def test_a_gap_over_several_columns_is_their_mean(page):
+    both = page.gap("table2", "word:ORT", "word:TRS", ["de", "fr"])
+    each = [page.gap("table2", "word:ORT", "word:TRS", code).mean for code in ("de", "fr")]
+    assert both.mean == pytest.approx(sum(each) / 2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n", "direction"),
+    [(0.1, 0.3, 5, "higher"), (-2, -1, 3, "lower"), (-1, 1, 3, "same"), (0, 0, 0, "missing")],
+)
+def test_the_interval_says_the_direction(low, high, n, direction):
+    assert Gap((low + high) / 2, low, high, n, "points", math.nan, 2).direction == direction
+
+
+def test_no_number_but_zero_reads_as_zero():
+    gap = Gap(0.012, -0.02, 0.05, 3, "points", math.nan, 2)
+    assert str(gap) == "+0.01 points (95 % CI −0.02 to +0.05, n = 3)"
+    assert str(Gap(1.0, math.nan, math.nan, 1, "points", math.nan, 2)) == "+1.0 points (one seed)"

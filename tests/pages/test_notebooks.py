@@ -1,0 +1,251 @@
+"""Batches of notebooks: checked before anything runs, run once, and nothing left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from xlrepro.errors import DeviceError, SettingsError
+from xlrepro.pages import notebooks
+from xlrepro.pages.notebooks import executed, fitted, plan, run_batch
+
+from .conftest import outputs
+
+DEVICE_AND_JOBS = 'profile = "smoke"\nseeds = [0]\ndevice = "auto"\njobs = None'
+SOCKETS = """
+import sys
+from ipykernel.kernelapp import IPKernelApp
+print(IPKernelApp.instance().transport, len(IPKernelApp.instance().ip) < 90, sys.executable)
+"""
+
+
+def silent(line: str) -> None:
+    del line
+
+
+def batch(**options) -> notebooks.BatchSummary:
+    return run_batch(plan(None, "smoke"), report=silent, **options)
+
+
+def test_unknown_parameter_stops_the_batch_before_anything_runs(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    with pytest.raises(SettingsError, match=r"notebooks/fake/one\.ipynb has no parameter 'sedes'"):
+        plan(None, "smoke", {"sedes": [0]})
+    assert not (project / "build").exists()
+
+
+def test_unknown_experiment_is_an_error_and_a_paper_stands_for_its_notebooks(
+    project, write_notebook
+):
+    write_notebook("fake/one", "print(1)")
+    write_notebook("fake/two", "print(1)")
+    write_notebook("other/one", "print(1)")
+    with pytest.raises(SettingsError, match="no notebook for 'fake/three'; there are: fake/one"):
+        plan(["fake/three"], "smoke")
+    assert [job.experiment for job in plan(["fake"], "smoke")] == ["fake/one", "fake/two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("device", "tpu", "must be auto, cpu, cuda"),
+        ("seeds", ["0-2"], "must be whole numbers"),
+        ("seeds", [-1], "must be whole numbers"),
+        ("seeds", [True], "must be whole numbers"),
+        ("jobs", 0, "must be a whole number from 1"),
+        ("epochs", "many", "must be like 3"),
+        ("nope", 1, "has no parameter 'nope'; it has: seeds, device"),
+    ],
+)
+def test_a_value_that_no_notebook_runs_with_is_refused_in_a_line(name, value, wanted):
+    known = {"seeds": [0], "device": "auto", "jobs": None, "epochs": 3}
+    with pytest.raises(SettingsError, match=rf"a\.ipynb.*{wanted}"):
+        fitted(value, name, known, "a.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [("seeds", "3,4", [3, 4]), ("seeds", 3, [3]), ("systems", "ORT", ["ORT"]), ("rate", 2, 2.0)],
+)
+def test_values_take_the_type_of_their_default(name, value, expected):
+    got = fitted(value, name, {"seeds": [0], "systems": [], "rate": 0.5}, "a.ipynb")
+    assert (got, type(got)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[]", b"\xff\xfe", b"{}", b"null", b'{"cells": [3]}', b"[" * 200_000, b'{"cells": [{}]}'],
+)
+def test_a_damaged_notebook_is_refused_in_one_line(project, write_notebook, content):
+    write_notebook("fake/one", "print(1)").write_bytes(content)
+    with pytest.raises(SettingsError, match=r"notebooks/fake/one\.ipynb is not a notebook"):
+        plan(None, "smoke")
+
+
+@pytest.mark.parametrize("parameters", ["seeds = [", "seeds = list(range(3))"])
+def test_parameters_that_are_no_plain_values_are_refused(project, write_notebook, parameters):
+    write_notebook("fake/one", "print(1)", parameters=parameters)
+    with pytest.raises(SettingsError, match="of plain values"):
+        plan(None, "smoke")
+
+
+def test_a_device_that_is_not_here_stops_the_batch(project, write_notebook, monkeypatch):
+    monkeypatch.setattr(notebooks, "visible_gpus", list)
+    monkeypatch.setattr("xlrepro.machine.visible_gpus", list)
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nscheduler = None")
+    with pytest.raises(DeviceError, match="no CUDA device"):
+        plan(None, "smoke", {"device": "cuda"})
+    assert plan(None, "smoke", {"device": "cuda", "scheduler": "tcp://far:8786"})
+
+
+@pytest.fixture
+def experiments(monkeypatch):
+    """Return a function that names the profiles of experiments."""
+
+    def name(**profiles):
+        known = {
+            f"fake/{key}": SimpleNamespace(
+                profiles=given, trained_in=(), trials=lambda *_, key=key: [
+                    SimpleNamespace(key="shared"), SimpleNamespace(key=key)
+                ],
+            )
+            for key, given in profiles.items()
+        }  # fmt: skip
+        monkeypatch.setattr(notebooks, "all_experiments", lambda: known)
+        notebooks.papers_read.cache_clear()
+
+    return name
+
+
+def test_experiments_without_the_profile_are_left_out_and_named(
+    project, write_notebook, experiments, caplog
+):
+    for key in ("fake/one", "fake/two"):
+        write_notebook(key, "print(1)")
+    experiments(one=("smoke", "paper"), two=("smoke",))
+    assert [job.experiment for job in plan(None, "paper")] == ["fake/one"]
+    assert caplog.messages[0].endswith("no profile 'paper': fake/two")
+    with pytest.raises(SettingsError, match=r"nothing to run, .* no profile 'paper': fake/two"):
+        plan(["fake/two"], "paper")
+
+
+def test_trials_of_all_notebooks_are_run_together_before_them(
+    project, write_notebook, experiments, monkeypatch
+):
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
+    write_notebook("fake/two", "print(1)", parameters=DEVICE_AND_JOBS)
+    experiments(one=("smoke",), two=("smoke",))
+    calls, lines = [], []
+
+    def run_trials(trials, **options):
+        calls.append(([trial.key for trial in trials], options))
+        return SimpleNamespace(line="3 run")
+
+    monkeypatch.setattr(notebooks, "run_trials", run_trials)
+    run_batch(plan(None, "smoke", {"device": "cpu"}), report=lines.append)
+    options = {"device": "cpu", "scheduler": None, "jobs": None}
+    assert calls == [(["shared", "one", "two"], options)]
+    assert "trials: 3 run" in lines
+    run_batch(plan(None, "smoke", {"device": "cpu"}), report=silent)
+    assert len(calls) == 1  # nothing is out of date
+
+
+def test_a_notebook_runs_in_this_interpreter_whatever_the_user_s_kernels(
+    project, write_notebook, monkeypatch, tmp_path
+):
+    """Also below a folder for temporary files that is too long for sockets, in one with braces."""
+    broken = tmp_path / "share" / "kernels" / "python3" / "kernel.json"
+    broken.parent.mkdir(parents=True)
+    spec = {"argv": ["/no/such/python"], "display_name": "x", "language": "python"}
+    broken.write_text(json.dumps(spec), encoding="utf-8")
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "share"))
+    long = tmp_path / ("long" * 20)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "{x}"))
+    write_notebook("fake/one", SOCKETS)
+    summary = batch()
+    assert summary.done == ["fake/one"], summary.failed["fake/one"].read_text()
+    assert outputs(executed("fake/one", "smoke")) == f"ipc True {sys.executable}\n"
+    left = {path.name for path in executed("fake/one", "smoke").parent.iterdir()}
+    assert left == {"one.ipynb", "one.sha256"}
+    assert not list(long.iterdir())
+
+
+def test_a_second_batch_runs_only_what_changed(project, write_notebook):
+    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS)
+    write_notebook("other/two", "print(2)", parameters=DEVICE_AND_JOBS)
+    assert batch().done == ["fake/one", "other/two"] or batch().reused
+    write_notebook("other/two", "print(3)", parameters=DEVICE_AND_JOBS)
+    summary = run_batch(plan(None, "smoke", {"jobs": 3}), report=silent)
+    assert (summary.done, summary.reused) == (["other/two"], ["fake/one"])
+    record = project / "build" / "records" / "aa.json"  # a new one of the other paper
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps({"experiment": "fake/three"}), encoding="utf-8")
+    assert batch().done == ["fake/one"]
+
+
+def test_a_failing_notebook_is_named_and_stops_no_other(project, write_notebook):
+    write_notebook("fake/bad", "print('before')")
+    batch()
+    write_notebook("fake/bad", "print('half')", "1 / 0")
+    write_notebook("fake/good", "print(1)")
+    summary = batch(workers=1)
+    assert (summary.done, list(summary.failed)) == (["fake/good"], ["fake/bad"])
+    assert "ZeroDivisionError" in summary.failed["fake/bad"].read_text(encoding="utf-8")
+    assert outputs(executed("fake/bad", "smoke", failed=True)).startswith("half")
+    assert outputs(executed("fake/bad", "smoke")) == "before\n"  # of the earlier run
+    write_notebook("fake/bad", "print(2)")
+    assert batch().done == ["fake/bad"]
+    assert not executed("fake/bad", "smoke", failed=True).exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(project, write_notebook):
+    write_notebook("fake/one", "print(1)")
+    (project / "build").mkdir()
+    (project / "build" / "notebooks").write_text("in the way", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"build/notebooks cannot be written \(.*\): set"):
+        batch()
+
+
+def wait_for(condition, seconds: float = 90.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.2)
+
+
+def running(text: str) -> bool:
+    """Tell whether a process has ``text`` in its command line."""
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if text in entry.read_text(encoding="utf-8", errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_batch_that_is_ended_leaves_no_kernel_and_no_folder_of_sockets(
+    project, write_notebook, tmp_path, number
+):
+    write_notebook("fake/slow", "open('began', 'w').close()", "import time", "time.sleep(600)")
+    folder = tmp_path / "t"
+    folder.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "xlrepro", "batch"],
+        env={**os.environ, "TMPDIR": str(folder)},
+        stderr=subprocess.DEVNULL,
+    )
+    wait_for((project / "began").is_file)
+    child.send_signal(number)
+    assert child.wait(30) == 128 + number
+    wait_for(lambda: not running(str(folder)))
+    assert not list(folder.glob("xlrepro-*"))

@@ -1,1 +1,0 @@
-"""The landing page: what came back, at a glance."""

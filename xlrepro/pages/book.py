@@ -1,0 +1,360 @@
+"""The book: its source folder assembled, rendered by Jupyter Book, and served on this machine.
+
+Source: ``book/`` (prose), executed notebooks, and pages made from the evidence, all written to
+``build/book/src``; only what has changed is written, so that Sphinx reads again only that.
+"""
+
+import hashlib
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import metadata, version
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.experiments import all_experiments, check_deviations
+from xlrepro.pages import findings, notebooks, overview
+from xlrepro.pages.notebooks import executed, files_digest, library_files, only_one
+from xlrepro.paths import build_dir, project_root
+
+# The package cannot be run with -m, its script need not be on the path, and it has no option for
+# the number of processes.
+JUPYTER_BOOK = """
+import functools, os, sys
+from jupyter_book import sphinx
+from jupyter_book.cli.main import main
+sphinx.build_sphinx = functools.partial(sphinx.build_sphinx, jobs=min(4, os.cpu_count() or 1))
+sys.exit(main())
+"""
+ADDRESS = "127.0.0.1"  # nobody else's browser reaches it
+FAILED = """:::{{admonition}} The last run failed
+:class: danger
+The notebook of this experiment stopped with an error. `xlrepro batch {key}` runs it again and
+names the log.
+:::"""
+NOT_RUN = """:::{{admonition}} Not run on this machine
+The notebook of this experiment was not run for this copy of the book. `xlrepro book` runs it.
+:::"""
+
+Files = dict[str, str | Path]  # path below the source folder to its text, or to what is copied
+Report = Callable[[str], None]
+
+
+class BookError(XlreproError):
+    """The book cannot be rendered."""
+
+
+def book_dir() -> Path:
+    """Return the folder of the book's source and of what is made of it."""
+    return build_dir() / "book"
+
+
+def index_page() -> Path:
+    """Return the page to open."""
+    return book_dir() / "_build" / "html" / "index.html"
+
+
+# -- Assembling ------------------------------------------------------------------------------
+
+
+def assemble(profile: str = "smoke") -> Path:
+    """Write the book's source folder and return it.
+
+    Args:
+        profile: whose executed notebooks are shown.
+
+    Raises:
+        DataError: if a deviation names a row or a column that its experiment lacks.
+        SettingsError: if a page of prose is not true of today's numbers.
+    """
+    check_deviations()
+    folder = book_dir() / "src"
+    files = {**prose(), **papers(profile), "_toc.yml": table_of_contents(profile)}
+    files |= {f"_static/downloads/{n}": text for n, text in overview.download_files().items()}
+    for path in [p for p in folder.rglob("*") if p.is_file()]:
+        if path.relative_to(folder).as_posix() not in files:
+            path.unlink()
+    for name, content in files.items():
+        path = folder / name
+        new = content.read_bytes() if isinstance(content, Path) else content.encode("utf-8")
+        if not (path.is_file() and path.read_bytes() == new):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(new)
+    return folder
+
+
+def prose() -> Files:
+    """Return the files of ``book/`` with the numbers and tables of their pages filled in."""
+    files: Files = {}
+    names = {
+        name: getattr(overview, name)
+        for name in ("answer", "glance", "in_short", "mosaic", "experiments", "deviations",
+                     "errata", "benchmarks", "downloads", "registry", "registry_details")
+    } | {"changelog": changelog}  # fmt: skip
+    root = project_root() / "book"
+    for path in sorted(p for p in root.rglob("*") if p.is_file() and "/." not in p.as_posix()):
+        name = path.relative_to(root).as_posix()
+        if path.name == "_config.yml":
+            files[name] = config(path)
+        elif path.suffix != ".md":
+            files[name] = path
+        elif path.name != "findings.md":
+            text = path.read_text(encoding="utf-8")
+            files[name] = findings.filled(text, names, f"book/{name}") if "{{" in text else path
+    return files
+
+
+def config(path: Path) -> str:
+    """Return Jupyter Book's settings, with the foot of each page: version, commit, date."""
+    settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    about = metadata("xlrepro").get_all("Project-URL") or []
+    urls = dict(url.split(", ", 1) for url in about)
+    said = subprocess.run(["git", "log", "-1", "--format=%H %cs"], cwd=project_root(), text=True,
+                          capture_output=True, check=False).stdout.split()  # fmt: skip
+    commit, date = said if len(said) == 2 else ("", datetime.now(UTC).date().isoformat())
+    options = settings["sphinx"]["config"]["html_theme_options"]
+    options["extra_footer"] = str(overview.rendered(
+        "footer", version=version("xlrepro"), commit=commit, date=date,
+        repository=urls.get("Repository", ""),
+    ))  # fmt: skip
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+
+
+def changelog() -> str:
+    """Return CHANGELOG.md without its own title."""
+    return (project_root() / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n")[2].strip()
+
+
+def papers(profile: str) -> Files:
+    """Return each paper's pages: findings, claims, and its notebooks as executed."""
+    files: Files = {}
+    for key, paper in load_catalog().papers.items():
+        files[f"{key}/findings.md"] = findings.markdown(key)
+        files[f"{key}/claims.md"] = (
+            f"# Claims: {paper.short}\n\n*{paper.title}*\n\n```{{index}} "
+            f"{', '.join(c.id for c in overview.load_evidence().claims[key])}\n```\n\n"
+            f"{overview.claims_summary(key)}\n\n{overview.claims(key)}\n"
+        )
+    for key in notebooks.find_notebooks():
+        files[f"{key}.ipynb"] = notebook_page(key, profile)
+    return files
+
+
+def notebook_page(key: str, profile: str) -> str:
+    """Return an executed notebook as the book shows it: the question and its answer first.
+
+    Code folds to a line each; what runs the page stands before *Provenance*. One that was not run
+    is a notebook all the same, so that links between notebooks hold.
+    """
+    path, failed = executed(key, profile), executed(key, profile, failed=True)
+    source = path if path.is_file() else project_root() / "notebooks" / f"{key}.ipynb"
+    notebook = json.loads(source.read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    if not path.is_file():
+        cells[:] = [
+            cells[0],
+            _markdown("notice", (FAILED if failed.is_file() else NOT_RUN).format(key=key)),
+        ]
+    elif failed.is_file():
+        cells.insert(1, _markdown("notice", FAILED.format(key=key)))
+    experiment = all_experiments().get(key)
+    if experiment is not None:
+        for cell in [cell for cell in cells if cell["cell_type"] == "code"]:
+            cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "hide-input"]
+        heads = [_heading(cell) for cell in cells]
+        if "Answer" in heads and "Provenance" in heads:
+            first, last = heads.index("Answer"), heads.index("Provenance")
+            cells[:] = [cells[0], *cells[first:last], *cells[1:first], *cells[last:]]
+        at = "open" if "open" in experiment.profiles else experiment.profiles[0]
+        links = [(h.lower().replace(" ", "-"), h) for h in map(_heading, cells) if h]
+        command = f"xlrepro run {key} --profile {at}"
+        index = f"```{{index}} {load_catalog().experiment(key).label}, {key}\n```"
+        top = overview.rendered("top", key=key, command=command, heads=links)
+        cells.insert(1, _markdown("top", f"{top}\n\n{index}"))
+    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _heading(cell: dict[str, Any]) -> str:
+    source = "".join(cell["source"])
+    return source[3:].split("\n")[0] if source.startswith("## ") else ""
+
+
+def _markdown(name: str, text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+def table_of_contents(profile: str) -> str:
+    """Return ``_toc.yml``: a menu that folds by paper."""
+    catalog, found = load_catalog(), notebooks.find_notebooks()
+
+    def page(name: str, title: str = "") -> dict[str, Any]:
+        return {"file": name, "title": title} if title else {"file": name}
+
+    chapters = []
+    for key, paper in catalog.papers.items():
+        pages = [page(f"{key}/method", "Method")]
+        pages += [
+            page(k) for k in found if k.startswith(f"{key}/") and k not in catalog.experiments
+        ]
+        pages += [page(k, e.short) for k, e in catalog.of_paper(key).items() if k in found]
+        pages += [page(f"{key}/claims", "Claims")]
+        chapters.append({**page(f"{key}/findings", paper.menu), "sections": pages})
+    parts = [
+        ("Start", ["guide/reading", "guide/reproducing", "guide/data", "guide/artificial"]),
+        ("Papers", chapters),
+        ("Across the papers", ["claims", "experiments", "deviations", "errata", "benchmarks"]),
+        ("Reference", ["downloads", "bibliography", "changelog"]),
+    ]
+    listed = [
+        {"caption": name, "chapters": [page(e) if isinstance(e, str) else e for e in entries]}
+        for name, entries in parts
+    ]
+    return yaml.safe_dump({"format": "jb-book", "root": "index", "parts": listed}, sort_keys=False)
+
+
+# -- Rendering -------------------------------------------------------------------------------
+
+
+def everything(profile: str) -> str:
+    """Return a digest of all that a book of ``profile``'s notebooks is made from."""
+    root, build = project_root(), build_dir()
+    made = [*(build / "records").glob("*.json"), *(build / "notebooks" / profile).rglob("*.ipynb")]
+    shown = [p for name in ("book", "notebooks", "data") for p in (root / name).rglob("*")]
+    tracked = [*library_files(), root / "CHANGELOG.md", *shown]
+    parts = (
+        profile,
+        files_digest([p for p in tracked if p.is_file()], root),
+        files_digest(made, build),
+    )
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def make(
+    profile: str = "smoke", jobs: int = 2, run: bool = True, report: Report = print
+) -> tuple[Path, dict[str, Path]]:
+    """Run what has changed and render the book.
+
+    Args:
+        profile: whose notebooks the book shows.
+        jobs: notebooks at a time.
+        run: whether notebooks that are not up to date are run first.
+        report: called with lines for the user.
+
+    Returns:
+        The page to open, and the experiments whose notebook failed with their logs.
+
+    Raises:
+        SettingsError: for an unknown profile.
+        BookError: if Jupyter Book fails or warns.
+    """
+    notebooks.check_profile(profile)
+    stamp = book_dir() / "current.sha256"
+    page = index_page()
+    if run and page.is_file() and stamp.is_file() and stamp.read_text() == everything(profile):
+        report("nothing has changed since the book was rendered")
+        return page, {}
+    failed: dict[str, Path] = {}
+    if run:
+        jobs_planned = notebooks.plan(None, profile)
+        failed = notebooks.run_batch(jobs_planned, workers=jobs, report=report).failed
+    report("rendering the book")
+    with only_one(book_dir(), "renders the book", report):
+        digest = everything(profile)
+        stamp.unlink(missing_ok=True)
+        render(assemble(profile))
+        if run and not failed:
+            stamp.write_text(digest, encoding="utf-8")
+    return page, failed
+
+
+def render(source: Path) -> None:
+    """Render ``source``, warnings as errors, without a network.
+
+    Raises:
+        BookError: if Jupyter Book fails or warns; its messages are in the log.
+    """
+    log = book_dir() / "build.log"
+    command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(source)]
+    command += ["--path-output", str(book_dir()), "-W", "--keep-going", "--quiet"]
+    quiet = {"MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    with log.open("w", encoding="utf-8") as handle:
+        # A session of its own: it ends with all that it has started
+        child = subprocess.Popen(command, stdout=handle, stderr=subprocess.STDOUT,
+                                 env={**os.environ, **quiet}, start_new_session=True)  # fmt: skip
+        try:
+            status = child.wait()
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGTERM)
+            raise
+    if status or not index_page().is_file():
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        told = [each for each in lines if any(w in each for w in ("WARNING", "ERROR", "Error"))]
+        first = (told or lines or ["no message"])[0].strip()[:300]
+        raise BookError(f"the book was not rendered: {first} (all of it: {log})")
+    html = index_page().parent
+    pages = {p.relative_to(source).with_suffix(".html") for p in source.rglob("*.[mi]*")}
+    kept = {Path("search.html"), Path("genindex.html")}
+    for path in html.rglob("*.html"):  # Sphinx leaves pages whose source is gone
+        name = path.relative_to(html)
+        if name not in pages | kept and not name.as_posix().startswith("_"):
+            path.unlink()
+
+
+# -- Serving ---------------------------------------------------------------------------------
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves files to this machine's own names, and says nothing of requests."""
+
+    def send_head(self) -> Any:
+        host = self.headers.get("Host", "").rsplit(":", 1)[0]
+        if host not in (ADDRESS, "localhost"):  # another site's name that leads here
+            return self.send_error(403, "not served under this name")
+        return super().send_head()
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        return
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        return  # a request that is none, or a browser that has gone
+
+
+@contextmanager
+def served(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve ``folder`` on this machine alone, and give its address; port 0: any that is free.
+
+    Raises:
+        SettingsError: if the port is taken.
+    """
+    import threading
+
+    try:
+        server = _Server((ADDRESS, port), partial(_Handler, directory=str(folder)))
+    except (OSError, OverflowError) as error:
+        why = str(error).rstrip(".")
+        raise SettingsError(f"port {port} cannot be used ({why}): name another, --port") from None
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{ADDRESS}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
