@@ -243,9 +243,9 @@ def choosing_states(
     for i in asked:
         sentence = sentences[i]
         hidden = [[MASK if j == at else w for j, w in enumerate(sentence)] for at in places[i]]
-        tops = {k: states[0, places[i][k]] for k, states in model.states(hidden)}
+        top_of = {k: states[0, places[i][k]] for k, states in model.states(hidden)}
         # shape: (places, dim)
-        found = model.model.transform(torch.stack([tops[k] for k in range(len(tops))]))
+        found = model.model.transform(torch.stack([top_of[k] for k in range(len(top_of))]))
         yield i, found[None]
 
 

@@ -203,7 +203,7 @@ class LanguageModelSettings(Checked):
     joint: bool = False
     dictionary: bool = False
     network: BiLMSizes | BertTinySizes = Field(discriminator="family")
-    senses: SenseSettings = SenseSettings()
+    senses: SenseSettings = SenseSettings()  # type: ignore[call-arg]
     training: TrainingSettings
     text: TextSettings
     precision: Precision = "single"

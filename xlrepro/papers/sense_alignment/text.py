@@ -76,7 +76,8 @@ def training_sentences(
     language: str, settings: TextSettings, alone: bool, count: int
 ) -> list[list[str]]:
     """Return the first sentences that a language model learns from, at most ``count``."""
-    found, words = [], 0
+    found: list[list[str]] = []
+    words = 0
     limit = word_limit(language, settings, alone)
     for sentence in islice(sentences(language, settings, alone), settings.held_out, None):
         if words >= limit or len(found) == count:

@@ -157,8 +157,8 @@ class Run:
 
     def _loss(self, number: int) -> Tensor:
         if isinstance(self.model, WholeWordBert):
-            batch = (part.to(self.device) for part in self.batches.masked(number))
-            return self.model.loss(*batch, number, self.settings.seed)
+            ids, hidden, gold = (part.to(self.device) for part in self.batches.masked(number))
+            return self.model.loss(ids, hidden, gold, number, self.settings.seed)
         words = self.batches.window(number).to(self.device)
         window = words, self._targets[words], self._carried
         loss, carried = self.model.loss(*window, number, self.settings.seed)
@@ -293,7 +293,7 @@ class LanguageModel:
             alone.
         """
         order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
-        find = self._bert_states
+        find: Callable[[Sentences], list[Tensor]] = self._bert_states
         if isinstance(self.encoder, BiLM):
             find = self._bilm_states(sentences)
         start = 0

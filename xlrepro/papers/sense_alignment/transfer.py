@@ -179,11 +179,13 @@ def _classified(
 ) -> TrialResult:
     """Train a classifier per domain on English; fill its accuracies on the target language."""
     settings = trial.typed(TransferSettings)
-    cells, fits, widths, items = [], [], Widths(), {}
+    cells, fits, widths = [], [], Widths()
+    items: dict[str, Sequence[bool]] = {}
     for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
         read = partial(_examples, task, names, settings, domain, context)
         train_set = read(SOURCE, "train")
         spread = train_set.spread
+        assert spread is not None
         model, done = classification.train(
             train_set,
             read(SOURCE, "dev", spread),

@@ -237,7 +237,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     classifier = NearestCentroid(annotated, data.inventory(settings.corpus, pairs))
     cells: list[Cell] = []
     intervals: dict[str, dict[str, list[float]]] = {system: {} for system in trial.systems}
-    items: dict[str, list[bool]] = {}
+    items: dict[str, Sequence[bool]] = {}
     for number, name in enumerate(trial.columns):
         sentences, total = data.sense_test(settings, pairs, name)
         words = read(sentences)
