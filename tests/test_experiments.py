@@ -31,7 +31,7 @@ experiments:
         set: {encoder: {kind: transformer}}
         default: false
         profiles: [smoke]
-        parts: {SF: {epochs: 1}}
+        parts: {SF: {set: {epochs: 1}}}
   figure2:
     profiles: {smoke: {}, open: {}}
     rows:

@@ -336,7 +336,7 @@ class Experiment:
         systems = tuple(sharing)
         at = self.entry["profiles"][profile] or {}
         plain = {k: v for k, v in at.items() if k != "parts"}
-        for part, (set_by, said_by_row) in self._parts(profile, row, chosen).items():
+        for part, (set_by, of_row) in self._parts(profile, row, chosen).items():
             kind = _task(self.paper, (set_by.get("task") if set_by else None) or task)
             settings = merged(
                 self.entry.get("defaults"),
@@ -345,7 +345,8 @@ class Experiment:
                 set_by.get("at", {}).get(profile),
                 row.get("set"),
                 row.get("at", {}).get(profile),
-                said_by_row,
+                of_row.get("set"),
+                of_row.get("at", {}).get(profile),
             )
             where = f"{self.key} {profile} {name}" + (f" {part}" if part else "")
             if overrides:
@@ -374,13 +375,13 @@ class Experiment:
         parts = {name: self._of_each(name, entry or {}) for name, entry in known.items()}
         of_row = row.get("parts")
         if of_row is None:
-            result = {name: (entry, None) for name, entry in parts.items()}
+            result = {name: (entry, {}) for name, entry in parts.items()}
         elif isinstance(of_row, Mapping):
-            result = {name: (parts.get(name, {}), says) for name, says in of_row.items()}
+            result = {name: (parts.get(name, {}), says or {}) for name, says in of_row.items()}
         else:
-            result = {name: (parts[name], None) for name in of_row if name in parts}
+            result = {name: (parts[name], {}) for name in of_row if name in parts}
         if not parts and of_row is None:
-            return {"": ({}, None)}
+            return {"": ({}, {})}
         if chosen is None:
             return result
         wanted = chosen if isinstance(chosen, list) else [chosen]
