@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from xlrepro import experiments
-from xlrepro.cli import arguments, build_app, commands
+from xlrepro import cli, experiments
+from xlrepro.cli import build_app
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, CatalogEntry
 from xlrepro.store import RecordStore
@@ -41,7 +41,7 @@ def call(home):
     ],
 )
 def test_seeds_are_read(text, seeds):
-    assert arguments.parse_seeds(text) == seeds
+    assert cli.parse_seeds(text) == seeds
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_seeds_are_read(text, seeds):
 )
 def test_bad_seeds_are_an_error_that_shows_them(text):
     with pytest.raises(SettingsError, match="--seeds"):
-        arguments.parse_seeds(text)
+        cli.parse_seeds(text)
 
 
 def test_overrides_are_yaml():
     given = ["epochs=3", "rate=1e-3", "name=a=b", "sizes=[1, 2]", "kernel=null"]
-    assert arguments.parse_overrides(given) == {
+    assert cli.parse_overrides(given) == {
         "epochs": 3,
         "rate": 1e-3,
         "name": "a=b",
@@ -66,7 +66,7 @@ def test_overrides_are_yaml():
 
 def test_an_override_is_refused_by_the_name_of_its_option():
     with pytest.raises(SettingsError, match=r"-p 'seeds' is not of the form NAME=VALUE"):
-        arguments.parse_overrides(["seeds"], "-p")
+        cli.parse_overrides(["seeds"], "-p")
 
 
 ODD_VALUES = ["[1", "2001-99-99", "!!int x", "!!bool x", "9" * 5000, "\0", "&a [*a]", "[" * 9999]
@@ -77,7 +77,7 @@ ODD_VALUES = ["[1", "2001-99-99", "!!int x", "!!bool x", "9" * 5000, "\0", "&a [
 )
 def test_bad_overrides_are_an_error(pairs):
     with pytest.raises(SettingsError, match="--set") as raised:
-        arguments.parse_overrides(pairs)
+        cli.parse_overrides(pairs)
     assert len(str(raised.value)) < 200
 
 
@@ -175,7 +175,7 @@ def test_numbers_that_moved_are_counted_and_the_farthest_is_shown(record_of):
     before = record_of(0)
     cells = tuple(replace(c, value=c.value + i) for i, c in enumerate(before.cells))
     now = before.model_copy(update={"cells": cells, "device": "another"})
-    said = commands._moved(before, now)
+    said = cli._moved(before, now)
     assert said.startswith("1 of 2 numbers moved, most of all word:ORT / de: ")
     assert said.endswith(f"(another machine, {before.device} before)")
 
@@ -183,8 +183,8 @@ def test_numbers_that_moved_are_counted_and_the_farthest_is_shown(record_of):
 def test_cells_that_came_or_went_are_no_move(record_of):
     before = record_of(0)
     now = before.model_copy(update={"cells": before.cells[:1]})
-    assert commands._moved(before, before) == "the same 2 numbers as before"
-    assert commands._moved(before, now) == "the same 1 numbers as before, 1 came or went"
+    assert cli._moved(before, before) == "the same 2 numbers as before"
+    assert cli._moved(before, now) == "the same 1 numbers as before, 1 came or went"
 
 
 def test_publish_takes_the_profiles_own_settings_and_names_the_rest(call, home, scheduler):
@@ -223,10 +223,10 @@ def test_publish_withdraws_what_no_preset_asks_for_any_more(call, home, schedule
 
 def test_a_text_setting_keeps_its_words_and_a_switch_knows_them_too(call):
     given = ("--set", "names=[de, no, off]", "--set", "switch=off", "--dry-run")
-    assert arguments.parse_overrides(["names=[de, no, off]"]) == {"names": ["de", "no", "off"]}
+    assert cli.parse_overrides(["names=[de, no, off]"]) == {"names": ["de", "no", "off"]}
     assert call("run", "toy/table", *given).exit_code == 0
     (trial, *_) = experiments.experiment("toy/table").trials(
-        "smoke", overrides=arguments.parse_overrides(["names=[de, no]", "switch=on"])
+        "smoke", overrides=cli.parse_overrides(["names=[de, no]", "switch=on"])
     )
     assert trial.settings == {"names": ["de", "no"], "switch": True}
 
@@ -263,6 +263,6 @@ def test_git_that_cannot_say_is_said_before_training(call, scheduler, monkeypatc
 def test_names_of_rows_may_hold_commas():
     chosen = ("main:ELMo+Proj (Schuster et al., 2019)", "main:Bi-SaELMo+Proj")
     table3 = experiments.experiment("sense_alignment/table3")
-    names = arguments.parse_names(", ".join(chosen))
+    names = cli.parse_names(", ".join(chosen))
     assert set(table3.select(names, "open")) == set(chosen)
-    assert set(table3.select(arguments.parse_names(",".join(chosen)), "open")) == set(chosen)
+    assert set(table3.select(cli.parse_names(",".join(chosen)), "open")) == set(chosen)
