@@ -107,7 +107,7 @@ def named_as_ours(loop):
     found |= _experts("predictor.experts", loop.experts)
     found |= _linear("predictor.gate.linear", loop.gate)
     found |= _convolution("discriminator.pool.maps", loop.critic)
-    for place, layer in zip((0, 3, 6), (m for m in loop.critic_top if isinstance(m, nn.Linear))):
+    for place, layer in zip((0, 3, 5), (m for m in loop.critic_top if isinstance(m, nn.Linear))):
         found |= _linear(f"discriminator.classify.{place}", layer)
     if loop.attention is not None:
         found["predictor.pool.vector"] = loop.attention

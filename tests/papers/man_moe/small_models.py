@@ -36,7 +36,7 @@ def make_settings(model=None, **changes):
         "learning_rate": 0.01,
         "epochs": 2,
         "train_sentences": 12,
-        "test_sentences": 8,
+        "test_sentences": 24,
     }
     return TransferSettings(**{**values, **changes})
 

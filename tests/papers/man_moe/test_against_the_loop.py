@@ -28,7 +28,7 @@ def test_two_steps_leave_every_weight_where_the_plain_loop_does(
 ):
     changes = {"mixture": mixture, "detach_gate": detach}
     if windows == "batch":
-        changes |= {"character_windows": "batch", "discriminator_windows": "batch"}
+        changes |= {"windows": "batch"}
     settings = make_settings(changes, task=task)
     pooled = task == "reviews"
     seen = with_a_class_each(texts) if pooled else texts

@@ -7,7 +7,6 @@ import pytest
 from tests.papers.man_moe.small_models import make_settings
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
-from xlrepro.evidence.deviations import load_deviations
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.data import POLARITY
@@ -50,13 +49,13 @@ def last_words(read):
 
     def words(monkeypatch, corpus, invented, third):
         data._tweets.cache_clear()
-        data._artificial_data.cache_clear()
+        data._artificial_reviews.cache_clear()
         invented(monkeypatch, third)
         try:
             found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
         finally:
             data._tweets.cache_clear()
-            data._artificial_data.cache_clear()
+            data._artificial_reviews.cache_clear()
         return [getattr(text, "tokens", text)[-1] for text in found]
 
     return words
@@ -96,23 +95,19 @@ def test_a_review_of_an_unknown_class_is_refused(monkeypatch):
         last_words(data.text)(monkeypatch, "sentiment-umsab", invented_reviews, "3")
 
 
-def test_unlabelled_requests_are_chosen_by_their_domain_which_MM30_admits(monkeypatch):
+def test_unlabelled_requests_are_chosen_by_their_domain(monkeypatch):
     def words(intent):
         found = [
             Sentence(("wake", "me"), slots=("O", "O"), intent="alarm/set"),
             Sentence(("tell", "me"), slots=("O", "O"), intent=intent),
         ]
-        monkeypatch.setattr(data, "_utterances", lambda settings, language, split: found)
+        corpus = SimpleNamespace(sentences=lambda language, split, limit: found)
+        monkeypatch.setattr(data.named, "corpus", lambda name, task: corpus)
         settings = make_settings(task="SF", corpus="fb-multilingual-nlu")
         return [tokens[0] for tokens in data.text(settings, "es", "alarm")]
 
     assert words("alarm/tell") == ["wake", "tell"]
     assert words("weather/tell") == ["wake"]
-
-
-def test_MM30_says_what_an_annotation_decides():
-    (found,) = [d for d in load_deviations("man_moe/table2") if d.id == "MM30"]
-    assert "domain it is annotated with" in found.here
 
 
 def test_text_without_labels_is_that_of_the_labelled_texts():

@@ -34,7 +34,7 @@ def table_of(words, **changes):
 
 
 def test_a_word_has_a_row_per_language_and_spellings_are_shared():
-    table = table_of([("en", "ab"), ("es", "ab"), ("en", "cd")], lowercase_characters="none")
+    table = table_of([("en", "ab"), ("es", "ab"), ("en", "cd")])
     assert len(set(table.rows.values())) == 3
     same = [table.spellings[table.rows[code, "ab"]] for code in ("en", "es")]
     assert same[0] == same[1] != table.spellings[table.rows["en", "cd"]]

@@ -77,7 +77,7 @@ def test_without_positions_far_words_may_change_places(texts, extractor, sees_or
 
 @pytest.mark.parametrize("extractor", ["TRS", "ORT"])
 def test_groups_of_similar_length_give_what_one_padded_batch_gives(extractor):
-    extractor = make_model(make_settings({"extractor": extractor})).shared
+    extractor = make_model(make_settings({"extractor": extractor})).eval().shared
     packing = Packing(torch.tensor([2, 9, 1, 8, 3, 9]))
     x = torch.randn(32, 11)
     padded = extractor.encoder(packing.padded(x), packing.mask)[packing.mask]
@@ -86,7 +86,7 @@ def test_groups_of_similar_length_give_what_one_padded_batch_gives(extractor):
 
 @pytest.mark.parametrize("extractor", EXTRACTORS)
 def test_a_text_is_predicted_the_same_alone_and_among_other_languages(batch, texts, extractor):
-    model = make_model(make_settings({"extractor": extractor}))
+    model = make_model(make_settings({"extractor": extractor})).eval()
     among = model.predict(represent(model, batch, texts), batch.packing).log_probabilities
     alone = collate([(texts.labelled[1], [3])])
     found = model.predict(represent(model, alone, texts), alone.packing).log_probabilities

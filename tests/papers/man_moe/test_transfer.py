@@ -272,7 +272,7 @@ def test_a_gate_is_right_where_a_token_s_own_expert_has_most_weight(monkeypatch)
 
 
 def test_padded_windows_are_evaluated_in_batches_of_training_size_in_their_order():
-    settings = make_settings({"character_windows": "batch"})
+    settings = make_settings({"windows": "batch"})
     (of,) = transfer.transfers(settings)
     examples = [Example(("a",) * n, ("O",) * n) for n in (1, 5, 2, 1)]
     ids = transfer.CharacterIds("a")

@@ -1,34 +1,43 @@
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from xlrepro.data import loading
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported
-from xlrepro.experiments import experiment
-from xlrepro.papers.word_order import data, tagging
-from xlrepro.papers.word_order.experiments.rows import word_settings
-from xlrepro.papers.word_order.experiments.spans import (
-    ABLATION,
-    ABLATION_IN_TABLE1,
-    SPAN_EXPERIMENTS,
-    WIDTH,
-)
-from xlrepro.papers.word_order.settings import TaggingSettings, validated
+from xlrepro.experiments import experiment, own_records
+from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order import run as tagging
+from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import split_of, tag_set
 from xlrepro.trials import Cell, Record, TrialContext
 
+SCORES = {"k=0": 3.0, "k=1": 2.0, "k=2": 1.0}
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
+
+
+SPANS = [
+    experiment(f"word_order/{name}")
+    for name in ("table1", "table5", "table6", "figure2", "figure3")
+]
+
+
+def slot_settings(profile="smoke", **changes):
+    """Return the settings of Table 1's ORT in slots."""
+    (trial,) = experiment("word_order/table1").trials(
+        profile, ["word:ORT"], [0], {"parts": ["SF"], "test_shuffles": [], **changes}
+    )
+    return trial.typed(TaggingSettings)
 
 
 def cells(key, system, seed=0, **overrides):
     trials = experiment(key).trials("smoke", [system], [seed], {**SMALL, **overrides})
     found = {}
     for trial in trials:
-        result = tagging.run(trial, TrialContext())
+        result = tagging.tagging(trial, TrialContext())
         assert {c.column for c in result.cells} == set(trial.columns)
         found |= {c.column: c.value for c in result.cells}
     return found
@@ -53,27 +62,20 @@ def test_rows_and_columns_have_the_names_that_the_paper_prints(name):
 SCORES = {"avg": 50.0, "k=0": 3.0, "k=1": 2.0, "k=2": 1.0, "en": 3.0, "es": 40.0, "th": 60.0}
 
 
-def addresses(shown, trial):
-    """Return the (system, column) pairs that a trial fills in an experiment."""
-    if trial.experiment == shown.key:
-        return [(s, c) for s in trial.systems for c in trial.columns]
-    record = Record.model_construct(
-        experiment=trial.experiment,
-        systems=trial.systems,
-        cells=tuple(Cell(s, c, 1.0, "F1") for s in trial.systems for c in trial.columns),
-        details={"scores": SCORES},
-    )
-    return [(cell.system, cell.column) for cell in shown.view(record).cells]
-
-
-@pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
-@pytest.mark.parametrize("profile", ["smoke", "open"])
+@pytest.mark.parametrize("shown", SPANS, ids=lambda e: e.key)
+@pytest.mark.parametrize("profile", ["smoke", "open", "paper"])
 def test_trials_fill_every_column_of_every_row_once(shown, profile):
     trials = shown.trials(profile, seeds=[0])
-    filled = Counter(address for t in trials for address in addresses(shown, t))
+    filled = Counter((c.system, c.column) for t in trials for c in shown.view(finished(t)).cells)
     rows = [s.identifier for s in shown.systems if s.default]
     assert filled == Counter((row, c) for row in rows for c in shown.columns)
-    assert {t.experiment for t in trials} <= set(shown.trained_in)
+
+
+def finished(trial):
+    """Return a record of a trial whose every cell is 1."""
+    cells = tuple(Cell(s, c, 1.0, "slot F1") for s in trial.systems for c in trial.columns)
+    details = {"scores": SCORES}
+    return Record.model_construct(**trial.fields, key=trial.key, cells=cells, details=details)
 
 
 def test_rows_on_an_encoder_s_vectors_fill_slots_alone_and_train_as_the_paper_s_rows_do():
@@ -92,24 +94,44 @@ def test_rows_on_an_encoder_s_vectors_fill_slots_alone_and_train_as_the_paper_s_
     assert ours == theirs
 
 
-def test_rows_that_other_experiments_take_from_table_1_have_the_settings_of_their_own():
-    for name, row in ABLATION_IN_TABLE1.items():
-        ((_, positions, width, k, head),) = (r for r in ABLATION if f"ablation:{r[0]}" == name)
-        (trial,) = experiment("word_order/table6").trials("open", [name], [0])
-        found = validated(trial.settings, "", TaggingSettings)
-        assert trial.systems == (row,)
-        assert (found.encoder.positions, found.encoder.kernel_size) == (positions, width)
-        assert (found.head, found.shuffle, found.shuffle_k) == (head, k is not None, None)
-        assert width == WIDTH
+def test_rows_that_table_6_takes_from_table_1_have_the_settings_of_their_own():
+    borrowed = {
+        "TRS + CRF (PE Sinusoid, FF Conv1d, k -)": ("sinusoidal", False),
+        "TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k inf)": ("sinusoidal", True),
+        "ORT + CRF (PE -, FF Conv1d, k -)": ("none", False),
+    }
+    (own, *_) = experiment("word_order/table6").trials("open", ["ablation:*"], [0])
+    for name, (positions, shuffle) in borrowed.items():
+        (trial,) = experiment("word_order/table6").trials("open", [f"ablation:{name}"], [0])
+        found = trial.typed(TaggingSettings)
+        assert trial.experiment == "word_order/table1"
+        assert (found.encoder.positions, found.encoder.kernel_size) == (positions, 3)
+        assert (found.head, found.shuffle, found.shuffle_k) == ("crf", shuffle, None)
+        # trained as long as the rows beside it, not as Table 1's own
+        assert found.epochs == own.typed(TaggingSettings).epochs == 4
+        assert found.schedule == "linear"
+
+
+def test_rates_at_open_are_the_best_on_english_dev():
+    """Of the grid's records, those of seed 100."""
+    records = own_records("word_order/learning_rates", "open")
+    scores = {(c.system, c.column): c.value for r in records for c in r.cells}
+    for system in sorted({system for system, _ in scores}):
+        tried = {column: v for (s, column), v in scores.items() if s == system}
+        assert len(tried) == 5
+        (trial, *_) = experiment("word_order/table2").trials("open", [system], [0])
+        assert f"{trial.settings['learning_rate']:.1e}" == max(tried, key=tried.__getitem__)
 
 
 def test_table_5_reads_its_cells_from_the_disturbed_tests_of_table_1():
     shown = experiment("word_order/table5")
-    record = Record.model_construct(
-        experiment="word_order/table1", systems=("word:ORT",), details={"scores": SCORES}
-    )
-    seen = {(c.system, c.column): c.value for c in shown.view(record).cells}
-    assert seen == {("noisy:ORT", "k=0"): 3.0, ("noisy:ORT", "k=1"): 2.0, ("noisy:ORT", "k=2"): 1.0}
+    (trial,) = shown.trials("smoke", ["noisy:ORT"], [0])
+    found = shown.view(finished(trial)).cells
+    assert {(c.system, c.column, c.value) for c in found} == {
+        ("noisy:ORT", "k=0", 3.0),
+        ("noisy:ORT", "k=1", 2.0),
+        ("noisy:ORT", "k=2", 1.0),
+    }
 
 
 def source_of(settings):
@@ -126,7 +148,7 @@ def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
 
     monkeypatch.setattr(Source, "sentences", spy)
     split_of.cache_clear()
-    settings = word_settings("smoke", "SF", "ORT", SMALL)
+    settings = slot_settings(**SMALL)
     tagging.trained(settings, source_of(settings), 0, TrialContext())
     assert {language for language, _ in read} == {"en"}
     assert {split for _, split in read} == {"train", "dev"}
@@ -134,7 +156,7 @@ def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
 
 def test_few_shot_adds_the_share_that_was_asked_for():
     shot = {"few_shot_language": "es", "few_shot_share": 0.1, "train_sentences": 400}
-    settings = word_settings("smoke", "SF", "ORT", {**shot, "targets": ("es",)})
+    settings = slot_settings(**shot, targets=["es"])
     plain = settings.model_copy(update={"few_shot_language": None})
     source = source_of(settings)
     assert len(data.few_shot(settings, source)) == 40
@@ -149,22 +171,31 @@ SENTENCES = [
 ]
 
 
+def disturbed(sentences, k, seed):
+    """Return (tokens, slots) of a test set with its order disturbed by ``k``."""
+    draw = np.random.default_rng([seed, k])
+    orders = [data.shuffle_order(s.slots, k, draw) for s in sentences]
+    return [
+        (tuple(s.tokens[i] for i in order), tuple(s.slots[i] for i in order))
+        for s, order in zip(sentences, orders, strict=True)
+    ]
+
+
 def test_no_disturbance_at_k_0():
-    moved = data.disturbed(SENTENCES, 0, "SF", seed=0)
-    assert [(s.tokens, s.slots) for s in moved] == [(s.tokens, s.slots) for s in SENTENCES]
+    assert disturbed(SENTENCES, 0, 0) == [(s.tokens, s.slots) for s in SENTENCES]
 
 
 def test_disturbance_keeps_tags_with_tokens_and_spans_whole():
     for seed in range(30):
-        moved = data.disturbed(SENTENCES, 2, "SF", seed)[0]
-        assert set(zip(moved.tokens, moved.slots, strict=True)) == set(
+        tokens, slots = disturbed(SENTENCES, 2, seed)[0]
+        assert set(zip(tokens, slots, strict=True)) == set(
             zip(SENTENCES[0].tokens, SENTENCES[0].slots, strict=True)
         )
-        assert moved.tokens.index("c") == moved.tokens.index("b") + 1
+        assert tokens.index("c") == tokens.index("b") + 1
 
 
 def test_tags_are_those_of_english_training_whatever_the_targets_have():
-    settings = word_settings("smoke", "SF", "ORT", SMALL)
+    settings = slot_settings(**SMALL)
     source = source_of(settings)
     kinds = {t[2:] for s in source.sentences("en", "train") for t in s.slots if t != "O"}
     assert {name[2:] for name in tag_set(source).names if name != "O"} == kinds
@@ -172,25 +203,20 @@ def test_tags_are_those_of_english_training_whatever_the_targets_have():
 
 def test_table_5_at_k_is_scored_on_the_sentences_disturbed_by_k(monkeypatch):
     """At k = 2 scored with k = 1 would be seen."""
-    settings = word_settings("smoke", "SF", "ORT", {**SMALL, "test_shuffles": (0, 1, 2)})
+    settings = slot_settings(**SMALL, test_shuffles=[0, 1, 2])
     source, seen = source_of(settings), []
     tagger, _ = tagging.trained(settings, source, 0, TrialContext())
     monkeypatch.setattr(tagging, "score", lambda task, gold, *_: seen.append(gold) or 0.0)
     tagging.evaluated(tagger, settings, source, 7, "cpu")
     test = source.sentences("en", "test")
-    wanted = [[s.slots for s in data.disturbed(test, k, "SF", 7)] for k in (0, 1, 2)]
+    wanted = [[slots for _, slots in disturbed(test, k, 7)] for k in (0, 1, 2)]
     assert seen[-3:] == wanted
     assert wanted[1] != wanted[2]
 
 
-def test_figure_3_refuses_a_kernel_size_from_outside():
-    with pytest.raises(SettingsError, match="kernel_size"):
-        experiment("word_order/figure3").trials("smoke", ["ORT"], [0], {"kernel_size": 3})
-
-
 @pytest.fixture
 def re_split():
-    source = source_of(word_settings("open", "SF", "ORT"))
+    source = source_of(slot_settings("open"))
     return {s: source.sentences("en", s) for s in ("train", "dev", "test")}
 
 

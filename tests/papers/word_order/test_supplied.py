@@ -1,25 +1,21 @@
 """The `paper` profile of the span tasks: corpora and vectors that the user supplies."""
 
-from collections import Counter
-
 import pytest
 
 from tests.papers.word_order.made_up_supplies import supply
-from xlrepro.cli import main
 from xlrepro.encoders.pretrained import load
-from xlrepro.errors import DataError, SettingsError
-from xlrepro.experiments import experiment
-from xlrepro.papers.word_order import tagging
-from xlrepro.papers.word_order.experiments import EXPERIMENTS
-from xlrepro.papers.word_order.experiments.rows import word_settings
-from xlrepro.papers.word_order.experiments.spans import SPAN_EXPERIMENTS
+from xlrepro.engine import check_supplied
+from xlrepro.errors import DataError
+from xlrepro.experiments import all_experiments, experiment
+from xlrepro.papers.word_order import run as tagging
 from xlrepro.papers.word_order.mbert import tagging as mbert_tagging
+from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source, word_vectors
 from xlrepro.tasks.tagging import split_of, tag_set
-from xlrepro.trials import Cell, Record, TrialContext
+from xlrepro.trials.trial import TrialContext
 
-TINY = {"dim": 8, "heads": 2, "ff_dim": 8, "hidden_dim": 4, "layers": 1, "epochs": 1}
-SCORES = dict.fromkeys(("avg", "k=0", "k=1", "k=2", "en", "es", "th"), 1.0)
+SIZES = {"dim": 8, "heads": 2, "ff_dim": 8, "hidden_dim": 4, "layers": 1}
+TINY = {**{f"encoder.{name}": size for name, size in SIZES.items()}, "epochs": 1}
 
 
 @pytest.fixture
@@ -55,8 +51,12 @@ def paper_trial(key, system, task=None, **overrides):
     return next(t for t in found if task in (None, t.settings["task"]))
 
 
-def paper_source(task, *changes):
-    return Source.of(word_settings("paper", task, "ORT", *changes), task)
+def paper_settings(task, **changes):
+    return paper_trial("table1", "word:ORT", task, **changes).typed(TaggingSettings)
+
+
+def paper_source(task, **changes):
+    return Source.of(paper_settings(task, **changes), task)
 
 
 # What the files hold
@@ -64,7 +64,7 @@ def paper_source(task, *changes):
 
 def test_limits_cut_training_and_test_sentences_apart(supplied):
     limits = {"train_sentences": 1, "test_sentences": 2}
-    source = paper_source("NER", limits)
+    source = paper_source("NER", **limits)
     counts = {s: len(source.sentences("en", s)) for s in ("train", "test")}
     assert counts == {"train": 1, "test": 2}
 
@@ -83,64 +83,26 @@ def test_tags_are_those_of_english_training_each_with_its_continuation(supplied)
 
 
 @pytest.mark.parametrize(
-    "shown", [e for e in EXPERIMENTS if "paper" in e.profiles], ids=lambda e: e.key
+    "key", [k for k, e in all_experiments().items() if k[:4] == "word" and "paper" in e.profiles]
 )
-def test_without_the_data_every_experiment_says_in_one_line_what_to_supply(nothing, shown):
+def test_without_the_data_every_experiment_says_in_one_line_what_to_supply(nothing, key):
     with pytest.raises(DataError, match="XLREPRO_SUPPLIED") as caught:
-        shown.trials("paper")
+        check_supplied(experiment(key).trials("paper", seeds=[0]))
     assert str(nothing) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_the_command_exits_with_2_and_that_line(nothing, monkeypatch, capsys):
-    call = ["xlrepro", "run", "word_order/table1", "--profile", "paper", "--dry-run"]
-    monkeypatch.setattr("sys.argv", call)
-    with pytest.raises(SystemExit) as left:
-        main()
-    shown = capsys.readouterr()
-    assert left.value.code == 2
-    assert shown.err.count("\n") == 1
-    assert "CoNLL-2003" in shown.err
-    assert shown.out == ""
-
-
-@pytest.mark.parametrize("system", ["word:ORT", "mbert:ORT", "finetune:Fine-tune M-BERT"])
-def test_the_line_names_just_the_files_that_a_trial_reads(supplied, system):
+def test_the_line_names_just_the_files_that_a_trial_reads(supplied):
     for file in ("en/dev", "de/test", "de/train"):
         (supplied / "conll-ner" / file).unlink()
-    with pytest.raises(DataError, match=r"^no conll-ner/en/dev, conll-ner/de/test below .*testa"):
-        paper_trial("table1", system)
-
-
-def test_missing_word_vectors_are_named_before_anything_runs(supplied):
+    with pytest.raises(DataError, match=r"^2 .*: conll-ner/en/dev, conll-ner/de/test;"):
+        check_supplied([paper_trial("table1", "word:ORT")])
     (supplied / "fasttext-aligned" / "wiki.nl.align.vec").unlink()
-    with pytest.raises(DataError, match=r"no fasttext-aligned/wiki\.nl\.align\.vec below"):
-        paper_trial("table1", "word:ORT")
-    paper_trial("table1", "mbert:ORT")  # reads no word vectors
+    with pytest.raises(DataError, match=r", fasttext-aligned/wiki\.nl\.align\.vec;"):
+        check_supplied([paper_trial("table1", "word:ORT")])
 
 
 # Trials
-
-
-def addresses(shown, trial):
-    if trial.experiment == shown.key:
-        return [(s, c) for s in trial.systems for c in trial.columns]
-    record = Record.model_construct(
-        experiment=trial.experiment,
-        systems=trial.systems,
-        cells=tuple(Cell(s, c, 1.0, "F1") for s in trial.systems for c in trial.columns),
-        details={"scores": SCORES},
-    )
-    return [(cell.system, cell.column) for cell in shown.view(record).cells]
-
-
-@pytest.mark.parametrize("shown", SPAN_EXPERIMENTS, ids=lambda e: e.key)
-def test_paper_trials_fill_every_column_of_every_row_once(supplied, shown):
-    trials = shown.trials("paper", seeds=[0])
-    filled = Counter(address for t in trials for address in addresses(shown, t))
-    rows = [s.identifier for s in shown.systems if s.default]
-    assert filled == Counter((row, c) for row in rows for c in shown.columns)
-    assert {t.task for t in trials} <= {"word_order/spans", "word_order/mbert"}
 
 
 def test_figure_3_has_every_width_from_1_to_10_at_paper(supplied):
@@ -161,16 +123,16 @@ def test_figure_3_has_every_width_from_1_to_10_at_paper(supplied):
 )
 def test_a_made_up_corpus_trains_for_an_epoch(supplied, key, system, task):
     trial = paper_trial(key, system, task, **TINY)
-    result = tagging.run(trial, TrialContext())
+    result = tagging.tagging(trial, TrialContext())
     assert {c.column for c in result.cells} == set(trial.columns)
     assert len(result.details["train_loss"]) == 1
-    assert tagging.run(trial, TrialContext()).cells == result.cells
+    assert tagging.tagging(trial, TrialContext()).cells == result.cells
 
 
 def test_enough_epochs_learn_the_made_up_names(supplied):
     long = {**TINY, "epochs": 60, "patience": 60, "learning_rate": 0.02, "warmup_steps": 1}
-    trial = paper_trial("table1", "word:ORT", "NER", **long, dropout=0.0)
-    result = tagging.run(trial, TrialContext())
+    trial = paper_trial("table1", "word:ORT", "NER", **long, **{"encoder.dropout": 0.0})
+    result = tagging.tagging(trial, TrialContext())
     values = {c.column: c.value for c in result.cells}
     assert values["NER/en"] == 100
     assert values["NER/avg"] == pytest.approx(
@@ -183,7 +145,7 @@ def test_enough_epochs_learn_the_made_up_names(supplied):
 )
 @pytest.mark.parametrize("task", ["NER", "SF"])
 def test_rows_with_mbert_train_on_a_made_up_corpus(supplied, tiny, row, task):
-    trial = paper_trial("table1", row, task, **{**TINY, "hidden_dim": 250})
+    trial = paper_trial("table1", row, task, **{**TINY, "encoder.hidden_dim": 250})
     assert trial.settings["checkpoint"] == "supplied:bert-base-multilingual-cased"
     result = mbert_tagging.run(trial, TrialContext())
     assert {c.column for c in result.cells} == set(trial.columns)
@@ -198,25 +160,6 @@ def test_no_target_sentence_is_read_before_training_is_over(supplied, monkeypatc
         "sentences",
         lambda s, code, split: read.append((code, split)) or original(s, code, split),
     )
-    settings = word_settings("paper", "NER", "ORT", TINY)
+    settings = paper_settings("NER", **TINY)
     tagging.trained(settings, Source.of(settings, "NER"), 0, TrialContext())
     assert set(read) == {("en", "train"), ("en", "dev")}
-
-
-# The checkpoint
-
-
-@pytest.mark.parametrize("key", ["table1", "table2", "figure1"])
-def test_a_checkpoint_goes_to_the_rows_with_mbert_alone(key):
-    trials = experiment(f"word_order/{key}").trials(
-        "smoke", None, [0], {"checkpoint": "all-minilm-l6-v2"}
-    )
-    named = {s: t.settings.get("checkpoint") for t in trials for s in t.systems}
-    assert {v for s, v in named.items() if s.startswith("word")} == {None}
-    assert {v for s, v in named.items() if not s.startswith("word")} == {"all-minilm-l6-v2"}
-
-
-@pytest.mark.parametrize("key", ["table1", "table2"])
-def test_a_checkpoint_is_refused_where_no_row_has_one(key):
-    with pytest.raises(SettingsError, match="checkpoint"):
-        experiment(f"word_order/{key}").trials("smoke", ["word:*"], [0], {"checkpoint": "x"})

@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
-from xlrepro.papers.man_moe.settings import validated
-from xlrepro.papers.word_order.experiments.table4 import BASE, BASE_ROW, EXTRACTORS
-from xlrepro.trials import Cell, Record
+from xlrepro.papers.man_moe.settings import TransferSettings
+from xlrepro.trials.record import Record
+from xlrepro.trials.trial import Cell
 
-FIRST, *OTHERS = EXTRACTORS
+BASE, BASE_ROW = experiment("man_moe/table4"), "without:MAN-MOE+CharCNN"
+FIRST = "ner:Chen et al. (2019)"
+OTHERS = [f"{FIRST} using TRS", f"{FIRST} using ORT"]
 
 
 def trials(systems=None, **overrides):
@@ -24,30 +25,23 @@ def test_the_first_row_is_a_trial_of_man_moe():
     assert own.key == theirs.key
 
 
-def test_the_other_rows_change_the_shared_extractor_alone():
-    first, *others = trials()
-    base = validated(first.settings, "").model_dump()
+@pytest.mark.parametrize("profile", ["smoke", "open", "paper"])
+def test_the_other_rows_change_the_shared_extractor_alone(profile):
+    at_open = {"learning_rate": 0.001}  # Transformers have a rate of their own there
+    first, *others = experiment("word_order/table4").trials(profile, seeds=[3], overrides=at_open)
+    base = first.typed(TransferSettings).model_dump()
     assert base["model"].pop("extractor") == "BiLSTM"
     for trial, name in zip(others, ("TRS", "ORT"), strict=True):
         assert trial.experiment == "word_order/table4"
-        changed = validated(trial.settings, "").model_dump()
+        changed = trial.typed(TransferSettings).model_dump()
         assert changed["model"].pop("extractor") == name
         assert changed == base
-        assert (trial.task, trial.data, trial.columns) == (
-            first.task,
-            first.data,
-            first.columns,
-        )
-
-
-def test_the_default_extractor_moves_no_key():
-    (first,) = trials([FIRST])
-    assert "extractor" not in first.settings["model"]
+        assert (trial.task, trial.columns) == (first.task, first.columns)
 
 
 def test_a_record_of_man_moe_fills_the_first_row():
     record = Record.model_construct(
-        experiment="man_moe/table4", key="k", cells=(Cell(BASE_ROW, "de", 50.0, "F1"),)
+        **trials([FIRST])[0].fields, key="k", cells=(Cell(BASE_ROW, "de", 50.0, "F1"),)
     )
     seen = experiment("word_order/table4").view(record)
     assert seen.cells == (Cell(FIRST, "de", 50.0, "F1"),)
@@ -57,11 +51,6 @@ def test_rows_and_columns_are_the_printed_ones():
     key, reported = "word_order/table4", load_reported()
     assert {s.identifier for s in experiment(key).systems} == set(reported.systems(key))
     assert set(experiment(key).columns) == set(reported.columns(key))
-
-
-def test_the_extractor_is_the_rows_business():
-    with pytest.raises(SettingsError, match="extractor"):
-        trials(extractor="TRS")
 
 
 @pytest.mark.parametrize("row", OTHERS)
@@ -74,7 +63,7 @@ def test_user_settings_reach_every_row(row):
 def test_transformers_learn_at_their_own_rate_at_open_unless_the_user_says(row):
     def rate(**changes):
         (trial,) = experiment("word_order/table4").trials("open", [row], (0,), changes)
-        return validated(trial.settings, "").learning_rate
+        return trial.typed(TransferSettings).learning_rate
 
     assert rate() == 0.001
     assert rate(learning_rate=0.5) == 0.5

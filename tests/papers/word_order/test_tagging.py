@@ -3,11 +3,10 @@ from collections import Counter
 import pytest
 import torch
 
-from xlrepro.errors import DataError, SettingsError
 from xlrepro.experiments import experiment
-from xlrepro.papers.word_order import data, tagging
-from xlrepro.papers.word_order.experiments.rows import word_settings
-from xlrepro.papers.word_order.settings import ENCODERS
+from xlrepro.papers.word_order import data
+from xlrepro.papers.word_order import run as tagging
+from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, score, split_of
 from xlrepro.training.batches import predicted_tags
@@ -24,7 +23,7 @@ def small_trial(row="word:ORT", seed=0, **overrides):
 
 
 def cells(trial):
-    result = tagging.run(trial, TrialContext())
+    result = tagging.tagging(trial, TrialContext())
     return {(c.system, c.column): c.value for c in result.cells}
 
 
@@ -67,7 +66,7 @@ def read(monkeypatch):
 
 
 def settings_of(row, **overrides):
-    return word_settings("smoke", "POS", row, {**SMALL, **overrides})
+    return small_trial(f"word:{row}", **overrides).typed(TaggingSettings)
 
 
 def trained(settings, seed=0):
@@ -115,7 +114,7 @@ def test_the_tagger_has_the_score_of_its_best_epoch():
 
 
 def test_by_tag_counts_add_up_to_the_accuracy():
-    result = tagging.run(small_trial(), TrialContext())
+    result = tagging.tagging(small_trial(), TrialContext())
     by_tag = result.details["by_tag"]["de"]
     right, total = (sum(n) for n in zip(*by_tag.values(), strict=True))
     (cell,) = [c for c in result.cells if c.column == "de"]
@@ -125,7 +124,7 @@ def test_by_tag_counts_add_up_to_the_accuracy():
 def shuffled(epoch, seed=0, **overrides):
     settings = settings_of("TRS w/ shuffled data", **overrides)
     split = split_of(Source.of(settings, "POS"), "en", "train").encoded
-    return split, data.shuffled_copy(split, UPOS, settings, epoch, seed)
+    return split, data.shuffled_copy(split, UPOS, settings.shuffle_k, epoch, seed)
 
 
 def test_shuffling_moves_tags_with_their_tokens():
@@ -151,26 +150,19 @@ def test_copies_differ_between_seeds():
 
 
 def test_only_the_shuffled_rows_shuffle():
-    for row in ENCODERS:
-        assert not word_settings("smoke", "POS", row).shuffle
-    assert word_settings("smoke", "POS", "TRS w/ shuffled data").shuffle
+    assert not any(settings_of(row).shuffle for row in ("BiLSTM", "TRS", "RPT", "ORT"))
+    assert settings_of("TRS w/ shuffled data").shuffle
 
 
-def test_an_unknown_override_is_one_clear_line():
-    with pytest.raises(SettingsError, match="kernel_sizes"):
-        small_trial(kernel_sizes=3)
+@pytest.mark.parametrize("row", ["word:ORT", "word:BiLSTM"])
+def test_words_are_dropped_in_training(monkeypatch, row):
+    losses = []
+    for share in (0.0, 0.3, 0.9):
+        monkeypatch.setattr(tagging, "WORD_DROPOUT", share)
+        settings = settings_of(row.partition(":")[2], epochs=1)
+        losses.append(trained(settings)[1].losses[0])
+    assert len(set(losses)) == 3
 
 
 def test_an_encoder_size_can_be_overridden():
-    assert small_trial(kernel_size=5).settings["encoder"]["kernel_size"] == 5
-
-
-def test_a_setting_at_its_default_leaves_the_key_alone():
-    assert small_trial(max_distance=10).key == small_trial().key
-    assert small_trial(max_distance=11).key != small_trial().key
-
-
-def test_missing_release_names_the_folder_and_the_way_out(monkeypatch, tmp_path):
-    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
-    with pytest.raises(DataError, match=r"ud-treebanks-v2\.2.*XLREPRO_SUPPLIED"):
-        experiment("word_order/table2").trials("paper", ["word:ORT"], [0])
+    assert small_trial(**{"encoder.kernel_size": 5}).settings["encoder"]["kernel_size"] == 5
