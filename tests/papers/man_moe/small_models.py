@@ -36,7 +36,7 @@ def make_settings(model=None, **changes):
         "learning_rate": 0.01,
         "epochs": 2,
         "train_sentences": 12,
-        "test_sentences": 24,
+        "test_sentences": 32,
     }
     return TransferSettings(**{**values, **changes})
 

@@ -84,6 +84,7 @@ def test_two_evaluations_are_equal_and_two_training_passes_are_not(row):
 
 def test_noise_has_its_standard_deviation_in_training_only():
     model = small_model()
+    model.dropout.p = 0.0
     seen = []
     model.encoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     x, mask = torch.zeros(50, 20, DIM), torch.ones(50, 20, dtype=torch.bool)
