@@ -111,10 +111,10 @@ def test_selection_on_target_dev_does_see_its_labels(garble_target, task, domain
     garble_target()
     after = trained(settings).fit.dev_scores
     # Every label is another one and no prediction is: what was right is wrong.
-    assert all(new <= 100 - old for new, old in zip(after, before, strict=True))
+    assert all(new <= 100 - old + 1e-9 for new, old in zip(after, before, strict=True))
     assert after != before
     if task == "reviews":
-        assert after == [100 - old for old in before]
+        assert after == pytest.approx([100 - old for old in before])
 
 
 @TASKS

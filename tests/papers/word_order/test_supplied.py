@@ -12,7 +12,7 @@ from xlrepro.papers.word_order.mbert import tagging as mbert_tagging
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source, word_vectors
 from xlrepro.tasks.tagging import split_of, tag_set
-from xlrepro.trials.trial import TrialContext
+from xlrepro.trials import TrialContext
 
 SIZES = {"dim": 8, "heads": 2, "ff_dim": 8, "hidden_dim": 4, "layers": 1}
 TINY = {**{f"encoder.{name}": size for name, size in SIZES.items()}, "epochs": 1}

@@ -7,8 +7,7 @@ import pytest
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe.settings import TransferSettings
-from xlrepro.trials.record import Record
-from xlrepro.trials.trial import Cell
+from xlrepro.trials import Cell, Record
 
 BASE, BASE_ROW = experiment("man_moe/table4"), "without:MAN-MOE+CharCNN"
 FIRST = "ner:Chen et al. (2019)"
