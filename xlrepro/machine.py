@@ -19,19 +19,15 @@ GIT_SECONDS = 120
 PACKAGE = Path(__file__).parent
 # Files and folders of it that cannot move a number
 SHOWN = [
-    "book",
-    "cli",
     "evidence",
     "pages",
-    "trials",
-    "figures",
+    "cells.py",
     "cli.py",
     "engine.py",
     "errors.py",
     "experiments.py",
     "figures.py",
     "machine.py",
-    "notebook.py",
     "paths.py",
     "store.py",
     "trials.py",

@@ -4,7 +4,7 @@ import pytest
 
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment
-from xlrepro.papers.man_moe.run import gate_cells
+from xlrepro.papers.man_moe.cells import gate_cells
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.trials import Cell, Record
 

@@ -6,7 +6,6 @@ A trial trains one model per target language and domain and tests it on the targ
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import Any
 
 import torch
@@ -29,7 +28,7 @@ from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
 from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
-from xlrepro.trials import Cell, Record, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
 
@@ -396,24 +395,6 @@ def sweep(trial: Trial, context: TrialContext) -> TrialResult:
     result = transfer(replace(trial, columns=(f"{target}/avg",)), context)
     result.cells = [replace(result.cells[0], column=of_value)]
     return result
-
-
-def gate_cells(record: Record) -> list[Cell]:
-    """Return the cells of Figure 4 that a record of Table 4 or 5 fills.
-
-    Per target and source language the average weight of the source's private expert on the
-    target's dev text, a fraction: over a text's tokens, over texts, and over domains (§4.4).
-    """
-    by_column: dict[str, list[float]] = {}
-    for column, report in record.details["experiments"].items():
-        target = column.split("/")[0]
-        for source, weight in report["gates"].items():
-            by_column.setdefault(f"{target}/{source}", []).append(weight)
-    (system,) = record.systems
-    return [
-        Cell(system, column, fmean(weights), "gate weight", "fraction")
-        for column, weights in by_column.items()
-    ]
 
 
 def statistics(trial: Trial, context: TrialContext) -> TrialResult:

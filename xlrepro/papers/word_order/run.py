@@ -19,7 +19,6 @@ from xlrepro.papers.word_order.data import disturbed_test, shuffled_copy, traini
 from xlrepro.papers.word_order.model import SequenceTagger
 from xlrepro.papers.word_order.settings import (
     SOURCE,
-    TAGS,
     WORD_DROPOUT,
     DistanceSettings,
     TaggingSettings,
@@ -30,7 +29,7 @@ from xlrepro.tasks.tagging import metric, score, split_of, tag_counts, tag_set, 
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
-from xlrepro.trials import Cell, Record, Trial, TrialContext, TrialResult
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
 from xlrepro.vectors.mappings.csls import precision_at_1
 
@@ -166,31 +165,6 @@ def learning(settings: Any, model: nn.Module, curve: Fit, dev_scores: str) -> di
 
 
 # ---- cells that other tables take from these trials
-
-
-def by_tag(record: Record) -> dict[str, float]:
-    """Return Figure 1's cells of a record of Table 2: accuracy by gold tag, percent.
-
-    A column is a language and a tag, ``"de/VERB"``; ``"avg/VERB"`` is the mean over the targets.
-    A tag that a test set lacks has no cell.
-    """
-    shares = {
-        (language, tag): 100 * tags[tag][0] / tags[tag][1]
-        for language, tags in record.details["by_tag"].items()
-        for tag in TAGS
-        if tag in tags
-    }
-    for tag in TAGS:
-        targets = [v for (language, t), v in shares.items() if t == tag and language != SOURCE]
-        if targets:
-            shares["avg", tag] = sum(targets) / len(targets)
-    return {f"{language}/{tag}": value for (language, tag), value in shares.items()}
-
-
-def disturbed_tests(record: Record) -> dict[str, float]:
-    """Return Table 5's cells of a record of Table 1: slot F1 on English tests disturbed by k."""
-    scores = record.details["scores"]
-    return {name: value for name, value in scores.items() if name.startswith("k=")}
 
 
 # ---- word-order distances
