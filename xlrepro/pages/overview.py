@@ -182,7 +182,7 @@ def answer() -> str:
     counts = {status: sum(evidence.tally(p, "open")[status] for p in evidence.claims)
               for status in STATUSES}  # fmt: skip
     total = sum(evidence.tally(p, "open")["all"] for p in evidence.claims)
-    said = enumerated([f"{counts[s]} {s}" for s in STATUSES if counts[s]])
+    said = enumerated([f"{s} {counts[s]}" for s in STATUSES if counts[s]])
     cells = numbers()
     return (
         f"Of the {total} checkable sentences of five papers, judged on open data: {said}. Of "
