@@ -387,6 +387,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         },
         training_tokens=curve.tokens,
         training_seconds=curve.seconds,
+        stopped=curve.stopped,
     )
 
 

@@ -143,6 +143,7 @@ def result(
         signatures={name: signature},
         training_tokens=curve.tokens,
         training_seconds=curve.seconds,
+        stopped=curve.stopped,
     )
 
 
