@@ -362,3 +362,21 @@ def test_temporary_files_of_a_killed_publish_are_removed(store, record_of):
     left.write_text("half")
     store.publish()
     assert not left.exists()
+
+
+def test_an_older_record_replaces_nothing(store, record_of):
+    store.put(later(record_of()))
+    store.publish()
+    store.put(record_of())
+    (file,) = store.publish()
+    assert (file.replaced, store.records()[0].started) == (0, LATER)
+
+
+def test_a_record_of_a_later_version_takes_the_place_of_an_outdated_one(store, record_of):
+    store.put(later(record_of()))
+    store.publish()
+    store.put(record_of(version=2))
+    (file,) = store.publish()
+    assert (file.replaced, file.total) == (1, 1)
+    assert [r.version for r in store.records()] == [2]
+    assert store.get(record_of().trial).version == 2
