@@ -15,7 +15,8 @@ from xlrepro.pages.page import open_page
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
-PATHS = sorted(FOLDER.glob("*/*.ipynb"))
+WALKTHROUGHS = sorted(FOLDER.glob("*/walkthrough.ipynb"))
+PATHS = sorted({*FOLDER.glob("*/*.ipynb")} - {*WALKTHROUGHS})
 SECTIONS = [
     "Run",
     "Answer",
@@ -89,7 +90,7 @@ def test_each_section_has_its_calls(path):
     assert code["Method in brief"] == ""
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
 def test_it_opens_with_one_title_then_the_parameters(path):
     first, second = cells(path)[:2]
     assert re.match(r"# \S", source(first))
@@ -154,20 +155,31 @@ def test_code_cells_hold_at_most_five_lines(path):
     assert max(lines) <= MOST_LINES
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
 def test_no_timing_and_no_trace_of_the_run_is_committed(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     keys = set(notebook["metadata"]).union(*(cell["metadata"] for cell in notebook["cells"]))
     assert keys & {"papermill", "execution", "ExecuteTime", "widgets"} == set()
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
 def test_smoke_outputs_are_committed_and_none_is_an_error(path):
     outputs = [output for cell in cells(path, "code") for output in cell["outputs"]]
     assert outputs, "`make notebooks` writes the outputs; commit them"
     assert [output for output in outputs if output["output_type"] == "error"] == []
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
 def test_it_is_smaller_than_seven_hundred_kilobytes(path):
     assert path.stat().st_size < MOST_BYTES
+
+
+@pytest.mark.parametrize("path", WALKTHROUGHS, ids=name)
+def test_a_walkthrough_uses_all_its_parameters_and_shows_a_model_a_picture_and_what_to_try(path):
+    code = [source(cell) for cell in cells(path, "code")]
+    read = {n.id for text in code[1:] for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    assert set(parameters(path)) <= read
+    assert sum("(nn.Module):" in text for text in code) == 1
+    assert "## Try" in "\n".join(source(cell) for cell in cells(path, "markdown"))
+    shown = [output for cell in cells(path, "code") for output in cell["outputs"]]
+    assert any("text/html" in output.get("data", {}) for output in shown)
