@@ -21,6 +21,8 @@ from xlrepro.vectors.mappings.csls import (
     neighbour_mean,
     neighbour_means,
     precision_at_1,
+    rcsls,
+    relaxed_loss,
     translate,
 )
 from xlrepro.vectors.mappings.seeded import map_with_seed, procrustes
@@ -150,6 +152,37 @@ def test_refinement_finds_pairs_that_the_seed_does_not_name():
     seed = [(row, truth[row]) for row in range(6)]
     rough, fine = (map_with_seed(space.matrix, ENGLISH.matrix, seed, refinements=n) for n in (0, 6))
     assert precision(fine, "a") > max(0.9, precision(rough, "a") + 0.2)
+
+
+def relaxed_loss_by_hand(w, x, y, all_x, all_y, k):
+    """The loss of RCSLS by its definition, pair by pair; differentiable."""
+    mapped, total = all_x @ w, 0.0
+    for one, other in zip(x @ w, y):
+        nearest_y = sorted((one @ each for each in all_y), reverse=True)[:k]
+        nearest_x = sorted((each @ other for each in mapped), reverse=True)[:k]
+        total = total - 2 * one @ other + sum(nearest_y) / k + sum(nearest_x) / k
+    return total / len(x)
+
+
+def test_relaxed_csls_loss_and_gradient_agree_with_the_definition():
+    rng = np.random.default_rng(0)
+    x, y = (torch.from_numpy(unit_rows(rng.normal(size=(n, 5)))) for n in (12, 10))
+    w = torch.from_numpy(rng.normal(size=(5, 5)).astype(np.float32)).requires_grad_()
+    data = x[[0, 4, 7]], y[[3, 4, 1]], x, y
+    expected = relaxed_loss_by_hand(w, *data, 3)
+    expected.backward()
+    loss, gradient = relaxed_loss(w.detach(), *data, 3)
+    assert loss == pytest.approx(expected.item(), abs=1e-5)
+    torch.testing.assert_close(gradient, w.grad, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("rate", [1.0, 1000.0])  # too long a step does no harm
+def test_relaxed_csls_maps_the_words_that_the_dictionary_lacks(rate):
+    space, truth = FOREIGN["a"]
+    pairs = np.array([(row, truth[row]) for row in range(0, WORDS, 3)])
+    w = rcsls(space.matrix, ENGLISH.matrix, pairs, rate=rate)
+    assert precision(w, "a") > 0.97
+    assert np.linalg.svd(w, compute_uv=False).max() <= 1 + 1e-4
 
 
 def test_shapes_that_do_not_match_are_refused():

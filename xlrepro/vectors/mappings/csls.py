@@ -1,8 +1,15 @@
-"""CSLS between two spaces, one way or both at once, in blocks, on CPU or GPU.
+"""CSLS between two spaces, one way or both at once, in blocks, on CPU or GPU; maps learnt for it.
 
-Reference:
+References:
     Conneau et al. (2018), Word translation without parallel data, §2.3:
     CSLS(x, y) = 2 cos(x, y) − r(x) − r(y).
+
+    RCSLS: Joulin et al. (2018), Loss in translation: learning bilingual word mapping with a
+    retrieval criterion, §3. The loss of a dictionary of n pairs is
+
+        1/n Σᵢ [ −2 s(xᵢ, yᵢ) + 1/k Σ_{y ∈ N(xᵢ)} s(xᵢ, y) + 1/k Σ_{x ∈ N(yᵢ)} s(x, yᵢ) ],
+
+    with s(x, y) = x W · y and N the k nearest neighbours among all words of the other language.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+
+from xlrepro.vectors.mappings.seeded import procrustes
 
 BLOCK = 1024  # rows at a time: 1,024 x 20,000 candidates x 4 bytes = 82 MB
 NEIGHBOURS = 10  # k of r: "we use K = 10" (§3.2)
@@ -168,3 +177,85 @@ def precision_at_1(
     best = csls_retrieve(queries, target_matrix, source_matrix[:neighbourhood], k=k)
     right = sum(target_words[row] in gold[word] for word, row in zip(counted, best, strict=True))
     return right / len(counted), len(counted)
+
+
+def rcsls(
+    x: np.ndarray,
+    y: np.ndarray,
+    pairs: np.ndarray,
+    *,
+    epochs: int = 10,
+    rate: float = 1.0,
+    spectral: bool = True,
+    frequent: int = 200_000,
+) -> np.ndarray:
+    """Learn a map from a dictionary by the relaxed CSLS loss, starting from Procrustes.
+
+    Each epoch is one step down the subgradient; where the loss rises, the next step starts from the
+    lowest so far with half the rate.
+
+    Args:
+        x: foreign vectors, most frequent word first, rows of length 1, ``(n, dim)``.
+        y: source-language vectors, likewise, ``(m, dim)``.
+        pairs: (row of x, row of y), int64 ``(pairs, 2)``.
+        epochs: the paper tries 10 and 20.
+        rate: of the first step; the paper tries 1, 10, 25, 50.
+        spectral: whether singular values stay at 1 or below, the convex hull of the orthogonal
+            matrices, over which the loss is convex while the neighbours stay.
+        frequent: most frequent words of each side that neighbours come from.
+
+    Returns:
+        W with the lowest loss, ``(dim, dim)``; ``x @ W`` lies in the space of y.
+
+    Raises:
+        SettingsError: if there are no pairs.
+    """
+    known_x, known_y = x[pairs[:, 0]], y[pairs[:, 1]]
+    w = torch.from_numpy(procrustes(known_x, known_y))
+    data = [
+        torch.from_numpy(np.array(side, w.numpy().dtype))
+        for side in (known_x, known_y, x[:frequent], y[:frequent])
+    ]
+    best = (*relaxed_loss(w, *data), w)
+    for _ in range(epochs):
+        _, gradient, w = best
+        w = w - rate * gradient
+        if spectral:
+            u, s, vh = torch.linalg.svd(w)
+            w = (u * s.clamp(max=1)) @ vh
+        reached = relaxed_loss(w, *data)
+        if reached[0] < best[0]:
+            best = (*reached, w)
+        else:
+            rate /= 2
+    return best[2].numpy()
+
+
+def relaxed_loss(
+    w: Tensor, x: Tensor, y: Tensor, all_x: Tensor, all_y: Tensor, k: int = NEIGHBOURS
+) -> tuple[float, Tensor]:
+    """Return the loss of RCSLS and its subgradient by W, ``(dim, dim)``.
+
+    Args:
+        w: W, ``(dim, dim)``.
+        x: vectors of the dictionary's foreign words, ``(pairs, dim)``.
+        y: those of their translations, ``(pairs, dim)``.
+        all_x: what neighbours come from, ``(n, dim)``.
+        all_y: likewise, ``(m, dim)``.
+        k: neighbours.
+    """
+    # shape of both: (pairs, dim)
+    around_x = _neighbours(x @ w, all_y, all_y, k)
+    around_y = _neighbours(y, all_x @ w, all_x, k)
+    loss = ((x @ w) * (around_x - 2 * y)).sum() + ((around_y @ w) * y).sum()
+    # shape: (dim, dim)
+    gradient = x.T @ (around_x - 2 * y) + around_y.T @ y
+    return float(loss) / len(x), gradient / len(x)
+
+
+def _neighbours(queries: Tensor, keys: Tensor, values: Tensor, k: int) -> Tensor:
+    """Return for each query the mean of the values whose keys have the highest inner products."""
+    # shape of each: (block, k, dim) -> (block, dim)
+    return torch.cat(
+        [values[(q @ keys.T).topk(k, dim=1).indices].mean(dim=1) for q in queries.split(BLOCK)]
+    )
