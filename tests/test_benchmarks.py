@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import torch
 
 from benchmarks import man_moe, ramen, run, zero_shot
 from benchmarks.timing import Result, beside_peer, interleaved_medians
@@ -149,16 +148,6 @@ def test_the_parsers_peer_computes_the_same_loss(monkeypatch):
     monkeypatch.setattr(ramen, "REPETITIONS", {"cpu": 1})
     (found,) = ramen._parsing("cpu", 1)  # which refuses losses that differ
     assert found.met == (found.ratio > 1)
-
-
-def test_operations_of_a_step_are_those_of_its_products(monkeypatch):
-    sizes = ramen.SIZES._replace(vocabulary=50, dim=8, layers=1, heads=2, ff_dim=16)
-    monkeypatch.setattr(ramen, "SIZES", sizes)
-    ids, hidden = torch.zeros(2, 4, dtype=torch.long), torch.zeros(2, 4, dtype=torch.bool)
-    hidden[0, :3] = True
-    # 8 pieces: 4 of 8 x 8, 2 of 8 x 16, attention 2 x 4 x 8; 3 hidden: 8 x 8, then 50 of 8
-    entries = 8 * (4 * 64 + 2 * 128 + 64) + 3 * 8 * (8 + 50)
-    assert ramen.operations([("en", ids, hidden)]) == 6 * entries
 
 
 def test_a_peer_that_takes_twice_as_long_makes_ours_twice_as_fast():

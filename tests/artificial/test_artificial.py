@@ -12,7 +12,6 @@ from scipy.stats import spearmanr
 
 from xlrepro.artificial import (
     LANGUAGES,
-    TYPES,
     Family,
     Meaning,
     Typology,
@@ -26,6 +25,7 @@ from xlrepro.artificial import (
     sentiment,
     weakened,
 )
+from xlrepro.artificial.family import TYPES
 from xlrepro.artificial.meanings import Clause, Phrase
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import SettingsError

@@ -41,7 +41,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, undisturbed):
             run.send_signal(signal.SIGKILL)
     kept = torch.load(checkpoint, weights_only=True)
     assert len(kept["fit"]["dev_scores"]) == 2
-    assert set(kept["learner"]["course"]["rates"].values()) == {0.2, 0.4}
+    assert set(kept["learner"]["course"]["rates"].values()) == {0.3, 0.6}
     (resumed, fit), (whole, wanted) = trained(checkpoint), undisturbed
     assert vars(resumed.course) == vars(whole.course)
     assert (fit.best_epoch, fit.tokens) == (wanted.best_epoch, wanted.tokens)

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlrepro.experiments import experiment
-from xlrepro.papers.word_order.run import by_tag
+from xlrepro.papers.word_order.cells import by_tag
 
 BY_TAG = {
     "en": {"NOUN": [9, 10], "VERB": [8, 10], "X": [1, 1]},
