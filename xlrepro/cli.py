@@ -265,7 +265,7 @@ def run(
     if dry_run:
         states = {t.key: "outdated, to run" if t.key in plan.outdated else "to run" for t in trials}
         states |= {record.key: "has a record" for record in plan.reused}
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"key": t.key, "label": t.label, "seed": t.seed, "state": states[t.key]}
             for t in (*plan.pending, *(record.trial for record in plan.reused))
         ]
@@ -731,7 +731,7 @@ def list_data(as_json: AsJson = False) -> None:
     """List the registered data sets: title, licence, languages, how much of it is in the cache."""
     from xlrepro.data.registry import cached_path, list_datasets
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": entry.name,
             "title": entry.title,

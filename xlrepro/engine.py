@@ -779,7 +779,7 @@ class Progress:
         """Show how many trials are finished, the work done in trials, and what has happened."""
         if self._kind == "bar":
             self._bar.n = work
-            self._bar.set_postfix_str(text or self._bar.postfix or "")
+            self._bar.set_postfix_str(text or str(self._bar.postfix or ""))
         elif self._kind == "notebook":
             parts = [f"{finished} of {self._total} trials", self._left(work), text]
             self._handle.update({"text/plain": ", ".join(filter(None, parts))}, raw=True)

@@ -374,6 +374,7 @@ class Experiment:
             known = dict.fromkeys(known)
         parts = {name: self._of_each(name, entry or {}) for name, entry in known.items()}
         of_row = row.get("parts")
+        result: dict[str, tuple[Mapping[str, Any], Any]]
         if of_row is None:
             result = {name: (entry, {}) for name, entry in parts.items()}
         elif isinstance(of_row, Mapping):

@@ -68,14 +68,16 @@ class Encoder:
     @property
     def dim(self) -> int:
         """Width of its states."""
-        return int(self.model.config.hidden_size)  # type: ignore[union-attr]
+        config: Any = self.model.config
+        return int(config.hidden_size)
 
     @property
     def position_table(self) -> Tensor:
         """Its table of positions, a parameter of the model. ``(limit, dim)``; RoBERTa's is longer:
         its first rows are for padding.
         """
-        table: Tensor = self.model.embeddings.position_embeddings.weight  # type: ignore[union-attr]
+        model: Any = self.model
+        table: Tensor = model.embeddings.position_embeddings.weight
         return table
 
     @property
@@ -342,7 +344,7 @@ def subwords_of(folder: Path) -> Subwords:
     except Exception as error:  # as above
         raise _unreadable(folder, error) from error
     names = [own.cls_token, own.sep_token, own.pad_token, own.unk_token, own.mask_token]
-    numbers = [None if name is None else engine.token_to_id(name) for name in names]
+    numbers: list[Any] = [None if name is None else engine.token_to_id(name) for name in names]
     if None in numbers:
         missing = ("beginning", "end", "padding", "unknown word", "mask")[numbers.index(None)]
         raise DataError(f"the tokenizer in {folder} has no {missing}: is it the model's own?")
@@ -607,7 +609,8 @@ def unigram(file: QuantisedFile) -> Any:
         for to in (" ", "")
     )
     wave, aside = "～", "\uf8ff"  # a private character
-    steps = [normalizers.Replace(Regex(f"[{gone}]"), "")] if gone else []
+    steps: list[normalizers.Normalizer] = []
+    steps += [normalizers.Replace(Regex(f"[{gone}]"), "")] if gone else []
     steps += [normalizers.Replace(Regex(f"[{spaces}]"), " ")] if spaces else []
     steps += [
         normalizers.Replace(wave, aside),

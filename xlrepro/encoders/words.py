@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,6 +37,9 @@ from xlrepro.vectors.open.sources import (
 )
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN
+
+if TYPE_CHECKING:
+    from xlrepro.encoders.pretrained import Encoder
 
 ENCODER = "encoder"  # the vectors' name
 LAYER = 5  # that of word_order's M-BERT rows, chosen on English dev
@@ -139,7 +143,7 @@ class WordStates:
         source: the language that sets the scale.
     """
 
-    def __init__(self, encoder: "Encoder") -> None:  # noqa: F821
+    def __init__(self, encoder: "Encoder") -> None:
         self._encoder = encoder
         self.source, self.dim = open_settings().source, encoder.dim
         self._text: dict[str, tuple[dict[str, int], dict[str, int], np.ndarray]] = {}

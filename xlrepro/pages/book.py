@@ -210,7 +210,7 @@ def table_of_contents(profile: str) -> str:
         pages += [page(k, e.short) for k, e in catalog.of_paper(key).items() if k in found]
         pages += [page(f"{key}/claims", "Claims")]
         chapters.append({**page(f"{key}/findings", paper.menu), "sections": pages})
-    parts = [
+    parts: list[tuple[str, list[Any]]] = [
         ("Start", ["guide/reading", "guide/reproducing", "guide/data", "guide/artificial"]),
         ("Papers", chapters),
         ("Across the papers", ["claims", "experiments", "deviations", "errata", "benchmarks"]),

@@ -190,11 +190,11 @@ class Findings:
         return self._directed("same", *where, at=at)
 
     def _directed(self, direction: str, *where: Any, at: str) -> Gap:
-        found = self.gap(*where, at=at)
+        table, first, second, column = where
+        found = self.gap(table, first, second, column, at=at)
         if found.direction != direction:
-            said = " − ".join(where[1:3])
-            raise SettingsError(f"{said} in {where[0]} is not {direction!r} but {found.direction}: "
-                                f"{found}: rewrite the sentence")  # fmt: skip
+            said = f"{first} − {second} in {table} is not {direction!r} but {found.direction}"
+            raise SettingsError(f"{said}: {found}: rewrite the sentence")
         return found
 
     def check(self, true: bool) -> str:
@@ -232,10 +232,11 @@ class Findings:
         ours = self.evidence.catalog.experiment(key).column_at(at, column)
         cell = View(key, at, self.evidence.numbers).get(system, ours)
         records = {r.key: r for r in self.evidence.records} if cell else {}
-        details = [
-            reduce(lambda d, name: d.get(name) if isinstance(d, Mapping) else None, path,
-                   records[k].details) for k in (cell.keys if cell else ())
-        ]  # fmt: skip
+
+        def inside(details: Any, name: str) -> Any:
+            return details.get(name) if isinstance(details, Mapping) else None
+
+        details = [reduce(inside, path, records[k].details) for k in (cell.keys if cell else ())]
         found: list[Any] = [v for v in details if v is not None]
         if not found:
             raise SettingsError(f"{'/'.join(path)} of {system} in {table} is in no record")

@@ -238,7 +238,9 @@ class Stage:
         device: str = "cpu",
     ) -> None:
         self.model = model.to(device).requires_grad_(False).train()
-        self.chosen = [p.requires_grad_(True) for p in model.parts(what, target)]
+        self.chosen = list(model.parts(what, target))
+        for parameter in self.chosen:
+            parameter.requires_grad_(True)
         self.texts, self.settings, self.key = texts, settings, tuple(key)
         self.mixed, self.device, self.name = mixed, device, f"{target} {what}"
         self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate)
@@ -509,7 +511,8 @@ def _mono(
         weights = initialisation.word_weights(len(words))
         split_words = [by.numbers(word) for word in words]
         both.append(initialisation.subword_vectors(matrix, weights, split_words, size))
-    return initialisation.mono_weights(*both)
+    foreign, english = both
+    return initialisation.mono_weights(foreign, english)
 
 
 def _read(settings: AdaptationSettings, path: Path, target: str | None = None) -> BilingualModel:

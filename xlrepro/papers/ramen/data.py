@@ -96,7 +96,7 @@ def test_sentences(language: str, corpus: str) -> frozenset[str]:
     """Return what must not be trained on, folded, in the spelling that text is read in: XNLI's
     sentences, and those of the treebanks' dev and test sets.
     """
-    sentences = []
+    sentences: list[str] = []
     for part in ("dev", "test"):
         if f"{language}/{part}" in registry.dataset("xnli").files:
             for row in load_rows("xnli", f"{language}/{part}", progress=False):

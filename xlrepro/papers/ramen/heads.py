@@ -151,6 +151,9 @@ class Scale(nn.Module):
         rows: of the training data. ``(n, dim)``
     """
 
+    mean: Tensor
+    spread: Tensor
+
     def __init__(self, rows: np.ndarray) -> None:
         super().__init__()
         sample = np.asarray(rows[:20_000], dtype=np.float64)

@@ -6,7 +6,7 @@ English ones. No labelled sentence of a target language is read before training 
 over; in Table 4, none of its test set.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -88,7 +88,8 @@ def _result(
     fits: list[Fit],
 ) -> TrialResult:
     (system,), inference = trial.systems, settings.task == "XNLI"
-    cells, items = [], {}
+    cells: list[Cell] = []
+    items: dict[str, Sequence[bool]] = {}
     for column in trial.columns:
         measure, (value, items[column]) = _found(column, scores, inference)
         cells.append(Cell(system, column, value, measure))
@@ -268,7 +269,8 @@ def _classifier(
         sides = [p.premise for p in pairs], [p.hypothesis for p in pairs]
         labels = [p.label for p in pairs]
         if not kept:
-            return Pairs(*(ReadTexts.texts(read(language), side) for side in sides), labels)
+            premises, hypotheses = (ReadTexts.texts(read(language), side) for side in sides)
+            return Pairs(premises, hypotheses, labels)
         # A premise has three hypotheses: each text is read once.
         place = {text: i for i, text in enumerate(dict.fromkeys(sides[0] + sides[1]))}
         ids, reads = zip(*map(read(language).text, place), strict=True)

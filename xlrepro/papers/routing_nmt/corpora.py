@@ -12,7 +12,7 @@ Supplied are the paper's own, most under licences, below the folder of supplied 
 The open proxies are parallel text, WikiANN, the treebank sample, and The Little Prince.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -99,11 +99,12 @@ def translation(settings: TranslationSettings) -> Splits:
         SettingsError: for a pair that the corpus does not have.
         DataError: for supplied files that are missing or do not match line by line.
     """
-    known: Mapping[str, object] | Sequence[str] = {
+    pairs: dict[str, Collection[str]] = {
         "artificial": ARTIFICIAL_TARGETS,
         "open": OPEN_PAIRS,
         "supplied": SUPPLIED_PAIRS,
-    }[settings.corpus]
+    }
+    known = pairs[settings.corpus]
     if settings.pair not in known:
         raise SettingsError(
             f"unknown pair {settings.pair!r} of {settings.corpus} text; known: {', '.join(known)}"
@@ -123,10 +124,9 @@ def auxiliary(corpus: str, task: str) -> Splits:
     Raises:
         DataError: for a malformed supplied file.
     """
-    if corpus == "artificial":
-        return Splits(**{s: _artificial_auxiliary(task, s) for s in SPLITS})
-    if corpus == "supplied":
-        return Splits(**{s: _supplied_auxiliary(task, s) for s in SPLITS})
+    if corpus in ("artificial", "supplied"):
+        read = _artificial_auxiliary if corpus == "artificial" else _supplied_auxiliary
+        return Splits(read(task, "train"), read(task, "dev"), read(task, "test"))
     drawn = {"ner": _entities, "syntax": _trees, "semantics": _graphs}[task]()
     # tags and trees of different sentences may be equal: only equal sources give away
     held_out = drawn["dev"] + drawn["test"]
