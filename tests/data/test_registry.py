@@ -6,7 +6,7 @@ import csv
 import pytest
 import yaml
 
-from xlrepro import artefacts
+from xlrepro import artefacts, artificial
 from xlrepro.data import registry
 from xlrepro.data.registry import (
     content_hash,
@@ -14,6 +14,7 @@ from xlrepro.data.registry import (
     dataset,
     fetch,
     list_datasets,
+    note_artificial,
     note_supplied,
 )
 from xlrepro.errors import DataError, SettingsError
@@ -159,6 +160,15 @@ def test_data_that_was_read_has_a_current_hash(tmp_path, monkeypatch):
     file.write_text("I-ORG")  # corrected, of the same size
     assert current_data(name) not in (None, first)
     assert current_data("ud-r2.2/en/train") == content_hash("ud-r2.2", "en/train")
+
+
+def test_artificial_languages_of_another_version_have_another_hash(monkeypatch):
+    monkeypatch.setattr(artefacts, "_read", [{}])
+    note_artificial()
+    ((name, first),) = artefacts.data_read().items()
+    assert current_data(name) == first
+    monkeypatch.setattr(artificial, "VERSION", artificial.VERSION + 1)
+    assert current_data(name) not in (None, first)
 
 
 @pytest.mark.parametrize("name", ["supplied/../../etc/passwd", "supplied/x", "x/y", "ud-r2.2"])

@@ -13,8 +13,11 @@ from xlrepro.artificial.meanings import Meaning, Triple, contradicted, graph, se
 from xlrepro.artificial.sentences import Language, Realisation, sentence_of
 from xlrepro.artificial.words import LANGUAGES, Typology, load_ontology, parameters, seeded
 
+VERSION = 2
+"""Raised when what the languages say changes: names of what is built from them have it."""
+
 __all__ = [
-    "LANGUAGES", "Family", "Language", "Meaning", "Realisation", "Triple", "Typology",
+    "LANGUAGES", "VERSION", "Family", "Language", "Meaning", "Realisation", "Triple", "Typology",
     "contradicted", "family_of", "features", "graph", "lists", "load_ontology", "parameters",
     "seeded", "sentence_of", "sentiment", "weakened",
 ]  # fmt: skip

@@ -280,7 +280,13 @@ def note_supplied(path: Path) -> Path:
 
 def note_artificial() -> None:
     """Note that sentences of the artificial languages are read."""
-    note_data(ARTIFICIAL, hash_of({"family": FAMILY_SEED}))
+    note_data(ARTIFICIAL, _artificial_hash())
+
+
+def _artificial_hash() -> str:
+    from xlrepro.artificial import VERSION
+
+    return hash_of({"family": FAMILY_SEED, "version": VERSION})
 
 
 def current_data(name: str) -> str | None:
@@ -292,7 +298,7 @@ def current_data(name: str) -> str | None:
     kind, _, rest = name.partition("/")
     try:
         if name == ARTIFICIAL:
-            return hash_of({"family": FAMILY_SEED})
+            return _artificial_hash()
         if kind == "supplied":
             path = (supplied_dir() / rest).resolve()
             return file_hash(path) if path.is_relative_to(supplied_dir()) else None

@@ -67,7 +67,9 @@ def identity(name: str) -> str:
     """
     plain, _ = name_and_layer(name)
     if plain == TINY:
-        return "tiny, version 1"
+        from xlrepro.artificial import VERSION
+
+        return f"tiny, version 1, of artificial languages {VERSION}"  # its subwords are theirs
     if plain.startswith(SUPPLIED):
         return file_hash(registry.note_supplied(supplied_folder(plain) / WEIGHTS))
     return registry.content_hash(plain, "weights")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 
 from xlrepro.artefacts import file_hash
-from xlrepro.artificial import Family, parameters
+from xlrepro.artificial import VERSION, Family, parameters
 from xlrepro.data import registry
 from xlrepro.data.loading import load, load_rows
 from xlrepro.data.readers.columns import read_conllu
@@ -325,9 +325,9 @@ def tokens(sentence: Sentence, language: str, corpus: str) -> tuple[str, ...]:
 
 
 def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, str]:
-    """Return what decides a language's text: content hashes of its files, or the family's seed."""
+    """Return what decides a language's text: hashes of its files; seed, version of a family."""
     if settings.corpus == "artificial":
-        return {"artificial": f"family {FAMILY_SEED}"}
+        return {"artificial": f"family {FAMILY_SEED}, version {VERSION}"}
     if settings.corpus == SUPPLIED:
         path = supplied.text_path(language)
         return {path: file_hash(supplied.file(path))}

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlrepro import artefacts
+from xlrepro import artefacts, artificial
 from xlrepro.artificial import Family, lists
 from xlrepro.data import loading, registry
 from xlrepro.data.readers.columns import read_conllu
@@ -39,7 +39,6 @@ from xlrepro.vectors.open.tokenise import words_of
 FAMILY_SEED = 0
 BEGIN, END, UNKNOWN, MASK = SPECIAL = ("<S>", "</S>", "<UNK>", "<MASK>")
 FIRST, LAST, UNKNOWN_ID = map(SPECIAL.index, (BEGIN, END, UNKNOWN))
-SAMPLE = 50  # artificial sentences that tell whether the languages are the same
 USUAL_WORDS = 8  # of an artificial sentence
 FEWEST_WORDS = 3  # shorter lines are headings and list marks
 VERSION = 2  # raised when the code changes what is in the cache
@@ -262,9 +261,7 @@ def recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[
     text = settings.text
     inputs: dict[str, Any] = {"settings": text.model_dump(mode="json"), "languages": languages}
     if text.made_up:
-        # What they say, so that other languages of the same name are not taken for these.
-        said = [_made_up(text.ambiguous, code, SAMPLE) for code in languages]
-        return {**inputs, "family": FAMILY_SEED, "said": artefacts.hash_of(said)}
+        return {**inputs, "family": FAMILY_SEED, "artificial": artificial.VERSION}
     for code in languages:
         if text.source == "open":
             inputs[code] = [[f.path, file_hash(f.path)] for f in text_files(code)]
