@@ -93,6 +93,14 @@ def test_spearman_is_scipys():
     assert spearman(first, second)[0] == pytest.approx(stats.spearmanr(first, second).statistic)
 
 
+def test_the_opposite_of_a_comparison_has_the_opposite_gap():
+    less, opposite = (
+        on_plain(text, a=1.0, b=3.0) for text in ('v("a") < v("b")', 'not v("a") < v("b")')
+    )
+    assert (less.values[0], opposite.values[0]) == (True, False)
+    assert opposite.gap[0] == -less.gap[0] != 0
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -288,3 +288,14 @@ def test_equal_seeds_repeat_and_others_differ(texts, other):
         found.append(snapshot(model.parameters()))
     same = all(torch.equal(a, b) for a, b in zip(*found, strict=True))
     assert same == (other == 0)
+
+
+def test_the_order_of_texts_follows_from_the_seed(texts):
+    settings, found = make_settings(), []
+    for seed in (0, 0, 1):
+        torch.manual_seed(0)
+        model = make_model(settings, 0)
+        trained(model, texts, settings, seed, lambda: 0.0)
+        found.append(torch.cat([p.flatten() for p in snapshot(model.parameters())]))
+    assert torch.equal(found[0], found[1])
+    assert not torch.equal(found[0], found[2])

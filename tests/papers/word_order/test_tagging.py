@@ -100,6 +100,15 @@ def test_each_language_is_scored_on_its_own_test_set(read, monkeypatch):
         assert {tag: total for tag, (_, total) in by_tag[code].items()} == counts
 
 
+def test_initial_weights_follow_from_the_seed():
+    first, again, other = (
+        trained(settings_of("ORT", epochs=1, learning_rate=1e-12), seed)[0].linear.weight
+        for seed in (0, 0, 1)
+    )
+    assert torch.equal(first, again)
+    assert not torch.allclose(first, other, atol=1e-3)
+
+
 def test_training_lowers_the_loss():
     _, fit = trained(settings_of("ORT", epochs=5))
     assert fit.losses[-1] < 0.8 * fit.losses[0]
