@@ -365,14 +365,14 @@ def test_processes_fetching_at_once_all_get_the_whole_file(toy):
 
 
 class Slow(http.server.BaseHTTPRequestHandler):
-    """Sends a byte now and then, for ever."""
+    """Sends a little now and then, for ever."""
 
     def do_GET(self):
         self.send_response(200)
         self.end_headers()
         with contextlib.suppress(OSError):
             for _ in range(1000):
-                self.wfile.write(b"x")
+                self.wfile.write(bytes(1024))
                 self.wfile.flush()
                 threading.Event().wait(0.05)
 

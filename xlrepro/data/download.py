@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zipfile
 import zlib
@@ -199,81 +198,61 @@ def _download(remote: RemoteFile, url: str, progress: bool) -> bool:
     Raises:
         DataError: if the server cannot be reached after several attempts, or is too slow.
     """
-    with _temporary(remote, ".part-download") as part:
-        for attempt in range(ATTEMPTS):
-            error = _in_time(remote, url, part, progress)
-            if error is None:
-                break
-            if isinstance(error, DataError):
-                raise error
-            response = getattr(error, "response", None)
-            code = None if response is None else response.status_code
-            if code in (404, 410):
-                return False
-            if attempt + 1 == ATTEMPTS or code in FINAL_STATUS or isinstance(error, TimeoutError):
-                reason = str(error) if code is None else f"HTTP {code}"
-                if code is None and not isinstance(error, TimeoutError):
-                    reason = type(error).__name__
-                raise DataError(
-                    f"{remote.label} could not be downloaded from {url} ({reason}): check the "
-                    "network, or set XLREPRO_MIRROR to a folder or URL that holds "
-                    f"{remote.path}"
-                ) from error
-            time.sleep(2**attempt)
-        _install(remote, part, url, packed=url.endswith(".xz"))
-    return True
-
-
-def _in_time(remote: RemoteFile, url: str, part: Path, progress: bool) -> Exception | None:
-    """Download to ``part``; return what went wrong, a TimeoutError if the whole took too long.
-
-    requests limits the silence between two bytes only, and gives chunks only when they are whole:
-    so a thread downloads, and is left behind when its time is over.
-    """
     import pooch
     import requests
     import urllib3
 
     logging.getLogger("pooch").setLevel(logging.ERROR)
     downloader = pooch.HTTPDownloader(progressbar=progress, timeout=SILENT_SECONDS)
-    outcome: list[Exception] = []
-
-    def download() -> None:
-        try:
-            with part.open("wb") as stream:
-                downloader(url, _Bounded(stream, remote, url), None)
-        # What a server may say wrongly (a length that is no number, a redirect to no address)
-        # comes as a ValueError or as urllib3's own.
-        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            outcome.append(error)
-        except (DataError, OSError) as error:
-            outcome.append(error)
-
-    thread = threading.Thread(target=download, daemon=True)
-    thread.start()
-    seconds = MOST_SECONDS + remote.bytes / LEAST_RATE
-    thread.join(seconds)
-    if thread.is_alive():
-        return TimeoutError(f"slower than {seconds:.0f} s")
-    if outcome and isinstance(outcome[0], OSError) and outcome[0].errno in (
-        errno.ENOSPC, errno.EDQUOT, errno.EACCES,
-    ):  # fmt: skip
-        raise outcome[0]
-    return outcome[0] if outcome else None
+    with _temporary(remote, ".part-download") as part:
+        for attempt in range(ATTEMPTS):
+            try:
+                with part.open("wb") as stream:
+                    downloader(url, _Bounded(stream, remote, url), None)
+                break
+            # What a server may say wrongly (a length that is no number, a redirect to no address)
+            # comes as a ValueError or as urllib3's own.
+            except (
+                requests.RequestException, urllib3.exceptions.HTTPError, ValueError, TimeoutError,
+            ) as error:  # fmt: skip
+                response = getattr(error, "response", None)
+                code = None if response is None else response.status_code
+                if code in (404, 410):
+                    return False
+                slow = isinstance(error, TimeoutError)
+                if attempt + 1 == ATTEMPTS or code in FINAL_STATUS or slow:
+                    reason = (
+                        str(error) if slow else f"HTTP {code}" if code else type(error).__name__
+                    )
+                    raise DataError(
+                        f"{remote.label} could not be downloaded from {url} ({reason}): check the "
+                        "network, or set XLREPRO_MIRROR to a folder or URL that holds "
+                        f"{remote.path}"
+                    ) from error
+                time.sleep(2**attempt)
+        _install(remote, part, url, packed=url.endswith(".xz"))
+    return True
 
 
 class _Bounded:
-    """A file that takes what a download of this size may hold, packed or not, and no more."""
+    """A file that takes what a download of this size may hold, packed or not, and no more.
+
+    Nor does it take longer than LEAST_RATE allows; requests limits only the time between two bytes.
+    """
 
     def __init__(self, stream: BinaryIO, remote: RemoteFile, url: str) -> None:
         self._stream, self._remote, self._url = stream, remote, url
         self._room = remote.bytes + remote.bytes // 8 + CHUNK  # packing adds less, if it adds
+        self._seconds = MOST_SECONDS + remote.bytes / LEAST_RATE
+        self._end = time.monotonic() + self._seconds
 
     def write(self, chunk: bytes) -> None:
-        """Write a chunk; a DataError says that it is too much."""
+        """Write a chunk; a DataError says that it is too much, a TimeoutError that it is too slow."""
         self._room -= len(chunk)
         if self._room < 0:
             raise _too_large(self._remote, self._url)
+        if time.monotonic() > self._end:
+            raise TimeoutError(f"slower than {self._seconds:.0f} s")
         self._stream.write(chunk)
 
     def flush(self) -> None:

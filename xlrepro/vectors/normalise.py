@@ -12,44 +12,13 @@ import regex
 
 # Typographic variants of one mark. NFKC already folds full-width forms (U+FF0C becomes a comma).
 _MARKS = str.maketrans(
-    {
-        "\u2018": "'",
-        "\u2019": "'",
-        "\u02bc": "'",
-        "\u05f3": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\u201e": '"',
-        "\u00ab": '"',
-        "\u00bb": '"',
-        "\u05f4": '"',
-        "\u300c": '"',
-        "\u300d": '"',
-        "\u300e": '"',
-        "\u300f": '"',
-        "\u3002": ".",
-        "\u0964": ".",
-        "\u06d4": ".",
-        "\u3001": ",",
-        "\u060c": ",",
-        "\u061b": ";",
-        "\u061f": "?",
-        "\u2010": "-",
-        "\u2011": "-",
-        "\u2012": "-",
-        "\u2013": "-",
-        "\u2014": "-",
-        "\u2015": "-",
-        "\u2212": "-",
-        "\u300a": '"',
-        "\u300b": '"',
-        "\u200b": None,
-        "\u200c": None,
-        "\u200d": None,
-        "\u200e": None,
-        "\u200f": None,
-        "\u00ad": None,
-    }
+    dict.fromkeys("\u2018\u2019\u02bc\u05f3", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u05f4\u300c\u300d\u300e\u300f\u300a\u300b", '"')
+    | dict.fromkeys("\u3002\u0964\u06d4", ".")
+    | dict.fromkeys("\u3001\u060c", ",")
+    | {"\u061b": ";", "\u061f": "?"}
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
+    | dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u00ad")  # dropped
 )
 _ROMANIAN = str.maketrans({"ş": "ș", "ţ": "ț", "Ş": "Ș", "Ţ": "Ț"})
 _HEBREW_POINTS = regex.compile(r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]")

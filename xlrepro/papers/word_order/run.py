@@ -231,7 +231,7 @@ def vector_quality(trial: Trial, context: TrialContext) -> TrialResult:
             scores = _artificial_quality(settings, code)
         else:
             vectors = word_vectors(False, settings.vectors, (code,))
-            scores = evaluation.evaluate(vectors, code, splits=("test",))
+            scores = evaluation.evaluate(vectors, code)
         named = ((f"{code}/{column}", key, column) for key, (column, _) in MEASURES.items())
         cells += [
             Cell(system, address, scores[key], column)

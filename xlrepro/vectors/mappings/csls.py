@@ -33,13 +33,11 @@ class Translations:
         forward: row of y for each row of x, int64 ``(n,)``.
         backward: row of x for each row of y, int64 ``(m,)``.
         forward_cosine: cosine of each row of x and its translation, ``(n,)``.
-        backward_cosine: likewise, ``(m,)``.
     """
 
     forward: Tensor
     backward: Tensor
     forward_cosine: Tensor
-    backward_cosine: Tensor
 
     def mutual(self) -> Tensor:
         """Return the pairs that are each other's best, int64 ``(pairs, 2)``."""
@@ -58,24 +56,6 @@ def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
     """
     k = min(k, len(y))
     return torch.cat([(block @ y.T).topk(k, dim=1).values.mean(dim=1) for block in x.split(BLOCK)])
-
-
-def best_translations(
-    queries: Tensor, targets: Tensor, sources: Tensor, k: int = NEIGHBOURS
-) -> Tensor:
-    """Return for each query the row of the target with the highest CSLS, int64 ``(n,)``.
-
-    Args:
-        queries: rows of length 1, ``(n, dim)``.
-        targets: candidates, rows of length 1, ``(m, dim)``.
-        sources: words of the queries' language, from which r(target) is taken. ``(words, dim)``
-        k: neighbours of r.
-    """
-    r_targets = neighbour_mean(targets, sources, k)
-    # r(query) is the same for all its candidates and does not change the best.
-    # shape of each product: (block, m)
-    best = [(block @ targets.T - r_targets / 2).argmax(dim=1) for block in queries.split(BLOCK)]
-    return torch.cat(best)
 
 
 def neighbour_means(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> tuple[Tensor, Tensor]:
@@ -120,7 +100,7 @@ def translate(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Translations:
         best = torch.where(better, highest, best)
         backward = torch.where(better, row + start, backward)
     ahead = torch.cat(forward)
-    return Translations(ahead, backward, (x * y[ahead]).sum(1), (y * x[backward]).sum(1))
+    return Translations(ahead, backward, (x * y[ahead]).sum(1))
 
 
 def csls_retrieve(
@@ -138,7 +118,11 @@ def csls_retrieve(
     sides = (queries, targets, queries if sources is None else sources)
     dtype = np.result_type(*sides)
     q, t, s = (torch.from_numpy(np.array(side, dtype)) for side in sides)
-    return np.asarray(best_translations(q, t, s, k))
+    r_targets = neighbour_mean(t, s, k)
+    # r(query) is the same for all its candidates and does not change the best.
+    # shape of each product: (block, m)
+    best = [(block @ t.T - r_targets / 2).argmax(dim=1) for block in q.split(BLOCK)]
+    return np.asarray(torch.cat(best))
 
 
 def precision_at_1(
