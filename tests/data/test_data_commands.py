@@ -47,11 +47,6 @@ def test_fetch_brings_only_the_named_file(run, toy):
     assert toy.cached_files() == ["b.conllu"]
 
 
-def test_fetch_all_brings_every_data_set(run, toy):
-    assert run("fetch", "--all", "--quiet").exit_code == 0
-    assert "a.conllu" in toy.cached_files()
-
-
 @pytest.mark.parametrize(
     "arguments", [("fetch",), ("fetch", "toy", "--all"), ("fetch", "toy", "x")]
 )

@@ -1,11 +1,8 @@
 """Supplied labels: known names, left out, or one line with the file and the line."""
 
 import json
-from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.errors import DataError
@@ -63,14 +60,3 @@ def test_reviews_have_one_of_two_labels(tmp_path):
     path.write_text("positive\tGood .\n5.0\tBad .\n", "utf-8")
     with pytest.raises(DataError, match=r"train\.tsv:2: unknown label '5\.0'"):
         read_reviews(path)
-
-
-@settings(max_examples=300, deadline=None)
-@given(data=st.data())
-def test_damage_anywhere_is_read_or_refused_with_a_data_error(tmp_path_factory, data):
-    whole = (json.dumps(GOOD) + "\n").encode() * 3
-    at = data.draw(st.integers(0, len(whole) - 1))
-    path = tmp_path_factory.getbasetemp() / "damaged.jsonl"
-    path.write_bytes(whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + 1 :])
-    with suppress(DataError):
-        read_pairs(path)

@@ -11,7 +11,7 @@ from xlrepro.data.readers.word_order_features import (
     mean_absolute_difference,
     read_features,
 )
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.paths import data_dir
 
 HEADER = "\t".join(["lang", *(f"f{i}" for i in range(N_FEATURES))])
@@ -31,24 +31,9 @@ def write(tmp_path):
     return write_file
 
 
-@pytest.fixture
-def two_languages(write, monkeypatch):
-    path = write(HEADER, row("aa", 0.25), row("bb", 1.0))
-    monkeypatch.setattr(word_order_features.registry, "fetch", lambda *args, **kwargs: path)
-
-
 def test_each_language_has_52_features(write):
     features = read_features(write(HEADER, row("aa", 0.25), row("bb", 1.0)))
     assert {code: values.shape for code, values in features.items()} == {"aa": (52,), "bb": (52,)}
-
-
-def test_distance_is_the_mean_absolute_difference(two_languages):
-    assert word_order_features.distance("aa", "bb") == pytest.approx(0.75)
-
-
-def test_unknown_language_names_the_known_ones(two_languages):
-    with pytest.raises(SettingsError, match=r"'xx'.*aa, bb"):
-        word_order_features.distance("aa", "xx")
 
 
 def test_distance_by_hand():
@@ -80,5 +65,6 @@ def test_distances_of_the_paper_come_back(tmp_path, monkeypatch):
             for line in csv.DictReader(stream)
             if line["row_group"] == "distance" and line["language"] != "avg"
         }
-    computed = {code: word_order_features.distance("en", code) for code in reported}
+    table = word_order_features.table()
+    computed = {c: mean_absolute_difference(table["en"], table[c]) for c in reported}
     assert {code: round(value, 2) for code, value in computed.items()} == reported

@@ -247,7 +247,7 @@ class _Bounded:
         self._end = time.monotonic() + self._seconds
 
     def write(self, chunk: bytes) -> None:
-        """Write a chunk; a DataError says that it is too much, a TimeoutError that it is too slow."""
+        """Write a chunk; raise DataError if it is too much, TimeoutError if it is too slow."""
         self._room -= len(chunk)
         if self._room < 0:
             raise _too_large(self._remote, self._url)

@@ -13,7 +13,6 @@ import numpy as np
 
 from xlrepro.data import registry
 from xlrepro.data.readers.text_files import malformed, read_text_lines
-from xlrepro.errors import SettingsError
 
 N_FEATURES = 52
 _DATASET = "word-order-distance"
@@ -59,11 +58,6 @@ def table() -> dict[str, np.ndarray]:
     return read_features(registry.fetch(_DATASET, "features", progress=False))
 
 
-def content_hash() -> str:
-    """Return the SHA-256 of the table, as trials record it."""
-    return registry.content_hash(_DATASET, "features")
-
-
 def mean_absolute_difference(one: Sequence[float] | np.ndarray, other: np.ndarray) -> float:
     """Return the distance between two feature vectors, each of shape ``(52,)``.
 
@@ -72,21 +66,3 @@ def mean_absolute_difference(one: Sequence[float] | np.ndarray, other: np.ndarra
         0.25
     """
     return float(np.mean(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float))))
-
-
-def distance(a: str, b: str) -> float:
-    """Return the word-order distance between two languages, from 0 to 1.
-
-    Raises:
-        SettingsError: for a language that the table does not have.
-    """
-    features = table()
-    return mean_absolute_difference(_of(features, a), _of(features, b))
-
-
-def _of(features: dict[str, np.ndarray], language: str) -> np.ndarray:
-    if language not in features:
-        raise SettingsError(
-            f"there are no word-order features of {language!r}; there are of: {', '.join(features)}"
-        )
-    return features[language]
