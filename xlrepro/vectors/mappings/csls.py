@@ -196,18 +196,18 @@ def rcsls(
     """
     known_x, known_y = x[pairs[:, 0]], y[pairs[:, 1]]
     w = torch.from_numpy(procrustes(known_x, known_y))
-    data = [
+    tx, ty, all_x, all_y = (
         torch.from_numpy(np.array(side, w.numpy().dtype))
         for side in (known_x, known_y, x[:frequent], y[:frequent])
-    ]
-    best = (*relaxed_loss(w, *data), w)
+    )
+    best = (*relaxed_loss(w, tx, ty, all_x, all_y), w)
     for _ in range(epochs):
         _, gradient, w = best
         w = w - rate * gradient
         if spectral:
             u, s, vh = torch.linalg.svd(w)
             w = (u * s.clamp(max=1)) @ vh
-        reached = relaxed_loss(w, *data)
+        reached = relaxed_loss(w, tx, ty, all_x, all_y)
         if reached[0] < best[0]:
             best = (*reached, w)
         else:
