@@ -140,7 +140,7 @@ def plan(
         where = source.relative_to(project_root()).as_posix()
         defaults = declared(source, where)
         given = {"profile": profile, **(parameters or {})}
-        if experiment not in known:  # a walkthrough: no profile; parameters where it is named
+        if experiment.endswith("/walkthrough"):  # no profile; parameters where it is named
             given = dict(parameters or {}) if experiment in (names or ()) else {}
         values = {name: fitted(v, name, defaults, where) for name, v in given.items()}
         if values.get("device") == "cuda" and not (values.get("scheduler") or visible_gpus()):
