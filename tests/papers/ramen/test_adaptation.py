@@ -309,3 +309,12 @@ def test_mixed_precision_on_a_cpu_is_one_line(tmp_path, monkeypatch):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     tuned(Path(sys.argv[1]), 10**9)
+
+
+def test_models_of_two_targets_have_two_names():
+    """Their English states are kept by this name: with one name the first target's served all."""
+    row = "base:RAMEN-BASE + BERT (parallel)"
+    trial = experiment("ramen/table1").trials("smoke", [row])[0]
+    settings = trial.typed(EvaluationSettings).adaptation
+    names = {adaptation.hash_of(adaptation.recipe(settings, code)) for code in ("fr", "ar", "zh")}
+    assert len(names) == 3

@@ -353,6 +353,7 @@ def english_recipe(settings: AdaptationSettings) -> dict[str, Any]:
 def recipe(settings: AdaptationSettings, target: str) -> dict[str, Any]:
     """Return everything that decides a bilingual model. Builds nothing."""
     return {
+        "target": target,  # artificial text is named alike in all languages
         "settings": settings.model_dump(mode="json"),
         "stream": recipe_of_stream(settings, target),
         "initialisation": data.recipe_of_initialisation(settings, target),
