@@ -37,7 +37,7 @@ CALLS = {
     "Provenance": ("page.provenance()",),
 }
 MOST_LINES = 5
-MOST_BYTES = 2_000_000
+MOST_BYTES = 1_500_000
 
 
 def cells(path: Path, kind: str | None = None) -> list[dict[str, Any]]:

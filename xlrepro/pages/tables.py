@@ -186,7 +186,7 @@ class Table:
     @staticmethod
     def colour(kind: str) -> str:
         """Return the style of a cell's ground by its kind."""
-        return f";background-color:{COLOURS[kind]}" if kind in COLOURS else ""
+        return f"background-color:{COLOURS[kind]}" if kind in COLOURS else ""
 
     def __str__(self) -> str:
         """Return the table as aligned plain text."""
