@@ -10,9 +10,9 @@ from .conftest import DESK, PHONE, Visit, page_names
 
 pytestmark = pytest.mark.browser
 
-# The new tables: wide ones scroll at a desk, small print and "not run" are too faint, word_order's
-# Table 2 weighs 1.5 MB, a line of the menu is too long. To be mended in the pages, not here.
-of_new_tables = pytest.mark.xfail(reason="the new tables are not there yet")
+# Nine tables are wider than a desk's window, and two pages of word_order weigh 1.2 and 1.3 MB (their
+# figures are drawn twice, for desk and phone). To be mended in the pages, not here.
+too_large_yet = pytest.mark.xfail(reason="wide tables and heavy figures are not mended yet")
 
 MOST_BYTES, MOST_BYTES_OF_DASHBOARD = 1_000_000, 400_000
 PAPERS = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
@@ -93,12 +93,11 @@ def test_nothing_is_wider_than_a_phone(visits: Visits):
     assert wide == {}
 
 
-@of_new_tables
+@too_large_yet
 def test_no_table_hides_columns_behind_a_bar_at_a_desk(visits: Visits):
     assert {name: v.behind_bars for name, v in visits.items() if v.behind_bars} == {}
 
 
-@of_new_tables
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_text_stands_out_from_its_ground(visits: Visits, theme: str):
     assert {n: v.faint[theme] for n, v in visits.items() if v.faint[theme]} == {}
@@ -158,7 +157,6 @@ def test_no_internal_link_or_anchor_is_dead(book: Path):
     assert dead_links(book) == {}
 
 
-@of_new_tables
 def test_nobody_meets_a_serious_barrier(visits: Visits):
     """axe-core on every page, in both themes, at desk and at phone width."""
     assert {len(visit.barriers) for visit in visits.values()} == {4}
@@ -171,7 +169,7 @@ def test_nobody_meets_a_serious_barrier(visits: Visits):
     assert met == {}
 
 
-@of_new_tables
+@too_large_yet
 def test_no_page_is_large(book: Path):
     sizes = {name: (book / name).stat().st_size for name in page_names(book)}
     assert {name: size for name, size in sizes.items() if size > MOST_BYTES} == {}
@@ -192,7 +190,6 @@ def test_a_claim_s_square_tells_its_sentence_to_the_keyboard_too_and_leads_to_it
     page.locator(f"#{name}").wait_for(state="visible")
 
 
-@of_new_tables
 def test_menu_folds_by_paper_with_a_line_for_each_page(page, base: str):
     page.goto(f"{base}/word_order/table2.html")
     menu = page.locator(".bd-links a.reference:visible")

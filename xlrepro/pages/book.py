@@ -205,7 +205,9 @@ def table_of_contents(profile: str) -> str:
     for key, paper in catalog.papers.items():
         pages = [page(f"{key}/method", "Method")]
         pages += [
-            page(k) for k in found if k.startswith(f"{key}/") and k not in catalog.experiments
+            page(k, "Walkthrough")
+            for k in found
+            if k.startswith(f"{key}/") and k not in catalog.experiments
         ]
         pages += [page(k, e.short) for k, e in catalog.of_paper(key).items() if k in found]
         pages += [page(f"{key}/claims", "Claims")]
