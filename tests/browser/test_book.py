@@ -10,8 +10,8 @@ from .conftest import DESK, PHONE, Visit, page_names
 
 pytestmark = pytest.mark.browser
 
-# Nine tables are wider than a desk's window, and two pages of word_order weigh 1.2 and 1.3 MB (their
-# figures are drawn twice, for desk and phone). To be mended in the pages, not here.
+# Nine tables are wider than a desk's window, and two pages of word_order weigh 1.2 and 1.3 MB: their
+# figures are drawn twice, for desk and phone. To be mended in the pages, not here.
 too_large_yet = pytest.mark.xfail(reason="wide tables and heavy figures are not mended yet")
 
 MOST_BYTES, MOST_BYTES_OF_DASHBOARD = 1_000_000, 400_000
