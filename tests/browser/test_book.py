@@ -10,7 +10,7 @@ from .conftest import DESK, PHONE, Visit, page_names
 
 pytestmark = pytest.mark.browser
 
-# Nine tables are wider than a desk's window, and two pages of word_order weigh 1.2 and 1.3 MB: their
+# Nine tables are wider than a desk's window; two pages of word_order weigh 1.2 and 1.3 MB, as their
 # figures are drawn twice, for desk and phone. To be mended in the pages, not here.
 too_large_yet = pytest.mark.xfail(reason="wide tables and heavy figures are not mended yet")
 
