@@ -193,15 +193,18 @@ def dots(
     single = all(n <= 1 for n in frame[frame["series"] != PAPER].groupby("label").size())
 
     def draw(drawing: "Drawing", width: float) -> None:
-        per_row = 0.2 if single else 0.14 + 0.1 * len(looks)
-        drawing.set_figheight(0.9 + per_row * len(labels) + 0.2 * (len(looks) > 4))
+        most = 40 if width > NARROW else 20  # letters of a label in a line
+        shown = ["\n".join(wrap(label, most)) for label in labels]
+        of_text = 0.17 * max(1 + name.count("\n") for name in shown)
+        per_row = max(of_text, 0.2 if single else 0.14 + 0.1 * len(looks))
+        of_title = 0.15 * len(wrap(title, round(11 * width)))
+        drawing.set_figheight(0.75 + of_title + per_row * len(labels) + 0.2 * (len(looks) > 4))
         axes = drawing.add_subplot()
         for i, (name, part) in enumerate(frame.groupby("series", sort=False)):
             shift = 0.0 if single else 0.7 * ((i + 0.5) / len(looks) - 0.5)
             at = [labels.index(label) + shift for label in part["label"]]
             _points(axes, part, at, looks[str(name)], across=True)
-        most = 40 if width > NARROW else 20
-        axes.set_yticks(range(len(labels)), ["\n".join(wrap(label, most)) for label in labels])
+        axes.set_yticks(range(len(labels)), shown)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlabel(unit)
         axes.set_title(title, loc="left", wrap=True)
