@@ -6,6 +6,7 @@ from scipy import stats
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.claims import (
+    ALPHA,
     CONSISTENT,
     CONTRADICTS,
     INCONCLUSIVE,
@@ -18,9 +19,7 @@ from xlrepro.evidence.claims import (
     Claim,
     ClaimVerdict,
     Condition,
-    GapTests,
     Judge,
-    Places,
     decide,
     drawn_means,
     kept_at_five_percent,
@@ -28,7 +27,7 @@ from xlrepro.evidence.claims import (
     load_claims,
     read_claims,
 )
-from xlrepro.evidence.predicates import _less, all_of, evaluate, parse, spearman
+from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, parse, spearman
 from xlrepro.evidence.reproduced import ReproducedCell, t_interval
 
 OPEN = Condition("open")
@@ -52,18 +51,17 @@ def on_plain(text, **names):
         ('v("b") < max(v("a"), v("c"))', True),
         ('v("c") < min([v("a"), v("b")])', True),
         ('all(v(x) > v("c") for x in ["a", "b"])', True),
-        ('sum(v(x) > v("b") for x in ["a", "b", "c"]) >= 1', True),
-        ('sum(v(x) > v("b") for x in ["a", "b", "c"]) > 1', False),
-        ('not v("a") < v("b")', True),
+        ('at_least(1, [v(x) > v("b") for x in ["a", "b", "c"]])', True),
+        ('at_least(2, [v(x) > v("b") for x in ["a", "b", "c"]])', False),
         ('v("a") < v("b") or v("b") > v("c")', True),
-        ('argmax([v("a"), v("b")], ["A", "B"]) == "A"', True),
-        ('same_set(lowest(2, [v("a"), v("b"), v("c")], ["A", "B", "C"]), ["C", "B"])', True),
-        ('same_set(highest(2, [v("a"), v("b"), v("c")], ["A", "B", "C"]), ["C", "B"])', False),
-        ('v("a") == max(v(x) for x in ["a", "b", "c"])', True),
-        ('all((v(x) > v("b")) == (x != "c") for x in ["a", "c"])', True),
+        ('largest([v("a"), v("b")], ["A", "B"], "A")', True),
+        ('smallest([v("a"), v("b"), v("c")], ["A", "B", "C"], "C", "B")', True),
+        ('largest([v("a"), v("b"), v("c")], ["A", "B", "C"], "C", "B")', False),
+        ('v("a") >= max(v(x) for x in ["a", "b", "c"])', True),
+        ('v("a") > max(v(x) for x in ["a", "b", "c"])', False),
+        ('any(v(x) > v("b") for x in ["a", "c"] if x != "a")', False),
         ('near(v("a") - v("b"), 1, 0.01)', True),
         ('near(v("a"), v("b"), 0.5)', False),
-        ('rising([v("c"), v("b"), v("a")])', True),
         ('mean(v(x) for x in ["a", "c"]) - v("b") >= 0', True),
         ('-0.5 < v("a") - v("b") <= 1', True),
         ('all(v(x) > 0 for x, keep in (("a", True), ("c", False)) if keep)', True),
@@ -79,8 +77,8 @@ def test_draw_by_draw_a_predicate_is_what_it_is_on_each_draw_alone():
     draws = {name: rng.normal(size=50) for name in "abc"}
     for text in (
         'v("a") > max(v("b"), v("c"))',
-        'sum(v(x) > 0 for x in ["a", "b", "c"]) >= 2',
-        'same_set(lowest(2, [v("a"), v("b"), v("c")], ["A", "B", "C"]), ["A", "B"])',
+        'at_least(2, [v(x) > 0 for x in ["a", "b", "c"]])',
+        'smallest([v("a"), v("b"), v("c")], ["A", "B", "C"], "A", "B")',
         'spearman([1, 2, 3], [v("a"), v("b"), v("c")]) > 0',
     ):
         together = evaluate(text, "claim X", {"v": draws.__getitem__}, {}).values
@@ -93,19 +91,12 @@ def test_spearman_is_scipys():
     assert spearman(first, second)[0] == pytest.approx(stats.spearmanr(first, second).statistic)
 
 
-def test_the_opposite_of_a_comparison_has_the_opposite_gap():
-    less, opposite = (
-        on_plain(text, a=1.0, b=3.0) for text in ('v("a") < v("b")', 'not v("a") < v("b")')
-    )
-    assert (less.values[0], opposite.values[0]) == (True, False)
-    assert opposite.gap[0] == -less.gap[0] != 0
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "__import__('os')", "v.__class__", "(lambda: 1)()", "[1][0] > 0", "9**9 > 1",
-        "unknown > 1", "open('x')", "{1: 2}", "v('a', key=1) > 0",
+        "unknown > 1", "open('x')", "{1: 2}", "v('a', key=1) > 0", "not v('a') > 0", "v('a') == 1",
+        "all(v('a') > 0 for x in [1] if v('a') > 0)",
     ],
 )  # fmt: skip
 def test_what_the_language_lacks_is_one_line_that_names_the_claim(text):
@@ -124,8 +115,8 @@ def test_what_is_no_expression_names_the_column():
     [
         ('v("a") > v("b")', ["2.00 > 1.00"]),
         ('v("a") > v("b") > v("b") - 0.001', ["2.000 > 1.000 > 0.999"]),
-        ('argmax([v("a"), v("b")], ["A", "B"]) == "B"', ["largest: A, not B"]),
-        ('sum(v(x) > 1 for x in ["a", "b"]) >= 2', ["1 ≥ 2"]),
+        ('largest([v("a"), v("b")], ["A", "B"], "B")', ["largest: A, not B"]),
+        ('at_least(2, [v(x) > 1 for x in ["a", "b"]])', ["1 ≥ 2"]),
     ],
 )
 def test_comparisons_are_written_down(text, told):
@@ -151,13 +142,13 @@ def seeds_of(*columns, column="x"):
     }  # fmt: skip
 
 
-def verdict_of(text, *columns, reported=(), items=None):
+def verdict_of(text, *columns, reported=(), items=0.0):
     """Judge a predicate over v("s0"), v("s1"), … given as values by seed."""
     arrays, places, _ = laid_out(seeds_of(*columns), lambda a: items)
     true = evaluate(text, "claim X", {"v": lambda s: arrays["e", s, "x"]}, {})
     printed = {f"s{i}": np.array([v]) for i, v in enumerate(reported)}
     theirs = evaluate(text, "claim X", {"v": printed.__getitem__}, {}).leaves if printed else ()
-    return decide(true, GapTests(places), theirs)
+    return decide(true, places, theirs)
 
 
 def test_a_draw_has_the_t_interval_and_keeps_the_correlation_of_seeds():
@@ -190,8 +181,10 @@ def test_a_difference_is_decided_in_its_direction():
     assert verdict_of('v("s0") < v("s1")', [1.0, 9.0, 2.0], [3.0, 2.0, 8.0]).status == INCONCLUSIVE
 
 
-def test_one_seed_decides_nothing():
+def test_one_seed_decides_nothing(numbers):
     assert verdict_of('v("s0") > v("s1")', [10.0], [1.0]).status == INCONCLUSIVE
+    ran = numbers({("word:ORT", "de"): {0: 90.0}, ("word:TRS", "de"): {0: 10.0}})  # 5,000 items
+    assert Judge(ran).judge(claim(ABOVE), OPEN).status == INCONCLUSIVE
 
 
 def test_no_effect_is_an_interval_within_a_quarter_of_the_reported_difference():
@@ -204,7 +197,8 @@ def test_no_effect_is_an_interval_within_a_quarter_of_the_reported_difference():
 def test_test_items_widen_what_seeds_alone_would_decide():
     first, second = [52.0, 52.1, 52.05], [51.0, 51.05, 51.0]
     assert verdict_of('v("s0") > v("s1")', first, second).status == REPLICATES
-    assert verdict_of('v("s0") > v("s1")', first, second, items=500).status == INCONCLUSIVE
+    # The standard error of 52 % of 500 items.
+    assert verdict_of('v("s0") > v("s1")', first, second, items=2.2).status == INCONCLUSIVE
 
 
 def test_power_is_small_where_seeds_scatter_more_than_the_reported_difference():
@@ -213,39 +207,77 @@ def test_power_is_small_where_seeds_scatter_more_than_the_reported_difference():
     assert verdict_of('v("s0") + 0 > v("s1")', *quiet, reported=(51.0, 50.0)).power > 0.9
 
 
+FORMS = {  # of a claim on k differences, and the k differences of k + 1 systems
+    "all": (all_of, lambda systems: systems[..., 1:]),
+    "most": (lambda parts: at_least(most_of(len(parts)), parts), lambda systems: systems[..., 1:]),
+    "largest": (all_of, lambda systems: systems[..., :1] - systems[..., 1:]),
+    "falling": (all_of, lambda systems: -np.diff(systems)),
+}
+
+
+def most_of(k):
+    return max(1, round(0.85 * k))
+
+
+def share_of_errors(form, wrong, n, k, runs=500):
+    """Return how often made-up experiments get the verdict ``wrong``, of which the truth is not."""
+    join, differences = FORMS[form]
+    gaps = differences(np.random.default_rng(100 * n + k).normal(size=(runs, n, k + 1)))
+    enough, far = (most_of(k) if form == "most" else k), 100.0
+    # The claim just holds: as few differences as it needs are 0, the others reversed. It just does
+    # not: all but one of those that it needs are large, that one and the others are 0.
+    just = np.where(np.arange(k) < enough, 0.0, -far)
+    just_not = np.where(np.arange(k) < enough - 1, far, 0.0)
+    gaps = gaps + (just if wrong == CONTRADICTS else just_not)
+    p = stats.ttest_1samp(gaps, 0.0, axis=1, alternative="greater").pvalue  # shape: (runs, k)
+    leaves = [Truth(np.array([True]), gap=np.array([float(i)])) for i in range(k)]
+    claim, errors = join(leaves), 0
+
+    def of_leaf(values):
+        return lambda leaf: values[int(leaf.gap[0])]
+
+    for both, is_so in zip(np.stack([p, 1 - p], axis=2), gaps.mean(axis=1) > 0, strict=True):
+        side, true = claim.judged(of_leaf(both)), claim.counted(of_leaf(is_so))
+        errors += bool(true) == (wrong == REPLICATES) and side[int(wrong == CONTRADICTS)] <= ALPHA
+    return errors / runs
+
+
 @pytest.mark.parametrize("n", [3, 5, 10])
 @pytest.mark.parametrize("k", [1, 3, 9, 28])
 def test_verdicts_are_wrong_in_at_most_five_percent(n, k):
-    """Where no difference is there "contradicts" is wrong; at the edge of the claim, "replicates".
+    """Simulated for conjunctions, counts and rankings; draws can only make "replicates" rarer.
 
-    400 made-up experiments of each kind.
+    Variances are not shared over the rows of a table (empirical Bayes, Smyth 2004): simulated at
+    three seeds with one row in five five times as noisy as the others (our tables are like that:
+    median 0.6 points, a twentieth of the cells above 2.4), 5 % becomes 16 % in the noisiest of
+    twelve rows, and 14 % for any of the twelve by Holm; with equal variances it keeps 5 %.
     """
-    rng, runs = np.random.default_rng(100 * n + k), 400
-    wrong = {CONTRADICTS: 0, REPLICATES: 0}
-    places = Places(n, draws=200, items=2)
-    for kind, shift in ((CONTRADICTS, 0.0), (REPLICATES, 100.0)):
-        for _ in range(runs):
-            gaps = rng.normal(size=(n, k))
-            gaps[:, 1:] += shift  # "replicates": all but one difference are large, that one is 0
-            means = gaps.mean(0)
-            draws = drawn_means(gaps, rng, 200)
-            arrays = np.vstack([means, draws, gaps, means, means])
-            true = all_of(_less(0.0, arrays[:, i]) for i in range(k))
-            wrong[kind] += decide(true, GapTests(places)).status == kind
-    assert max(wrong.values()) / runs <= 0.05
+    for form in FORMS:
+        for wrong in (CONTRADICTS, REPLICATES):
+            assert share_of_errors(form, wrong, n, k) <= 0.05, (form, wrong)
+
+
+def test_a_verdict_by_draws_is_as_rarely_wrong():
+    rng, wrong = np.random.default_rng(0), 0
+    for _ in range(200):
+        wrong += verdict_of('v("s0") > v("s1") > v("s2")', *rng.normal(size=(3, 3))).status in (
+            REPLICATES,
+            CONTRADICTS,
+        )
+    assert wrong / 200 <= 0.05
 
 
 def test_a_count_is_contradicted_only_where_enough_differences_are_reversed():
     rng = np.random.default_rng(1)
     base = [list(rng.normal(50, 0.1, 5)) for _ in range(9)]
-    text = 'sum(v("s" + i) > 50.5 for i in I) >= 8'
+    text = 'at_least(8, [v("s" + i) > 50.5 for i in I])'
 
     def judged(high):
         columns = [[x + 1 for x in c] if i < high else c for i, c in enumerate(base)]
-        arrays, places, _ = laid_out(seeds_of(*columns), lambda a: None)
+        arrays, places, _ = laid_out(seeds_of(*columns), lambda cell: 0.0)
         names = {"I": [str(i) for i in range(9)]}
         true = evaluate(text, "X", {"v": lambda s: arrays["e", s, "x"]}, names)
-        return decide(true, GapTests(places)).status
+        return decide(true, places).status
 
     assert [judged(9), judged(8), judged(3)] == [REPLICATES, REPLICATES, CONTRADICTS]
 

@@ -1,10 +1,12 @@
 """Conditions of a verdict: declared in the catalog, computed from records."""
 
+import numpy as np
 import pytest
 
 from xlrepro.evidence.catalog import Catalog, Need, load_catalog
-from xlrepro.evidence.conditions import at_path, failed_conditions, item_error, items_of
+from xlrepro.evidence.conditions import at_path, error_of_items, failed_conditions, item_error
 from xlrepro.evidence.reproduced import gather
+from xlrepro.trials import Items
 
 KEY = "word_order/table2"
 
@@ -84,11 +86,39 @@ def test_a_share_and_a_path_with_parts_of_any_name():
     assert list(at_path(details, "b.held")) == []
 
 
-def test_the_error_of_test_items_is_binomial(record):
-    (cell,) = gather([record(values={"de": 80.0})], stale=lambda r: False)
-    assert item_error(cell, 400) == pytest.approx(2.0)
-    assert item_error(cell, None) == 0.0
-    assert items_of(load_catalog(), gather([]), cell) is None
+def test_the_error_of_test_items_is_binomial_where_no_record_says_which_were_right(record):
+    numbers = gather([record(values={"de": 80.0}, profile="open")], stale=lambda r: False)
+    (cell,) = numbers
+    assert item_error(catalog_with(items={"*": 400}), numbers, cell) == pytest.approx(2.0)
+    assert error_of_items(catalog_with(items={"*": 400}), numbers, cell) == pytest.approx(2.0)
+    assert error_of_items(catalog_with(), numbers, cell) == 0.0
+
+
+def test_items_that_were_right_are_resampled_alike_for_all_systems(record):
+    rng, size = np.random.default_rng(0), 1000
+    easy = rng.random(size)
+    right = {s: [easy < share - 0.01 * seed for seed in (0, 1)]
+             for s, share in (("word:ORT", 0.8), ("word:TRS", 0.7))}  # fmt: skip
+    records = [
+        record(system, {"de": 100 * of.mean()}, seed=seed, profile="open").model_copy(
+            update={"items": {name: Items.packed(of)}}
+        )
+        for system, name in (("word:ORT", "de"), ("word:TRS", "word:TRS de"))
+        for seed, of in enumerate(right[system])
+    ]
+    numbers = gather(records, stale=lambda r: False)
+    first, second = (error_of_items(catalog_with(), numbers, cell) for cell in numbers)
+    gap = np.mean(right["word:ORT"], axis=0) - np.mean(right["word:TRS"], axis=0)
+    assert np.std(first - second) == pytest.approx(100 * gap.std() / size**0.5, rel=0.1)
+    unpaired = np.hypot(*(item_error(catalog_with(), numbers, cell) for cell in numbers))
+    assert np.std(first - second) < unpaired / 1.5
+
+
+def test_a_score_that_is_no_share_of_items_has_the_binomial_error(record):
+    made = record(values={"de": 50.0}, profile="open")
+    made = made.model_copy(update={"items": {"de": Items.packed([True, False, False, False])}})
+    numbers = gather([made], stale=lambda r: False)
+    assert error_of_items(catalog_with(), numbers, *numbers) == pytest.approx(25.0)
 
 
 def test_every_condition_of_the_catalog_can_be_computed():

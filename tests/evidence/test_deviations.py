@@ -4,7 +4,6 @@ import pytest
 
 from xlrepro import experiments
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import Judge, load_claims
 from xlrepro.evidence.deviations import (
     WEIGHTS,
@@ -26,7 +25,7 @@ deviations:
 def written(tmp_path, text):
     path = tmp_path / "d.yaml"
     path.write_text(text, encoding="utf-8")
-    return read_deviations(path, load_catalog())
+    return read_deviations(path)
 
 
 def test_deviations_carry_the_experiments_full_key(tmp_path):
@@ -176,12 +175,3 @@ def test_a_malformed_erratum_is_an_error(tmp_path):
 def test_the_list_of_all_links_each_deviation_to_its_claims():
     shown = deviations_list(claims={"W01": [("word_order", "O01w")]})._repr_html_()
     assert shown.count('<a href="word_order/claims.html#O01w">O01w</a>') == 1
-
-
-def test_a_file_that_is_a_link_to_nothing_is_one_line(tmp_path, monkeypatch):
-    (tmp_path / "deviations").mkdir()
-    (tmp_path / "catalog.yaml").touch()
-    (tmp_path / "deviations" / "x.yaml").symlink_to(tmp_path / "gone")
-    monkeypatch.setattr("xlrepro.evidence.deviations.data_dir", lambda: tmp_path)
-    with pytest.raises(DataError, match=r"x\.yaml cannot be read \(No such file or directory\): "):
-        load_deviations()

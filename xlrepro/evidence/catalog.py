@@ -1,7 +1,7 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -228,19 +228,11 @@ class CatalogEntry(Checked):
         """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
         return self.weights.get(profile, {}).get(system.partition(":")[0], "")
 
-    def is_context(self, block: str) -> bool:
-        """Tell whether ``block`` describes the data, so that no system fills it."""
-        return any(block in table.context for table in self.reported)
-
     def quoted_because(self, system: str) -> str:
         """Return why ``system`` has printed numbers alone and is not run; empty where it is."""
         reasons = {name: why for table in self.reported for name, why in table.quoted.items()}
         block = system.split(":", 1)[0]
         return reasons.get(system) or reasons.get(f"{block}:*", "")
-
-    def is_quoted(self, system: str) -> bool:
-        """Tell whether ``system`` has printed numbers alone: it is not run here."""
-        return self.quoted_because(system) != ""
 
     def column_at(self, profile: str, printed: str) -> str:
         """Return the column of ours that stands for a printed one at a profile."""
@@ -318,12 +310,9 @@ def read_catalog(path: Path) -> Catalog:
     return catalog
 
 
-@lru_cache(maxsize=4)
-def _cached(path: Path, changed_ns: int) -> Catalog:
-    return read_catalog(path)
+_read_once = cache(read_catalog)
 
 
 def load_catalog() -> Catalog:
-    """Return the project's catalog, read once per change of the file."""
-    path = data_dir() / "catalog.yaml"
-    return _cached(path, path.stat().st_mtime_ns if path.is_file() else 0)
+    """Return the project's catalog, read once."""
+    return _read_once(data_dir() / "catalog.yaml")

@@ -9,9 +9,11 @@ What the runs did not test is *not testable here*, which wins over all of these.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,10 +23,10 @@ from pydantic import Field
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
-from xlrepro.evidence.conditions import failed_conditions, item_error, items_of
+from xlrepro.evidence.conditions import ITEM_DRAWS, error_of_items, failed_conditions
 from xlrepro.evidence.deviations import WEIGHTS, Deviation
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
-from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
@@ -33,12 +35,11 @@ REPLICATES, CONTRADICTS, NO_EFFECT = "replicates", "contradicts", "no effect"
 INCONCLUSIVE, NOT_TESTABLE, NOT_RUN = "inconclusive", "not testable here", "not run"
 CONSISTENT, INCONSISTENT, NOT_CHECKABLE = "consistent", "inconsistent", "not checkable"
 ON_OURS = (REPLICATES, CONTRADICTS, NO_EFFECT, INCONCLUSIVE, NOT_TESTABLE, NOT_RUN)
-ON_PRINTED = (CONSISTENT, INCONSISTENT, NOT_CHECKABLE)
-STATUSES = (*ON_OURS, *ON_PRINTED)
+STATUSES = (*ON_OURS, CONSISTENT, INCONSISTENT, NOT_CHECKABLE)
 SIGNS = {REPLICATES: "✓", CONTRADICTS: "✗", NO_EFFECT: "=", INCONCLUSIVE: "?",
          CONSISTENT: "✓", INCONSISTENT: "✗"}  # fmt: skip
 ALPHA = (1 - LEVEL) / 2  # of a test in one direction
-DRAWS, ITEM_DRAWS = 4_000, 400
+DRAWS = 4_000
 FEW = 0.2  # power below which runs cannot decide a claim
 EQUIVALENT = 0.25  # of the reported difference: what counts as no effect
 LEAST_LANGUAGES = 3  # with an adaptation each, for a verdict where seeds change the heads alone
@@ -46,6 +47,7 @@ SIZES_AT = "paper"  # the profile whose data and hyperparameters are the paper's
 UNPRINTED = "rests on a figure without printed numbers"
 
 Address = tuple[str, str, str]  # experiment, system, column
+Places = Mapping[str, slice]  # what stands where in a cell's array, after its mean: `places_of`
 
 
 class Claim(Checked):
@@ -90,23 +92,22 @@ def read_claims(path: Path) -> list[Claim]:
     content = read_model(path, _ClaimFile)
     known = [c.id for c in content.claims]
     for claim in content.claims:
+        where = f"{path}: claim {claim.id}"
         if known.count(claim.id) > 1:
-            raise DataError(f"{path}: claim {claim.id} stands there twice")
+            raise DataError(f"{where} stands there twice")
         if claim.kind == "figure" and not claim.rule:
-            raise DataError(f"{path}: claim {claim.id} rests on a figure: it needs a rule in words")
+            raise DataError(f"{where} rests on a figure: it needs a rule in words")
         if claim.kind != "figure" and (claim.rule or not claim.predicate):
-            raise DataError(f"{path}: claim {claim.id} needs a predicate, and no rule")
-        if claim.variant_of is not None and claim.variant_of not in known:
-            raise DataError(f"{path}: claim {claim.id} is a variant of no claim there")
+            raise DataError(f"{where} needs a predicate, and no rule")
+        if claim.variant_of not in {None, *known}:
+            raise DataError(f"{where} is a variant of no claim there")
         if claim.predicate:
             parse(claim.predicate, f"claim {claim.id}")
     extra = {"paper": content.paper, "names": content.names}
     return [claim.model_copy(update=extra) for claim in content.claims]
 
 
-@lru_cache(maxsize=8)
-def _cached(path: Path, changed_ns: int) -> list[Claim]:
-    return read_claims(path)
+_read_once = cache(read_claims)
 
 
 def load_claims(paper: str | None = None) -> list[Claim]:
@@ -115,13 +116,11 @@ def load_claims(paper: str | None = None) -> list[Claim]:
     Raises:
         SettingsError: for an unknown paper.
     """
-    catalog = load_catalog()
-    claims: list[Claim] = []
-    for key in catalog.papers if paper is None else [paper]:
-        catalog.paper(key)
-        path = data_dir() / "claims" / f"{key}.yaml"
-        claims += _cached(path, path.stat().st_mtime_ns if path.is_file() else 0)
-    return claims
+    papers = load_catalog().papers if paper is None else [paper]
+    for key in papers:
+        load_catalog().paper(key)
+    files = (data_dir() / "claims" / f"{key}.yaml" for key in papers)
+    return [claim for path in files for claim in _read_once(path)]
 
 
 @dataclass(frozen=True)
@@ -177,11 +176,6 @@ class Condition:
         """How a table's heading names it."""
         return ", ".join([self.profile, *self.blocks.values()])
 
-    def place(self, system: str) -> str:
-        """Return the identifier that stands for ``system`` under this condition."""
-        block, colon, name = system.partition(":")
-        return f"{self.blocks.get(block, block)}{colon}{name}"
-
 
 REPORTED = Condition("reported")
 
@@ -189,24 +183,11 @@ REPORTED = Condition("reported")
 # -- Arrays behind a cell ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Places:
-    """What stands where in the array of a cell: mean, draws, seeds, draws of items, languages."""
-
-    seeds: int = 0
-    languages: tuple[str, ...] = ()
-    draws: int = DRAWS
-    items: int = ITEM_DRAWS
-
-    def of(self, part: Literal["draws", "seeds", "items", "languages"]) -> slice:
-        """Return where a part stands."""
-        start = 1
-        for name in ("draws", "seeds", "items", "languages"):
-            size = getattr(self, name) if name != "languages" else len(self.languages)
-            if name == part:
-                return slice(start, start + size)
-            start += size
-        raise AssertionError(part)
+def places_of(seeds: int, languages: int, draws: int = DRAWS, items: int = ITEM_DRAWS) -> Places:
+    """Return where draws, single seeds, draws of test items and languages stand after the mean."""
+    sizes = {"draws": draws, "seeds": seeds, "items": items, "languages": languages}
+    ends = np.cumsum([1, *sizes.values()]).tolist()
+    return {name: slice(*ends) for name, ends in zip(sizes, pairwise(ends), strict=True)}
 
 
 def drawn_means(values: Array, rng: np.random.Generator, count: int) -> Array:
@@ -241,164 +222,155 @@ def _language(column: str) -> str:
 
 
 def laid_out(
-    cells: Mapping[Address, ReproducedCell], items: Callable[[Address], float | None]
+    cells: Mapping[Address, ReproducedCell], items: Callable[[ReproducedCell], float | Array]
 ) -> tuple[dict[Address, Array], Places, int]:
     """Return the arrays of cells, what stands where in them, and their common seeds' number.
 
     Cells are taken at the seeds that all of them have, where these are two or more: so every
-    difference is paired. A test set of so many items adds the error of its own to the draws, half
-    of it common to all systems; its items are drawn apart from the seeds too.
+    difference is paired. Where records say which test items were right, these are resampled, the
+    same for all systems; of others, the binomial error of the test set is added to the draws, half
+    of it common to all systems. Items are drawn apart from the seeds too.
 
     Args:
         cells: the random ones.
-        items: how many items the test set of a cell has; ``None``: not known.
+        items: what the choice of test items does to a cell: draws of it, or its standard error.
     """
-    shared = sorted(set.intersection(*(set(c.seeds) for c in cells.values())))
+    if not cells:
+        return {}, places_of(0, 0), 0
+    shared = set.intersection(*(set(c.seeds) for c in cells.values()))
     paired = len(shared) > 1
-    languages = tuple(sorted({_language(c) for _, _, c in cells} - {""}))
-    places = Places(len(shared) if paired else 0, languages)
-    rng, arrays = np.random.default_rng(0), dict[Address, Array]()
-    known = {a: [v for v, s in zip(c.values, c.seeds) if s in shared or not paired]
-             for a, c in cells.items()}  # fmt: skip
-    for seeds in [tuple(shared)] if paired else sorted({c.seeds for c in cells.values()}):
-        group = [a for a, c in cells.items() if paired or c.seeds == seeds]
-        values = np.array([known[a] for a in group]).T  # shape: (seeds, cells)
-        means = values.mean(axis=0)
-        draws = np.tile(means, (DRAWS, 1))
+    known = [[v for v, seed in zip(c.values, c.seeds) if seed in shared or not paired]
+             for c in cells.values()]  # fmt: skip
+    of_cell = np.array([_language(column) for _, _, column in cells])
+    languages = sorted({*of_cell} - {""})
+    places = places_of(len(shared) if paired else 0, len(languages))
+    size = DRAWS + ITEM_DRAWS
+    rng, made = np.random.default_rng(0), np.empty((len(cells), places["languages"].stop))
+    groups = [tuple(shared)] if paired else sorted({c.seeds for c in cells.values()})
+    for seeds in groups:
+        group = [i for i, c in enumerate(cells.values()) if paired or c.seeds == seeds]
+        values = np.array([known[i] for i in group]).T  # shape: (seeds, cells)
+        made[group] = values.mean(axis=0)[:, None]
         if len(values) > 1:
-            draws = drawn_means(values, rng, DRAWS)
-        for a, mean, drawn, own in zip(group, means, draws.T, values.T, strict=True):
-            apart = [mean if _language(a[2]) in ("", code) else math.nan for code in languages]
-            seeds_part = own if paired else []
-            parts = [[mean], drawn, seeds_part, np.full(ITEM_DRAWS, mean), apart]
-            arrays[a] = np.concatenate([np.asarray(p, dtype=float) for p in parts])
+            made[group, places["draws"]] = drawn_means(values, rng, DRAWS).T
+        if paired:
+            made[group, places["seeds"]] = values.T
+    # A cell says nothing of other languages than its own.
+    elsewhere = (of_cell[:, None] != languages) & (of_cell[:, None] != "")
+    made[:, places["languages"]][elsewhere] = math.nan
     common: dict[tuple[str, str], Array] = {}
-    for a, array in arrays.items():
-        error = item_error(cells[a], items(a))
-        if not error:
-            continue
-        of_set = common.setdefault((a[0], a[2]), rng.standard_normal(DRAWS + ITEM_DRAWS))
-        noise = error * math.sqrt(0.5) * (of_set + rng.standard_normal(DRAWS + ITEM_DRAWS))
-        array[places.of("draws")] += noise[:DRAWS]
-        array[places.of("items")] += noise[DRAWS:]
-    return arrays, places, min(len(v) for v in known.values())
+    for array, ((experiment, _, column), cell) in zip(made, cells.items(), strict=True):
+        noise = items(cell)
+        if isinstance(noise, float):
+            if not noise:
+                continue
+            of_set = common.setdefault((experiment, column), rng.standard_normal(size))
+            noise = noise * math.sqrt(0.5) * (of_set + rng.standard_normal(size))
+        noise = np.resize(noise, size)
+        array[places["draws"]] += noise[:DRAWS]
+        array[places["items"]] += noise[DRAWS:]
+    return dict(zip(cells, made, strict=True)), places, min(map(len, known))
 
 
 @dataclass(frozen=True)
-class GapTests:
-    """The tests of a predicate's comparisons, on arrays that are laid out as ``places`` say."""
+class Tested:
+    """The p-values for and against a comparison, and the 95 % interval of its difference."""
 
-    places: Places
-
-    def error(self, gap: Array) -> tuple[float, int] | None:
-        """Return a difference's standard error and degrees of freedom; ``None``: draws alone tell.
-
-        Seeds and test items both count. A largest of several or a rank correlation is no mean of
-        what it is seed by seed: its draws tell.
-        """
-        seeds = gap[self.places.of("seeds")] if gap.size > 1 else gap[:0]
-        if len(seeds) < 2 or not math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
-            return None
-        of_items = np.var(gap[self.places.of("items")])
-        return math.sqrt(np.var(seeds, ddof=1) / len(seeds) + of_items), len(seeds) - 1
-
-    def leaf(self, truth: Truth) -> P:
-        """Return the p-values for and against one comparison."""
-        from scipy.special import stdtr
-
-        gap = truth.gap
-        if gap.size == 1 or np.ptp(gap[self.places.of("draws")]) == 0:  # nothing random, or 1 seed
-            exact = gap.size == 1 or self.places.seeds > 1
-            return (1.0, 1.0) if not exact else (0.0, 1.0) if truth.values[0] else (1.0, 0.0)
-        if known := self.error(gap):
-            error, freedom = known
-            ratio = gap[0] / error if error else math.copysign(math.inf, gap[0])
-            return float(stdtr(freedom, -ratio)), float(stdtr(freedom, ratio))
-        draws = gap[self.places.of("draws")]
-        count = len(draws) + 1
-        return (1 + np.sum(draws <= 0)) / count, (1 + np.sum(draws >= 0)) / count
-
-    def interval(self, truth: Truth) -> tuple[float, float]:
-        """Return the 95 % interval of one difference."""
-        from scipy.special import stdtrit
-
-        if truth.gap.size == 1:
-            return truth.gap[0], truth.gap[0]
-        if known := self.error(truth.gap):
-            half = known[0] * float(stdtrit(known[1], 1 - ALPHA))
-            return truth.gap[0] - half, truth.gap[0] + half
-        low, high = np.quantile(truth.gap[self.places.of("draws")], (ALPHA, 1 - ALPHA))
-        return float(low), float(high)
-
-    def power(self, truth: Truth, reported: Sequence[Truth]) -> float:
-        """Return the chance that it would replicate if the reported differences were true.
-
-        Their noise is ours: that of the draws around our means; a comparison counts as significant
-        where the drawn difference is above what its own interval's half asks for.
-        """
-        theirs = dict(zip((leaf.name for leaf in truth.leaves), reported, strict=True))
-
-        def seen(leaf: Truth) -> Array:
-            if leaf.gap.size == 1:
-                return np.full(self.places.draws, bool(leaf.values[0]))
-            low, high = self.interval(leaf)
-            noise = leaf.gap[self.places.of("draws")] - leaf.gap[0]
-            return np.asarray(theirs[leaf.name].gap[0] + noise > (high - low) / 2)
-
-        return float(np.mean(truth.counted(seen)))
-
-    def languages_agree(self, truth: Truth) -> tuple[int, P]:
-        """Return how many languages there are, and p-values for and against across them.
-
-        Where seeds change the heads alone, a language, with an adaptation of its own, is what was
-        replicated.
-        """
-        means = []
-        for i in range(len(self.places.languages)):
-            at = self.places.of("languages").start + i
-            gaps = [leaf.gap[at] for leaf in truth.leaves if leaf.gap.size > 1]
-            known = [gap for gap in gaps if gap == gap]
-            means += [float(np.mean(known))] if known else []
-        if len(means) < LEAST_LANGUAGES:
-            return len(means), (1.0, 1.0)
-        from scipy.stats import ttest_1samp
-
-        p = float(ttest_1samp(means, 0.0, alternative="greater").pvalue)
-        return len(means), (p, 1 - p)
+    p: P
+    low: float
+    high: float
 
 
-def decide(truth: Truth, tests: GapTests, reported: Sequence[Truth] = ()) -> ClaimVerdict:
+def tested(truth: Truth, places: Places) -> Tested:
+    """Test one comparison by Student's t, over seeds and test items, paired.
+
+    A largest of several or a rank correlation is no mean of what it is seed by seed: its draws
+    tell.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    gap = truth.gap
+    if gap.size == 1:  # nothing random
+        return Tested((0.0, 1.0) if truth.values[0] else (1.0, 0.0), gap[0], gap[0])
+    draws, seeds = gap[places["draws"]], gap[places["seeds"]]
+    if len(seeds) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
+        freedom = len(seeds) - 1
+        error = math.sqrt(np.var(seeds, ddof=1) / len(seeds) + np.var(gap[places["items"]]))
+        if not error:  # the same in all
+            return Tested((0.0, 1.0) if truth.values[0] else (1.0, 0.0), gap[0], gap[0])
+        half = error * float(stdtrit(freedom, 1 - ALPHA))
+        p = float(stdtr(freedom, -gap[0] / error)), float(stdtr(freedom, gap[0] / error))
+        return Tested(p, gap[0] - half, gap[0] + half)
+    low, high = np.quantile(draws, (ALPHA, 1 - ALPHA))
+    if np.ptp(draws) == 0:  # one seed
+        return Tested((1.0, 1.0), low, high)
+    against, for_it = (1 + np.sum(~side) for side in (draws > 0, draws < 0))
+    return Tested((against / (len(draws) + 1), for_it / (len(draws) + 1)), low, high)
+
+
+def _part(name: str, places: Places) -> Callable[[Truth], Array]:
+    """Return what tells where a comparison is so, among the draws or the seeds."""
+    size = places[name].stop - places[name].start
+    return lambda leaf: (
+        leaf.values[places[name]] if leaf.gap.size > 1 else np.full(size, bool(leaf.values[0]))
+    )
+
+
+def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> ClaimVerdict:
     """Return the verdict on a predicate by its comparisons and draws alone.
+
+    Power is the chance that it would replicate if the reported differences were true, with the
+    noise of our draws: a comparison counts as significant where the drawn difference is above what
+    half of its own interval asks for.
 
     Args:
         truth: the predicate's value on arrays.
-        tests: what knows their layout.
+        places: what stands where in them.
         reported: its comparisons on the printed numbers, in the same order; none where nothing is
             printed, or where the paper's numbers do not bear it out.
     """
-    p = truth.judged(tests.leaf)
-    share = float(np.mean(truth.counted(lambda leaf: _draws(leaf, tests.places))))
-    ranges = [tests.interval(leaf) for leaf in truth.leaves]
-    status, power = INCONCLUSIVE, None
+    tests = {leaf.name: tested(leaf, places) for leaf in truth.leaves}
+    theirs = dict(zip(tests, (leaf.gap[0] for leaf in reported), strict=False))
+    p = truth.judged(lambda leaf: tests[leaf.name].p)
+    is_drawn = _part("draws", places)
+    share = float(np.mean(truth.counted(is_drawn)))
+    halves = {name: (each.high - each.low) / 2 for name, each in tests.items()}
+
+    def seen(leaf: Truth) -> Array:
+        noise = leaf.gap[places["draws"]] - leaf.gap[0]
+        significant = theirs[leaf.name] + noise > halves[leaf.name]
+        return np.asarray(significant) if leaf.gap.size > 1 else is_drawn(leaf)
+
+    status = INCONCLUSIVE
     if truth.values[0] and p[0] <= ALPHA and share >= LEVEL:
         status = REPLICATES
     elif not truth.values[0] and p[1] <= ALPHA:
         status = CONTRADICTS
-    elif reported and all(
-        -EQUIVALENT * r.gap[0] < low and high < EQUIVALENT * r.gap[0]
-        for (low, high), r in zip(ranges, reported, strict=True)
+    elif theirs and all(
+        -EQUIVALENT * size < tests[name].low and tests[name].high < EQUIVALENT * size
+        for name, size in theirs.items()
     ):
         status = NO_EFFECT
-    if reported:
-        power = tests.power(truth, reported)
-    halves = [(high - low) / 2 for low, high in ranges]
-    return ClaimVerdict(status, share, p, decidable=max(halves, default=None), power=power)
+    power = float(np.mean(truth.counted(seen))) if theirs else None
+    return ClaimVerdict(status, share, p, decidable=max(halves.values(), default=None), power=power)
 
 
-def _draws(leaf: Truth, places: Places) -> Array:
-    if leaf.values.size == 1:
-        return np.full(places.draws, bool(leaf.values[0]))
-    return leaf.values[places.of("draws")]
+def languages_agree(truth: Truth, places: Places) -> tuple[int, P]:
+    """Return how many languages there are, and p-values for and against across them.
+
+    Where seeds change the heads alone, a language, with an adaptation of its own, is what was
+    replicated.
+    """
+    from scipy.special import stdtr
+
+    gaps = np.array([leaf.gap[places["languages"]] for leaf in truth.leaves if leaf.gap.size > 1])
+    known = [of[~np.isnan(of)] for of in gaps.T]  # shape: (comparisons,) of each language
+    means = [float(of.mean()) for of in known if len(of)]
+    n = len(means)
+    if n < LEAST_LANGUAGES:
+        return n, (1.0, 1.0)
+    p = float(stdtr(n - 1, -math.sqrt(n) * np.mean(means) / np.std(means, ddof=1)))
+    return n, (p, 1 - p)
 
 
 # -- What may be read on other data --------------------------------------------------------------
@@ -421,6 +393,21 @@ def _read_on(catalog: Catalog, profile: str, cells: Iterable[Address]) -> tuple[
     return "; ".join([*data, *weights]), ", ".join(read)
 
 
+def _refusal(claim: Claim, profile: str, ours: str, quoted: Sequence[str]) -> str:
+    """Return why a claim is not testable on these numbers; empty if it is."""
+    if ours and quoted:
+        return f"{', '.join(quoted)} are numbers of another corpus than ours ({ours})"
+    if ours and claim.magnitudes:
+        return f"it is about values on the paper's data; ours: {ours}"
+    if claim.magnitudes and profile != SIZES_AT:
+        return f"it is about the size of an effect, which {profile} says little of"
+    return ""
+
+
+def _told(true: Truth) -> tuple[tuple[str, bool], ...]:
+    return tuple((part.text, bool(part.values[0])) for part in true.told)
+
+
 class Judge:
     """Evaluates claims on reported and on reproduced numbers.
 
@@ -431,9 +418,9 @@ class Judge:
     def __init__(self, numbers: ReproducedNumbers | None = None) -> None:
         self.numbers = numbers or ReproducedNumbers([])
         self.reported, self.catalog = load_reported(), load_catalog()
-        self._tables: dict[str, dict[str, Callable[..., Any]]] = {}
         self._judged: dict[Any, ClaimVerdict | None] = {}
-        self._read: dict[Any, list[Address]] = {}
+        self._printed: dict[Any, tuple[dict[Address, ReportedCell | None], Truth]] = {}
+        self._items = cache(partial(error_of_items, self.catalog, self.numbers))
 
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
         """Return the verdict, reached once; ``None`` if the condition's blocks of ours do not touch
@@ -448,19 +435,18 @@ class Judge:
         return self._judged[key]
 
     def _verdict(self, claim: Claim, condition: Condition) -> ClaimVerdict | None:
-        printed = condition.profile == "reported"
+        printed = condition == REPORTED
         if claim.predicate is None:
             return ClaimVerdict(NOT_CHECKABLE if printed else NOT_TESTABLE, note=UNPRINTED)
-        reads = self.reads(claim)
         if printed:
-            return self._on_reported(claim, reads)
+            return self._on_reported(claim)
         if condition.blocks and not any(
             condition.blocks.get(system.partition(":")[0])
             in self.catalog.experiment(experiment).reference_blocks
-            for experiment, system, _ in reads
+            for experiment, system, _ in self.reads(claim)
         ):  # no experiment has the block of ours that replaces a cell's
             return None
-        verdict = self._on_reproduced(claim, condition, reads)
+        verdict = self._on_reproduced(claim, condition)
         if claim.magnitudes and verdict.status == NOT_TESTABLE:
             for form in load_claims(claim.paper):
                 if form.variant_of == claim.id and not form.magnitudes and form.kind == "ours":
@@ -471,7 +457,11 @@ class Judge:
         return verdict
 
     def reads(self, claim: Claim) -> list[Address]:
-        """Return the cells that the claim's predicate reads, in their first order.
+        """Return the cells that the claim's predicate reads, in their first order."""
+        return [*self._on_printed(claim)[0]]
+
+    def _on_printed(self, claim: Claim) -> tuple[dict[Address, ReportedCell | None], Truth]:
+        """Return the cells that a claim reads, and its predicate on what is printed of them.
 
         Raises:
             SettingsError: if it reads a cell that its paper does not have. Experiments of which
@@ -479,123 +469,98 @@ class Judge:
                 the systems and columns that the experiment can run.
         """
         key = (claim.paper, claim.id, claim.predicate)
-        if key not in self._read:
-            seen: dict[Address, None] = {}
+        if key not in self._printed:
+            seen: dict[Address, ReportedCell | None] = {}
 
             def look_up(address: Address) -> Array:
-                cell = self.reported.get(*address)
-                if cell is None and not self._is_unprinted(address[0]):
+                seen[address] = cell = self.reported.get(*address)
+                if cell is None and self.catalog.experiment(address[0]).reported:
                     raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
-                seen[address] = None
                 return np.array([math.nan if cell is None or cell.value is None else cell.value])
 
-            self._evaluate(claim, look_up)
-            self._read[key] = list(seen)
-        return self._read[key]
-
-    def _is_unprinted(self, experiment: str) -> bool:
-        """Tell whether the paper prints no numbers of the experiment, as of most figures."""
-        return not self.catalog.experiment(experiment).reported
+            true = self._evaluate(claim, look_up)
+            self._printed[key] = (seen, true)
+        return self._printed[key]
 
     def _evaluate(self, claim: Claim, look_up: Callable[[Address], Array]) -> Truth:
-        where = f"claim {claim.id}"
-        functions = self.functions(claim.paper, look_up)
+        paper, where = claim.paper, f"claim {claim.id}"
+        distance = next(iter(self.reported.systems(f"{paper}/distances")), "")
+        functions: dict[str, Callable[..., Any]] = {
+            "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
+            "distance": lambda lang: look_up((f"{paper}/distances", distance, lang)),
+            "columns": lambda table, system: self._columns(f"{paper}/{table}", system, ()),
+            "targets": lambda table, system: self._targets(f"{paper}/{table}", system),
+            "systems": lambda table, block="": [
+                s for s in self.reported.systems(f"{paper}/{table}")
+                if s.startswith(f"{block}:" if block else "")
+            ],
+        }  # fmt: skip
         true = evaluate(claim.predicate or "", where, functions, claim.names)
         if not isinstance(true, Truth):
             raise SettingsError(f"{where}: its predicate is {true!r}, and compares no cells")
         return true
 
-    def functions(
-        self, paper: str, look_up: Callable[[Address], Any]
-    ) -> dict[str, Callable[..., Any]]:
-        """Return what an expression over cells of ``paper`` may call; ``look_up`` gives a cell."""
-        if paper not in self._tables:
-            self._tables[paper] = self._table_functions(paper)
-        distances = self.reported.systems(f"{paper}/distances")
-        return {
-            "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
-            "distance": lambda lang: look_up((f"{paper}/distances", distances[0], lang)),
-            **self._tables[paper],
-        }
+    def _columns(self, experiment: str, system: str, left_out: Iterable[str]) -> list[str]:
+        """Return the columns in which the paper prints a number of a row."""
+        cells = self.reported.cells(experiment)
+        known = (c.column for c in cells if c.system == system and c.value is not None)
+        return [column for column in known if column not in left_out]
 
-    def _table_functions(self, paper: str) -> dict[str, Callable[..., Any]]:
-        """Return what a predicate may ask about the layout of a paper's tables."""
+    def _targets(self, experiment: str, system: str) -> list[str]:
+        entry = self.catalog.experiment(experiment)
+        left_out = {*entry.source_columns, *entry.average_columns}
+        return self._columns(experiment, system, left_out)
 
-        @cache
-        def columns(table: str, system: str) -> list[str]:
-            cells = self.reported.cells(f"{paper}/{table}", context=None)
-            return [c.column for c in cells if c.system == system and c.value is not None]
-
-        @cache
-        def targets(table: str, system: str) -> list[str]:
-            entry = self.catalog.experiment(f"{paper}/{table}")
-            left_out = {*entry.source_columns, *entry.average_columns}
-            return [c for c in columns(table, system) if c not in left_out]
-
-        @cache
-        def systems(table: str, block: str = "") -> list[str]:
-            known = self.reported.systems(f"{paper}/{table}")
-            return [s for s in known if not block or s.split(":", 1)[0] == block]
-
-        return {"columns": columns, "targets": targets, "systems": systems}
-
-    def _printed_truth(self, claim: Claim, reads: Sequence[Address]) -> Truth | None:
-        """Return the predicate on the printed numbers; ``None`` where one is not printed."""
-        cells = {a: self.reported.get(*a) for a in reads}
-        values = {a: c.value for a, c in cells.items() if c is not None and c.value is not None}
-        if len(values) < len(cells):
-            return None
-        return self._evaluate(claim, lambda address: np.array([values[address]]))
-
-    def _on_reported(self, claim: Claim, reads: Sequence[Address]) -> ClaimVerdict:
-        if any(self._is_unprinted(address[0]) for address in reads):
+    def _on_reported(self, claim: Claim) -> ClaimVerdict:
+        cells, true = self._on_printed(claim)
+        if None in cells.values():
             return ClaimVerdict(NOT_CHECKABLE, note=UNPRINTED)
-        true = self._printed_truth(claim, reads)
-        if true is None:
-            cells = {a: self.reported.get(*a) for a in reads}
-            missing = tuple(" / ".join(a[1:]) for a, c in cells.items() if c and c.value is None)
+        missing = tuple(" / ".join(a[1:]) for a, c in cells.items() if c and c.value is None)
+        if missing:
             return ClaimVerdict(NOT_CHECKABLE, missing=missing, note="cells without a number")
         status = CONSISTENT if true.values[0] else INCONSISTENT
         return ClaimVerdict(status, compared=_told(true))
 
-    def _on_reproduced(
-        self, claim: Claim, condition: Condition, reads: Sequence[Address]
-    ) -> ClaimVerdict:
-        cells, fixed, missing = self._gathered(condition, reads)
+    def _on_reproduced(self, claim: Claim, condition: Condition) -> ClaimVerdict:
+        read, printed = self._on_printed(claim)
+        cells, fixed, missing = self._gathered(condition, read)
         if missing:
             more = f" and {len(missing) - 3} more" * (len(missing) > 3)
-            return ClaimVerdict(
-                NOT_RUN, missing=tuple(missing), note=f"not run: {'; '.join(missing[:3])}{more}"
-            )
-        ours, read = _read_on(self.catalog, condition.profile, reads)
-        refusal = _refusal(claim, condition.profile, ours, sorted({a[1] for a in fixed}))
+            note = f"not run: {'; '.join(missing[:3])}{more}"
+            return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=note)
+        quoted = sorted({a[1] for a in fixed})
+        ours, instead = _read_on(self.catalog, condition.profile, read)
+        means = fixed | {a: c.mean for a, c in cells.items()}
+        arrays = {a: np.array([mean]) for a, mean in means.items()}
+        if refusal := _refusal(claim, condition.profile, ours, quoted):
+            compared = _told(self._evaluate(claim, arrays.__getitem__))
+            return ClaimVerdict(NOT_TESTABLE, compared=compared, note=refusal)
         random = {a: c for a, c in cells.items() if not self.catalog.experiment(a[0]).deterministic}
-        constant = fixed | {a: c.mean for a, c in cells.items() if a not in random}
-        arrays, places, n = dict[Address, Array](), Places(), 0
-        if random:
-            arrays, places, n = laid_out(
-                random, lambda a: items_of(self.catalog, self.numbers, random[a])
-            )
-        true = self._evaluate(
-            claim, lambda a: arrays[a] if a in arrays else np.array([constant[a]])
-        )
-        compared = _told(true)
-        if refusal:
-            return ClaimVerdict(NOT_TESTABLE, n=n, compared=compared, note=refusal)
-        tests = GapTests(places)
-        printed = self._printed_truth(claim, reads)
-        leaves = printed.leaves if printed is not None and printed.values[0] else []
-        fits = len(leaves) == len(true.leaves) and not claim.magnitudes
-        verdict = decide(true, tests, leaves if fits else ())
-        alone = true.counted(lambda leaf: _at(leaf, places)) if places.seeds else None
-        verdict = replace(
-            verdict, n=n, compared=compared, alone=None if alone is None else int(alone.sum())
-        )
-        notes = [read, *_remarks(verdict, cells, fixed)]
+        drawn, places, n = laid_out(random, self._items)
+        true = self._evaluate(claim, (arrays | drawn).__getitem__)
+        is_printed = all(c is not None and c.value is not None for c in read.values())
+        fits = is_printed and printed.values[0] and len(printed.leaves) == len(true.leaves)
+        fits = fits and not claim.magnitudes
+        verdict = decide(true, places, printed.leaves if fits else ())
+        verdict = replace(verdict, n=n, compared=_told(true))
+        if paired := places["seeds"].stop - places["seeds"].start:
+            alone = true.counted(_part("seeds", places))
+            verdict = replace(verdict, alone=int(np.broadcast_to(alone, paired).sum()))
+        notes = [instead]
         moved = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
-        if moved and not condition.blocks:
-            notes.insert(1, f"judged on block {', '.join(sorted(moved))}")
-        verdict = self._held_back(verdict, true, tests, reads, notes)
+        notes += [f"judged on block {', '.join(sorted(moved))}"] * bool(
+            moved and not condition.blocks
+        )
+        lone = sorted({c.system for c in cells.values() if c.n == 1})
+        if n == 1:
+            notes.append(f"one seed decides nothing: {', '.join(lone)}")
+            verdict = replace(verdict, status=INCONCLUSIVE)
+        if verdict.status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
+            notes.append("our runs cannot decide this")
+        notes += [f"printed values for {', '.join(quoted)}"] * bool(quoted)
+        notes += ["stale records"] * any(c.stale for c in cells.values())
+        notes += ["records of different settings"] * any(c.mixed for c in cells.values())
+        verdict = self._held_back(verdict, true, places, read, notes)
         failed, unknown = failed_conditions(
             self.catalog, self.numbers, condition.profile, list(cells.values())
         )
@@ -605,14 +570,14 @@ class Judge:
         return replace(verdict, note="; ".join(filter(None, notes)))
 
     def _held_back(
-        self, verdict: ClaimVerdict, true: Truth, tests: GapTests, reads: Sequence[Address],
+        self, verdict: ClaimVerdict, true: Truth, places: Places, read: Iterable[Address],
         notes: list[str],
     ) -> ClaimVerdict:  # fmt: skip
         """Take a verdict back that rests on seeds of heads alone, unless languages agree."""
-        seeds_of = {self.catalog.experiment(a[0]).seeds_of for a in reads} - {""}
+        seeds_of = {self.catalog.experiment(a[0]).seeds_of for a in read} - {""}
         if not seeds_of or verdict.status not in (REPLICATES, CONTRADICTS, NO_EFFECT):
             return verdict
-        count, p = tests.languages_agree(true)
+        count, p = languages_agree(true, places)
         side = p[0] if verdict.status == REPLICATES else p[1]
         if verdict.status != NO_EFFECT and side <= ALPHA:
             notes.append(
@@ -620,79 +585,36 @@ class Judge:
             )
             return verdict
         notes.append(
-            f"by {min(seeds_of)} alone it {_VERBS[verdict.status]}: one model each of {count} "
-            f"language{'s' * (count != 1)} stands behind it"
+            f"by {min(seeds_of)} alone {verdict.status} (one model each of {count} "
+            f"language{'s' * (count != 1)} stands behind it)"
         )
         return replace(verdict, status=INCONCLUSIVE)
 
     def _gathered(
-        self, condition: Condition, reads: Sequence[Address]
+        self, condition: Condition, read: Mapping[Address, ReportedCell | None]
     ) -> tuple[dict[Address, ReproducedCell], dict[Address, float], list[str]]:
         """Return the cells that stand for those read, printed ones that count, and what nobody ran.
 
         Quoted rows and distances keep their printed value where nobody ran them.
         """
         cells, fixed, missing = dict[Address, ReproducedCell](), dict[Address, float](), list[str]()
-        for address in reads:
+        for address, printed in read.items():
             experiment, system, printed_column = address
             entry = self.catalog.experiment(experiment)
-            placed = condition.place(system)
-            if placed == system:
-                placed = entry.judged(condition.profile, system)
+            block, colon, name = system.partition(":")
+            placed = entry.judged(condition.profile, system)
+            if block in condition.blocks:
+                placed = f"{condition.blocks[block]}{colon}{name}"
             column = entry.column_at(condition.profile, printed_column)
             cell = View(experiment, condition.profile, self.numbers).get(placed, column)
-            printed = self.reported.get(*address)
+            keeps = entry.deterministic or bool(entry.quoted_because(system))
             if cell is not None:
                 cells[address] = cell
-            elif (
-                printed is not None
-                and printed.value is not None
-                and (entry.is_quoted(system) or entry.deterministic)
-            ):
+            elif keeps and printed is not None and printed.value is not None:
                 fixed[address] = printed.value
             else:
                 missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
         return cells, fixed, missing
-
-
-_VERBS = {REPLICATES: "would replicate", CONTRADICTS: "would contradict",
-          NO_EFFECT: "would show no effect"}  # fmt: skip
-
-
-def _told(true: Truth) -> tuple[tuple[str, bool], ...]:
-    return tuple((part.text, bool(part.values[0])) for part in true.told)
-
-
-def _at(leaf: Truth, places: Places) -> Array:
-    if leaf.values.size == 1:
-        return np.full(places.seeds, bool(leaf.values[0]))
-    return leaf.values[places.of("seeds")]
-
-
-def _refusal(claim: Claim, profile: str, ours: str, quoted: Sequence[str]) -> str:
-    """Return why a claim is not testable on these numbers; empty if it is."""
-    if ours and quoted:
-        return f"{', '.join(quoted)} are numbers of another corpus than ours ({ours})"
-    if ours and claim.magnitudes:
-        return f"it is about values on the paper's data; ours: {ours}"
-    if claim.magnitudes and profile != SIZES_AT:
-        return f"it is about the size of an effect, which {profile} says little of"
-    return ""
-
-
-def _remarks(
-    verdict: ClaimVerdict, cells: Mapping[Address, ReproducedCell], fixed: Mapping[Address, float]
-) -> list[str]:
-    """Return what a reader must know of the verdict."""
-    lone = sorted({c.system for c in cells.values() if c.n == 1})
-    remarks = [f"one seed decides nothing: {', '.join(lone)}"] * (verdict.n == 1)
-    remarks += ["our runs cannot decide this"] * (
-        verdict.status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW
-    )
-    if fixed:
-        remarks.append(f"printed values for {', '.join(sorted({a[1] for a in fixed}))}")
-    remarks += ["stale records"] * any(c.stale for c in cells.values())
-    return remarks + ["records of different settings"] * any(c.mixed for c in cells.values())
 
 
 def judge_all(
@@ -704,8 +626,8 @@ def judge_all(
 
 def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:
     """Return how many verdicts have each status."""
-    statuses = [v.status for v in verdicts if v is not None]
-    return {status: statuses.count(status) for status in STATUSES}
+    counts = Counter(v.status for v in verdicts if v is not None)
+    return {status: counts[status] for status in STATUSES}
 
 
 def kept_at_five_percent(verdicts: Iterable[ClaimVerdict | None]) -> int:
@@ -713,8 +635,8 @@ def kept_at_five_percent(verdicts: Iterable[ClaimVerdict | None]) -> int:
 
     Benjamini and Hochberg's procedure over the two-sided p-values of all claims that were tested.
     """
-    tested = [v for v in verdicts if v is not None and v.p is not None]
-    p = sorted(min(1.0, 2 * min(v.p)) for v in tested if v.p and v.status != NOT_TESTABLE)
+    tests = [v.p for v in verdicts if v is not None and v.p and v.status != NOT_TESTABLE]
+    p = sorted(min(1.0, 2 * min(both)) for both in tests)
     return max((i for i, each in enumerate(p, 1) if each <= (1 - LEVEL) * i / len(p)), default=0)
 
 
@@ -725,16 +647,14 @@ def claims_of(key: str, judge: Judge) -> list[Claim]:
     predicate that rest on the figure of its name (``"word_order/figure2"``: "Figure 2").
     """
     paper, _, experiment = key.partition("/")
-    claims = load_claims(paper)
     if not experiment:
-        return claims
+        return load_claims(paper)
     judge.catalog.experiment(key)
     figure = experiment.replace("figure", "Figure ")
     return [
         c
-        for c in claims
-        if (c.predicate is None and c.cells == figure)
-        or (c.predicate is not None and any(key == read[0] for read in judge.reads(c)))
+        for c in load_claims(paper)
+        if (key in {read[0] for read in judge.reads(c)} if c.predicate else c.cells == figure)
     ]
 
 
@@ -768,11 +688,8 @@ def touching(
     for experiment, system, column in judge.reads(claim) if claim.predicate else []:
         block, _, name = system.partition(":")
         blocks = judge.catalog.experiment(experiment).reference_blocks
-        stood_in = [
-            system,
-            *(f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block),
-        ]
-        cells |= {(experiment, each, column) for each in stood_in}
+        stood_in = [f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block]
+        cells |= {(experiment, each, column) for each in (system, *stood_in)}
     deviations = [
         d for d in known if {*profiles} & {*d.profiles} and any(d.touches(*cell) for cell in cells)
     ]

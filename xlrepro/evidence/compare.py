@@ -1,14 +1,13 @@
 """Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import LITERATURE, Catalog, CatalogEntry, load_catalog
+from xlrepro.evidence.catalog import LITERATURE, CatalogEntry, load_catalog
 from xlrepro.evidence.reported import ReportedCell, load_reported
-from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
+from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.trials import PROFILES
 
 if TYPE_CHECKING:
@@ -62,19 +61,6 @@ def verdict(
     return WITHIN
 
 
-def _note(sides: "_Sides", entry: CatalogEntry, judged: str) -> str:
-    """Return what a reader must know of a cell: of our number, or why there is none."""
-    if sides.reproduced:
-        note = sides.reproduced.note
-        exact = entry.deterministic
-        return note.replace("one seed: no interval", "no seed: computed") if exact else note
-    printed = sides.reported.system if sides.reported else ""
-    reason = entry.quoted_because(printed) or entry.not_run.get(sides.profile, {}).get(printed, "")
-    if reason or judged != NOT_HERE:
-        return reason
-    return f"{entry.stand_ins[sides.profile].column(sides.column)} stands in"
-
-
 def unit_factor(ours: str, theirs: str) -> float:
     """Return what turns our unit into the paper's; 1 where neither is a share.
 
@@ -87,46 +73,49 @@ def unit_factor(ours: str, theirs: str) -> float:
     return shares[second] / shares[first] if first in shares and second in shares else 1.0
 
 
-@dataclass(frozen=True)
-class _Sides:
-    experiment: str
-    profile: str
-    system: str
-    column: str
-    reported: ReportedCell | None
-    reproduced: ReproducedCell | None
-
-
-def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
-    theirs, ours = sides.reported, sides.reproduced
-    metric = theirs.metric if theirs else ours.metric if ours else ""
-    unit = theirs.unit if theirs else ours.unit if ours else ""
+def _row(
+    view: View,
+    system: str,
+    column: str,
+    theirs: ReportedCell | None,
+    ours: ReproducedCell | None,
+) -> dict[str, Any]:
+    """Return a cell's row: reported, reproduced in the paper's unit, and the verdict."""
+    catalog = load_catalog()
+    entry = catalog.experiment(view.experiment)
+    side = theirs or ours
+    metric, unit = (side.metric, side.unit) if side else ("", "")
     factor = unit_factor(ours.unit, unit) if ours else 1.0
     printed = theirs.value if theirs else None
     mean = ours.mean * factor if ours else None
     interval = ours.interval if ours else None
-    low = interval.low * factor if interval else mean
-    high = interval.high * factor if interval else mean
-    allowed = catalog.tolerance(sides.experiment, metric)
-    allowed += theirs.rounding if theirs else 0.0
-    entry = catalog.experiment(sides.experiment)
+    low, high = (e * factor for e in (interval.low, interval.high)) if interval else (mean, mean)
+    allowed = catalog.tolerance(view.experiment, metric) + (theirs.rounding if theirs else 0.0)
     judged = verdict(printed, mean, low or 0.0, high or 0.0, allowed)
-    stand_in = entry.stand_ins.get(sides.profile)
-    data = stand_in if stand_in and stand_in.covers(sides.column) else None
-    if theirs and not ours and entry.quoted_because(theirs.system) == LITERATURE:
+    stand_in = entry.stand_ins.get(view.profile)
+    data = stand_in if stand_in and stand_in.covers(column) else None
+    quoted = entry.quoted_because(theirs.system) if theirs else ""
+    note = ours.note if ours else quoted
+    if ours and entry.deterministic:
+        note = note.replace("one seed: no interval", "no seed: computed")
+    elif theirs and not ours:
+        note = note or entry.not_run.get(view.profile, {}).get(theirs.system, "")
+    if quoted == LITERATURE and not ours:
         judged = QUOTED  # nobody means to run it
-    elif data and judged == NOT_RUN and data.lacks(sides.column):
-        judged = NOT_HERE
-    elif judged != NOT_RUN and judged != NOT_REPORTED:  # numbers of two corpora or weights
-        judged = OTHER_DATA if data or entry.other_weights(sides.profile, sides.system) else judged
-    block, _, name = sides.system.partition(":")
+    elif data and judged == NOT_RUN and data.lacks(column):
+        judged, note = NOT_HERE, note or f"{data.column(column)} stands in"
+    elif judged not in (NOT_RUN, NOT_REPORTED) and (
+        data or entry.other_weights(view.profile, system)
+    ):
+        judged = OTHER_DATA  # numbers of two corpora or weights
+    block, _, name = system.partition(":")
     return {
-        "experiment": sides.experiment,
-        "profile": sides.profile,
-        "system": sides.system,
+        "experiment": view.experiment,
+        "profile": view.profile,
+        "system": system,
         "block": block,
         "name": name,
-        "column": sides.column,
+        "column": column,
         "metric": metric,
         "unit": unit,
         "reported": printed,
@@ -140,7 +129,7 @@ def _row(sides: _Sides, catalog: Catalog) -> dict[str, Any]:
         "allowed": allowed,
         "verdict": judged,
         "stale": bool(ours and ours.stale),
-        "note": _note(sides, entry, judged),
+        "note": note,
         "source": theirs.source if theirs else "",
         "keys": ours.keys if ours else (),
     }
@@ -150,8 +139,7 @@ def _reproduced(view: View, system: str, column: str, entry: CatalogEntry) -> Re
     """Return a cell as it was run, or the difference of two rows that it stands for."""
     ours = view.get(system, column)
     if ours is None and system in entry.differences:
-        sides = [_reproduced(view, s, column, entry) for s in entry.differences[system]]
-        return joined_cell(sides, lambda values: values[0] - values[1], system, column)
+        return view.difference(*entry.differences[system], column, system)
     return ours
 
 
@@ -165,30 +153,6 @@ def _not_run(experiment: "Experiment", view: View) -> set[tuple[str, str]]:
     except DataError:  # files that name the trials must be supplied, and are not here
         return set()
     return {cell for cells in announced if filled.isdisjoint(cells) for cell in cells}
-
-
-def _sides(view: View, entry: CatalogEntry, experiment: "Experiment | None") -> Iterator[_Sides]:
-    """Yield the cells to show; a gap of the paper's table that nobody ran is none.
-
-    The paper's rows and columns stand first, then the experiment's in its order.
-    """
-    reported = load_reported()
-    systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
-    missing: set[tuple[str, str]] = set()
-    if experiment is not None:
-        if not columns:
-            missing = _not_run(experiment, view)
-        rows = {system for system, _ in missing}.union(view.systems)
-        across = {column for _, column in missing}.union(view.columns)
-        systems += [s.identifier for s in experiment.systems if s.identifier in rows]
-        columns += [c for c in experiment.columns if c in across]
-    for system in dict.fromkeys([*systems, *view.systems]):
-        for column in dict.fromkeys([*columns, *view.columns]):
-            theirs = reported.get(view.experiment, entry.reference(system), column)
-            ours = _reproduced(view, system, column, entry)
-            wanted = (system, column) in missing if theirs is None else theirs.printed != ""
-            if ours is not None or wanted:
-                yield _Sides(view.experiment, view.profile, system, column, theirs, ours)
 
 
 def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[dict[str, Any]]:
@@ -209,16 +173,32 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
         rounding plus tolerance. At a profile with a stand-in for the paper's data or pre-trained
         weights ``verdict`` is ``"other data"`` where both numbers are there, and ``"not here"``
         for a column that the stand-in lacks. ``"quoted"`` is what the paper itself
-        quotes from elsewhere.
+        quotes from elsewhere. A gap of the paper's table that nobody ran is no row.
 
     Raises:
         SettingsError: for an unknown experiment or profile.
     """
-    catalog = load_catalog()
+    entry, reported = load_catalog().experiment(view.experiment), load_reported()
     if view.profile not in PROFILES:
         raise SettingsError(f"unknown profile {view.profile!r}; known: {', '.join(PROFILES)}")
-    shown = _sides(view, catalog.experiment(view.experiment), experiment)
-    return [_row(sides, catalog) for sides in shown]
+    systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
+    missing: set[tuple[str, str]] = set()
+    if experiment is not None:
+        if not columns:
+            missing = _not_run(experiment, view)
+        rows = {system for system, _ in missing}.union(view.systems)
+        across = {column for _, column in missing}.union(view.columns)
+        systems += [s.identifier for s in experiment.systems if s.identifier in rows]
+        columns += [c for c in experiment.columns if c in across]
+    made = []
+    for system in dict.fromkeys([*systems, *view.systems]):
+        for column in dict.fromkeys([*columns, *view.columns]):
+            theirs = reported.get(view.experiment, entry.reference(system), column)
+            ours = _reproduced(view, system, column, entry)
+            wanted = (system, column) in missing if theirs is None else theirs.printed != ""
+            if ours is not None or wanted:
+                made.append(_row(view, system, column, theirs, ours))
+    return made
 
 
 def compare(view: View, experiment: "Experiment | None" = None) -> "pd.DataFrame":

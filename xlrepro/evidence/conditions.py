@@ -3,34 +3,70 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from xlrepro.evidence.catalog import Catalog, Need
+from xlrepro.evidence.predicates import Array
 from xlrepro.evidence.provenance import training_ends
 from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
-from xlrepro.trials import Record
+from xlrepro.trials import Items, Record
+
+ITEM_DRAWS = 400
 
 
-def items_of(catalog: Catalog, numbers: ReproducedNumbers, cell: ReproducedCell) -> float | None:
-    """Return how many items the test set of a cell has, by its records, else by the catalog.
+def items_of(
+    catalog: Catalog, numbers: ReproducedNumbers, cell: ReproducedCell
+) -> tuple[int, list[Array]]:
+    """Return how many items a cell's test set has, and of each seed which were right.
 
-    ``None`` where neither says.
+    The size is that of its records, else the catalog's, 0 where neither says; a record that does
+    not hold the items is left out.
     """
-    for record in _behind([cell], numbers):
-        if cell.column in record.items:
-            return record.items[cell.column].size
+    names = (cell.column, f"{cell.system} {cell.column}")
+    items = [record.items for record in _behind([cell], numbers)]
+    kept: list[Items] = [of[name] for of in items for name in names if name in of]
+    if kept:
+        right = (each.unpacked() for each in kept)
+        return kept[0].size, [each for each in right if each is not None]
     sizes = catalog.experiment(cell.experiment).items.get(cell.profile, {})
-    return next((n for name, n in sizes.items() if fnmatchcase(cell.column, name)), None)
+    return next((n for name, n in sizes.items() if fnmatchcase(cell.column, name)), 0), []
 
 
-def item_error(cell: ReproducedCell, items: float | None) -> float:
-    """Return a cell's binomial standard error over so many test items, in its unit."""
-    if not items:
-        return 0.0
+def item_error(catalog: Catalog, numbers: ReproducedNumbers, cell: ReproducedCell) -> float:
+    """Return a cell's binomial standard error over its test items, in its unit."""
+    size, _ = items_of(catalog, numbers, cell)
     scale = 100.0 if cell.unit == "percent" else 1.0
     share = min(max(cell.mean / scale, 0.0), 1.0)
-    return scale * math.sqrt(share * (1 - share) / items)
+    return scale * math.sqrt(share * (1 - share) / size) if size else 0.0
+
+
+@lru_cache(maxsize=4)
+def _resampled(test_set: str, size: int) -> Array:
+    """Return the items of bootstrap samples of a test set, ``(draws, items)``."""
+    return np.random.default_rng([*test_set.encode()]).integers(0, size, (ITEM_DRAWS, size))
+
+
+def error_of_items(
+    catalog: Catalog, numbers: ReproducedNumbers, cell: ReproducedCell
+) -> float | Array:
+    """Return what the choice of test items does to a cell.
+
+    Where all its records hold which items were right, and its score is their share: by how much
+    bootstrap samples of the items, the same for all systems, move it, ``(ITEM_DRAWS,)``. Of other
+    cells the binomial standard error.
+    """
+    size, right = items_of(catalog, numbers, cell)
+    scale = 100.0 if cell.unit == "percent" else 1.0
+    if len(right) == cell.n and all(len(each) == size for each in right):
+        mean = np.mean(right, axis=0)  # shape: (items,), over seeds
+        if math.isclose(scale * mean.mean(), cell.mean, rel_tol=1e-6):
+            samples = _resampled(f"{cell.experiment} {cell.column}", size)
+            return np.asarray(scale * (mean[samples].mean(axis=1) - mean.mean()))
+    return item_error(catalog, numbers, cell)
 
 
 def at_path(details: Any, path: str) -> Iterator[float]:
@@ -84,22 +120,17 @@ def _behind(cells: Sequence[ReproducedCell], numbers: ReproducedNumbers) -> list
 
 
 def _missed(
-    need: Need,
-    cells: Sequence[ReproducedCell],
-    catalog: Catalog,
-    numbers: ReproducedNumbers,
+    need: Need, cells: Sequence[ReproducedCell], catalog: Catalog, numbers: ReproducedNumbers
 ) -> str | None:
     """Return the value of a condition that is not met; empty: it is; ``None``: no record has it."""
     records = _behind(cells, numbers)
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
             of_seeds = cell.interval.half if cell.interval else 0.0
-            of_items = 1.96 * item_error(cell, items_of(catalog, numbers, cell))
+            of_items = 1.96 * item_error(catalog, numbers, cell)
             if cell.mean - math.hypot(of_seeds, of_items) <= need.above:
-                return (
-                    f"{cell.system.partition(':')[2]}, {cell.column}, has {cell.mean:.4g}, the "
-                    f"baseline {need.above:g}"
-                )
+                name = cell.system.partition(":")[2]
+                return f"{name}, {cell.column}, has {cell.mean:.4g}, the baseline {need.above:g}"
         return ""
     if need.stopped is not None:
         ends = training_ends(records)
@@ -111,23 +142,20 @@ def _missed(
     if need.same:
         values: dict[str, set[Any]] = {}
         for cell in cells:
-            for record in _behind([cell], numbers):
-                found = set(at_path(record.settings, need.same))
-                values.setdefault(cell.system.partition(":")[2], set()).update(found)
+            found = {v for r in _behind([cell], numbers) for v in at_path(r.settings, need.same)}
+            values.setdefault(cell.system.partition(":")[2], set()).update(found)
         if not values or not all(values.values()):
             return None
-        if set.intersection(*values.values()):
-            return ""
-        said = {system: "/".join(f"{v:g}" for v in sorted(of)) for system, of in values.items()}
-        return ", ".join(f"{system} {rates}" for system, rates in said.items())
+        said = (f"{name} {'/'.join(f'{v:g}' for v in sorted(of))}" for name, of in values.items())
+        return "" if set.intersection(*values.values()) else ", ".join(said)
     if need.cell:
         of = numbers.get(need.cell[0], cells[0].profile, *need.cell[1:])
-        found_values = [of.mean] if of else []
+        numbers_found = [of.mean] if of else []
     else:
-        found_values = [v for r in records for v in at_path(r.details, need.detail)]
-    if not found_values:
+        numbers_found = [v for r in records for v in at_path(r.details, need.detail)]
+    if not numbers_found:
         return None
-    value, low, high = fmean(found_values), need.at_least, need.at_most
+    value, low, high = fmean(numbers_found), need.at_least, need.at_most
     if (low is None or value >= low) and (high is None or value <= high):
         return ""
     bound = f"at least {low:,g}" if low is not None else f"at most {high:,g}"

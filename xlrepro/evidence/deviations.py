@@ -1,9 +1,9 @@
 """Deviations of ours from the papers, and errata of the papers: named, and shown on the page."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -11,11 +11,10 @@ from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
-from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
-NOT_TESTED = "not tested"
 ID = r"^[A-Z]{1,2}\d{1,3}$"
 WEIGHTS = ("most", "some", "little")
 
@@ -33,15 +32,8 @@ class Deviation(Checked):
     effect: str
     certainty: Literal["known", "expected", "unknown"]
     weight: Literal["most", "some", "little"] = "some"
-    test: str = ""
     rows: Mapping[str, tuple[str, ...]] = {}
     columns: Mapping[str, tuple[str, ...]] = {}
-
-    @property
-    def checked(self) -> str:
-        """What shows that it is so; empty where nothing is to be shown."""
-        shown = bool(self.test) and self.test != NOT_TESTED
-        return f"checked by {self.test}" if shown else self.test
 
     def named(self, experiment: str) -> dict[str, tuple[str, ...]]:
         """Return the rows and the columns that it touches alone; names may hold ``*``."""
@@ -58,9 +50,9 @@ class Deviation(Checked):
     def touches(self, experiment: str, system: str, column: str) -> bool:
         """Tell whether it touches a cell."""
         cell = {"row": system, "column": column}
-        named = self.named(experiment).items()
         return experiment in self.experiments and all(
-            is_named(cell[k], names) for k, names in named
+            any(fnmatchcase(cell[kind], name) for name in names)
+            for kind, names in self.named(experiment).items()
         )
 
 
@@ -84,84 +76,55 @@ class _ErrataFile(Checked):
     errata: list[Erratum]
 
 
-def is_named(name: str, patterns: Sequence[str]) -> bool:
-    """Tell whether one of the patterns stands for a row or a column.
-
-    Example:
-        >>> is_named("word-mapped:ORT", ["word*:ORT"])
-        True
-    """
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _only_once(names: Sequence[str], path: Path) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"{path}: {name} stands there twice")
-
-
-def read_deviations(path: Path, catalog: Catalog) -> list[Deviation]:
+def read_deviations(path: Path) -> list[Deviation]:
     """Read a deviations file; experiments get their full key, ``"word_order/table2"``.
 
     Raises:
         DataError: if it is malformed, or names an experiment that the catalog lacks, or rows or
             columns of one that it does not concern.
     """
-    content = read_model(path, _DeviationFile)
-    _only_once([d.id for d in content.deviations], path)
-    full = []
+    content, catalog = read_model(path, _DeviationFile), load_catalog()
+    full: dict[str, Deviation] = {}
     for deviation in content.deviations:
+        where = f"{path}: {deviation.id}"
+        if deviation.id in full:
+            raise DataError(f"{where} stands there twice")
         keys = {name: f"{content.paper}/{name}" for name in deviation.experiments}
-        for key in keys.values():
-            if key not in catalog.experiments:
-                raise DataError(f"{path}: {deviation.id}: the catalog has no experiment {key}")
+        if unknown := [key for key in keys.values() if key not in catalog.experiments]:
+            raise DataError(f"{where}: the catalog has no experiment {unknown[0]}")
         if other := ({*deviation.rows} | {*deviation.columns}) - {*keys}:
             raise DataError(
-                f"{path}: {deviation.id}: rows or columns of {min(other)}, which is not among its "
-                "experiments"
+                f"{where}: rows or columns of {min(other)}, which is not among its experiments"
             )
-        full_keys = {
-            "experiments": tuple(keys.values()),
-            "rows": {keys[name]: given for name, given in deviation.rows.items()},
-            "columns": {keys[name]: given for name, given in deviation.columns.items()},
-        }
-        full.append(deviation.model_copy(update=full_keys))
-    return full
+        full[deviation.id] = deviation.model_copy(
+            update={
+                "experiments": tuple(keys.values()),
+                "rows": {keys[name]: given for name, given in deviation.rows.items()},
+                "columns": {keys[name]: given for name, given in deviation.columns.items()},
+            }
+        )
+    return list(full.values())
 
 
-@lru_cache(maxsize=4)
-def _cached(stamp: tuple[tuple[Path, int], ...]) -> tuple[Deviation, ...]:
-    catalog = load_catalog()
-    return tuple(d for path, _ in stamp[1:] for d in read_deviations(path, catalog))
+_read_once = cache(read_deviations)
 
 
 def load_deviations(experiment: str | None = None) -> list[Deviation]:
     """Return the deviations of one experiment, or all of them; [] where none are named.
 
-    They are read once per change of a file.
-
     Raises:
-        DataError: if a file is malformed, or is a link to nothing.
+        DataError: if a file is malformed or cannot be read.
     """
-    catalog = load_catalog()
     if experiment is not None:
-        catalog.experiment(experiment)
-    files = [data_dir() / "catalog.yaml", *sorted((data_dir() / "deviations").glob("*.yaml"))]
-    try:
-        stamp = tuple((path, path.stat().st_mtime_ns) for path in files)
-    except OSError as error:
-        raise DataError(
-            f"{error.filename} cannot be read ({error.strerror}): restore it, or remove it"
-        ) from None
-    deviations = _cached(stamp)
-    return [d for d in deviations if experiment is None or experiment in d.experiments]
+        load_catalog().experiment(experiment)
+    files = sorted((data_dir() / "deviations").glob("*.yaml"))
+    every = [d for path in files for d in _read_once(path)]
+    return [d for d in every if experiment is None or experiment in d.experiments]
 
 
 def read_errata(path: Path) -> list[Erratum]:
     """Read an errata file; a DataError names what is malformed."""
-    content = read_model(path, _ErrataFile)
-    _only_once([e.id for e in content.errata], path)
-    return content.errata
+    return read_model(path, _ErrataFile).errata
 
 
 def load_errata() -> list[Erratum]:
@@ -174,7 +137,7 @@ def load_errata() -> list[Erratum]:
 
     path = data_dir() / "errata.yaml"
     errata = read_errata(path)
-    known = {(c.paper, c.id) for key in {e.paper for e in errata} for c in load_claims(key)}
+    known = {(c.paper, c.id) for c in load_claims()}
     for erratum in errata:
         if erratum.claim and (erratum.paper, erratum.claim) not in known:
             raise DataError(f"{path}: {erratum.id} names the unknown claim {erratum.claim}")

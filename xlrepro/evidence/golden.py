@@ -7,16 +7,15 @@ cells are missing until they are run again.
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
-from xlrepro.evidence.reproduced import ReproducedNumbers, gather
+from xlrepro.evidence.reproduced import AVERAGE, ReproducedNumbers, gather
 from xlrepro.experiments import is_outdated
 from xlrepro.paths import project_root
 from xlrepro.store import write_atomically
@@ -33,7 +32,7 @@ FEWEST_SENTENCES = 20
 UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golden file
 MOVED, MISSING, NEW = "moved", "missing", "new"
 
-Cells = dict[str, dict[str, dict[str, float]]]  # system, column, seed
+Place = tuple[str, str, int]  # system, column, seed
 
 
 class _Golden(Checked):
@@ -41,7 +40,7 @@ class _Golden(Checked):
 
     experiment: str
     profile: str
-    cells: Cells
+    cells: dict[str, dict[str, dict[int, float]]]
     versions: dict[str, int] = {}  # noqa: RUF012 # pydantic copies it
 
 
@@ -89,50 +88,32 @@ def fresh_numbers(
     records: Iterable[Record],
     *,
     keys: Collection[str] | None = None,
-    stale: Callable[[Record], bool] | None = None,
+    stale: Callable[[Record], bool] = is_outdated,
 ) -> ReproducedNumbers:
     """Gather the smoke records that today's code made on a CPU.
+
+    Metrics that no run repeats are left out; where the experiment has averages, so are the other
+    cells of trials that test on fewer than ``FEWEST_SENTENCES`` sentences a set.
 
     Args:
         records: of one experiment.
         keys: take only records of these keys (those of today's trials); ``None``: all.
-        stale: tells whether the code has changed since a record was made; today's code if not
-            given.
+        stale: tells whether the code has changed since a record was made.
     """
-    made, stale = list(records), stale or is_outdated
+    made = list(records)
     elsewhere = off_cpu(made)
     smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
-    fresh = [r for r in _compared(smoke) if (keys is None or r.key in keys) and not stale(r)]
+    averages = {c.column for r in smoke for c in r.cells if AVERAGE in c.column.split("/")}
+    fresh = []
+    for record in smoke:
+        if (keys is not None and record.key not in keys) or stale(record):
+            continue
+        limit = record.settings.get("training", record.settings).get("test_sentences")
+        few = bool(averages) and limit is not None and limit < FEWEST_SENTENCES
+        cells = [c for c in record.cells
+                 if c.metric not in UNREPEATABLE and (not few or c.column in averages)]  # fmt: skip
+        fresh.append(record.model_copy(update={"cells": cells}))
     return gather(fresh, stale=lambda record: False)
-
-
-def _compared(records: Sequence[Record]) -> list[Record]:
-    """Return the records of an experiment without the cells that are counted from little text.
-
-    If the experiment has averages, the other cells of trials that test on fewer than
-    ``FEWEST_SENTENCES`` sentences a set go, and those of metrics that no run repeats.
-    """
-    averaged = any(_is_average(cell.column) for record in records for cell in record.cells)
-    kept = []
-    for record in records:
-        few = averaged and _test_sentences(record.settings) < FEWEST_SENTENCES
-        cells = [
-            cell
-            for cell in record.cells
-            if cell.metric not in UNREPEATABLE and (not few or _is_average(cell.column))
-        ]
-        kept.append(record.model_copy(update={"cells": cells}))
-    return kept
-
-
-def _is_average(column: str) -> bool:
-    return "avg" in column.split("/")
-
-
-def _test_sentences(settings: Mapping[str, Any]) -> float:
-    """Return how many sentences a test set of a trial has at most; unknown: no limit."""
-    limit = settings.get("training", settings).get("test_sentences")
-    return math.inf if limit is None else limit
 
 
 def check(
@@ -162,35 +143,30 @@ def check(
     except ValidationError as error:
         raise DataError(f"{path}: {describe(error)}") from None
     same = tuple(task for task, number in versions.items() if golden.versions.get(task) == number)
-    before, after = _flat(golden.cells), _flat(_cells(experiment, numbers))
-    differences = []
-    for place in {**before, **after}:
-        old, new = before.get(place), after.get(place)
-        kind = MOVED
-        if old is None or new is None:
-            kind = NEW if old is None else MISSING
-        elif math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
-            continue
-        still = same if kind == MOVED else ()
-        differences.append(Difference(experiment, *place, kind, old, new, still))
-    return differences
-
-
-def _flat(cells: Cells) -> dict[tuple[str, str, int], float]:
-    return {
-        (system, column, int(seed)): value
-        for system, columns in cells.items()
+    before: dict[Place, float] = {
+        (system, column, seed): value
+        for system, columns in golden.cells.items()
         for column, seeds in columns.items()
         for seed, value in seeds.items()
     }
+    after = _by_place(experiment, numbers)
+    differences = []
+    for place in {**before, **after}:
+        old, new = before.get(place), after.get(place)
+        if old is None or new is None:
+            kind = NEW if old is None else MISSING
+            differences.append(Difference(experiment, *place, kind, old, new))
+        elif not math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
+            differences.append(Difference(experiment, *place, MOVED, old, new, same))
+    return differences
 
 
-def _cells(experiment: str, numbers: ReproducedNumbers) -> Cells:
-    cells: Cells = {}
-    for cell in numbers.cells(experiment, PROFILE):
-        values = {str(s): round(v, 8) for s, v in zip(cell.seeds, cell.values)}
-        cells.setdefault(cell.system, {})[cell.column] = values
-    return cells
+def _by_place(experiment: str, numbers: ReproducedNumbers) -> dict[Place, float]:
+    return {
+        (cell.system, cell.column, seed): round(value, 8)
+        for cell in numbers.cells(experiment, PROFILE)
+        for seed, value in zip(cell.seeds, cell.values)
+    }
 
 
 def update(
@@ -215,7 +191,9 @@ def update(
             and the version of no task of the experiment did.
         StoreError: if the file cannot be written; the old one stays.
     """
-    cells = _cells(experiment, numbers)
+    cells: dict[str, dict[str, dict[int, float]]] = {}
+    for (system, column, seed), value in _by_place(experiment, numbers).items():
+        cells.setdefault(system, {}).setdefault(column, {})[seed] = value
     if not cells:
         raise DataError(
             f"{experiment} has no smoke record of today's code, made on a CPU: `xlrepro golden "
@@ -223,9 +201,8 @@ def update(
         )
     path = golden_path(experiment, folder)
     moved = check(experiment, numbers, versions, folder) if path.is_file() else []
-    if not smoke_alone and (
-        still := [d for d in moved if d.kind == MOVED and len(d.same) == len(versions)]
-    ):
+    still = [d for d in moved if d.kind == MOVED and len(d.same) == len(versions)]
+    if still and not smoke_alone:
         raise DataError(
             f"{still[0]}: records of the old code would count as current; raise the version of the "
             "task that changed in experiments.yaml, or say --smoke-alone if only smoke's data moved"

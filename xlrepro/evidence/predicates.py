@@ -7,10 +7,9 @@ comparisons that decided it, each with a p-value for and one against it.
 """
 
 import ast
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -21,14 +20,7 @@ from xlrepro.errors import SettingsError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 P = tuple[float, float]  # p-values: of "it is so" being false, of "it is not so" being false
-SIGNS = {
-    ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥", ast.Eq: "=", ast.NotEq: "≠",
-}  # fmt: skip
-PLAIN: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-}  # fmt: skip
+SIGNS = {ast.Lt: "<", ast.LtE: "≤", ast.Gt: ">", ast.GtE: "≥"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +41,9 @@ class Truth:
     gap: Array = field(default_factory=lambda: np.zeros(1))
     text: str = ""
 
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison of cells is joined by and, all, any and at_least alone")
+
     @property
     def leaves(self) -> list["Truth"]:
         """Its distinct comparisons: the same difference counts once."""
@@ -56,7 +51,7 @@ class Truth:
             return [self]
         return list({leaf.name: leaf for part in self.parts for leaf in part.leaves}.values())
 
-    @property
+    @cached_property
     def name(self) -> Any:
         """What tells a comparison from others."""
         return self.gap.tobytes() if not self.parts else (self.least, *(p.name for p in self.parts))
@@ -65,16 +60,6 @@ class Truth:
     def told(self) -> list["Truth"]:
         """The comparisons that a reader sees."""
         return [self] if self.text else [t for part in self.parts for t in part.told]
-
-    def negated(self) -> "Truth":
-        """Return the opposite."""
-        text = f"not {self.text}" * bool(self.text)
-        if not self.parts:
-            return replace(self, values=~self.values, gap=-self.gap, text=text)
-        parts = tuple(part.negated() for part in self.parts)
-        return replace(
-            self, values=~self.values, parts=parts, least=len(parts) - self.least + 1, text=text
-        )
 
     def judged(self, of_leaf: Callable[["Truth"], P]) -> P:
         """Return the p-values for and against, from those of its comparisons.
@@ -96,7 +81,7 @@ class Truth:
         """Its parts; those that are again all of theirs, within an all, by their own parts."""
         if self.least < len(self.parts):
             return list(self.parts)
-        nested = ([*p._flat()] if p.parts and p.least == len(p.parts) else [p] for p in self.parts)
+        nested = (p._flat() if p.parts and p.least == len(p.parts) else [p] for p in self.parts)
         return [part for group in nested for part in group]
 
     def counted(self, of_leaf: Callable[["Truth"], Array]) -> Array:
@@ -114,58 +99,23 @@ class Extreme(np.ndarray[Any, Any]):
     largest = True
 
 
-@dataclass(frozen=True, eq=False)
-class Pick:
-    """The labels of the ``count`` largest or smallest of some values."""
-
-    values: Sequence[Any]
-    labels: Sequence[Any]
-    count: int
-    largest: bool
-
-    def is_set(self, wanted: Sequence[Any]) -> Truth:
-        """Tell whether they are the wanted ones: each of these beats all others."""
-        at = dict(zip(self.labels, self.values, strict=True))
-        others = [label for label in self.labels if label not in wanted]
-        beats = [
-            _less(at[b], at[a]) if self.largest else _less(at[a], at[b])
-            for a in wanted
-            for b in others
-        ]
-        ranked = sorted(self.labels, key=lambda label: _first(at[label]), reverse=self.largest)
-        found = ranked[: self.count]
-        text = f"{'largest' if self.largest else 'smallest'}: {', '.join(map(str, found))}"
-        true = all_of(beats)
-        not_so = f", not {', '.join(map(str, wanted))}" * (not true.values.flat[0])
-        return replace(true, text=text + not_so)
-
-
 def _first(value: Any) -> float:
     return float(np.asarray(value, dtype=float).flat[0])
 
 
-def _leaf(gap: Any, true: Any) -> Truth:
-    return Truth(np.atleast_1d(true), gap=np.atleast_1d(np.asarray(gap, dtype=float)))
-
-
 def _less(a: Any, b: Any, or_equal: bool = False) -> Truth:
-    """Compare two values; against a largest or a smallest of several: with each of these."""
+    """Compare two values; against a largest or a smallest of several: with each of these.
+
+    As at least as large as itself, where it is one of them, it is not compared.
+    """
     for side, other, is_right in ((a, b, False), (b, a, True)):
         if isinstance(side, Extreme) and side.items:
-            pairs = [(other, item) if is_right else (item, other) for item in side.items]
+            items = [i for i in side.items if not (or_equal and np.array_equal(i, other))]
+            pairs = [(other, item) if is_right else (item, other) for item in items]
             every = [_less(*pair, or_equal) for pair in pairs]
             return all_of(every) if side.largest != is_right else any_of(every)
-    gap = np.asarray(b, dtype=float) - np.asarray(a, dtype=float)
-    return _leaf(gap, gap >= 0 if or_equal else gap > 0)
-
-
-def _equal(a: Any, b: Any) -> Truth:
-    """Tell whether two numbers are equal; with the largest or smallest of several: is it that."""
-    if isinstance(b, Extreme) and b.items:
-        others = [item for item in b.items if not np.array_equal(item, a)]
-        return all_of([_less(x, a, True) if b.largest else _less(a, x, True) for x in others])
-    gap = -np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float))
-    return _leaf(gap, gap == 0)
+    gap = np.atleast_1d(np.asarray(b, dtype=float) - np.asarray(a, dtype=float))
+    return Truth(gap >= 0 if or_equal else gap > 0, gap=gap)
 
 
 def _joined(parts: Iterable[Any], least: int | None = None) -> Any:
@@ -173,9 +123,7 @@ def _joined(parts: Iterable[Any], least: int | None = None) -> Any:
     known = list(parts)
     truths = [p for p in known if isinstance(p, Truth)]
     needed = (len(known) if least is None else least) - sum(p is True for p in known)
-    if not truths:
-        return needed <= 0
-    if needed > len(truths) or needed <= 0:
+    if not 0 < needed <= len(truths):
         return needed <= 0
     if len(truths) == 1:
         return truths[0]
@@ -193,9 +141,11 @@ def any_of(parts: Iterable[Any]) -> Any:
     return _joined(parts, 1)
 
 
-def total(values: Sequence[Any]) -> Any:
-    """Return the sum of numbers; of truths a list that a comparison counts."""
-    return list(values) if any(isinstance(v, Truth) for v in values) else sum(values)
+def at_least(least: int, parts: Iterable[Any]) -> Truth:
+    """Tell whether so many are so."""
+    known = list(parts)
+    so = sum(bool(part.values.flat[0]) for part in known)
+    return replace(_joined(known, least), text=f"{so} ≥ {least}")
 
 
 def extreme(largest: bool) -> Callable[..., Any]:
@@ -211,6 +161,21 @@ def extreme(largest: bool) -> Callable[..., Any]:
     return of
 
 
+def ranked(largest: bool) -> Callable[..., Truth]:
+    """Return ``largest`` or ``smallest``: are the values at these labels so, of all of them."""
+
+    def are(values: Sequence[Any], labels: Sequence[str], *wanted: str) -> Truth:
+        at = dict(zip(labels, values, strict=True))
+        pairs = [(at[b], at[a]) for a in wanted for b in labels if b not in wanted]
+        true = all_of(_less(*pair) if largest else _less(*pair[::-1]) for pair in pairs)
+        order = sorted(labels, key=lambda label: _first(at[label]), reverse=largest)
+        text = f"{'largest' if largest else 'smallest'}: {', '.join(order[: len(wanted)])}"
+        not_so = f", not {', '.join(wanted)}" * (not true.values.flat[0])
+        return replace(true, text=text + not_so)
+
+    return are
+
+
 def average(values: Sequence[Any]) -> Array:
     """Return the mean of a list; of what is there where places are empty."""
     stacked = np.stack(np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values)))
@@ -222,10 +187,9 @@ def average(values: Sequence[Any]) -> Array:
 def near(first: Any, second: Any, tolerance: float) -> Truth:
     """Tell whether two numbers differ by at most ``tolerance``: an equivalence test (TOST)."""
     gap = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
-    sides = [_less(-tolerance, gap, True), _less(gap, tolerance, True)]
+    true = all_of([_less(-tolerance, gap, True), _less(gap, tolerance, True)])
     text = f"{shown(_first(first))} = {shown(_first(second))} ± {tolerance:g}"
-    true = all_of(sides)
-    return replace(true, text=text, values=np.abs(gap) <= tolerance)
+    return replace(true, text=text)
 
 
 def spearman(first: Sequence[Any], second: Sequence[Any]) -> Array:
@@ -249,19 +213,10 @@ def spearman(first: Sequence[Any], second: Sequence[Any]) -> Array:
         return np.asarray(np.sum(a * b, 0) / np.sqrt(np.sum(a * a, 0) * np.sum(b * b, 0)))
 
 
-def rising(values: Sequence[Any]) -> Any:
-    """Tell whether no value is smaller than the one before it."""
-    true = all_of(_less(a, b, True) for a, b in pairwise(values))
-    return replace(true, text=" ≤ ".join(shown(_first(v)) for v in values))
-
-
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "all": all_of, "any": any_of, "sum": total, "min": extreme(False), "max": extreme(True),
-    "mean": average, "near": near, "spearman": spearman, "rising": rising,
-    "argmax": lambda values, labels: Pick(values, labels, 1, True),
-    "lowest": lambda count, values, labels: Pick(values, labels, count, False),
-    "highest": lambda count, values, labels: Pick(values, labels, count, True),
-    "same_set": lambda pick, wanted: pick.is_set(wanted),
+    "all": all_of, "any": any_of, "at_least": at_least, "min": extreme(False), "max": extreme(True),
+    "largest": ranked(True), "smallest": ranked(False), "mean": average, "near": near,
+    "spearman": spearman,
 }  # fmt: skip
 
 
@@ -301,45 +256,23 @@ class _Predicate(Interpreter):
         }
         self.node_handlers |= {
             "generatorexp": self.on_listcomp, "compare": self.on_compare, "boolop": self.on_boolop,
-            "unaryop": self.on_unaryop,
         }  # fmt: skip
 
     def on_boolop(self, node: ast.BoolOp) -> Any:
         parts = [self.run(value) for value in node.values]
         return all_of(parts) if isinstance(node.op, ast.And) else any_of(parts)
 
-    def on_unaryop(self, node: ast.UnaryOp) -> Any:
-        value = self.run(node.operand)
-        if isinstance(node.op, ast.USub):
-            return -value
-        return value.negated() if isinstance(value, Truth) else not value
-
     def on_compare(self, node: ast.Compare) -> Any:
         terms = [self.run(term) for term in (node.left, *node.comparators)]
-        pairs = zip(node.ops, pairwise(terms), strict=True)
-        parts = [self._pair(op, a, b) for op, (a, b) in pairs]
-        true = all_of(parts)
-        if not isinstance(true, Truth) or true.told:
-            return true
-        if isinstance(terms[0], list):  # a count of truths
-            terms[0] = sum(bool(t.values.flat[0]) for t in terms[0])
-        return replace(true, text=_written(node.ops, terms))
-
-    @staticmethod
-    def _pair(op: ast.cmpop, a: Any, b: Any) -> Any:
-        if isinstance(a, Pick):
-            return a.is_set(b if isinstance(b, list | tuple) else [b])
-        if isinstance(a, Truth):  # (a > b) == (l != "hi")
-            return a if PLAIN[type(op)](True, b) else a.negated()
-        if isinstance(a, list) and isinstance(op, ast.Gt | ast.GtE):
-            true = _joined(a, int(b) + isinstance(op, ast.Gt))
-            return replace(true, parts=tuple(replace(t, text="") for t in true.parts))
-        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-            if isinstance(op, ast.Eq):
-                return _equal(a, b)
+        if not any(isinstance(term, np.ndarray) for term in terms):  # names of columns, say
+            return super().on_compare(node)
+        if any(type(op) not in SIGNS for op in node.ops):
+            raise TypeError(f"cells are compared by {', '.join(SIGNS.values())} alone")
+        parts = []
+        for op, (a, b) in zip(node.ops, pairwise(terms), strict=True):
             low, high = (a, b) if isinstance(op, ast.Lt | ast.LtE) else (b, a)
-            return _less(low, high, isinstance(op, ast.LtE | ast.GtE))
-        return PLAIN[type(op)](a, b)
+            parts.append(_less(low, high, isinstance(op, ast.LtE | ast.GtE)))
+        return replace(all_of(parts), text=_written(node.ops, terms))
 
 
 @lru_cache(maxsize=512)

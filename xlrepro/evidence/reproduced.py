@@ -10,15 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING
 
-from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
 from xlrepro.trials import Cell, Record
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVEL = 0.95
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
@@ -116,7 +111,7 @@ class ReproducedCell:
 
 
 class ReproducedNumbers:
-    """All reproduced cells, by (experiment, profile, system, column), and their records."""
+    """All reproduced cells, by (experiment, profile) and (system, column), and their records."""
 
     def __init__(self, cells: Iterable[ReproducedCell], records: Iterable[Record] = ()) -> None:
         self.records: dict[tuple[str, str], list[Record]] = {}
@@ -152,34 +147,34 @@ def gather(
         stale: tells whether the code has changed since a record was made; today's code if not
             given.
     """
-    if stale is None:
-        from xlrepro.experiments import is_outdated
+    from xlrepro.experiments import is_outdated
 
-        stale = is_outdated
-    chosen: dict[Address, dict[int, tuple[Record, Cell, bool]]] = {}
+    is_old = stale or is_outdated
+    chosen: dict[Address, dict[int, tuple[Record, Cell]]] = {}
+    known = list(records)
+    old = {record.key for record in known if is_old(record)}
     # the last one put in wins: stale before fresh, earlier before later
-    known = [(r, stale(r)) for r in records]
-    for record, old in sorted(known, key=lambda pair: (not pair[1], pair[0].started)):
+    for record in sorted(known, key=lambda r: (r.key not in old, r.started)):
         for cell in record.cells:
             address = (record.experiment, record.profile, cell.system, cell.column)
-            chosen.setdefault(address, {})[record.seed] = (record, cell, old)
-    cells = (_join(address, filled) for address, filled in chosen.items())
-    return ReproducedNumbers(cells, [record for record, _ in known])
-
-
-def _join(address: Address, filled: dict[int, tuple[Record, Cell, bool]]) -> ReproducedCell:
-    seeds = tuple(sorted(filled))
-    records, cells, stale = zip(*(filled[seed] for seed in seeds), strict=True)
-    return ReproducedCell(
-        *address,
-        metric=cells[0].metric,
-        unit=cells[0].unit,
-        seeds=seeds,
-        values=tuple(cell.value for cell in cells),
-        keys=tuple(record.key for record in records),
-        stale=any(stale),
-        mixed=any(record.settings != records[0].settings for record in records),
-    )
+            chosen.setdefault(address, {})[record.seed] = (record, cell)
+    cells = []
+    for address, filled in chosen.items():
+        seeds = sorted(filled)
+        of, parts = zip(*(filled[seed] for seed in seeds), strict=True)
+        cells.append(
+            ReproducedCell(
+                *address,
+                metric=parts[0].metric,
+                unit=parts[0].unit,
+                seeds=tuple(seeds),
+                values=tuple(cell.value for cell in parts),
+                keys=tuple(record.key for record in of),
+                stale=any(record.key in old for record in of),
+                mixed=any(record.settings != of[0].settings for record in of),
+            )
+        )
+    return ReproducedNumbers(cells, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,13 +239,16 @@ class View:
         """Return the cells of one system."""
         return [cell for cell in self.cells if cell.system == system]
 
-    def difference(self, first: str, second: str, column: str) -> ReproducedCell | None:
+    def difference(
+        self, first: str, second: str, column: str, system: str = ""
+    ) -> ReproducedCell | None:
         """Return ``first`` minus ``second``, paired by seed; ``None`` where they share no seed.
 
-        Pairing takes out what the two runs of a seed share.
+        Pairing takes out what the two runs of a seed share. It stands in the first one's row, or in
+        that of ``system``.
         """
-        sides = [self.get(system, column) for system in (first, second)]
-        return joined_cell(sides, lambda values: values[0] - values[1], first, column)
+        sides = [self.get(each, column) for each in (first, second)]
+        return joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
 
 
 def joined_cell(
@@ -283,44 +281,6 @@ def joined_cell(
         stale=any(c.stale for c in cells),
         mixed=any(c.mixed for c in cells),
     )
-
-
-def paired_differences(
-    view: View, first: str, second: str, columns: Sequence[str] | None = None
-) -> "pd.DataFrame":
-    """Compare two systems seed by seed: ``first`` minus ``second``, with a t interval.
-
-    Args:
-        view: reproduced cells.
-        first: identifier of the one system, ``"word:ORT"``.
-        second: of the other, ``"word:TRS"``.
-        columns: which columns; ``None``: all that both have from one seed.
-
-    Returns:
-        Per column: ``column``, ``mean``, ``low``, ``high`` (missing for one seed), ``n``,
-        ``seeds``, ``values`` (one difference per seed), ``first`` (its mean over those seeds); and
-        ``sign``: ``"+"`` or ``"-"`` where the interval leaves out 0, else ``"0"``.
-
-    Raises:
-        SettingsError: if the two share no seed in a column that was asked for.
-    """
-    import pandas as pd
-
-    names = ["column", "mean", "low", "high", "n", "sign", "seeds", "values", "first"]
-    rows = []
-    for column in columns or shared_columns(view, first, second):
-        pair, one = view.difference(first, second, column), view.get(first, column)
-        if pair is None or one is None:
-            raise SettingsError(
-                f"{view.experiment} {view.profile}: {first} and {second} share no seed in column "
-                f"{column}; run both with the same seeds"
-            )
-        ends = pair.interval or Interval(math.nan, math.nan)
-        value = dict(zip(one.seeds, one.values))
-        mean = sum(value[seed] for seed in pair.seeds) / pair.n
-        rows.append((column, pair.mean, ends.low, ends.high, pair.n, ends.sign, pair.seeds,
-                     pair.values, mean))  # fmt: skip
-    return pd.DataFrame(rows, columns=names)
 
 
 def shared_columns(view: View, first: str, second: str) -> list[str]:

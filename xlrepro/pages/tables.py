@@ -582,7 +582,7 @@ class DeviationList:
         paper, here = first_sentence(d.paper), first_sentence(d.here)
         folded = [("The paper", d.paper)] * (paper != d.paper)
         folded += [("Here", d.here)] * (here != d.here)
-        folded += [("Why", d.why)] + [("Test", d.checked)] * bool(d.checked)
+        folded.append(("Why", d.why))
         if not self.linked and (only := _only(d, self.about)):
             folded.append(("Touches here", only.strip(" ()")))
         return {
