@@ -48,6 +48,7 @@ def test_every_file_states_the_counts_its_reader_checks(entry):
         "weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}],
         "penn": [{"trees", "words"}],
         "penman": [{"graphs"}],
+        "vectors": [{"words"}],
     }
     wrong = [i for i, f in entry.files.items() if set(f.counts) not in units[entry.reader.format]]
     assert wrong == []

@@ -52,7 +52,7 @@ class FileEntry(Checked):
         sha256: of the unpacked content, 64 hex digits.
         bytes: size of the unpacked content.
         counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``;
-            ``tensors`` or ``pieces`` of a model.
+            ``tensors`` or ``pieces`` of a model; ``words``.
         language: the code that the papers use for its language.
         split: ``train``, ``dev``, ``test``, or a name of the data set's own.
         treebank: name and release of the treebank, for UD.
@@ -94,8 +94,8 @@ class Reader(Checked):
 
     Attributes:
         format: ``conllu``, ``columns`` (a token a line), ``rows`` (a record a line), ``lines``,
-            ``penn`` (a zip of bracketed trees), ``penman`` (AMR graphs) or ``weights`` (of a
-            released encoder, see ``xlrepro/encoders``).
+            ``penn`` (a zip of bracketed trees), ``penman`` (AMR graphs), ``vectors`` (``.vec``
+            text) or ``weights`` (of a released encoder, see ``xlrepro/encoders``).
         columns: what each column holds; for ``columns`` the names of ``read_columns``.
         separator: between columns; ``None`` stands for any white space.
         comment: what a comment line begins with, if there are such lines.
@@ -104,7 +104,7 @@ class Reader(Checked):
         tag_aliases: tags that stand for another, such as ``NoLabel`` for ``O``.
     """
 
-    format: str = Field(pattern=r"^(conllu|columns|rows|lines|penn|penman|weights)$")
+    format: str = Field(pattern=r"^(conllu|columns|rows|lines|penn|penman|vectors|weights)$")
     columns: tuple[str, ...] = ()
     separator: str | None = "\t"
     comment: str | None = None

@@ -9,6 +9,7 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.encoders import words
 from xlrepro.precision import cached_per_precision
 from xlrepro.vectors.encoding import WordVectors
+from xlrepro.vectors.open import distributional
 from xlrepro.vectors.open import vectors as open_vectors
 
 
@@ -97,4 +98,6 @@ def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Wor
         return vec_files.load_vec(supplied.aligned_vectors(languages))
     if name == words.ENCODER:
         return words.load()
+    if name == distributional.DISTRIBUTIONAL:
+        return distributional.load()
     return open_vectors.load(name, languages)

@@ -20,7 +20,7 @@ from xlrepro.artefacts import built, file_hash
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import supplied_dir
-from xlrepro.vectors.tables import VectorSet, load_language, save_language
+from xlrepro.vectors.tables import VectorSet, load_set, save_language
 
 VERSION = 1  # raised when the code changes what is kept
 MOST_DIGITS = 12
@@ -40,15 +40,10 @@ def load_vec(paths: Mapping[str, Path], limit: int = 200_000) -> VectorSet:
         DataError: if a file is missing or a line is malformed, with file and line number.
         SettingsError: if the languages differ in dimensions or English is not among them.
     """
-    loaded = {language: _loaded(language, path, limit) for language, path in paths.items()}
-    return VectorSet(
-        "vec",
-        {language: words for language, (words, _) in loaded.items()},
-        {language: matrix for language, (_, matrix) in loaded.items()},
-    )
+    return load_set("vec", {code: _converted(code, path, limit) for code, path in paths.items()})
 
 
-def _loaded(language: str, path: Path, limit: int) -> tuple[list[str], np.ndarray]:
+def _converted(language: str, path: Path, limit: int) -> Path:
     try:
         content = file_hash(path)
     except OSError as error:
@@ -63,7 +58,7 @@ def _loaded(language: str, path: Path, limit: int) -> tuple[list[str], np.ndarra
         save_language(folder, [word.replace("\r", " ") for word, _ in rows], matrix)
 
     recipe = {"version": VERSION, "file": content, "limit": limit}
-    return load_language(built("vec", language, recipe, build))
+    return built("vec", language, recipe, build)
 
 
 def read_vec(path: Path, limit: int = 200_000) -> Iterator[tuple[str, np.ndarray]]:

@@ -139,6 +139,7 @@ def test_tested_words_are_in_no_dictionary_that_vectors_are_built_from(language)
     tested = open_lexicon.test_source_words(language)
     assert len(tested) == 1500
     assert not tested & {english for english, _ in open_lexicon.dictionary_pairs(language)}
+    assert not tested & {english for english, _ in open_lexicon.muse_untested(language)}
     train, test, rest = open_lexicon.muse(language)
     assert {english for english, _ in test} == tested
     # Something is left on either side of the test ranks.

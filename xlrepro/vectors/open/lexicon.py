@@ -309,15 +309,18 @@ def test_source_words(language: str) -> frozenset[str]:
     return frozenset(english for english, _ in muse(language)[1])
 
 
+def muse_untested(language: str) -> list[tuple[str, str]]:
+    """Return the MUSE pairs of a language but those of its tested source words, in their order."""
+    train, _, rest = muse(language)
+    # The same word form may stand at a train and at a test rank: out with it everywhere.
+    return without_source_words(train + rest, test_source_words(language))
+
+
 def dictionary_pairs(language: str) -> list[tuple[str, str]]:
     """Return all dictionary pairs of a language but those of its tested source words."""
-    train, _, rest = muse(language)
-    pairs = train + rest
     path = wiktionary_path(language)
-    if path is not None:
-        pairs += read_wiktionary(local_path(path), language)
-    # The same word form may stand at a train and at a test rank: out with it everywhere.
-    return without_source_words(pairs, test_source_words(language))
+    more = [] if path is None else read_wiktionary(local_path(path), language)
+    return muse_untested(language) + without_source_words(more, test_source_words(language))
 
 
 def aligned_counts(language: str) -> list[tuple[str, str, float]]:

@@ -30,7 +30,7 @@ from xlrepro.vectors.open.sources import (
     text_recipe,
     write_text,
 )
-from xlrepro.vectors.tables import VectorSet, load_language, save_language
+from xlrepro.vectors.tables import VectorSet, load_language, load_set, save_language
 
 NAMES = ("dictionary", "mapped")
 
@@ -65,14 +65,7 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
     _recipe_function(name)
     settings = open_settings()
     chosen = list(dict.fromkeys([settings.source, *(languages or settings.languages)]))
-    folders = {code: _language_folder(name, code) for code in chosen}
-    loaded = {code: load_language(folder) for code, folder in folders.items()}
-    return VectorSet(
-        name,
-        {code: words for code, (words, _) in loaded.items()},
-        {code: matrix for code, (_, matrix) in loaded.items()},
-        source=settings.source,
-    )
+    return load_set(name, {code: _language_folder(name, code) for code in chosen}, settings.source)
 
 
 def _recipe_function(name: str) -> Callable[[str], Any]:
