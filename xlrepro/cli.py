@@ -25,7 +25,6 @@ from xlrepro import __version__
 from xlrepro.errors import SettingsError, XlreproError
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.table import Table as RichTable
 
     from xlrepro.engine import RunSummary
@@ -493,7 +492,7 @@ def status(
     A paper's name stands for all of its experiments.
     """
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.compare import compare, compared_rows
+    from xlrepro.evidence.compare import compared_rows
     from xlrepro.evidence.reproduced import View, gather
     from xlrepro.experiments import (
         all_experiments,
@@ -513,13 +512,12 @@ def status(
     records = records_by_experiment(keys, profile)
     numbers = {k: gather(of, stale=is_outdated) for k, of in records.items()}
     views = {key: View(key, profile, numbers[key]) for key in keys}
-    if experiments and not as_json:
-        for key, view in views.items():
-            print_table(_cells_table(compare(view, experiment=built.get(key))))
-        return
     cells = {key: compared_rows(view, experiment=built.get(key)) for key, view in views.items()}
     if as_json:
         print_json(cells)
+    elif experiments:
+        for rows in cells.values():
+            print_table(_cells_table(rows))
     else:
         standings = {k: Counter(map(standing, of)) for k, of in records.items()}
         print_table(_overview(cells, standings, profile))
@@ -557,19 +555,24 @@ def _overview(
     return table
 
 
-def _cells_table(frame: "pd.DataFrame") -> "RichTable":
+def _cells_table(rows: list[dict[str, Any]]) -> "RichTable":
+    """Return a comparison cell by cell."""
     from rich.text import Text
 
-    from xlrepro.pages.tables import cells_table
+    from xlrepro.evidence.text import number
 
-    plain = cells_table(frame)
-    table = _table(plain.summary)
-    for head, numeric in plain.heads:
-        table.add_column(
-            head.text, justify="right" if numeric else "left", no_wrap=head.text != "note"
-        )
-    for row in plain.body:
-        table.add_row(*(Text(cell.text, style=STYLES.get(cell.kind, "")) for cell, _ in row))
+    ran = sum(row["n"] > 0 for row in rows)
+    key, profile = (rows[0][name] if rows else "" for name in ("experiment", "profile"))
+    table = _table(f"{key}, {profile}: {ran} of {len(rows)} cells run")
+    numeric = ("reported", "reproduced", "low", "high", "n", "difference")
+    for name in ("system", "column", *numeric, "verdict", "note"):
+        justify: Any = "right" if name in numeric else "left"
+        table.add_column(name, justify=justify, no_wrap=name != "note")
+    for row in rows:
+        shown = [number(row[name]) for name in ("reproduced", "low", "high")]
+        verdict = Text(row["verdict"], style=STYLES.get(row["verdict"], ""))
+        table.add_row(row["system"], row["column"], row["printed"], *shown, str(row["n"]),
+                      number(row["difference"], signed=True), verdict, row["note"])  # fmt: skip
     return table
 
 

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 
 from xlrepro import experiments
@@ -7,13 +5,12 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.claims import Judge, load_claims
 from xlrepro.evidence.deviations import (
     WEIGHTS,
-    first_sentence,
+    deviations_by_weight,
     load_deviations,
     load_errata,
     read_deviations,
     read_errata,
 )
-from xlrepro.pages.tables import DeviationList, deviations_list
 
 FILE = """paper: word_order
 deviations:
@@ -82,18 +79,6 @@ def test_a_deviation_touches_the_cells_that_its_rows_and_its_columns_name(tmp_pa
 def test_a_deviation_without_rows_and_columns_touches_every_cell(tmp_path):
     (found,) = written(tmp_path, FILE)
     assert found.touches("word_order/table2", "mbert:ORT", "de")
-    assert found.place("word_order/table2") == ("", ())
-
-
-def test_the_list_says_which_rows_and_columns_it_touches(tmp_path):
-    more = "why: w, rows: {table2: ['word:*']}, columns: {table2: [ar]},"
-    found = tuple(written(tmp_path, FILE.replace("why: w,\n    ", more)))
-    assert "Touches here:</b> rows word:*; columns ar" in (
-        DeviationList("word_order/table2", found)._repr_html_()
-    )
-    assert 'table2.html">word_order/table2</a> (rows word:*; columns ar)' in (
-        DeviationList("all", found, linked=True)._repr_html_()
-    )
 
 
 def test_an_id_must_not_stand_twice(tmp_path):
@@ -102,54 +87,19 @@ def test_an_id_must_not_stand_twice(tmp_path):
 
 
 def test_table_2_names_its_stand_ins():
-    text = deviations_list("word_order/table2", profile="open")._repr_html_()
+    text = str(deviations_by_weight("word_order/table2", "open"))
     assert [word in text for word in ("Arabic and Hindi", "PUD", "Procrustes")] == [True] * 3
 
 
 def test_only_the_deviations_of_a_profile_are_shown():
-    smoke = deviations_list("word_order/table2", profile="smoke").deviations
+    smoke = deviations_by_weight("word_order/table2", "smoke")
     assert smoke
     assert {"smoke" in d.profiles for d in smoke} == {True}
 
 
-def test_an_experiment_without_deviations_says_so():
-    found = deviations_list("word_order/distances", profile="paper")
-    assert repr(found) == "word_order/distances: 0 known deviations"
-    assert "None is known" in found._repr_html_()
-
-
 def test_what_weighs_most_stands_first_and_what_weighs_little_last():
-    weights = [d.weight for d in deviations_list("word_order/table2").deviations]
+    weights = [d.weight for d in deviations_by_weight("word_order/table2")]
     assert weights == sorted(weights, key=WEIGHTS.index)
-
-
-def test_every_deviation_has_its_place():
-    found = deviations_list("word_order/table2")
-    html = found._repr_html_()
-    assert [d.id for d in found.deviations if f'id="deviation-{d.id}"' not in html] == []
-
-
-def test_what_is_not_a_first_sentence_folds(tmp_path):
-    (found,) = written(tmp_path, FILE.replace("here: h", "here: First this. Then <that>"))
-    html = DeviationList("x", (found,))._repr_html_()
-    (summary,) = re.findall("<summary>.*?</summary>", html, re.DOTALL)
-    assert "p → First this." in summary
-    assert "Then &lt;that&gt;" in html.replace(summary, "")
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        ("One. Two.", "One."),
-        (
-            "As in Chen et al. (2019), Eq. 2 and Fig. 3. More.",
-            "As in Chen et al. (2019), Eq. 2 and Fig. 3.",
-        ),
-        ("No end", "No end"),
-    ],
-)
-def test_the_first_sentence_ends_where_a_reader_says_so(text, first):
-    assert first_sentence(text) == first
 
 
 def test_an_unknown_experiment_is_an_error():
@@ -170,8 +120,3 @@ def test_a_malformed_erratum_is_an_error(tmp_path):
     path.write_text("errata:\n  - {id: E1, paper: p, kind: rumour, where: w, what: x}\n")
     with pytest.raises(DataError, match=r"e\.yaml: errata\.0\.kind"):
         read_errata(path)
-
-
-def test_the_list_of_all_links_each_deviation_to_its_claims():
-    shown = deviations_list(claims={"W01": [("word_order", "O01w")]})._repr_html_()
-    assert shown.count('<a href="word_order/claims.html#O01w">O01w</a>') == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers, View
+from xlrepro.pages.gathered import Evidence
 from xlrepro.pages.page import details_table, open_page
 
 BASE = "without:MAN-MOE+CharCNN"
@@ -14,31 +14,19 @@ RAN = [
 
 
 @pytest.fixture
-def page():
+def page(record):
     """Return the page of man_moe/table4 with an average for each of ``RAN``."""
-
-    found = ReproducedNumbers(
-        ReproducedCell(
-            experiment="man_moe/table4",
-            profile="open",
-            system=system,
-            column="avg",
-            metric="F1",
-            unit="percent",
-            seeds=(0, 1),
-            values=(float(i), float(i) + 0.5),
-            keys=("a", "b"),
-        )
-        for i, system in enumerate(RAN)
-    )
     opened = open_page("man_moe/table4")
-    opened.view = View("man_moe/table4", "open", found)
+    opened.evidence = Evidence(tuple(
+        record(system, {"avg": i + seed / 2}, seed, "man_moe/table4", "open", "F1")
+        for i, system in enumerate(RAN) for seed in (0, 1)
+    ))  # fmt: skip
     return opened
 
 
 def pairs(shown):
     """Return the pairs of a forest plot, as its text alternative names them."""
-    said = shown.parts[0][1].alt.partition(". ")[2] if shown.parts else ""
+    said = shown.parts[0].alt.partition(". ")[2] if shown.parts else ""
     return {each.partition(": ")[0]: each.partition(": ")[2] for each in said.split("; ") if each}
 
 
@@ -49,20 +37,15 @@ def test_a_name_is_compared_within_every_block_that_has_it(page):
     ]
 
 
-def test_an_identifier_is_compared_within_its_own_block_alone(page):
+def test_an_identifier_is_compared_within_its_own_block_or_a_named_one(page):
     assert list(pairs(page.paired_differences(BASE))) == ["MAN-MOE+CharCNN − MAN-MoE"]
-
-
-def test_an_identifier_is_compared_with_the_rows_of_another_block(page):
-    found = pairs(page.paired_differences(BASE, block="choice"))
+    shown = page.paired_differences(BASE, block="choice")
+    found = pairs(shown)
     assert [text.split(" ")[0] for text in found.values()] == ["−2.00", "−3.00"]
     assert ["(choice)" in label for label in found] == [True, True]
-
-
-def test_the_differences_of_a_forest_plot_stand_in_a_table_folded_under_it(page):
-    shown = page.paired_differences(BASE, block="choice")
-    assert [folded for _, _, folded in shown.parts] == [False, True]
-    assert len(shown.parts[1][1].frame) == len(pairs(shown)) == 2
+    title, table = shown.parts[1]  # folded, with each seed
+    assert title
+    assert list(table.frame["by seed"]) == ["−2.00, −2.00", "−3.00, −3.00"]
 
 
 def test_a_base_that_was_not_run_has_no_differences(page):
@@ -86,11 +69,10 @@ def test_settings_of_a_run_reach_its_trials_and_its_own_column(record, monkeypat
     column = trial.columns[0]
     made = record(system, {column: 33.0}, seed=5, experiment=key, metric="PPL")
     monkeypatch.setattr(opened.store, "get", lambda asked: made if asked == trial else None)
-    (part,) = opened._this_run([column])
-    (row,) = part[1].frame.to_dict("records")
+    (table,) = opened._this_run([column])  # no title: a run of one's own is not folded
+    (row,) = table.frame.to_dict("records")
     assert row["this run"].text.startswith("33")
-    assert "epochs = 1" in part[1].caption
-    assert part[2] is False  # a run of one's own stands open
+    assert "epochs = 1" in table.caption
 
 
 @pytest.mark.parametrize(
@@ -109,23 +91,25 @@ def test_a_wrong_parameter_fails_before_any_run(changed, message):
 
 def test_details_are_means_over_seeds_by_system_and_part(record):
     details = [
-        {"heads": {"fr": {"best": b, "held": [1, 4]}}, "settings": {"pair": "en-de"}}
-        for b in (2, 4)
+        {"heads": {"fr": {"best": b, "held": [1, 4]}}, "settings": {"pair": "en-de"}, "curve": c}
+        for b, c in ((2, [[0, 3.0], [9, 1.0]]), (4, [[0, 5.0], [9, 2.0]]))
     ]
     records = [
         record(seed=seed).model_copy(update={"details": each}) for seed, each in enumerate(details)
     ]
     paths = {"best epoch": "heads.*.best", "right, %": "heads.*.held"}
-    table = details_table(records, "open", paths, first="settings.pair")
-    (row,) = table.frame.to_dict("records")
+    (row,) = details_table(records, paths, "", "settings.pair").frame.to_dict("records")
     assert (row["system"], row["part"]) == ("word:ORT", "en-de, fr")
     assert (row["best epoch"].text, row["right, %"].text) == ("3", "25.00")
+    (row,) = details_table(records, {"loss": "curve"}, "").frame.to_dict("records")
+    assert row["loss"].text == "4.000 to 1.500"
 
 
-def test_settings_that_a_paper_prints_stand_beside_ours():
-    opened = open_page("sense_alignment/tables6_8")
+def test_settings_that_a_paper_reports_stand_beside_ours():
     rows = {"SaELMo": ("sense_alignment/tables6_8", "alive:SaELMo")}
-    table = opened.printed_settings(rows, {"lstm:n_layers": 2})
-    assert list(table.frame.columns[:3]) == ["model or task", "setting", "the paper"]
-    found = table.frame[table.frame["setting"] == "lstm:n_layers"]
-    assert [cell.text for cell in found["paper"]] == ["2"]
+    names = {"lstm:n_layers": 2, "lstm:dim": "model.network.cells"}
+    table = open_page("sense_alignment/tables6_8").reported_settings(rows, names)
+    found = table.frame.set_index("setting")
+    assert list(found.columns[:2]) == ["model or task", "the paper"]
+    assert found.loc["lstm:n_layers", "paper"] == "2"
+    assert found.loc["lstm:dim", "paper"] == found.loc["lstm:dim", "the paper"]

@@ -1,185 +1,126 @@
-"""Tables: what they show, that all text in them is escaped, and that they read well anywhere."""
+"""Tables and lists: what they show, that all text is escaped, and that they read well anywhere."""
 
 import re
 from html.parser import HTMLParser
 
 import pytest
 
-from xlrepro.evidence.claims import Condition, Judge
+from xlrepro.evidence.claims import Condition
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reproduced import View
-from xlrepro.pages.tables import (
-    Cell,
-    CellsFile,
-    DeviationList,
-    Link,
-    Note,
-    Table,
-    best_cells,
-    cells_table,
-    claims_table,
-    comparison_tables,
-    framed,
-    legend,
-    render,
-    run_table,
-    verdict_cell,
-)
+from xlrepro.pages.gathered import Evidence
+from xlrepro.pages.page import claims_list
+from xlrepro.pages.tables import Cell, Table, comparison_tables, framed, legend, markup, run_table
 
 KEY = "word_order/table2"
 NASTY = "<script>alert(1)</script>\"'&"
 
 
-class _Read(HTMLParser):
-    """Tags and texts of HTML."""
+class Read(HTMLParser):
+    """Tags and attributes of HTML."""
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.texts, self.attributes = [], [], []
+        self.tags, self.attributes = [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += [name for name, _ in attrs]
 
-    def handle_data(self, data):
-        self.texts.append(data)
+
+@pytest.fixture
+def frame(numbers):
+    """Return a comparison of one system in one language, over two seeds."""
+    return compare(View(KEY, "open", numbers({("word:ORT", "de"): {0: 60.0, 1: 61.0}})))
 
 
 def test_all_text_is_escaped_wherever_it_stands():
-    cell = Cell(
-        NASTY, NASTY, kind=NASTY, title=NASTY, href=NASTY, anchor=NASTY,
-        links=(Link(NASTY, NASTY, NASTY),), folded=(NASTY, NASTY), keys=(NASTY,),
-    )  # fmt: skip
-    frame = framed([[cell, NASTY]], NASTY, "b")
-    table = Table(NASTY, frame, notes=(Note(NASTY, (Link(NASTY, NASTY),)),), details={"b": NASTY})
+    cell = Cell(NASTY, NASTY, kind=NASTY, title=NASTY, href=NASTY, keys=(NASTY,))
     (deviation, *_) = load_deviations(KEY)
-    bad = deviation.model_copy(
-        update=dict.fromkeys(("title", "paper", "here", "why", "effect"), NASTY)
-    )
+    texts = dict.fromkeys(("title", "paper", "here", "why", "effect"), NASTY)
     shown = [
-        table._repr_html_(),
-        DeviationList("x", (bad,), True, {bad.id: [(NASTY, NASTY)]})._repr_html_(),
-        render("paragraphs", NASTY, [NASTY], [Link(NASTY, NASTY, NASTY)], NASTY),
-        render("pieces", [(NASTY, NASTY, True)], ""),
-        render("figure", NASTY, "", ""),
+        Table(NASTY, framed([[cell, NASTY]], NASTY, "b"))._repr_html_(),
+        markup("deviations", [deviation.model_copy(update=texts)], "", {}),
+        markup("paragraphs", [NASTY]),
+        markup("shown", [(NASTY, NASTY)], NASTY),
+        markup("figure", NASTY, NASTY),
     ]
     for html in shown:
-        read = _Read(html)
+        read = Read(html)
         assert "script" not in read.tags
         assert not [name for name in read.attributes if name.startswith("on")]
-        assert "<script>" not in html
 
 
-def test_a_number_and_what_stands_below_it_do_not_run_together(numbers):
-    found = numbers({("word:ORT", "de"): {0: 93.0, 1: 93.8}})
-    (html,) = {t._repr_html_() for t in comparison_tables(compare(View(KEY, "open", found)))[:1]}
-    assert re.search(r"± [\d.]+</?[^>]*>(</a>)?<br><small", html)
-    assert "style=" in html
-
-
-def test_a_table_is_text_too_and_its_repr_has_no_number():
-    table = Table("Scores.", framed([["a", 1.5, "x"], ["bb", 22, "y"]], "row", "n", "t"), "2 rows")
-    assert str(table).splitlines() == [
-        "Scores.",
-        "",
-        "row     n  t",
-        "a    1.50  x",
-        "bb     22  y",
-    ]
+def test_a_table_is_one_block_of_markdown_and_its_repr_has_no_number():
+    table = Table("Scores.", framed([["a", 1.5], ["bb", 22]], "row", "n"), "2 rows")
+    assert "\n\n" not in table._repr_html_()
     assert repr(table) == "2 rows"
 
 
 def test_numbers_stand_flush_right_and_sort_by_themselves():
-    html = Table("c", framed([["a", 1234], ["b", 2]], "row", "n"))._repr_html_()
-    assert 'data-sort="1234"' in html
-    assert 'align="right"' in html
+    html = Table("c", framed([["a", 1234], ["b", 2.5]], "row", "n"))._repr_html_()
+    assert 'align="right" data-sort="1234">1,234<' in html
+    assert 'data-sort="2.5">2.50<' in html
 
 
-def test_long_columns_are_cut_into_tables_that_fit_a_page(numbers):
-    codes = [f"x{i}" for i in range(20)]
-    found = numbers({("word:ORT", c): {0: 1.0} for c in codes}, experiment="word_order/figure2")
-    tables = comparison_tables(compare(View("word_order/figure2", "open", found)))
+def test_a_number_its_interval_the_paper_s_number_and_the_verdict_stand_in_its_cell(frame):
+    html = "".join(t._repr_html_() for t in comparison_tables(frame, {"word:ORT": "a proxy"}))
+    assert re.search(r'href="#r-0+">60\.50\xa0±\xa06\.35</a><br><small[^>]*>[\d.]+, [+−]\d', html)
+    assert "word:ORT · a proxy" in html
+    assert "style=" in html
+    assert "not run" in html
+
+
+def test_a_long_comparison_is_cut_into_tables_that_fit_a_page(numbers):
+    found = numbers({("word:ORT", f"x{i}"): {0: 1.0} for i in range(20)})
+    tables = comparison_tables(compare(View(KEY, "open", found)))
     assert all(t.frame.shape[1] <= 8 for t in tables)
 
 
-def test_what_is_not_below_the_best_is_bold_and_nothing_where_nothing_is_below():
-    import pandas as pd
-
-    def bold(*rows):
-        names = ["system", "block", "column", "metric", "reproduced", "low", "high", "n"]
-        frame = pd.DataFrame(
-            [(f"b:{i}", "b", "c", "accuracy", *row, 3) for i, row in enumerate(rows)], columns=names
-        )
-        return sorted(s for s, _ in best_cells(frame.assign(experiment=KEY)))
-
-    assert bold((9.0, 8.0, 10.0), (8.5, 8.0, 9.1), (5.0, 4.0, 6.0)) == ["b:0", "b:1"]
-    assert bold((9.0, 5.0, 13.0), (8.5, 5.0, 12.0)) == []
-
-
-def test_the_legend_says_units_interval_and_proxies(numbers):
-    found = numbers({("word:ORT", "de"): {0: 1.0, 1: 2.0}})
-    said = " ".join(legend(compare(View(KEY, "open", found))))
-    for part in ("95 % confidence interval", "not the choice of test items", "proxy", "▲ above"):
+def test_the_legend_says_units_interval_and_proxies(frame):
+    said = legend(frame)
+    for part in ("accuracy in percent", "2 seeds", "95 % confidence interval", "proxy", "▲ above"):
         assert part in said
 
 
-def test_every_cell_of_a_comparison_is_in_its_file(numbers):
-    found = numbers({("word:ORT", "de"): {0: 1.0, 1: 2.0}})
-    frame = compare(View(KEY, "open", found))
-    html = CellsFile(frame)._repr_html_()
-    assert "word_order-table2-open.csv" in html
-    assert html.count("%0A") == len(frame) + 1
-
-
-def test_a_comparison_cell_by_cell_for_a_terminal(numbers):
-    found = numbers({("word:ORT", "de"): {0: 60.0, 1: 62.0}})
-    text = str(cells_table(compare(View(KEY, "open", found))))
-    assert re.search(r"word:ORT +de +\d", text)
-
-
-def test_this_run_stands_beside_the_published_numbers(numbers):
+def test_this_run_stands_beside_the_published_numbers(numbers, frame):
     mine = compare(View(KEY, "smoke", numbers({("word:ORT", "de"): {5: 33.0}}, profile="smoke")))
-    shown = compare(View(KEY, "open", numbers({("word:ORT", "de"): {0: 60.0, 1: 61.0}})))
-    table = run_table(mine, shown, "This run")
-    (row,) = table.frame.to_dict("records")
+    (row,) = run_table(mine, frame, "This run").frame.to_dict("records")
     assert list(row) == ["system", "column", "the paper", "published, open", "this run", "n"]
     assert (row["published, open"].text[:5], row["this run"].text[:2]) == ("60.50", "33")
 
 
-# -- Claims
+# -- Claims and deviations
 
 
-def test_the_authors_claims_have_rows_and_our_readings_fold_under_them():
-    table = claims_table("word_order", ["open"], Judge())
-    ids = [cell.text for cell in table.frame["id"]]
-    assert "O01" in ids
-    assert "O01w" not in ids
-    claim = table.frame["claim"][ids.index("O01")]
-    assert claim.folded[0] == "1 reading of ours"
-    assert claim.folded[1].startswith("O01w (ours)")
+def test_the_authors_claims_stand_first_and_our_readings_fold_under_them():
+    html = claims_list(Evidence(()), "word_order")
+    first = html.partition('<li id="O01">')[2]
+    assert first.index("further reading") < first.index('<li id="O01w">') < first.index('id="O02"')
 
 
-def test_a_verdict_names_itself_its_comparisons_and_its_power(numbers):
+def test_a_verdict_names_its_comparisons_and_its_power(record):
     values = {"word:ORT": [60.0, 60.1, 60.2], "word:TRS": [50.0, 50.2, 50.1]}
-    ran = numbers({(s, "avg"): dict(enumerate(v)) for s, v in values.items()})
-    judge = Judge(ran)
-    (claim,) = [c for c in _claims() if c.id == "O01w"]
-    cell = verdict_cell(judge.judge(claim, Condition("open")))
-    assert (cell.text, cell.kind) == ("✓ replicates", "replicates")
-    for part in ("60.10 > 50.10", "in 3 of 3 seeds", "power 100 %"):
-        assert part in cell.detail
+    evidence = Evidence(tuple(
+        record(s, {"avg": v}, seed, profile="open")
+        for s, of in values.items() for seed, v in enumerate(of)
+    ))  # fmt: skip
+    (claim,) = [c for c in evidence.claims("word_order") if c.id == "O01w"]
+    assert evidence.judge.judge(claim, Condition("open")).status == "replicates"
+    (shown,) = re.findall(r'<li id="O01w">.*?</li>', claims_list(evidence, KEY), re.DOTALL)
+    for part in ("replicates", "60.10 &gt; 50.10", "true in 3 of them", "power 100 %"):
+        assert part in shown
 
 
-def _claims():
-    from xlrepro.evidence.claims import load_claims
-
-    return load_claims("word_order")
-
-
-@pytest.mark.parametrize("name", ["table", "deviations", "paragraphs", "pieces", "figure"])
-def test_the_template_ships_with_the_package(name):
-    from xlrepro.pages.tables import _template
-
-    assert hasattr(_template(), name)
+def test_a_deviation_names_what_it_touches_and_the_claims(tmp_path):
+    (found,) = [d for d in load_deviations() if d.id == "W01"]
+    (claim,) = [c for c in Evidence(()).claims("word_order") if c.id == "O01w"]
+    narrow = found.model_copy(update={"rows": {KEY: ("word:*",)}, "columns": {KEY: ("ar",)}})
+    html = markup("deviations", [narrow], "../", {"W01": [claim]})
+    assert (
+        'href="../word_order/table2.html">word_order/table2</a> (rows word:*) (columns ar)' in html
+    )
+    assert 'href="../word_order/claims.html#O01w"' in html
+    assert "None is known" in markup("deviations", [], "", {})

@@ -6,7 +6,7 @@ from xlrepro import experiments
 from xlrepro.engine import measure_trial
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.reproduced import View, gather
-from xlrepro.pages.tables import cells_table
+from xlrepro.pages.tables import comparison_tables
 
 ORT = '      "word:ORT": {parts: [word], set: *ort, at: *ort_rates}\n'
 ORT_5 = """\
@@ -46,4 +46,4 @@ def test_a_row_added_by_one_entry_runs_at_smoke_and_stands_in_the_table():
     shown = frame[frame["system"] == "word:ORT-5"]
     assert {"en", "de", "avg"} <= set(shown["column"])
     assert shown["reproduced"].notna().all()
-    assert "ORT-5" in cells_table(frame)._repr_html_()
+    assert any("ORT-5" in table._repr_html_() for table in comparison_tables(frame))

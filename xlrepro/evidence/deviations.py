@@ -1,6 +1,5 @@
 """Deviations of ours from the papers, and errata of the papers: named, and shown on the page."""
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -39,13 +38,6 @@ class Deviation(Checked):
         """Return the rows and the columns that it touches alone; names may hold ``*``."""
         given = {"row": self.rows, "column": self.columns}
         return {kind: names[experiment] for kind, names in given.items() if experiment in names}
-
-    def place(self, experiment: str) -> tuple[str, tuple[str, ...]]:
-        """Return where a table links to it: ``"row"`` or ``"column"``, and the names there.
-
-        ``("", ())`` where it touches every cell of the experiment.
-        """
-        return next(iter(self.named(experiment).items()), ("", ()))
 
     def touches(self, experiment: str, system: str, column: str) -> bool:
         """Tell whether it touches a cell."""
@@ -142,17 +134,6 @@ def load_errata() -> list[Erratum]:
         if erratum.claim and (erratum.paper, erratum.claim) not in known:
             raise DataError(f"{path}: {erratum.id} names the unknown claim {erratum.claim}")
     return errata
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a text.
-
-    Example:
-        >>> first_sentence("As in Chen et al. (2019), Eq. 2. More follows.")
-        'As in Chen et al. (2019), Eq. 2.'
-    """
-    first = re.split(r"(?<=[.;])\s+(?=[A-Z])", text.strip(), maxsplit=1)[0]
-    return f"{first[:-1]}." if first.endswith(";") else first
 
 
 def deviations_by_weight(

@@ -25,7 +25,10 @@ from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.experiments import all_experiments, check_deviations
 from xlrepro.pages import findings, notebooks, overview
+from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.notebooks import executed, files_digest, library_files, only_one
+from xlrepro.pages.page import claims_list
+from xlrepro.pages.tables import markup
 from xlrepro.paths import build_dir, project_root
 
 # The package cannot be run with -m, its script need not be on the path, and it has no option for
@@ -99,8 +102,8 @@ def prose() -> Files:
     files: Files = {}
     names = {
         name: getattr(overview, name)
-        for name in ("answer", "glance", "in_short", "mosaic", "experiments", "deviations",
-                     "errata", "benchmarks", "downloads", "registry", "registry_details")
+        for name in ("answer", "glance", "in_short", "all_claims", "experiments", "deviations",
+                     "errata", "benchmarks", "registry", "registry_details")
     } | {"changelog": changelog}  # fmt: skip
     root = project_root() / "book"
     for path in sorted(p for p in root.rglob("*") if p.is_file() and "/." not in p.as_posix()):
@@ -124,10 +127,9 @@ def config(path: Path) -> str:
                           capture_output=True, check=False).stdout.split()  # fmt: skip
     commit, date = said if len(said) == 2 else ("", datetime.now(UTC).date().isoformat())
     options = settings["sphinx"]["config"]["html_theme_options"]
-    options["extra_footer"] = str(overview.rendered(
-        "footer", version=version("xlrepro"), commit=commit, date=date,
-        repository=urls.get("Repository", ""),
-    ))  # fmt: skip
+    options["extra_footer"] = str(
+        markup("footer", version("xlrepro"), commit, date, urls.get("Repository", ""))
+    )
     return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
 
 
@@ -139,12 +141,13 @@ def changelog() -> str:
 def papers(profile: str) -> Files:
     """Return each paper's pages: findings, claims, and its notebooks as executed."""
     files: Files = {}
+    evidence = load_evidence()
     for key, paper in load_catalog().papers.items():
         files[f"{key}/findings.md"] = findings.markdown(key)
         files[f"{key}/claims.md"] = (
             f"# Claims: {paper.short}\n\n*{paper.title}*\n\n```{{index}} "
-            f"{', '.join(c.id for c in overview.load_evidence().claims[key])}\n```\n\n"
-            f"{overview.claims_summary(key)}\n\n{overview.claims(key)}\n"
+            f"{', '.join(c.id for c in evidence.claims(key))}\n```\n\n"
+            f"{overview.claims_summary(key)}\n\n{claims_list(evidence, key)}\n"
         )
     for key in notebooks.find_notebooks():
         files[f"{key}.ipynb"] = notebook_page(key, profile)
@@ -180,7 +183,7 @@ def notebook_page(key: str, profile: str) -> str:
         links = [(h.lower().replace(" ", "-"), h) for h in map(_heading, cells) if h]
         command = f"xlrepro run {key} --profile {at}"
         index = f"```{{index}} {load_catalog().experiment(key).label}, {key}\n```"
-        top = overview.rendered("top", key=key, command=command, heads=links)
+        top = markup("top", command, links)
         cells.insert(1, _markdown("top", f"{top}\n\n{index}"))
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 

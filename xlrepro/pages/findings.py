@@ -10,8 +10,9 @@ whoever meets the error rewrites the sentence.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from html import escape
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,15 +23,25 @@ from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import SIGNS, ClaimVerdict, Condition
 from xlrepro.evidence.compare import unit_factor
 from xlrepro.evidence.provenance import total_cost
-from xlrepro.evidence.reproduced import View, t_interval
+from xlrepro.evidence.reported import load_reported
+from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
 from xlrepro.evidence.text import in_words, number
 from xlrepro.pages.gathered import Evidence, load_evidence
+from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
 
 MOST_DECIMALS = 3
+AXIS = 16.0  # points, to both sides; what lies outside is drawn at its end
+BECAUSE = {
+    "same": "the 95 % CI includes 0",
+    "higher": "the 95 % CI lies above 0",
+    "lower": "the 95 % CI lies below 0",
+    "missing": "not run",
+}
 
 
 class Compared(Checked):
@@ -125,73 +136,60 @@ class Findings:
     @cached_property
     def names(self) -> dict[str, Any]:
         """Everything that the page may name."""
-        names = ("gap", "higher", "lower", "same", "mean", "value", "told", "reported", "check",
-                 "claim", "page", "cost", "tally")  # fmt: skip
-        paper = self.evidence.catalog.paper(self.paper_key)
-        return {**{n: getattr(self, n) for n in names}, "paper": paper}
+        names = ("gap", "mean", "value", "told", "reported", "check", "claim", "page", "cost",
+                 "tally")  # fmt: skip
+        directed = {d: partial(self._directed, d) for d in ("higher", "lower", "same")}
+        paper = load_catalog().paper(self.paper_key)
+        return {**{n: getattr(self, n) for n in names}, **directed, "paper": paper}
 
     def _key(self, table: str) -> str:
         return table if "/" in table else f"{self.paper_key}/{table}"
 
+    def _cell(self, table: str, system: str, column: str, at: str) -> ReproducedCell | None:
+        """Return our cell in a column of the paper's, or in one of ours."""
+        key = self._key(table)
+        ours = load_catalog().experiment(key).column_at(at, column)
+        return View(key, at, self.evidence.numbers).get(system, ours)
+
     def gap(
         self, table: str, first: str, second: str, column: str | Sequence[str], at: str = "open"
     ) -> Gap:
-        """Return ``first`` minus ``second``: in a column, or on average over several.
-
-        A column is the paper's (where ours stands for it, that is read), or one of ours.
-        """
+        """Return ``first`` minus ``second``: in a column, or on average over several."""
         key, columns = self._key(table), [column] if isinstance(column, str) else list(column)
-        entry = self.evidence.catalog.experiment(key)
-        view = View(key, at, self.evidence.numbers)
-        cells = [
-            view.get(system, entry.column_at(at, each))
-            for system in (first, second)
-            for each in columns
-        ]
-        printed = [
-            self.evidence.reported.get(key, entry.reference(system), each)
-            for system in (first, second)
-            for each in columns
-        ]
-        theirs = [p.value if p and p.value is not None else math.nan for p in printed]
-        half = len(columns)
-        reported = fmean(theirs[:half]) - fmean(theirs[half:])
-        known = next((p for p in printed if p), None)
-        unit = known.unit if known else next((c.unit for c in cells if c), "")
-        decimals = len(known.printed.partition(".")[2]) if known else 2
-        values: list[float] = []
-        if all(cells):
-            by_seed = [dict(zip(c.seeds, c.values)) for c in cells if c]
-            factor = unit_factor(cells[0].unit, unit) if cells[0] else 1.0
-            for seed in sorted(set.intersection(*(set(each) for each in by_seed))):
-                seen = [each[seed] * factor for each in by_seed]
-                values.append(fmean(seen[:half]) - fmean(seen[half:]))
-        ends = t_interval(values)
+        entry, half = load_catalog().experiment(key), len(columns)
+
+        def gap_of(values: Sequence[float]) -> float:
+            return fmean(values[:half]) - fmean(values[half:])
+
+        places = [*product((first, second), columns)]
+        cells = [self._cell(table, system, each, at) for system, each in places]
+        theirs = [load_reported().get(key, entry.reference(system), c) for system, c in places]
+        ours = joined_cell(cells, gap_of, first, "")
+        known = next((p for p in theirs if p), None)
+        unit = known.unit if known else ours.unit if ours else ""
+        factor = unit_factor(ours.unit, unit) if ours else 1.0
+        ends = ours.interval if ours else None
         return Gap(
-            fmean(values) if values else math.nan,
-            ends.low if ends else math.nan,
-            ends.high if ends else math.nan,
-            len(values),
+            factor * ours.mean if ours else math.nan,
+            factor * ends.low if ends else math.nan,
+            factor * ends.high if ends else math.nan,
+            ours.n if ours else 0,
             "points" if unit.startswith("percent") else "F1" if unit == "fraction" else unit,
-            reported,
-            decimals,
+            gap_of([math.nan if p is None or p.value is None else p.value for p in theirs]),
+            len(known.printed.partition(".")[2]) if known else 2,
         )
 
-    def higher(self, *where: Any, at: str = "open") -> Gap:
-        """Return the gap, whose whole interval lies above 0; a SettingsError if it does not."""
-        return self._directed("higher", *where, at=at)
-
-    def lower(self, *where: Any, at: str = "open") -> Gap:
-        """Return the gap, whose whole interval lies below 0."""
-        return self._directed("lower", *where, at=at)
-
-    def same(self, *where: Any, at: str = "open") -> Gap:
-        """Return the gap, whose interval includes 0 (or that has one seed)."""
-        return self._directed("same", *where, at=at)
-
-    def _directed(self, direction: str, *where: Any, at: str) -> Gap:
-        table, first, second, column = where
-        found = self.gap(table, first, second, column, at=at)
+    def _directed(
+        self,
+        direction: str,
+        table: str,
+        first: str,
+        second: str,
+        column: str | Sequence[str],
+        at: str = "open",
+    ) -> Gap:
+        """Return a gap whose interval lies above 0, below, or includes it; else a SettingsError."""
+        found = self.gap(table, first, second, column, at)
         if found.direction != direction:
             said = f"{first} − {second} in {table} is not {direction!r} but {found.direction}"
             raise SettingsError(f"{said}: {found}: rewrite the sentence")
@@ -204,47 +202,36 @@ class Findings:
         return ""
 
     def value(self, table: str, system: str, column: str, at: str = "open") -> float:
-        """Return a mean over seeds, in our unit, for conditions; NaN where nobody ran it."""
-        key = self._key(table)
-        ours = self.evidence.catalog.experiment(key).column_at(at, column)
-        return View(key, at, self.evidence.numbers).mean(system, ours)
-
-    def mean(
-        self, table: str, system: str, column: str, decimals: int = 1, at: str = "open"
-    ) -> str:
         """Return a mean over seeds, in our unit; a SettingsError where nobody ran it."""
-        found = self.value(table, system, column, at)
-        if math.isnan(found):
+        if (cell := self._cell(table, system, column, at)) is None:
             raise SettingsError(f"{system} in {table}, {column} was not run")
-        return number(found, decimals)
+        return cell.mean
 
-    def told(self, table: str, system: str, column: str, *path: str, at: str = "open") -> float:
-        """Return the mean over seeds of what a cell's records tell beside their scores.
+    def mean(self, table: str, system: str, column: str, decimals: int = 1) -> str:
+        """Return a mean over seeds at open, in our unit, as text."""
+        return number(self.value(table, system, column), decimals)
+
+    def told(self, table: str, system: str, column: str, *path: str) -> float:
+        """Return the mean over seeds of what a cell's records at open tell beside their scores.
 
         Args:
             table: of the cell.
             system: of the cell.
             column: of the cell.
             path: keys in the records' details, of a number, or of a total and of how many.
-            at: profile.
         """
-        key = self._key(table)
-        ours = self.evidence.catalog.experiment(key).column_at(at, column)
-        cell = View(key, at, self.evidence.numbers).get(system, ours)
-        records = {r.key: r for r in self.evidence.records} if cell else {}
-
-        def inside(details: Any, name: str) -> Any:
-            return details.get(name) if isinstance(details, Mapping) else None
-
-        details = [reduce(inside, path, records[k].details) for k in (cell.keys if cell else ())]
-        found: list[Any] = [v for v in details if v is not None]
+        cell = self._cell(table, system, column, "open")
+        found: list[Any] = []
+        for record in self.evidence.records:
+            if cell and record.key in cell.keys:
+                found.append(reduce(lambda part, name: part[name], path, record.details))
         if not found:
             raise SettingsError(f"{'/'.join(path)} of {system} in {table} is in no record")
         return fmean(v[0] / v[1] if isinstance(v, list) else float(v) for v in found)
 
     def reported(self, table: str, system: str, column: str) -> str:
         """Return a number as the paper prints it."""
-        cell = self.evidence.reported.get(self._key(table), system, column)
+        cell = load_reported().get(self._key(table), system, column)
         if cell is None or not cell.printed:
             raise SettingsError(f"nothing is reported for {system} in {table}, {column}")
         return cell.printed
@@ -267,17 +254,16 @@ class Findings:
     def page(self, experiment: str, text: str = "") -> str:
         """Return a link to an experiment's page: ``page("table2")`` reads "Table 2"."""
         key = self._key(experiment)
-        return f"{{doc}}`{text or self.evidence.catalog.experiment(key).label} </{key}>`"
+        return f"{{doc}}`{text or load_catalog().experiment(key).label} </{key}>`"
 
-    def tally(self, at: str = "open") -> dict[str, int]:
+    def tally(self) -> dict[str, int]:
         """Return how many of the paper's own sentences have each verdict; ``all``: how many."""
-        return self.evidence.tally(self.paper_key, at)
+        return self.evidence.tally(self.paper_key)
 
     def cost(self) -> str:
         """Return what the paper's records at open took."""
-        keys = self.evidence.catalog.of_paper(self.paper_key)
-        records = [r for r in self.evidence.records if r.experiment in keys and r.profile == "open"]
-        return total_cost(records).brief(in_words)
+        keys = load_catalog().of_paper(self.paper_key)
+        return total_cost([r for k in keys for r in self.evidence.of(k, ["open"])]).brief(in_words)
 
 
 def filled(text: str, names: Mapping[str, Any], where: str, first_line: int = 1) -> str:
@@ -331,13 +317,39 @@ def read(paper: str) -> tuple[Head, str, int]:
 @lru_cache
 def markdown(paper: str) -> str:
     """Return the page with its numbers filled in, the forest plot below the title."""
-    from xlrepro.pages.overview import forest, rendered
-
     _, body, line = read(paper)
     where = path_of(paper).relative_to(project_root()).as_posix()
     text = filled(body, Findings(paper).names, where, line)
     title, _, rest = text.lstrip().partition("\n")
-    return f"{title}\n\n{rendered('forest', rows=forest(paper), paper=paper)}\n\n{rest.lstrip()}"
+    head = read(paper)[0]
+    forest = markup("forest", [compared(paper, each) for each in [head.main, *head.forest]])
+    return f"{title}\n\n{forest}\n\n{rest.lstrip()}"
+
+
+def compared(paper: str, each: Compared) -> dict[str, Any]:
+    """Return a line of a forest plot: texts, and places on the axis in percent of its width."""
+    page = Findings(paper)
+    gap = page.gap(*each.compare, at=each.profile)
+    verdict = page.verdict(each.claim, each.profile) if each.claim else None
+    note = verdict.note.split("; ")[0] if verdict else ""
+    values = {"mean": gap.mean, "low": gap.low, "high": gap.high, "reported": gap.reported}
+    if each.scale < 0:
+        values |= {"low": gap.high, "high": gap.low}
+    return {
+        "says": each.says,
+        "gap": gap,
+        "ours": str(gap).replace(gap.unit, each.unit, 1) if gap.unit else str(gap),
+        "verdict": verdict,
+        "href": f"claims.html#{each.claim}" if each.claim else f"{each.compare[0]}.html",
+        "reason": "; ".join(filter(None, (BECAUSE[gap.direction], note))),
+        **{name: _place(each.scale * value) for name, value in values.items()},
+    }
+
+
+def _place(value: float) -> float | None:
+    if math.isnan(value):
+        return None
+    return round(50 + 50 * min(max(value / AXIS, -1), 1), 2)
 
 
 def in_short(paper: str) -> list[str]:

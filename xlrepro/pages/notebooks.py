@@ -12,13 +12,12 @@ import json
 import logging
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -26,10 +25,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from xlrepro.engine import run_trials
+from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
-from xlrepro.machine import DEVICES, resolve, visible_gpus
 from xlrepro.paths import build_dir, data_dir, project_root
 from xlrepro.trials import PROFILES, Trial
 from xlrepro.yaml_files import parse_value
@@ -44,9 +42,9 @@ ENVIRONMENT = {
     "TQDM_DISABLE": "1",
 }
 START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
-LONGEST_SOCKET_FOLDER = 81  # characters: with its name, a socket's path may have 107
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
-NOT_COMPUTING = ("xlrepro/pages/book.py", "xlrepro/pages/overview.py", "xlrepro/pages/findings.py")
+# What notebooks do not call
+NOT_COMPUTING = ("xlrepro/cli.py", "pages/book.py", "pages/overview.py", "pages/findings.py")
 NOT_SHOWN = ("jobs", "scheduler")  # parameters that change no number
 
 
@@ -58,22 +56,10 @@ class Job:
     source: Path
     target: Path
     parameters: Mapping[str, Any]
-    defaults: Mapping[str, Any]
 
-    @property
-    def log(self) -> Path:
-        """What went wrong, if anything did."""
-        return self.target.with_suffix(".log")
-
-    @property
-    def stamp(self) -> Path:
-        """The hash of the last whole run."""
-        return self.target.with_suffix(".sha256")
-
-    @property
-    def failed(self) -> Path:
-        """The half-run notebook of a run that failed."""
-        return self.target.with_suffix(".failed.ipynb")
+    def beside(self, suffix: str) -> Path:
+        """Return ``.log``: what went wrong; ``.sha256``; ``.failed.ipynb``: one that stopped."""
+        return self.target.with_suffix(suffix)
 
 
 @dataclass
@@ -143,11 +129,10 @@ def plan(
         if experiment.endswith("/walkthrough"):  # no profile; parameters where it is named
             given = dict(parameters or {}) if experiment in (names or ()) else {}
         values = {name: fitted(v, name, defaults, where) for name, v in given.items()}
-        if values.get("device") == "cuda" and not (values.get("scheduler") or visible_gpus()):
-            resolve("cuda")
+        check_call(values.get("device", "auto"), values.get("jobs"), values.get("scheduler"), 1)
         if experiment in known and (values.get("systems") or values.get("seeds")):
             known[experiment].trials(profile, values.get("systems"), values.get("seeds"))
-        jobs.append(Job(experiment, source, executed(experiment, profile), values, defaults))
+        jobs.append(Job(experiment, source, executed(experiment, profile), values))
     return jobs
 
 
@@ -171,8 +156,7 @@ def declared(source: Path, where: str) -> dict[str, Any]:
         (statements,) = (ast.parse(text).body for text in tagged)
         return {s.targets[0].id: ast.literal_eval(s.value) for s in statements
                 if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)}  # fmt: skip
-    except (OSError, ValueError, LookupError, TypeError, SyntaxError, RecursionError,
-            AttributeError) as error:  # fmt: skip
+    except (OSError, ValueError, LookupError, TypeError, SyntaxError, RecursionError) as error:
         raise SettingsError(
             f"{where} is not a notebook with one cell tagged 'parameters' of plain values "
             f"({error}): restore it from the repository"
@@ -191,34 +175,22 @@ def fitted(value: Any, name: str, defaults: Mapping[str, Any], where: str) -> An
     """
     if name not in defaults:
         raise SettingsError(f"{where} has no parameter {name!r}; it has: {', '.join(defaults)}")
-    default, as_told = defaults[name], value
-    if isinstance(default, list) and isinstance(value, str):
-        try:
-            value = [parse_value(part) for part in value.split(",")]
-        except ValueError:
-            value = [value]
-    elif isinstance(default, list) and not isinstance(value, list):
-        value = [value]
-    if isinstance(default, float) and type(value) is int:
+    default = 1 if name == "jobs" else defaults[name]
+    if isinstance(default, list):
+        parts = value.split(",") if isinstance(value, str) else value
+        given = parts if isinstance(parts, list) else [parts]
+        value = [parse_value(part) if isinstance(part, str) else part for part in given]
+    elif isinstance(default, float) and type(value) is int:
         value = float(value)
-    fits = default is None or type(value) is type(default)
-    if name == "seeds":
-        fits = all(type(seed) is int and seed >= 0 for seed in value)
-    elif name == "device":
-        fits = value in DEVICES
-    elif name == "jobs":
-        fits = value is None or (type(value) is int and value > 0)
-    if not fits:
-        wanted = {"seeds": "whole numbers, seeds=0,1,2", "device": ", ".join(DEVICES),
-                  "jobs": "a whole number from 1"}.get(name, f"like {default!r}")  # fmt: skip
-        raise SettingsError(f"{where}: {name}={as_told!r} must be {wanted}")
+    if None not in (default, value) and type(value) is not type(default):
+        raise SettingsError(f"{where}: {name}={value!r} must be like {default!r}")
     return value
 
 
 # -- Up to date or not -----------------------------------------------------------------------
 
 
-def files_digest(files: Iterator[Path] | Sequence[Path], root: Path) -> str:
+def files_digest(files: Iterable[Path], root: Path) -> str:
     """Return the SHA-256 of the names (below ``root``) and contents of files."""
     total = hashlib.sha256()
     for file in sorted(files):
@@ -229,11 +201,8 @@ def files_digest(files: Iterator[Path] | Sequence[Path], root: Path) -> str:
 
 def library_files() -> list[Path]:
     """Return the package's files that can change what a page shows."""
-    root = project_root()
-    found = [
-        p for suffix in ("py", "yaml", "html") for p in (root / "xlrepro").rglob(f"*.{suffix}")
-    ]
-    return [p for p in found if not p.relative_to(root).as_posix().startswith("xlrepro/cli")]
+    found = (project_root() / "xlrepro").rglob("*.*")
+    return [p for p in found if p.suffix in (".py", ".yaml", ".html")]
 
 
 def state_of_things() -> dict[str, str]:
@@ -241,14 +210,12 @@ def state_of_things() -> dict[str, str]:
     root, data = project_root(), data_dir()
     shown = [p for name in SHOWN_DATA for p in [data / name, *(data / name).rglob("*")]]
     library = [p for p in library_files() if not p.as_posix().endswith(NOT_COMPUTING)]
-    hashes = {"": files_digest([*library, *(p for p in shown if p.is_file())], root)}
     records: dict[str, list[Path]] = {}
     for path in (build_dir() / "records").glob("*.json"):
-        try:
+        with suppress(OSError, ValueError, LookupError, TypeError):  # removed meanwhile, or broken
             owner = json.loads(path.read_bytes())["experiment"]
-        except (OSError, ValueError, LookupError, TypeError):
-            continue  # removed meanwhile, or broken: no page shows it
-        records.setdefault(str(owner).split("/")[0], []).append(path)
+            records.setdefault(owner.split("/")[0], []).append(path)
+    hashes = {"": files_digest([*library, *(p for p in shown if p.is_file())], root)}
     return hashes | {k: files_digest(files, build_dir()) for k, files in records.items()}
 
 
@@ -273,11 +240,8 @@ def digest(job: Job, state: Mapping[str, str]) -> str:
 
 def is_current(job: Job, state: Mapping[str, str]) -> bool:
     """Tell whether the executed notebook is there and nothing that decides it has changed."""
-    return (
-        job.target.is_file()
-        and job.stamp.is_file()
-        and job.stamp.read_text(encoding="utf-8") == digest(job, state)
-    )
+    stamp = job.beside(".sha256")
+    return job.target.is_file() and stamp.is_file() and stamp.read_text() == digest(job, state)
 
 
 # -- Running ---------------------------------------------------------------------------------
@@ -313,20 +277,20 @@ def run_batch(
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
         summary.reused = [job.experiment for job in jobs if job not in todo]
-        with _kernels() as sockets, ThreadPoolExecutor(workers) as pool:
-            running = {pool.submit(_run, job, state, sockets): job for job in todo}
+        with _kernels() as folder, ThreadPoolExecutor(workers) as pool:
+            running = {pool.submit(_run, job, state, folder): job for job in todo}
             try:
                 for count, done in enumerate(as_completed(running), start=1):
                     job, failure = running[done], done.result()
+                    said = f"FAILED: {failure} (log: {job.beside('.log')})" if failure else "done"
+                    report(f"[{count}/{len(todo)}] {job.experiment}: {said}")
                     if failure:
-                        summary.failed[job.experiment] = job.log
+                        summary.failed[job.experiment] = job.beside(".log")
                     else:
                         summary.done.append(job.experiment)
-                    said = f"FAILED: {failure} (log: {job.log})" if failure else "done"
-                    report(f"[{count}/{len(todo)}] {job.experiment}: {said}")
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                end_children()
+                _end_kernels()
                 raise
     summary.seconds = time.perf_counter() - began
     return summary
@@ -337,51 +301,47 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
 
     What fails here is told by its notebook, which meets the same failure.
     """
-    groups: dict[tuple[Any, ...], dict[str, Trial]] = {}
-    known = all_experiments()
+    trials, known, where = dict[str, Trial](), all_experiments(), dict[str, Any]()
     for job in [job for job in jobs if job.experiment in known]:
-        values = {**job.defaults, **job.parameters}
+        values = job.parameters
+        where = {name: values.get(name) for name in ("scheduler", "jobs")}
+        where["device"] = values.get("device", "auto")
+        wanted = (values["profile"], values.get("systems"), values.get("seeds"))
         try:
-            wanted = known[job.experiment].trials(
-                values["profile"], values.get("systems"), values.get("seeds")
-            )
+            trials |= {t.key: t for t in known[job.experiment].trials(*wanted)}
         except XlreproError as error:
             report(f"{job.experiment}: {error}")
-            continue
-        where = (values.get("device", "auto"), values.get("scheduler"), values.get("jobs"))
-        groups.setdefault(where, {}).update({trial.key: trial for trial in wanted})
-    for (device, scheduler, slots), trials in groups.items():
-        made = run_trials([*trials.values()], device=device, scheduler=scheduler, jobs=slots)
-        report(f"trials: {made.line}")
+    if trials:
+        report(f"trials: {run_trials([*trials.values()], **where).line}")
 
 
 @contextmanager
 def _kernels() -> Iterator[Path]:
-    """Have kernels named ``python3`` run this interpreter; give the folder of their sockets."""
-    long = len(tempfile.gettempdir()) > LONGEST_SOCKET_FOLDER - len("/xlrepro-12345678")
-    folder = Path(tempfile.mkdtemp(prefix="xlrepro-", dir="/tmp" if long else None))
-    spec = {
-        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "Python 3",
-        "language": "python",
-        "env": ENVIRONMENT,
-    }
-    path = folder / "kernels" / "python3" / "kernel.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(spec), encoding="utf-8")
-    kept = {name: os.environ.get(name) for name in ("JUPYTER_PATH", "JUPYTER_RUNTIME_DIR")}
-    # Before the user's own kernels of that name
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, (str(folder), kept["JUPYTER_PATH"])))
-    os.environ["JUPYTER_RUNTIME_DIR"] = str(folder)
-    try:
-        yield folder
-    finally:
-        for name, value in kept.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-        shutil.rmtree(folder, ignore_errors=True)
+    """Have kernels named ``python3`` run this interpreter; give a folder for their sockets."""
+    # In /tmp: the path of a socket may have 107 characters
+    with tempfile.TemporaryDirectory(prefix="xlrepro-", dir="/tmp") as name:
+        spec = {
+            "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            "display_name": "Python 3",
+            "language": "python",
+            "env": ENVIRONMENT,
+        }
+        path = Path(name) / "kernels" / "python3" / "kernel.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(spec), encoding="utf-8")
+        before = dict(os.environ)
+        # Before the user's own kernels of that name
+        paths = (name, before.get("JUPYTER_PATH"))
+        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
+        os.environ["JUPYTER_RUNTIME_DIR"] = name
+        try:
+            yield Path(name)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
 
-def _run(job: Job, state: Mapping[str, str], sockets: Path) -> str:
+def _run(job: Job, state: Mapping[str, str], folder: Path) -> str:
     """Run one job; return why it failed, in a line, or nothing.
 
     A run that fails leaves the executed notebook of an earlier one where it is.
@@ -390,14 +350,14 @@ def _run(job: Job, state: Mapping[str, str], sockets: Path) -> str:
     from traitlets.config import Config
 
     job.target.parent.mkdir(parents=True, exist_ok=True)
-    for path in (job.stamp, job.log, job.failed):
-        path.unlink(missing_ok=True)
+    for suffix in (".sha256", ".log", ".failed.ipynb"):
+        job.beside(suffix).unlink(missing_ok=True)
     stamp = digest(job, state)
     name = job.experiment.replace("/", "-")
-    partial = sockets / f"{name}.ipynb"
+    partial = folder / f"{name}.ipynb"
     braced = [str(p).replace("{", "{{").replace("}", "}}") for p in (job.source, partial)]
     # Sockets, no ports: one that is chosen may be taken before the kernel listens on it.
-    transport = {"transport": "ipc", "ip": str(sockets / str(abs(hash(name)) % 10**6))}
+    transport = {"transport": "ipc", "ip": str(folder / str(abs(hash(name)) % 10**6))}
     try:
         notebook = papermill.execute_notebook(
             *braced, parameters=dict(job.parameters), kernel_name="python3", progress_bar=False,
@@ -405,47 +365,26 @@ def _run(job: Job, state: Mapping[str, str], sockets: Path) -> str:
             request_save_on_cell_execute=False,
         )  # fmt: skip
     except Exception as error:
-        job.log.write_text(str(error), encoding="utf-8")
-        shutil.copyfile(partial if partial.is_file() else job.source, job.failed)
+        job.beside(".log").write_text(str(error), encoding="utf-8")
+        shutil.copyfile(partial if partial.is_file() else job.source, job.beside(".failed.ipynb"))
         return f"{type(error).__name__}: {str(error).strip().splitlines()[-1:] or ['']}"[:300]
     for part in (notebook, *notebook.cells):  # timings and paths of this run
         for key in ("papermill", "execution"):
             part.metadata.pop(key, None)
-    half = job.target.with_suffix(".half")
+    half = job.beside(".half")
     half.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     half.replace(job.target)
-    job.stamp.write_text(stamp, encoding="utf-8")
+    job.beside(".sha256").write_text(stamp, encoding="utf-8")
     return ""
 
 
-# -- Processes -------------------------------------------------------------------------------
-
-
-def end_children() -> None:
+def _end_kernels() -> None:
     """End every process that this one has started, and those that they have."""
     import psutil
 
     for child in psutil.Process().children(recursive=True):
-        try:
+        with suppress(psutil.NoSuchProcess):
             child.terminate()
-        except psutil.NoSuchProcess:
-            continue
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end this process as an exception does, its children with it."""
-
-    def leave(number: int, frame: object) -> None:
-        end_children()
-        raise SystemExit(128 + number)
-
-    kept = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -469,7 +408,6 @@ def only_one(folder: Path, what: str, report: Callable[[str], None]) -> Iterator
             "write in"
         ) from None
     try:
-        with ended_by_signals():
-            yield
+        yield
     finally:
         lock.release()

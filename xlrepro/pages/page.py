@@ -1,44 +1,43 @@
 """What a notebook's code cells call: one page object with a method per section."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
 from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.evidence.answers import MEANING, Answer, answer, gap_of
+from xlrepro.evidence.answers import MEANING, answer, gap_of
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import Condition, Judge, claims_of
+from xlrepro.evidence.claims import Condition
 from xlrepro.evidence.compare import compare
-from xlrepro.evidence.deviations import deviations_by_weight, major_deviations
+from xlrepro.evidence.deviations import deviations_by_weight
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, Pair, View, gather, shared_columns
-from xlrepro.experiments import check_deviations, own_numbers, own_records
+from xlrepro.evidence.text import number
+from xlrepro.experiments import check_deviations, own_records
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.pages import plots
+from xlrepro.pages.gathered import Evidence
 from xlrepro.pages.plots import Figure
 from xlrepro.pages.tables import (
     Cell,
-    CellsFile,
-    DeviationList,
     Table,
-    claims_table,
     comparison_tables,
-    deviation_link,
-    deviations_list,
     framed,
     legend,
-    number,
+    markup,
     pairs_table,
     provenance_table,
-    render,
     run_table,
 )
 from xlrepro.store import RecordStore
@@ -47,43 +46,30 @@ from xlrepro.trials import PROFILES, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-Named = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Text:
-    """Sentences of a page, and the deviations that they name; ``repr`` has no measured number."""
-
-    sentences: tuple[str, ...]
-    why: tuple[Any, ...] = ()
-    answer: Answer | None = None
-
-    def __repr__(self) -> str:
-        return repr(self.answer) if self.answer else ""
-
-    def _repr_html_(self) -> str:
-        headline, cost = (self.answer.headline, self.answer.cost) if self.answer else ("", "")
-        return render("paragraphs", headline, self.sentences, self.why, cost)
-
 
 @dataclass(frozen=True)
 class Shown:
-    """Several parts of a page, one below the other, each with the line that it stands under.
+    """Parts of a page, one below the other; ``repr`` has no measured number.
 
     Attributes:
-        parts: (line, what a notebook shows, whether it is folded), from top to bottom.
-        name: of a class of the book's style, for parts that stand side by side.
+        parts: text, HTML, or what a notebook shows; with a title in front of it, it is folded.
+        name: of a class of the book's style.
+        summary: as text, where no part says it.
     """
 
-    parts: tuple[tuple[str, Any, bool], ...]
+    parts: tuple[Any, ...]
     name: str = ""
+    summary: str = ""
 
     def _repr_html_(self) -> str:
-        shown = [(line, Markup(part._repr_html_()), folded) for line, part, folded in self.parts]
-        return render("pieces", shown, self.name)
+        titled = [part if isinstance(part, tuple) else ("", part) for part in self.parts]
+        shown = [(title, part if isinstance(part, str) else Markup(part._repr_html_()))
+                 for title, part in titled]  # fmt: skip
+        return markup("shown", shown, self.name)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{line}\n{part!r}".strip() for line, part, _ in self.parts)
+        parts = [part[-1] if isinstance(part, tuple) else part for part in self.parts]
+        return self.summary or "\n".join(repr(p) for p in parts if not isinstance(p, str))
 
 
 class Page:
@@ -135,7 +121,7 @@ class Page:
             XlreproError: if a trial failed; names the first one's log.
         """
         summary = run_trials(self._trials, store=self.store, **self._options)
-        for name in ("profiles", "view", "mine", "_frame", "_records", "_judge"):
+        for name in ("evidence", "mine"):
             self.__dict__.pop(name, None)
         count = len(self._trials)
         if summary.failed:
@@ -149,39 +135,38 @@ class Page:
     # -- What there is
 
     @cached_property
-    def _records(self) -> dict[str, list[Record]]:
-        return {p: own_records(self.key, p, self.store) for p in PROFILES}
+    def evidence(self) -> Evidence:
+        """The records of the whole paper: a claim may span its tables."""
+        keys = load_catalog().of_paper(self.key.split("/")[0])
+        return Evidence(
+            tuple(r for k in keys for p in PROFILES for r in own_records(k, p, self.store))
+        )
+
+    @property
+    def profiles(self) -> list[str]:
+        """The profiles to show, the most telling first; smoke only where there are no others."""
+        ran = [p for p in reversed(PROFILES) if self.evidence.of(self.key, [p])]
+        return [p for p in ran if p != "smoke"] or ["smoke"]
+
+    @property
+    def view(self) -> View:
+        """The reproduced cells at the most telling profile."""
+        return View(self.key, self.profiles[0], self.evidence.numbers)
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The cells at the most telling profile, reported beside reproduced."""
+        return self.evidence.frame(self.key, self.profiles[0])
 
     def records(self, profile: str | None = None) -> list[Record]:
         """Return the records of a profile; of the most telling one unless told."""
-        return self._records[profile or self.view.profile]
-
-    @cached_property
-    def profiles(self) -> list[str]:
-        """The profiles to show: the most telling first, this run's among them."""
-        return [p for p in reversed(PROFILES) if p == self.profile or self._records[p]]
-
-    @cached_property
-    def view(self) -> View:
-        """The reproduced cells at the most telling profile."""
-        records = [r for p in self.profiles for r in self._records[p]]
-        return View(self.key, self.profiles[0], gather(records))
+        return self.evidence.of(self.key, [profile or self.profiles[0]])
 
     @cached_property
     def mine(self) -> View:
         """The cells of this run: what these parameters ask for, whatever the book shows."""
         own = [r for t in self._trials if (r := self.store.get(t)) is not None]
         return View(self.key, self.profile, gather([self.experiment.view(r) for r in own]))
-
-    @cached_property
-    def _judge(self) -> Judge:
-        """Knows the whole paper's cells at the profiles to show: a claim may span its tables."""
-        keys = list(load_catalog().of_paper(self.key.split("/")[0]))
-        return Judge(own_numbers(keys, self.profiles, self.store))
-
-    @cached_property
-    def _frame(self) -> "pd.DataFrame":
-        return compare(self.view, experiment=self.experiment)
 
     def averages(self) -> list[str]:
         """Return the columns of averages (``avg``, ``de/avg``) that have a reproduced number."""
@@ -197,83 +182,52 @@ class Page:
     def answer(self, figure: Any = None) -> Shown:
         """Say in a few sentences what was found, beside a figure and this run.
 
-        Where nothing was run on real data, it says so, and shows what the paper reports.
-
         Args:
-            figure: ``None``: reported beside reproduced, system by system, in the column of the
+            figure: ``None``: reported beside reproduced, system by system, in the columns of the
                 page's main difference.
         """
         condition = Condition(self.view.profile)
-        verdicts = [(c, self._judge.judge(c, condition)) for c in claims_of(self.key, self._judge)]
-        judged = [(claim, verdict) for claim, verdict in verdicts if verdict is not None]
+        claims = self.evidence.claims(self.key)
+        judged = [(c, v) for c in claims if (v := self.evidence.judge.judge(c, condition))]
         found = answer(self.view, judged, self.records())
-        main, smoke = self.entry.answer_at(self.view.profile), self.view.profile == "smoke"
-        blocks = [s.partition(":")[0] for s in (main.first, main.second)] if main else []
-        columns = (self.averages() or self.view.columns)[:1]
-        if main:
-            at = self.entry.column_at(self.view.profile, main.column)
-            named = [c for c in self._frame["column"].unique() if fnmatchcase(c, main.column)]
-            columns = (named if smoke else [*gap_of(self.view, main).columns]) or [at]
-        shown = self._frame[self._frame["column"].isin(columns)]
-        printed = smoke and bool(shown["printed"].any())
-        if printed or (figure is None and len(columns) == 1):
-            column = columns[0] if columns else ""
-            figure = plots.reported_beside_reproduced(self._frame, column, printed, blocks)
-        elif figure is None:
-            figure = plots.scores(shown[shown["block"].isin(blocks)])
-        links = tuple(deviation_link(d) for d in found.why)
-        parts: list[Any] = [("", Text(found.sentences, links, found), False), ("", figure, False)]
-        parts += self._this_run(columns)
-        return Shown(tuple(parts), name="xl-answer")
+        main = self.entry.answer_at(self.view.profile)
+        columns = gap_of(self.view, main).columns if main else self.averages()[:1]
+        if figure is None:
+            figure = self.scores(columns or self.view.columns[:1])
+        return Shown((markup("answer", found), figure, *self._this_run(columns)), "xl-answer")
 
-    def _this_run(self, columns: Sequence[str] | None = None) -> list[tuple[str, Any, bool]]:
+    def _this_run(self, columns: Sequence[str] = ()) -> list[Any]:
         """Return this run beside the published numbers, in some columns or all; [] before a run."""
         published = {r.key for r in self.records()}
         own = {record.key for of in self.mine.numbers.records.values() for record in of}
-        if self.profile == self.view.profile and own <= published:
-            return []
         frame = compare(self.mine)
-        if columns is not None:
-            frame = frame[frame["column"].isin(columns)]
-        if not (frame["n"] > 0).any():
+        frame = frame[frame["column"].isin(columns or frame["column"])]
+        if own <= published or not frame["n"].any():
             return []
-        title = f"This run ({MEANING[self.profile]})"
-        if self._overrides:
-            title += f", {', '.join(f'{k} = {v}' for k, v in self._overrides.items())}"
-        folded = self.profile == "smoke" and not (self._overrides or self._systems)
-        return [(title if folded else "", run_table(frame, self._frame, title), folded)]
+        given = [f"{k} = {v}" for k, v in self._overrides.items()]
+        title = ", ".join([f"This run ({MEANING[self.profile]})", *given])
+        table = run_table(frame, self.frame, title)
+        default = self.profile == "smoke" and not (given or self._systems)
+        return [(title, table) if default else table]
 
     def compare(self) -> Shown:
-        """Set reported beside reproduced: an overview for each profile, every cell as a file, and
-        this run.
-
-        Smoke numbers say that the code runs: but for this run they stand here only where there are
-        no others.
+        """Set reported beside reproduced: tables for each profile, and this run.
 
         Raises:
             DataError: if a deviation names a row or a column that the experiment lacks.
         """
         check_deviations(self.key)
         parts: list[Any] = []
-        for profile in [p for p in self.profiles if p != "smoke"] or self.profiles:
-            frame = compare(View(self.key, profile, self.view.numbers), experiment=self.experiment)
-            known = deviations_by_weight(self.key, profile)
-            most = tuple(deviation_link(d) for d in known if d.weight == "most")
-            parts.append((MEANING[profile], Text((" ".join(legend(frame)),), most), False))
+        for profile in self.profiles:
+            frame = self.evidence.frame(self.key, profile)
             weights = self.entry.weights.get(profile, {})
-            labels = {s: f"{w} (for the paper's)" for s in dict.fromkeys(frame["system"])
-                      if (w := weights.get(s.partition(":")[0]))}  # fmt: skip
-            parts += [("", table, False) for table in comparison_tables(frame, known, labels)]
-            parts.append(("", CellsFile(frame), False))
+            labels = {s: w for s in frame["system"] if (w := weights.get(s.partition(":")[0]))}
+            parts += [legend(frame), *comparison_tables(frame, labels)]
         return Shown((*parts, *self._this_run()))
 
-    def differences(self) -> Shown:
-        """Draw reproduced minus reported: a dot plot per block of systems."""
-        return Shown(tuple(("", p, False) for p in plots.differences(self._frame)), "xl-plots")
-
-    def scores(self, columns: Sequence[str] | None = None) -> Figure:
-        """Draw means with their intervals, a mark per system; ``None``: all columns."""
-        return plots.scores(self._frame, columns)
+    def scores(self, columns: Sequence[str] | None = None) -> Shown:
+        """Draw means with their intervals beside the reported numbers; ``None``: all columns."""
+        return Shown(tuple(plots.scores(self.frame, columns)), "xl-plots")
 
     def over_setting(self, along: str, **options: Any) -> Figure:
         """Draw scores, or a gain, over the values that columns name; see `plots.over_setting`."""
@@ -281,11 +235,7 @@ class Page:
 
     def gain_against_distance(self) -> Figure:
         """Draw the gain of ORT over TRS against the word-order distance to English."""
-        return plots.gain_against_distance(self._frame)
-
-    def reported_against_reproduced(self) -> Figure:
-        """Draw reproduced against reported, a point per cell."""
-        return plots.reported_against_reproduced(self._frame)
+        return plots.gain_against_distance(self.frame)
 
     def draw(self, show: Callable[..., Any], **options: Any) -> Any:
         """Draw a figure that only this experiment has, from the page's view."""
@@ -311,10 +261,8 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        ran = self.view.systems
-        bases = [s for s in ran if first in (s, s.partition(":")[2])]
-        pairs: list[Pair] = []
-        for one in bases:
+        ran, pairs = self.view.systems, list[Pair]()
+        for one in [s for s in ran if first in (s, s.partition(":")[2])]:
             beside = block or one.partition(":")[0]
             for other in (s for s in ran if s != one and s.partition(":")[0] == beside):
                 shared = shared_columns(self.view, one, other)
@@ -323,158 +271,129 @@ class Page:
                         pairs.append((one, other, pair))
         if not pairs:
             return Shown(())
-        line = "The same as a table, with each seed"
-        drawn = plots.forest_plot(pairs)
-        return Shown(((MEANING[self.view.profile], drawn, False), (line, pairs_table(pairs), True)))
+        return Shown((plots.forest_plot(pairs), ("As a table, with each seed", pairs_table(pairs))))
 
-    def details(self, paths: Named, caption: str = "", **options: Any) -> Table:
+    def details(self, paths: Mapping[str, str], caption: str = "", first: str = "") -> Table:
         """Return what records tell beside their cells as a table; see `details_table`."""
-        return details_table(self.records(), self.view.profile, paths, caption, **options)
+        about = f"{caption or 'Details of the records'} ({self.view.profile})"
+        return details_table(self.records(), paths, about, first)
 
-    def printed_settings(
+    def reported_settings(
         self, rows: Mapping[str, Any], names: Mapping[str, Any], caption: str = ""
     ) -> Table:
-        """Set the settings that a paper prints beside those of our trials, profile by profile.
+        """Set the settings that a paper reports beside those of our trials, profile by profile.
 
         Args:
-            rows: printed row -> experiment and system whose settings stand for it.
-            names: printed setting -> dotted path of ours, or our constant.
+            rows: reported row -> experiment and system whose settings stand for it.
+            names: reported setting -> dotted path of ours, or our constant.
             caption: what the table shows.
         """
-        cells = [c for c in load_reported().cells(self.key, context=True) if c.name in rows]
-        ours = {(row, p): s for row, (key, system) in rows.items()
-                for p, s in _settings_of(key, system).items()}  # fmt: skip
-        profiles = [p for p in PROFILES if any(at == p for _, at in ours)]
+        ours = {row: _settings_of(*place) for row, place in rows.items()}
+        profiles = [p for p in PROFILES if any(p in of for of in ours.values())]
         body = []
-        for cell in cells:
-            line: list[Any] = [cell.name, cell.column, Cell(cell.printed, title=cell.source)]
-            for profile in profiles:
-                value = _at(ours.get((cell.name, profile), {}), names.get(cell.column))
-                if value is None:
-                    line.append("–")
-                    continue
-                same = str(value) == cell.printed or value == cell.value
-                wanted = profile == "paper" and not same
-                line.append(Cell(f"{value}", "not as reported" * wanted))
-            body.append(line)
+        for cell in [c for c in load_reported().cells(self.key, context=True) if c.name in rows]:
+            path = names.get(cell.column, "")
+            at = [ours[cell.name].get(p, {}).get(path, "–") for p in profiles]
+            found = at if isinstance(path, str) else [path] * len(profiles)
+            body.append((cell.name, cell.column, cell.printed, *map(str, found)))
         head = ("model or task", "setting", "the paper", *profiles)
         return Table(caption or "Settings as reported, and ours.", framed(body, *head))
 
     def claims(self) -> Shown:
         """Judge the paper's claims on this experiment, on reported and on reproduced numbers."""
-        profiles = [p for p in self.profiles if p != "smoke"] or self.profiles
-        if not claims_of(self.key, self._judge):
-            return Shown((("", Text(("No claim of the paper rests on this page.",)), False),))
-        major = tuple(deviation_link(d) for d in major_deviations(self.key, profiles[0]))
-        table = claims_table(self.key, profiles, self._judge)
-        return Shown((("", Text((), major), False), ("", table, False)))
+        claims = self.evidence.claims(self.key)
+        if not claims:
+            return Shown((markup("paragraphs", ["No claim of the paper rests on this page."]),))
+        summary = f"{self.key}: {len(claims)} claims judged"
+        return Shown((claims_list(self.evidence, self.key),), summary=summary)
 
-    def deviations(self) -> DeviationList:
+    def deviations(self) -> Shown:
         """List where we knowingly differ from the paper."""
-        return deviations_list(self.key)
+        known = deviations_by_weight(self.key)
+        html = markup("deviations", known, "../", {})
+        return Shown((html,), summary=f"{self.key}: {len(known)} known deviations")
 
     def provenance(self) -> Shown:
         """List the records behind the page, and what they cost."""
-        return Shown(
-            tuple((MEANING[p], provenance_table(self.records(p)), False) for p in self.profiles)
-        )
+        return Shown(tuple(provenance_table(self.records(p)) for p in self.profiles))
+
+
+def claims_list(evidence: Evidence, key: str) -> Markup:
+    """Return the claims of a paper or an experiment: the authors', our readings folded below."""
+    known = evidence.claims(key)
+    verdicts = evidence.verdicts(key.split("/")[0])
+    items: dict[str, dict[str, Any]] = {}
+    for claim in known:
+        judged = {label: v for label, v in verdicts[claim.id].items() if v is not None}
+        items[claim.id] = {"claim": claim, "judged": judged, "variants": [],
+                           "touched": evidence.touching(claim)}  # fmt: skip
+    for each in items.values():
+        if each["claim"].variant_of in items:
+            items[each["claim"].variant_of]["variants"].append(each)
+    return markup("claims", [i for i in items.values() if i["claim"].variant_of not in items])
 
 
 def details_table(
-    records: Sequence[Record],
-    profile: str,
-    paths: Named,
-    caption: str = "",
-    *,
-    first: str = "",
-    where: str = "*",
+    records: Sequence[Record], paths: Mapping[str, str], caption: str, first: str = ""
 ) -> Table:
     """Return details of records as a table: a row per system and part, means over seeds.
 
     Args:
         records: of one profile.
-        profile: theirs.
         paths: heading -> dotted path in the details; ``*`` is the part that names the row:
             ``{"best epoch": "experiments.*.best_epoch"}``. A heading that ends in ``%`` shows
             ``[right, all]`` as a share.
         caption: what the table shows.
         first: path whose value names the row too, ``"settings.pair"``.
-        where: systems; names may hold ``*``.
     """
     import pandas as pd
 
-    found: dict[tuple[str, str], dict[str, list[Any]]] = {}
-    for record in (r for r in records if any(fnmatchcase(s, where) for s in r.systems)):
+    patterns = {h: re.compile(re.escape(p).replace(r"\*", "(.+?)")) for h, p in paths.items()}
+    found = []
+    for record in records:
         # A list stays whole: `json_normalize` opens mappings alone.
-        flat = pd.json_normalize(record.details, sep=".").iloc[0].to_dict()
-        system = ", ".join(record.systems)
-        for heading, path in paths.items():
-            for name, value in flat.items():
-                if (part := _part(name, path)) is not None and not _missing(value):
-                    named = ", ".join(filter(None, (str(flat.get(first, "")), part)))
-                    found.setdefault((system, named), {}).setdefault(heading, []).append(value)
-    rows = [
-        [system, part, *(_joined(heading, of.get(heading, [])) for heading in paths)]
-        for (system, part), of in found.items()
-    ]
-    head = ("system", "part", *paths)
-    text = f"{caption} ({profile})" if caption else f"Details of the records ({profile})"
-    frame = framed(rows, *head)
-    if not any(part for _, part in found):
-        frame = frame.drop(columns="part")
-    return Table(text, frame, f"{profile}: {len(rows)} rows of details")
+        flat = pd.json_normalize(record.details, sep=".").iloc[0].dropna()
+        for name, (heading, pattern) in product(flat.index, patterns.items()):
+            if match := pattern.fullmatch(name):
+                part = ", ".join([*([str(flat[first])] if first else []), *match.groups()])
+                value = flat[name]
+                if heading.endswith("%"):
+                    value = 100 * value[0] / value[1] if value[1] else math.nan
+                found.append((", ".join(record.systems), part, heading, value))
+    long = framed(found, "system", "part", "heading", "value")
+    rows = long.groupby(["system", "part", "heading"], sort=False)["value"].agg(_joined)
+    wide = rows.unstack("heading").reindex(columns=list(paths)).reset_index()
+    if not wide["part"].any():
+        wide = wide.drop(columns="part")
+    return Table(caption, wide, f"{len(wide)} rows of details")
 
 
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
-
-
-def _part(name: str, path: str) -> str | None:
-    """Return what stands for each ``*``; ``None`` where a name is not at the path."""
-    pattern = re.escape(path).replace(r"\*", "(.+?)")
-    found = re.fullmatch(pattern, name)
-    return ", ".join(found.groups()) if found else None
-
-
-def _joined(heading: str, values: Sequence[Any]) -> Any:
-    if not values:
-        return Cell("")
-    if heading.endswith("%") and isinstance(values[0], list):
-        values = [100 * right / count for right, count in values if count]
-    if all(isinstance(v, bool) for v in values):
-        return Cell(f"{sum(values)} of {len(values)}", sort=sum(values))
-    if all(isinstance(v, int | float) for v in values):
-        mean = fmean(values)
-        whole = all(isinstance(v, int) for v in values) and mean == int(mean)
-        decimals = 0 if whole or abs(mean) >= 1000 else 3 if abs(mean) < 1 else 2
-        return Cell(number(mean, decimals), sort=mean)
-    if isinstance(values[0], list) and all(isinstance(v, int | float) for v in values[0]):
-        ends = [[v[0], v[-1]] for v in values if v]
-        low, high = (fmean(end) for end in zip(*ends, strict=True))
+def _joined(values: "pd.Series[Any]") -> Any:
+    """Return the mean of values, or of the ends of curves and intervals."""
+    known = list(values)
+    if isinstance(known[0], list):
+        # of a curve's pairs (step, loss) the second
+        low, high = (fmean(float(np.ravel(of[end])[-1]) for of in known) for end in (0, -1))
         return Cell(f"{number(low, 3)} to {number(high, 3)}", sort=low)
-    return str(values[0])
+    mean = fmean(known)
+    whole = all(isinstance(value, int | np.integer) for value in known)
+    decimals = 0 if whole or abs(mean) >= 1000 else 3 if abs(mean) < 1 else 2
+    return Cell(number(mean, decimals), sort=mean)
 
 
-def _settings_of(key: str, system: str) -> dict[str, Mapping[str, Any]]:
-    """Return the whole settings of a system's first trial, defaults filled in, by profile."""
+def _settings_of(key: str, system: str) -> dict[str, dict[str, Any]]:
+    """Return the settings of a system's first trial by profile and dotted path, defaults too."""
+    import pandas as pd
+
     from xlrepro.experiments import task
 
-    experiment, found = find_experiment(key), dict[str, Mapping[str, Any]]()
+    experiment, found = find_experiment(key), dict[str, dict[str, Any]]()
     for profile in experiment.profiles:
-        try:
+        with suppress(SettingsError):  # a row that has no trial there
             trial = experiment.trials(profile, [system])[0]
-        except (SettingsError, IndexError):
-            continue
-        found[profile] = task(trial.task).model(**trial.settings).model_dump()
+            settings = task(trial.task).model(**trial.settings).model_dump()
+            found[profile] = pd.json_normalize(settings).iloc[0].dropna().to_dict()
     return found
-
-
-def _at(settings: Any, path: Any) -> Any:
-    if not isinstance(path, str):
-        return path
-    for name in path.split("."):
-        settings = settings.get(name) if isinstance(settings, Mapping) else None
-    return settings
 
 
 def open_page(

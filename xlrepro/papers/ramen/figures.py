@@ -9,8 +9,6 @@ ADAPTATIONS = {
     "after the embeddings, %": "adaptation.*.embeddings.held_out",
     "at the end, %": "adaptation.*.end.held_out",
     "of English, before, %": "adaptation.*.english.all.held_out",
-    "seconds, embeddings": "adaptation.*.embeddings.seconds",
-    "seconds, everything": "adaptation.*.end.seconds",
 }
 # 72 sequences of 256 subwords: 25,000 updates in one language, 150,000 in two: 5.99 billion.
 PAPER_SUBWORDS = 72 * 256 * (25_000 + 2 * 150_000)

@@ -7,8 +7,9 @@ from statistics import fmean
 import numpy as np
 
 from xlrepro.evidence.reproduced import View, t_interval
+from xlrepro.evidence.text import number
 from xlrepro.pages.plots import Figure, colours_of, heat, lines
-from xlrepro.pages.tables import Cell, Table, framed, number
+from xlrepro.pages.tables import Cell, Table, framed
 from xlrepro.papers.routing_nmt.blocks import (
     FIGURE_TASKS,
     Usage,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from xlrepro.pages.plots import GREY, NARROW, PALETTE, Figure, drawn, lines, nothing
+from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing
 from xlrepro.pages.tables import framed
 from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials import Record
@@ -112,8 +112,8 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
         for word, senses in sorted(words.items(), key=lambda item: -len(item[1]))[:MOST_WORDS]
     ]
 
-    def draw(drawing: Any, width: float) -> None:
-        across = MOST_WORDS if width > NARROW else 2
+    def draw(drawing: Any) -> None:
+        across = 2
         down = -(-len(planes) // across)
         drawing.set_figheight(0.4 + 2.2 * down)
         grid = list(drawing.subplots(down, across, squeeze=False).flat)
