@@ -8,6 +8,7 @@ from xlrepro.training.batches import (
     ordered,
     ordered_batches,
     predicted_tags,
+    rows_of_step,
     shuffled,
     shuffled_batches,
 )
@@ -68,3 +69,15 @@ def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_larger_than_it
     found = predicted_tags(model, given, "cpu", max_tokens=14)
     assert [t.tolist() for t in found] == [row.tolist() for row in rows]
     assert model.sizes == ((1, 12), (2, 7), (2, 5), (3, 2))
+
+
+def test_an_epoch_takes_every_row_once_and_the_next_in_another_order():
+    steps = [rows_of_step(step, 9, 3, [1, 0]) for step in range(6)]
+    first, second = np.concatenate(steps[:3]).tolist(), np.concatenate(steps[3:]).tolist()
+    assert sorted(first) == sorted(second) == list(range(9))
+    assert first != second
+    assert rows_of_step(2, 9, 3, [2, 0]).tolist() != steps[2].tolist()
+
+
+def test_a_step_larger_than_the_text_takes_all_of_it():
+    assert sorted(rows_of_step(5, 4, 9, [1])) == [0, 1, 2, 3]

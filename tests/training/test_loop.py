@@ -1,4 +1,4 @@
-"""The loops, on models of one number whose scores and steps are worked out by hand."""
+"""The loop, on models of one number whose scores and steps are worked out by hand."""
 
 import pickle
 
@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError
-from xlrepro.training.loop import Checkpoints, Step, fit, mean_loss
+from xlrepro.training.loop import Checkpoints, Fit, Step, fit, mean_loss
 from xlrepro.training.optimiser import ScheduledAdam, warmup_then_linear
-from xlrepro.training.steps import Progress, adamw, rows_of_step, take_steps
 
 
 class Learner:
@@ -135,60 +134,50 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, mo
     assert kept.load() == {"step": 1}
 
 
-class Stepper:
-    """Adds its number to a weight at each step; loses half of it and, told so, of two languages."""
+class Stepper(Learner):
+    """Adds its number to a weight at each of ten steps, three between checkpoints; no dev set."""
 
-    def __init__(self, languages=()):
-        self.weight, self.numbers, self.languages = 0.0, [], languages
+    def __init__(self, cut_off=None):
+        self.model, self.numbers, self.cut_off = (
+            torch.nn.Linear(1, 1, dtype=torch.double),
+            [],
+            cut_off,
+        )
+        self.model.weight.data.zero_()
+
+    def batches(self, round_):
+        return range(3 * round_, min(3 * round_ + 3, 10))
 
     def step(self, number):
-        self.weight += number
+        if number == self.cut_off:
+            raise KeyboardInterrupt
+        self.model.weight.data += number
         self.numbers.append(number)
-        loss = number / 2
-        return dict.fromkeys(self.languages, loss) or loss
+        return Step(number / 2)
+
+    def dev_score(self):
+        return None
 
     def state(self):
-        return {"weight": self.weight}
+        return {}
 
     def restore(self, state):
-        self.weight = state["weight"]
+        assert state == {}
 
 
-def test_a_training_goes_on_from_its_last_checkpoint(tmp_path):
-    checkpoint, broken, resumed = tmp_path / "new" / "state.pt", Stepper(), Stepper()
-    take_steps(broken, 10, 3, checkpoint, stop_after=5)
-    progress = take_steps(resumed, 10, 3, checkpoint)
+def test_without_dev_set_the_last_weights_stay_and_a_cut_off_fit_repeats_no_round(tmp_path):
+    kept, resumed = Checkpoints(tmp_path / "new" / "state.pt"), Stepper()
+    with pytest.raises(KeyboardInterrupt):
+        fit(Stepper(cut_off=5), 4, checkpoints=kept)
+    result = fit(resumed, 4, checkpoints=kept)
     assert resumed.numbers == [3, 4, 5, 6, 7, 8, 9]
-    assert resumed.weight == sum(range(10))
-    assert progress.losses == [number / 2 for number in range(10)]
+    assert resumed.model.weight.item() == sum(range(10))
+    assert result.step_losses == [number / 2 for number in range(10)]
+    assert (result.iterations, result.dev_scores, result.stopped) == (10, [], False)
 
 
-def test_a_curve_has_at_most_forty_points_and_ends_at_the_last_token():
-    points = Progress([float(n) for n in range(90)]).curve(tokens_per_step=10)
+def test_a_curve_has_at_most_forty_points_and_ends_at_the_last_step():
+    points = Fit(step_losses=[float(n) for n in range(90)]).curve()
     assert len(points) == 30
-    assert points[0] == [30, 1.0]
-    assert points[-1] == [900, 88.0]
-
-
-def test_an_epoch_takes_every_row_once_and_the_next_in_another_order():
-    steps = [rows_of_step(step, 9, 3, [1, 0]) for step in range(6)]
-    first, second = np.concatenate(steps[:3]).tolist(), np.concatenate(steps[3:]).tolist()
-    assert sorted(first) == sorted(second) == list(range(9))
-    assert first != second
-    assert rows_of_step(2, 9, 3, [2, 0]).tolist() != steps[2].tolist()
-
-
-def test_a_step_larger_than_the_text_takes_all_of_it():
-    assert sorted(rows_of_step(5, 4, 9, [1])) == [0, 1, 2, 3]
-
-
-def test_biases_and_normalisation_are_not_decayed():
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LayerNorm(2))
-    before = [p.detach().clone() for p in model.parameters()]
-    for parameter in model.parameters():
-        parameter.grad = torch.zeros_like(parameter)
-    adamw(model.parameters(), learning_rate=0.5).step()
-    # with no gradient AdamW's step is its decay: 1 - 0.5 * 0.01
-    for old, new in zip(before, model.parameters(), strict=True):
-        factor = 0.995 if new.dim() > 1 else 1.0
-        np.testing.assert_allclose(new.detach(), factor * old, rtol=1e-6)
+    assert points[0] == [3, 1.0]
+    assert points[-1] == [90, 88.0]

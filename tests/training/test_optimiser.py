@@ -1,9 +1,10 @@
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
-from xlrepro.training.optimiser import ScheduledAdam, schedule, warmup_then_linear
+from xlrepro.training.optimiser import ScheduledAdam, adamw, schedule, warmup_then_linear
 
 
 def test_warm_up_rises_to_one_and_decays_to_zero():
@@ -39,3 +40,15 @@ def test_all_gradients_together_are_clipped_to_the_largest_norm():
     adam.step(100 * model(torch.ones(1, 2)).sum())
     norm = torch.cat([p.grad.flatten() for p in model.parameters()]).norm()
     assert float(norm) == pytest.approx(0.5, rel=1e-4)
+
+
+def test_biases_and_normalisation_are_not_decayed():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LayerNorm(2))
+    before = [p.detach().clone() for p in model.parameters()]
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    adamw(model.parameters(), learning_rate=0.5).step()
+    # with no gradient AdamW's step is its decay: 1 - 0.5 * 0.01
+    for old, new in zip(before, model.parameters(), strict=True):
+        factor = 0.995 if new.dim() > 1 else 1.0
+        np.testing.assert_allclose(new.detach(), factor * old, rtol=1e-6)

@@ -195,60 +195,36 @@ def _spanning_tree(scores: np.ndarray) -> tuple[np.ndarray, float]:
     return np.array(heads[1:]), score
 
 
-class Attachment(NamedTuple):
-    """How many words have the right head, and the right head and relation; of how many."""
-
-    heads: int
-    labelled: int
-    words: int
-
-    @property
-    def uas(self) -> float:
-        """Words with the right head, percent."""
-        return 100.0 * self.heads / self.words
-
-    @property
-    def las(self) -> float:
-        """Words with the right head and relation, percent."""
-        return 100.0 * self.labelled / self.words
-
-
 Tree = tuple[Sequence[int], Sequence[str]]
 
 
-def attachment(gold: Sequence[Tree], predicted: Sequence[Tree]) -> Attachment:
-    """Score trees, leaving out words whose gold relation is ``punct``.
+def words_right(gold: Sequence[Tree], predicted: Sequence[Tree]) -> dict[str, list[bool]]:
+    """Return which words have the right head and relation (LAS), or the right head (UAS).
+
+    Those whose gold relation is ``punct`` do not count.
 
     Args:
         gold: heads and relations of each sentence.
         predicted: of the same sentences.
 
     Raises:
-        DataError: if they do not have the same words, or there is no word to score.
+        DataError: if there is no word to score.
 
     Example:
         >>> gold = [([0, 1, 1], ["root", "obj", "punct"])]
-        >>> found = attachment(gold, [([0, 1, 2], ["root", "nsubj", "punct"])])
-        >>> found.uas, found.las
-        (100.0, 50.0)
+        >>> words_right(gold, [([0, 1, 2], ["root", "nsubj", "punct"])])
+        {'LAS': [True, False], 'UAS': [True, True]}
     """
-    if len(gold) != len(predicted):
-        raise DataError(f"{len(gold)} gold trees against {len(predicted)} predicted ones")
-    right = labelled = words = 0
-    for number, ((heads, relations), other) in enumerate(zip(gold, predicted), start=1):
-        if len(heads) != len(other[0]):
-            raise DataError(
-                f"tree {number}: {len(heads)} gold words against {len(other[0])} predicted ones"
-            )
-        for head, relation, its_head, its_relation in zip(heads, relations, *other):
+    right: dict[str, list[bool]] = {"LAS": [], "UAS": []}
+    for tree, found in zip(gold, predicted, strict=True):
+        for head, relation, its_head, its_relation in zip(*tree, *found, strict=True):
             if relation == PUNCTUATION:
                 continue
-            words += 1
-            right += head == its_head
-            labelled += head == its_head and relation == its_relation
-    if not words:
+            right["UAS"].append(head == its_head)
+            right["LAS"].append(head == its_head and relation == its_relation)
+    if not right["UAS"]:
         raise DataError("there are no words to score: the test set is empty")
-    return Attachment(right, labelled, words)
+    return right
 
 
 def attachment_signature(subtypes: bool) -> str:

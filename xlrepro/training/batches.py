@@ -53,6 +53,20 @@ def ordered(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
         start += count
 
 
+def rows_of_step(step: int, count: int, size: int, key: Sequence[int]) -> np.ndarray:
+    """Return which of ``count`` rows a step takes, at most ``size``; an epoch takes each once.
+
+    Args:
+        step: counted from 0.
+        count: number of rows.
+        size: rows of a step.
+        key: of the order of rows, with the epoch's number.
+    """
+    epoch, place = divmod(step, max(1, count // size))
+    order = np.random.default_rng([*key, epoch]).permutation(count)
+    return order[place * size : (place + 1) * size]
+
+
 def shuffled_batches(
     split: EncodedSplit, batch_size: int, generator: np.random.Generator
 ) -> Iterator[Batch]:

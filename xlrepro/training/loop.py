@@ -1,8 +1,9 @@
 """One training loop for every paper: rounds of steps, a look at dev after each, the best kept.
 
-A round is an epoch, or so many iterations of a stream without end. What differs between models,
-how batches are drawn and what a step does, is a :class:`Learner`'s matter. A `Checkpoints` file
-keeps the state of a training, whole at every moment.
+A round is an epoch, or so many iterations of a stream without end, or the steps between two
+checkpoints of a language model, which is not looked at: its last weights are its result. What
+differs between models, how batches are drawn and what a step does, is a :class:`Learner`'s matter.
+A `Checkpoints` file keeps the state of a training, whole at every moment.
 """
 
 import copy
@@ -26,7 +27,7 @@ class Checkpoints:
     """Keeps the last state of one training.
 
     Args:
-        file: where; its folder must be there. A state is written beside it and renamed.
+        file: where. A state is written beside it and renamed.
     """
 
     def __init__(self, file: Path) -> None:
@@ -37,6 +38,7 @@ class Checkpoints:
 
         A kill at any moment leaves one of the two.
         """
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         beside = self.file.with_name(f"{self.file.name}.part")
         with beside.open("wb") as file:
             torch.save(dict(state), file)
@@ -78,6 +80,7 @@ def restore_random_state(state: Mapping[str, Any]) -> None:
 
 
 Progress = Callable[[float, str], None]
+CURVE_POINTS = 40  # of the loss curve that a record shows
 
 
 @dataclass(frozen=True)
@@ -112,8 +115,11 @@ class Learner(Protocol):
         """Change the model by one batch."""
         ...
 
-    def dev_score(self) -> float:
-        """Return the score of the model as it is on the source's dev set; higher is better."""
+    def dev_score(self) -> float | None:
+        """Return the score of the model as it is on the source's dev set; higher is better.
+
+        None: there is none, and the last weights stay.
+        """
         ...
 
     def state(self) -> dict[str, Any]:
@@ -130,9 +136,10 @@ class Fit:
     """What training leaves behind besides the weights.
 
     Attributes:
-        dev_scores: source dev score after each round, in the score's unit.
+        dev_scores: source dev score after each round, in the score's unit; none without dev set.
         losses: mean training loss of each round, or the mean of each of its named parts.
-        best_epoch: 0-based round whose weights were kept.
+        step_losses: loss of each step, or of each of its named parts.
+        best_epoch: 0-based round whose weights were kept; -1 without dev set.
         iterations: steps done.
         tokens: training tokens seen.
         seconds: wall time of training, without evaluation.
@@ -141,6 +148,7 @@ class Fit:
 
     dev_scores: list[float] = field(default_factory=list)
     losses: list[Any] = field(default_factory=list)
+    step_losses: list[Any] = field(default_factory=list)
     best_epoch: int = -1
     iterations: int = 0
     tokens: int = 0
@@ -153,6 +161,19 @@ class Fit:
         if self.best_epoch < 0 or self.dev_scores[last] > self.dev_scores[self.best_epoch]:
             self.best_epoch = last
         return self.best_epoch == last
+
+    def curve(self) -> list[list[float]]:
+        """Return at most 40 points ``[steps done, mean loss since the last point]``.
+
+        Example:
+            >>> Fit(step_losses=[4.0, 2.0]).curve()
+            [[1, 4.0], [2, 2.0]]
+        """
+        steps, width = self.step_losses, max(1, -(-len(self.step_losses) // CURVE_POINTS))
+        return [
+            [min(i + width, len(steps)), round(float(np.mean(steps[i : i + width])), 4)]
+            for i in range(0, len(steps), width)
+        ]
 
 
 def fit(
@@ -172,24 +193,28 @@ def fit(
         checkpoints: where the state is kept after each round; a fit that was cut off goes on from
             there, to the same bits.
     """
-    model, result = learner.model, Fit()
-    best = copy.deepcopy(model.state_dict())
+    model, result, best = learner.model, Fit(), None
     if checkpoints is not None and (kept := checkpoints.load()) is not None:
         best = _resume(learner, result, kept)
-    while len(result.dev_scores) < rounds and not result.stopped:
-        _one_round(learner, result)
-        if result.improved():
-            best = copy.deepcopy(model.state_dict())
-        done = len(result.dev_scores)
-        result.stopped = patience is not None and done - 1 - result.best_epoch >= patience
+    while len(result.losses) < rounds and not result.stopped:
+        score = _one_round(learner, result)
+        if score is not None:
+            result.dev_scores.append(score)
+            if result.improved():
+                best = copy.deepcopy(model.state_dict())
+            done = len(result.dev_scores)
+            result.stopped = patience is not None and done - 1 - result.best_epoch >= patience
         if checkpoints is not None:
             checkpoints.save(_resumable(learner, result, best))
-        progress(done / (rounds + 1), f"dev {result.dev_scores[-1]:.2f}")
-    model.load_state_dict(best)
+        after = f"step {result.iterations:,}, loss {result.losses[-1]}"
+        text = after if score is None else f"dev {score:.2f}"
+        progress(len(result.losses) / (rounds + 1), text)
+    if best is not None:
+        model.load_state_dict(best)
     return result
 
 
-def _one_round(learner: Learner, result: Fit) -> None:
+def _one_round(learner: Learner, result: Fit) -> float | None:
     started = time.perf_counter()
     learner.model.train()
     steps = [learner.step(batch) for batch in learner.batches(len(result.losses))]
@@ -197,7 +222,8 @@ def _one_round(learner: Learner, result: Fit) -> None:
     result.iterations += len(steps)
     result.tokens += sum(step.tokens for step in steps)
     result.losses.append(mean_loss(steps))
-    result.dev_scores.append(learner.dev_score())
+    result.step_losses += [step.loss for step in steps]
+    return learner.dev_score()
 
 
 def mean_loss(steps: Sequence[Step]) -> Any:
@@ -219,7 +245,7 @@ def mean_loss(steps: Sequence[Step]) -> Any:
     return means or whole
 
 
-def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any]) -> dict[str, Any]:
+def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "model": learner.model.state_dict(),
         "best": best,
@@ -229,12 +255,13 @@ def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any]) -> dict[s
     }
 
 
-def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str, Any]:
+def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str, Any] | None:
     learner.model.load_state_dict(kept["model"])
     learner.restore(kept["learner"])
     vars(result).update(kept["fit"])
     restore_random_state(kept["random"])
-    return dict(kept["best"])
+    best: dict[str, Any] | None = kept["best"]
+    return best
 
 
 B = TypeVar("B")

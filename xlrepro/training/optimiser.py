@@ -1,6 +1,6 @@
-"""Adam with a schedule and clipped gradients, and the schedules."""
+"""Adam with a schedule and clipped gradients, AdamW, and the schedules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -79,3 +79,16 @@ class ScheduledAdam:
         """Go on from what :meth:`state` returned."""
         self.adam.load_state_dict(state["adam"])
         self.rates.last_epoch = state["step"]
+
+
+def adamw(
+    parameters: Iterable[nn.Parameter],
+    learning_rate: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+) -> torch.optim.AdamW:
+    """Return AdamW; biases and normalisation are not decayed (Devlin et al. 2019)."""
+    decays: dict[float, list[nn.Parameter]] = {0.01: [], 0.0: []}
+    for parameter in parameters:
+        decays[0.01 if parameter.dim() > 1 else 0.0].append(parameter)
+    groups = [{"params": those, "weight_decay": decay} for decay, those in decays.items()]
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=betas)

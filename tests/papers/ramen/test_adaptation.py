@@ -21,7 +21,7 @@ from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of, rate
 from xlrepro.papers.ramen.model import BilingualModel, English
 from xlrepro.papers.ramen.settings import EvaluationSettings, StageSettings
-from xlrepro.training.steps import Progress
+from xlrepro.training.loop import Fit
 
 SPECIAL = Special(2, 3, 0, 1, 4, 5)
 STAGE = StageSettings(updates=25, sequences=4, length=9, learning_rate=0.01, warmup_steps=3)
@@ -73,32 +73,40 @@ def changed(before, after):
         ("all", ("",)),
     ],
 )
-def test_a_stage_tunes_its_parameters_and_no_other(what, prefixes):
+def test_a_stage_tunes_its_parameters_and_no_other(tmp_path, what, prefixes):
     ours = model()
     before = {n: p.clone() for n, p in ours.state_dict().items()}
-    stage(ours, what).run()
+    stage(ours, what).run(tmp_path / "a.pt")
     expected = {n for n in before if n.startswith(prefixes) and "token_type" not in n}
     assert changed(before, ours.state_dict()) == expected
 
 
-@pytest.mark.parametrize("killed_after", [1, 19, 21, 24])
-def test_a_killed_run_ends_with_the_bits_of_an_unbroken_one(tmp_path, killed_after):
+@pytest.mark.parametrize("killed_at", [1, 19, 21, 24])
+def test_a_killed_run_ends_with_the_bits_of_an_unbroken_one(tmp_path, monkeypatch, killed_at):
     unbroken, broken, resumed = model(), model(), model()
     stage(unbroken, "all").run(tmp_path / "a.pt")
-    stage(broken, "all").run(tmp_path / "b.pt", stop_after=killed_after)
+    whole = Stage.step
+
+    def step(self, number):
+        if number == killed_at:
+            raise KeyboardInterrupt
+        return whole(self, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Stage, "step", step)
+        with pytest.raises(KeyboardInterrupt):
+            stage(broken, "all").run(tmp_path / "b.pt")
     torch.manual_seed(99)  # another process has another random state
-    progress = stage(resumed, "all").run(tmp_path / "b.pt")
+    fitted = stage(resumed, "all").run(tmp_path / "b.pt")
     assert changed(unbroken.state_dict(), resumed.state_dict()) == set()
-    assert progress.step == STAGE.updates
+    assert fitted.iterations == STAGE.updates
 
 
-def tuned(checkpoint, updates):
+def tuned(checkpoint):
     """Tune from the checkpoint, if there is one; return the weights and the losses."""
     made = model()
-    settings = STAGE.model_copy(update={"updates": updates})
-    run = stage(made, "all", settings)
-    progress = run.run(checkpoint)
-    return made.state_dict(), progress.losses
+    fitted = stage(made, "all", STAGE.model_copy(update={"updates": 600})).run(checkpoint)
+    return made.state_dict(), fitted.step_losses
 
 
 def test_a_process_that_is_really_killed_goes_on_to_the_last_bit(tmp_path):
@@ -109,21 +117,21 @@ def test_a_process_that_is_really_killed_goes_on_to_the_last_bit(tmp_path):
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     assert process.wait(PATIENCE) == -signal.SIGKILL
-    done = len(torch.load(checkpoint, weights_only=True)["progress"]["losses"])
-    assert done > 0
+    done = len(torch.load(checkpoint, weights_only=True)["fit"]["step_losses"])
+    assert 0 < done < 600
 
     torch.rand(5)  # it goes on in another process, which has drawn other numbers
-    resumed, losses = tuned(checkpoint, done + 20)
-    unbroken, wanted = tuned(tmp_path / "unbroken.pt", done + 20)
+    resumed, losses = tuned(checkpoint)
+    unbroken, wanted = tuned(tmp_path / "unbroken.pt")
     assert losses == wanted
     assert changed(unbroken, resumed) == set()
 
 
-def test_parts_of_a_batch_add_up_to_its_gradients():
+def test_parts_of_a_batch_add_up_to_its_gradients(tmp_path):
     whole, parts = model(dropout=0.0).double(), model(dropout=0.0).double()
     one = STAGE.model_copy(update={"updates": 1})
-    stage(whole, "all", one).run()
-    stage(parts, "all", one.model_copy(update={"accumulation": 3})).run()
+    stage(whole, "all", one).run(tmp_path / "a.pt")
+    stage(parts, "all", one.model_copy(update={"accumulation": 3})).run(tmp_path / "b.pt")
     for first, second in zip(whole.parameters(), parts.parameters(), strict=True):
         torch.testing.assert_close(first, second, atol=1e-9, rtol=1e-6)
 
@@ -182,13 +190,13 @@ def test_an_epoch_has_every_sequence_once_in_the_language_of_the_batch():
     assert sorted(restored) == sorted(TEXTS["fr"].sequences.tolist())
 
 
-def test_tuning_learns_to_name_subwords():
+def test_tuning_learns_to_name_subwords(tmp_path):
     ours, learnable = model(), np.tile(np.arange(5, 13), (22, 1))
     learnable = np.concatenate([np.full((22, 1), 2), learnable], axis=1)
     easy = Text(learnable, SPECIAL, 15)
     before = accuracy(ours, "fr", easy)
     settings = STAGE.model_copy(update={"updates": 120, "learning_rate": 0.02, "warmup_steps": 60})
-    stage(ours, "all", settings, texts={"fr": easy}).run()
+    stage(ours, "all", settings, texts={"fr": easy}).run(tmp_path / "a.pt")
     after = accuracy(ours, "fr", easy)
     assert before[1] == after[1]
     assert after[0] > 0.8 * after[1] > before[0]
@@ -291,7 +299,7 @@ def test_no_stage_has_the_batches_and_masks_of_another(tmp_path, monkeypatch):
 
     def run(self, *given):
         drawn.append(batch_of(TEXTS["fr"], "fr", STAGE, self.key, 0))
-        return Progress([dict.fromkeys(self.texts, 0.0)])
+        return Fit(step_losses=[dict.fromkeys(self.texts, 0.0)])
 
     monkeypatch.setattr(Stage, "run", run)
     adaptation.folder(settings_of(), "fr")
@@ -308,7 +316,7 @@ def test_mixed_precision_on_a_cpu_is_one_line(tmp_path, monkeypatch):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    tuned(Path(sys.argv[1]), 10**9)
+    tuned(Path(sys.argv[1]))
 
 
 def test_models_of_two_targets_have_two_names():

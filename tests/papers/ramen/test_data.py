@@ -227,7 +227,7 @@ def test_a_trial_at_paper_runs_on_supplied_models_and_data(table, system, paper)
     check_supplied([trial])
     result = run.run(trial, TrialContext())
     assert {cell.column.rpartition("/")[2] for cell in result.cells} == {"fr"}
-    assert result.details["heads"]["fr"]["tuned"]["losses"]
+    assert result.details["heads"]["fr"]["tuned"]["train_loss"]
     if "mBERT" not in system:
         assert result.details["adaptation"]["fr"]["end"]["updates"] == 1
 

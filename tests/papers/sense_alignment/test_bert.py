@@ -9,7 +9,7 @@ from tests.papers.sense_alignment.small_models import BERT, corpus, settings
 from xlrepro.papers.sense_alignment.bert import WordBert
 from xlrepro.papers.sense_alignment.settings import BertTinySizes
 from xlrepro.papers.sense_alignment.training import Run
-from xlrepro.training.steps import adamw
+from xlrepro.training.optimiser import adamw
 
 SIZES = BertTinySizes(family="bert", dim=12, layers=3, heads=3, ff_dim=20, positions=9, dropout=0)
 
@@ -77,7 +77,7 @@ def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
     parameters = [*trained, *head.parameters(), bias]
     optimizer = adamw(parameters, 0.003)
     for step in range(10):
-        ids, hidden, gold = run.batches.masked(step)
+        ids, hidden, gold = run.text.masked(step)
         states = head(bert(ids).last_hidden_state[hidden])
         scores = states @ bert.embeddings.word_embeddings.weight.T + bias
         loss = nn.functional.cross_entropy(scores, gold)
@@ -94,7 +94,7 @@ def test_the_hidden_words_own_state_predicts_and_chooses(monkeypatch):
     run, given = Run(settings({"warmup": "tied", "warmup_steps": 0}, BERT), corpus(), "cpu"), []
     loss = run.model.output.loss
     monkeypatch.setattr(run.model.output, "loss", lambda *a: (given.append(a[:3]), loss(*a))[1])
-    ids, hidden, gold = run.batches.masked(0)
+    ids, hidden, gold = run.text.masked(0)
     own = run.model.transform(run.model.encoder(ids)[hidden]).detach()
     run.update(0)
     ((predicting, choosing, words),) = given

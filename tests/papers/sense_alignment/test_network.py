@@ -104,7 +104,7 @@ def test_characters_are_bytes_between_begin_and_end():
 
 def test_neither_direction_sees_the_word_that_it_predicts():
     run = Run(settings(), corpus(), "cpu")
-    model, words = run.model.eval(), run.batches.window(0)
+    model, words = run.model.eval(), run.text.window(0)
 
     def predicting(words):
         vectors = encoded[words]  # once for all, so that unchanged words have the same bits
@@ -123,7 +123,7 @@ def test_neither_direction_sees_the_word_that_it_predicts():
 
 def test_senses_are_chosen_by_the_words_own_states(monkeypatch):
     run, given = Run(settings(), corpus(), "cpu"), []
-    vectors = run.model.encoder.vectors(run.batches.window(0), run.model.characters)
+    vectors = run.model.encoder.vectors(run.text.window(0), run.model.characters)
     whole = run.model.encoder(vectors)[0][-1].detach()
     for part in run.model.parts():
         loss = part.loss

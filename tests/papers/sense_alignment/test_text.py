@@ -153,7 +153,7 @@ def test_words_outside_the_vocabulary_are_read_as_they_are_and_predicted_as_unkn
     from xlrepro.papers.sense_alignment.training import Run
 
     run = Run(settings(), corpus(known=5, unknown=9), "cpu")
-    words = run.batches.window(0)
+    words = run.text.window(0)
     targets = run._targets[words]
     assert bool((words >= 9).any())
     assert bool((targets[words >= 9] == 2).all())

@@ -33,32 +33,55 @@ KINDS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _often(monkeypatch):
+    """A checkpoint every three steps."""
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 3)
+
+
+def broken(monkeypatch, at, *given):
+    """Train until step ``at``, in which the process breaks off."""
+    whole = Run.step
+
+    def step(self, number):
+        if number == at:
+            raise KeyboardInterrupt
+        return whole(self, number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "step", step)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(*given)
+
+
 @pytest.mark.parametrize(("senses", "network"), KINDS.values(), ids=KINDS)
-def test_interrupted_and_resumed_training_ends_with_the_same_bits(tmp_path, senses, network):
+def test_interrupted_and_resumed_training_ends_with_the_same_bits(
+    tmp_path, monkeypatch, senses, network
+):
     chosen, read = settings(senses, network), corpus()
-    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt", every=3)
+    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt")
     for stop in (4, 7):  # one step after a checkpoint
-        pretrain(chosen, read, tmp_path / "broken.pt", every=3, stop_after=stop)
-    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt", every=3)
-    assert progress.losses == undisturbed.losses
+        broken(monkeypatch, stop, chosen, read, tmp_path / "broken.pt")
+    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt")
+    assert progress.step_losses == undisturbed.step_losses
     assert resumed.alive == whole.alive
     assert same_bits(whole.model, resumed.model)
     if "pruning" in senses:
         assert not bool(whole.model.parts()[0].on[:, 1:].all())
 
 
-def test_so_does_that_of_two_languages_as_at_open(tmp_path):
+def test_so_does_that_of_two_languages_as_at_open(tmp_path, monkeypatch):
     """Translations, empty states at each window, sampling."""
     senses = {"warmup": "copied", "negatives": 9, "pruning": FAILING}
     chosen = settings(
         senses, training={"stateful": False, "steps": 14}, joint=True, dictionary=True
     )
     read = text.read(chosen, ("en", "de"))
-    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt", every=3)
+    whole, undisturbed = pretrain(chosen, read, tmp_path / "whole.pt")
     for stop in (4, 7, 10):
-        pretrain(chosen, read, tmp_path / "broken.pt", every=3, stop_after=stop)
-    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt", every=3)
-    assert progress.losses == undisturbed.losses
+        broken(monkeypatch, stop, chosen, read, tmp_path / "broken.pt")
+    resumed, progress = pretrain(chosen, read, tmp_path / "broken.pt")
+    assert progress.step_losses == undisturbed.step_losses
     assert same_bits(whole.model, resumed.model)
 
 
@@ -68,7 +91,7 @@ import os, signal, sys
 from xlrepro.papers.sense_alignment import training
 from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 
-whole, training.pretrain.__defaults__ = training.Run._loss, ("cpu", print, 3, None)
+whole, training.CHECKPOINT_EVERY = training.Run._loss, 3
 
 def dies(self, number):
     if number == 4:
@@ -105,7 +128,7 @@ def test_a_killed_process_leaves_what_the_next_one_goes_on_from(tmp_path, monkey
 
 def test_the_loss_falls():
     run = Run(settings(training={"steps": 60}), corpus(sentences=8), "cpu")
-    losses = [run.step(number) for number in range(60)]
+    losses = [run.update(number) for number in range(60)]
     assert np.mean(losses[-10:]) < np.mean(losses[5:15]) - 0.3
 
 
@@ -129,7 +152,7 @@ def test_a_window_begins_with_an_empty_state_unless_it_is_carried_over(stateful)
     chosen = settings({"senses": 1}, training={"stateful": stateful, "learning_rate": 1e-9})
     run = Run(chosen, corpus(), "cpu")
     run.step(0)
-    words = run.batches.window(1)
+    words = run.text.window(1)
     alone, _ = run.model.loss(words, run._targets[words], None, 1, chosen.seed)
     assert (run.update(1) == pytest.approx(float(alone.detach()), abs=1e-9)) is not stateful
 
@@ -155,9 +178,9 @@ def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind(
             read = torch.tensor(line[:k]).expand(2, 1, -1)
             state = model.encoder(model.encoder.vectors(read, model.characters))[0][-1][d, 0, -1]
             scores = (vectors @ state).exp() * part.on
-            word = line[k] if line[k] < run.batches.corpus.known else 2
+            word = line[k] if line[k] < run.text.corpus.known else 2
             losses.append(-(scores[word].sum() / scores.sum()).log())
-    alone = Corpus.of([], run.batches.corpus.known, [[1]], held_out={"en": [sentence]})
+    alone = Corpus.of([], run.text.corpus.known, [[1]], held_out={"en": [sentence]})
     total, words = training.held_out(model, alone, "en")
     assert words == 5
     assert total == pytest.approx(float(torch.stack(losses).sum().detach()) / 2, abs=1e-4)
@@ -228,7 +251,7 @@ def test_ten_steps_with_one_sense_are_those_of_the_plain_model(monkeypatch, sens
     optimizer = torch.optim.Adagrad(plain.parameters(), lr=0.2, initial_accumulator_value=1.0)
     state = None
     for step in range(STEPS):
-        words, samples = run.batches.window(step), None
+        words, samples = run.text.window(step), None
         if run.settings.senses.negatives:
             drawn = [
                 part.sampler().draw([0, step, d], 5) for d, part in enumerate(run.model.parts())

@@ -32,8 +32,9 @@ from xlrepro.papers.ramen import data, initialisation
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model, shortened
 from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
 from xlrepro.paths import cache_dir
+from xlrepro.training.batches import rows_of_step
+from xlrepro.training.loop import Checkpoints, Fit, Step, fit
 from xlrepro.training.masking import Masked, mask_pieces
-from xlrepro.training.steps import Progress, rows_of_step, take_steps
 
 VERSION = 3  # raised when the code changes the result
 CHECKPOINTS = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
@@ -237,34 +238,36 @@ class Stage:
         mixed: bool = False,
         device: str = "cpu",
     ) -> None:
-        self.model = model.to(device).requires_grad_(False).train()
+        self.model = model.to(device).requires_grad_(False)
         self.chosen = list(model.parts(what, target))
         for parameter in self.chosen:
             parameter.requires_grad_(True)
         self.texts, self.settings, self.key = texts, settings, tuple(key)
         self.mixed, self.device, self.name = mixed, device, f"{target} {what}"
+        self.every = min(500, max(20, settings.updates // 50))  # steps between checkpoints
         self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate)
         self.slow = Lookahead(self.chosen, *LOOKAHEAD) if target != ENGLISH else None
 
-    def run(self, checkpoint: Path | None = None, stop_after: int | None = None) -> Progress:
-        """Tune, from the checkpoint if there is one; return the losses of each language.
+    def run(self, checkpoint: Path) -> Fit:
+        """Tune, from the checkpoint if there is one; it is written every so many steps."""
+        rounds = -(-self.settings.updates // self.every)
 
-        Args:
-            checkpoint: file that is read first and written every so many steps.
-            stop_after: stop when so many steps are done, as if killed: for tests.
-        """
-        every = min(500, max(20, self.settings.updates // 50))
-        progress = take_steps(
-            self, self.settings.updates, every, checkpoint, self._tell, stop_after
-        )
+        def tell(fraction: float, text: str) -> None:
+            say(f"{self.name}: {text} ({fraction:.0%})")
+
+        fitted = fit(self, rounds, None, tell, Checkpoints(checkpoint))
         self.model.eval().requires_grad_(True)
-        return progress
+        return fitted
 
-    def _tell(self, line: str) -> None:
-        say(f"{self.name}: {line}")
+    def batches(self, round_: int) -> range:
+        """Return the numbers of the steps up to the next checkpoint."""
+        return range(round_ * self.every, min((round_ + 1) * self.every, self.settings.updates))
 
-    def step(self, number: int) -> dict[str, float]:
-        """Take one step and return the loss of each language."""
+    def dev_score(self) -> None:
+        """No dev set: the last weights stay."""
+
+    def step(self, number: int) -> Step:
+        """Take one step, counted from 0; its loss is that of each language."""
         drawn = np.random.SeedSequence([*self.key, number]).generate_state(1, np.uint64)
         torch.manual_seed(int(drawn[0]))
         for group in self.adam.param_groups:
@@ -280,7 +283,7 @@ class Stage:
         self.adam.step()
         if self.slow is not None:
             self.slow.step()
-        return losses
+        return Step(losses)
 
     def _gradients(self, language: str, batch: Masked) -> float:
         """Add the gradients of a batch, part by part, to those that are there."""
@@ -306,7 +309,7 @@ class Stage:
         return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
 
     def state(self) -> dict[str, Any]:
-        """Return what the next step depends on besides its number."""
+        """Return what the next step depends on besides its number and the model."""
         return {name: part.state_dict() for name, part in self._parts().items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -316,7 +319,7 @@ class Stage:
 
     def _parts(self) -> dict[str, Any]:
         slow = {"slow": self.slow} if self.slow is not None else {}
-        return {"model": self.model, "adam": self.adam, **slow}
+        return {"adam": self.adam, **slow}
 
 
 @torch.inference_mode()
@@ -411,12 +414,12 @@ def _check(settings: AdaptationSettings, device: str) -> None:
 
 def _tuned(run: Stage, work: Path, held_out: Text, language: str) -> dict[str, Any]:
     """Run a stage and return its log: steps, subwords seen, losses, seconds, accuracy after it."""
-    progress, stage = run.run(work), run.settings
-    tail = progress.losses[-max(1, progress.step // 10) :]
+    fitted, stage = run.run(work), run.settings
+    tail = fitted.step_losses[-max(1, fitted.iterations // 10) :]
     return {
-        "updates": progress.step,
-        "pieces": progress.step * len(run.texts) * stage.sequences * stage.length,
-        "seconds": round(progress.seconds, 1),
+        "updates": fitted.iterations,
+        "pieces": fitted.iterations * len(run.texts) * stage.sequences * stage.length,
+        "seconds": round(fitted.seconds, 1),
         "loss": {c: round(float(np.mean([x[c] for x in tail])), 4) for c in run.texts if tail},
         "held_out": _held_out(run.model, language, held_out, run.device),
     }

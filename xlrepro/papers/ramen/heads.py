@@ -5,8 +5,9 @@ then tuned with the head.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,14 +21,12 @@ from xlrepro.papers.ramen.data import LABELS
 from xlrepro.papers.ramen.settings import HeadSettings
 from xlrepro.tasks.classification import StateClassifier
 from xlrepro.tasks.parsing import (
-    PUNCTUATION,
-    Attachment,
     BiaffineParser,
     Trees,
-    attachment,
     decode,
     parsing_loss,
     without_subtype,
+    words_right,
 )
 from xlrepro.training import loop
 from xlrepro.training.loop import BatchLearner, Fit, Step
@@ -45,103 +44,78 @@ Words = Sequence[str]
 
 
 @dataclass(frozen=True)
-class KeptWords:
-    """Kept states of words, sentence after sentence.
-
-    Attributes:
-        rows: ``(words of all sentences, dim)``.
-        starts: where each sentence begins, and the end of the last. ``(sentences + 1,)``
-    """
-
-    rows: np.ndarray
-    starts: np.ndarray
-
-    @classmethod
-    def of(cls, encoder: Encoder, sentences: Sequence[Words]) -> "KeptWords":
-        """Return the state of every word, computed if need be; long sentences are read in parts."""
-        framed = encoder.framed(sentences)
-        rows = encoder.kept_states(framed.ids, framed.reads)
-        return cls(rows, np.cumsum([0, *map(len, sentences)]))
-
-    def states(self, chosen: Chosen) -> Tensor:
-        """Return the states of some sentences' words, padded, ``(sentences, words, dim)``."""
-        rows = (self.rows[self.starts[i] : self.starts[i + 1]] for i in chosen)
-        return pad_sequence([torch.from_numpy(np.array(part)) for part in rows], batch_first=True)
-
-
-@dataclass(frozen=True)
-class KeptTexts:
-    """Kept mean states of texts, ``(distinct texts, dim)``, and which one each text has."""
-
-    rows: np.ndarray
-    place: np.ndarray
-
-    def means(self, chosen: Chosen) -> Tensor:
-        """Return the mean states of some texts, ``(texts, dim)``."""
-        return torch.from_numpy(self.rows[self.place[chosen]])
-
-    def lengths(self) -> list[int]:
-        """Return 1 for each text: a vector."""
-        return [1] * len(self.place)
-
-
-@dataclass(frozen=True)
-class ReadTexts:
-    """Texts that are read through an encoder, which may be tuned.
+class Texts:
+    """Texts as an encoder reads them; one that occurs several times is read once.
 
     Attributes:
         encoder: with the embeddings of their language.
-        ids: subwords of each, beginning and end included.
+        ids: subwords of each distinct text, beginning and end included.
         reads: the subwords of each that are read.
+        place: which distinct text each text is. ``(texts,)``
+        frozen: whether states are kept ones; else they are read through the encoder.
+        mean: whether the mean of what is read of a text is wanted, and not each state.
     """
 
     encoder: Encoder
     ids: Sequence[Sequence[int]]
     reads: Sequence[Sequence[int]]
+    place: np.ndarray
+    frozen: bool
+    mean: bool
 
     @classmethod
-    def words(cls, encoder: Encoder, sentences: Sequence[Words]) -> "ReadTexts":
-        """Return sentences of which one subword of each word is read.
+    def of(cls, encoder: Encoder, texts: Sequence[Words], frozen: bool, mean: bool) -> "Texts":
+        """Return texts whose mean over all subwords is wanted, or a state of each word."""
+        number = {text: i for i, text in enumerate(dict.fromkeys(map(tuple, texts)))}
+        read = encoder.text if mean else partial(framed, encoder)
+        ids, reads = zip(*map(read, number), strict=True)
+        place = np.array([number[tuple(text)] for text in texts])
+        return cls(encoder, ids, reads, place, frozen, mean)
 
-        Of the words of a sentence too long for the encoder the last subwords are left out.
-        """
-        room, special = encoder.limit - 2, encoder.subwords.special
-        ids, reads = [], []
-        for words in sentences:
-            split = [encoder.subwords.numbers(word) for word in words]
-            if sum(map(len, split)) > room:
-                split = [numbers[: max(1, room // len(words))] for numbers in split]
-            starts = np.cumsum([1, *map(len, split)])[:-1]
-            first = [encoder.subwords.first(numbers) for numbers in split]
-            ids.append([special.begin, *(n for numbers in split for n in numbers), special.end])
-            reads.append([int(s) + f for s, f in zip(starts, first, strict=True)])
-        return cls(encoder, ids, reads)
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Kept states of all distinct texts, one after the other, ``(rows, dim)``."""
+        return self.encoder.kept_states(self.ids, self.reads, self.mean)
 
-    @classmethod
-    def texts(cls, encoder: Encoder, texts: Sequence[Words]) -> "ReadTexts":
-        """Return texts of which all subwords are read, as :meth:`Encoder.text` gives them."""
-        ids, reads = zip(*map(encoder.text, texts), strict=True)
-        return cls(encoder, ids, reads)
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.cumsum([0, *map(len, self.reads)])
 
     def states(self, chosen: Chosen) -> Tensor:
-        """Return the states read of some texts, padded, ``(texts, most reads, dim)``."""
+        """Return the means of some texts, ``(texts, dim)``, or their words' states, padded,
+        ``(texts, words, dim)``.
+        """
+        places = self.place[chosen]
+        if self.frozen and self.mean:
+            return torch.from_numpy(self.kept[places])
+        if self.frozen:
+            parts = (self.kept[self._starts[i] : self._starts[i + 1]] for i in places)
+            return pad_sequence([torch.from_numpy(np.array(p)) for p in parts], batch_first=True)
         device = self.encoder.device
-        ids, mask = padded([self.ids[i] for i in chosen])
+        ids, mask = padded([self.ids[i] for i in places])
+        # shape: (texts, subwords, dim), then (texts, most reads, dim)
         states = self.encoder(ids.to(device), mask.to(device))
-        reads, _ = padded([self.reads[i] for i in chosen])
-        return states.gather(1, reads.to(device)[..., None].expand(-1, -1, states.shape[-1]))
+        reads, there = (each.to(device) for each in padded([self.reads[i] for i in places]))
+        states = states.gather(1, reads[..., None].expand(-1, -1, states.shape[-1]))
+        if not self.mean:
+            return states
+        return (states * there[..., None]).sum(1) / there.sum(1, keepdim=True)
 
-    def means(self, chosen: Chosen) -> Tensor:
-        """Return the mean of the states read of each of some texts, ``(texts, dim)``."""
-        states = self.states(chosen)
-        _, mask = padded([self.reads[i] for i in chosen])
-        mask = mask.to(states.device)
-        mean: Tensor = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
-        return mean
 
-    def lengths(self) -> list[int]:
-        """Return the number of subwords of each text."""
-        return [len(ids) for ids in self.ids]
+def framed(encoder: Encoder, words: Words) -> tuple[list[int], list[int]]:
+    """Return a sentence's subwords between beginning and end, and the one read of each word.
+
+    Of the words of a sentence too long for the encoder the last subwords are left out.
+    """
+    room, special = encoder.limit - 2, encoder.subwords.special
+    split = [encoder.subwords.numbers(word) for word in words]
+    if sum(map(len, split)) > room:
+        split = [numbers[: max(1, room // len(words))] for numbers in split]
+    ids, reads = [special.begin], []
+    for numbers in split:
+        reads.append(len(ids) + encoder.subwords.first(numbers))
+        ids += numbers
+    return [*ids, special.end], reads
 
 
 class Scale(nn.Module):
@@ -170,106 +144,88 @@ class Scale(nn.Module):
 # ---- heads
 
 
+class Examples(NamedTuple):
+    """What a head is trained on or tested with.
+
+    Attributes:
+        texts: sentences; or premises, then as many hypotheses.
+        gold: trees; or numbers of labels.
+        lengths: to make batches of like lengths; None: no matter.
+    """
+
+    texts: Texts
+    gold: Sequence[Any]
+    lengths: Sequence[int] | None
+
+    def tuned(self) -> "Examples":
+        """Return the same, read through the encoder."""
+        texts = replace(self.texts, frozen=False)
+        if not texts.mean:
+            return self._replace(texts=texts)
+        lengths = [len(texts.ids[i]) for i in texts.place[: len(self.gold)]]
+        return Examples(texts, self.gold, lengths)
+
+    def in_batches(self) -> Iterator[list[int]]:
+        """Yield the numbers of all examples in batches of like lengths."""
+        lengths = self.lengths or [1] * len(self.gold)
+        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+        for start in range(0, len(order), EVALUATION_BATCH):
+            yield order[start : start + EVALUATION_BATCH]
+
+
 class Parser:
     """A deep biaffine parser on the states of words.
 
     Args:
-        train: states of the training sentences.
-        sentences: their trees.
+        train: the training sentences, on kept states.
         settings: of the head.
         seed: of its weights.
         device: where it is trained.
     """
 
-    def __init__(
-        self,
-        train: KeptWords,
-        sentences: Sequence[Sentence],
-        settings: HeadSettings,
-        seed: int,
-        device: str,
-    ) -> None:
+    def __init__(self, train: Examples, settings: HeadSettings, seed: int, device: str) -> None:
         self.device = device
-        self._scale = Scale(train.rows).to(device)
-        self.relations = sorted({r for s in sentences for r in names(s)})
+        rows = train.texts.kept
+        self._scale = Scale(rows).to(device)
+        self.relations = sorted({r for s in train.gold for r in names(s)})
         self._number = {relation: i for i, relation in enumerate(self.relations)}
         torch.manual_seed(seed)
         sizes = (settings.hidden, settings.relation_hidden, len(self.relations))
-        self.module = BiaffineParser(train.rows.shape[1], *sizes, DROPOUT).to(device)
+        self.module = BiaffineParser(rows.shape[1], *sizes, DROPOUT).to(device)
 
-    def loss(
-        self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence], chosen: Chosen
-    ) -> Tensor:
+    def loss(self, examples: Examples, chosen: Chosen) -> Tensor:
         """Return the loss of a batch of sentences."""
-        gold = self._trees([sentences[i] for i in chosen])
-        # shape: (batch, words, words + 1) and (batch, words, relations)
-        arcs, relations = self.module(self._batch(texts, chosen), gold.heads)
-        return parsing_loss(arcs, relations, gold)
-
-    def _batch(self, texts: KeptWords | ReadTexts, chosen: Chosen) -> Tensor:
-        scaled: Tensor = self._scale(texts.states(chosen).to(self.device))
-        return scaled
-
-    def _trees(self, sentences: Sequence[Sentence]) -> Trees:
+        sentences = [examples.gold[i] for i in chosen]
         heads, mask = padded([s.heads or () for s in sentences])
         relations, _ = padded([[self._number.get(n, -1) for n in names(s)] for s in sentences])
-        return Trees(*(each.to(self.device) for each in (heads, relations, mask)))
+        gold = Trees(*(each.to(self.device) for each in (heads, relations, mask)))
+        # shape: (batch, words, words + 1) and (batch, words, relations)
+        arcs, relations = self.module(self._batch(examples, chosen), gold.heads)
+        return parsing_loss(arcs, relations, gold)
+
+    def _batch(self, examples: Examples, chosen: Chosen) -> Tensor:
+        scaled: Tensor = self._scale(examples.texts.states(chosen).to(self.device))
+        return scaled
 
     @torch.no_grad()
-    def parsed(
-        self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence]
-    ) -> list[tuple[list[int], list[str]]]:
-        """Return heads and relations of each sentence."""
+    def right(self, examples: Examples) -> dict[str, list[bool]]:
+        """Return which words have the right head and relation (LAS), or the right head (UAS)."""
         predicted: dict[int, tuple[list[int], list[str]]] = {}
-        for chosen in by_length([len(s) for s in sentences]):
+        for chosen in examples.in_batches():
             # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
-            arcs, relations = self.module(self._batch(texts, chosen))
-            lengths = torch.tensor([len(sentences[i]) for i in chosen])
+            arcs, relations = self.module(self._batch(examples, chosen))
+            lengths = torch.tensor([len(examples.gold[i]) for i in chosen])
             mask = torch.arange(arcs.shape[1]) < lengths[:, None]
             trees = decode(arcs, relations, mask.to(self.device))
             for i, (heads, numbers) in zip(chosen, trees, strict=True):
                 predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])
-        return [predicted[i] for i in range(len(sentences))]
-
-    def score(self, texts: KeptWords | ReadTexts, sentences: Sequence[Sentence]) -> Attachment:
-        """Parse sentences and score the trees."""
-        return attached(self.parsed(texts, sentences), sentences)
-
-
-def attached(
-    predicted: Sequence[tuple[list[int], list[str]]], sentences: Sequence[Sentence]
-) -> Attachment:
-    """Score trees."""
-    return attachment([(s.heads or (), names(s)) for s in sentences], predicted)
-
-
-def words_right(
-    predicted: Sequence[tuple[list[int], list[str]]], sentences: Sequence[Sentence]
-) -> dict[str, list[bool]]:
-    """Return which words have the right head and relation (LAS) or the right head (UAS); those
-    whose relation is ``punct`` do not count.
-    """
-    right: dict[str, list[bool]] = {"LAS": [], "UAS": []}
-    for (heads, relations), sentence in zip(predicted, sentences, strict=True):
-        gold = zip(sentence.heads or (), names(sentence), heads, relations, strict=True)
-        for head, relation, found, named in gold:
-            if relation != PUNCTUATION:
-                right["UAS"].append(head == found)
-                right["LAS"].append(head == found and relation == named)
-    return right
+        gold = [(s.heads or (), names(s)) for s in examples.gold]
+        return words_right(gold, [predicted[i] for i in range(len(gold))])
 
 
 def names(sentence: Sentence) -> list[str]:
     """Return a sentence's relations without their subtypes (``nsubj:pass``)."""
     return [without_subtype(relation) for relation in sentence.deprels or ()]
-
-
-class Pairs(NamedTuple):
-    """Pairs of texts, and the numbers of their labels."""
-
-    premises: KeptTexts | ReadTexts
-    hypotheses: KeptTexts | ReadTexts
-    labels: Sequence[int]
 
 
 class Classifier:
@@ -279,45 +235,45 @@ class Classifier:
     data.
 
     Args:
-        train: kept states of the training pairs.
+        train: the training pairs, on kept states.
         settings: of the head.
         seed: of its weights.
         device: where it is trained.
     """
 
-    def __init__(self, train: Pairs, settings: HeadSettings, seed: int, device: str) -> None:
+    def __init__(self, train: Examples, settings: HeadSettings, seed: int, device: str) -> None:
         self.device = device
-        every = range(len(train.labels))
-        sides = [side.means(every).numpy() for side in train[:2]]
-        self._scale = Scale(np.concatenate(sides)).to(device)
+        rows = train.texts.kept[train.texts.place]
+        self._scale = Scale(rows).to(device)
         torch.manual_seed(seed)
-        self.module = StateClassifier(
-            4 * sides[0].shape[1], settings.hidden, len(LABELS), DROPOUT
-        ).to(device)
+        self.module = StateClassifier(4 * rows.shape[1], settings.hidden, len(LABELS), DROPOUT).to(
+            device
+        )
 
-    def _scores(self, pairs: Pairs, chosen: Chosen) -> Tensor:
+    def _scores(self, examples: Examples, chosen: Chosen) -> Tensor:
+        premises = np.asarray(chosen)
+        sides = (premises, premises + len(examples.gold))
         # shape: (pairs, dim) each, then (pairs, 4 * dim) to (pairs, labels)
-        u, v = (self._scale(side.means(chosen).to(self.device)) for side in pairs[:2])
+        u, v = (self._scale(examples.texts.states(side).to(self.device)) for side in sides)
         scores: Tensor = self.module(torch.cat([u, v, (u - v).abs(), u * v], dim=1))
         return scores
 
-    def loss(self, pairs: Pairs, chosen: Chosen) -> Tensor:
+    def loss(self, examples: Examples, chosen: Chosen) -> Tensor:
         """Return the loss of a batch of pairs."""
-        labels = torch.tensor([pairs.labels[i] for i in chosen], device=self.device)
-        return functional.cross_entropy(self._scores(pairs, chosen), labels)
+        labels = torch.tensor([examples.gold[i] for i in chosen], device=self.device)
+        return functional.cross_entropy(self._scores(examples, chosen), labels)
 
     @torch.no_grad()
-    def right(self, pairs: Pairs) -> list[bool]:
+    def right(self, examples: Examples) -> dict[str, list[bool]]:
         """Return which pairs are labelled rightly, in their order."""
-        right = [False] * len(pairs.labels)
-        for chosen in by_length(pairs.premises.lengths()):
-            for i, label in zip(chosen, self._scores(pairs, chosen).argmax(1).tolist()):
-                right[i] = label == pairs.labels[i]
-        return right
+        right = [False] * len(examples.gold)
+        for chosen in examples.in_batches():
+            for i, label in zip(chosen, self._scores(examples, chosen).argmax(1).tolist()):
+                right[i] = label == examples.gold[i]
+        return {"accuracy": right}
 
-    def score(self, pairs: Pairs) -> float:
-        """Return the accuracy on pairs, percent."""
-        return percent(self.right(pairs))
+
+Head = Parser | Classifier
 
 
 def percent(right: Sequence[bool]) -> float:
@@ -325,55 +281,46 @@ def percent(right: Sequence[bool]) -> float:
     return 100.0 * sum(right) / len(right)
 
 
-def by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the numbers of examples in batches of like lengths."""
-    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
-    for start in range(0, len(order), EVALUATION_BATCH):
-        yield order[start : start + EVALUATION_BATCH]
-
-
 # ---- training
 
 
 def fit(
+    head: Head,
     module: nn.Module,
-    size: int,
-    loss: Callable[[np.ndarray], Tensor],
-    dev_score: Callable[[], float],
+    train: Examples,
+    dev: Examples,
     settings: HeadSettings,
     seed: int,
     progress: Callable[[float, str], None],
-    lengths: Sequence[int] | None = None,
 ) -> Fit:
     """Train a head in place; it ends with the weights of its best epoch on dev.
 
     What the fit counts as tokens are examples.
 
     Args:
-        module: the head, or layers of the encoder with it.
-        size: number of training examples.
-        loss: of a batch, given the numbers of its examples.
-        dev_score: scores the head as it is; higher is better.
+        head: what is trained.
+        module: its weights, or those of encoder's layers with it.
+        train: the training examples.
+        dev: what the epoch is chosen with, by the head's first measure.
         settings: of the training.
         seed: of batches and dropout.
         progress: called with the fraction done and a short text.
-        lengths: of the examples; batches are then of like lengths. None: no matter.
     """
     torch.manual_seed(seed)
     adam = ScheduledAdam(module, settings.learning_rate)
 
     def of_epoch(epoch: int) -> list[np.ndarray]:
         draw = np.random.default_rng([seed, epoch])
-        return batches(size, settings.batch_size, lengths, draw)
+        return batches(len(train.gold), settings.batch_size, train.lengths, draw)
 
     def step(chosen: np.ndarray) -> Step:
-        return Step(adam.step(loss(chosen)), tokens=len(chosen))
+        return Step(adam.step(head.loss(train, chosen)), tokens=len(chosen))
 
-    def evaluated() -> float:
+    def dev_score() -> float:
         module.eval()
-        return dev_score()
+        return percent(next(iter(head.right(dev).values())))
 
-    learner = BatchLearner(module, adam, of_epoch, step, evaluated, np.random.default_rng(seed))
+    learner = BatchLearner(module, adam, of_epoch, step, dev_score, np.random.default_rng(seed))
     return loop.fit(learner, settings.epochs, settings.patience, progress)
 
 

@@ -7,33 +7,19 @@ over; in Table 4, none of its test set.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from torch import Tensor, nn
+from torch import nn
 
 from xlrepro.encoders.pretrained import Encoder, load
 from xlrepro.papers.ramen import adaptation, data
 from xlrepro.papers.ramen.adaptation import CHECKPOINTS
-from xlrepro.papers.ramen.heads import (
-    Classifier,
-    KeptTexts,
-    KeptWords,
-    Pairs,
-    Parser,
-    ReadTexts,
-    attached,
-    fit,
-    percent,
-    words_right,
-)
+from xlrepro.papers.ramen.heads import Classifier, Examples, Parser, Texts, fit, percent
 from xlrepro.papers.ramen.settings import (
     AdaptationSettings,
     EnglishSettings,
     EvaluationSettings,
-    HeadSettings,
 )
 from xlrepro.papers.ramen.supplied import SOURCE
 from xlrepro.tasks.parsing import attachment_signature
@@ -41,6 +27,7 @@ from xlrepro.training.loop import Fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
+SUPERVISED = "UD supervised"
 ACCURACY = "acc|level:pair|labels:3|v:1"
 # While it is tuned, M-BERT has the dropout of the paper's English models.
 Address = tuple[str, str, str]  # measure, language, updates
@@ -59,18 +46,18 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     scores: dict[Address, tuple[float, list[bool]]] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "heads": {}}
     # One head serves all targets of a multilingual encoder, unless it is trained on the target.
-    shared = settings.adaptation is None and settings.task != "UD supervised"
-    head_of = _classifier if settings.task == "XNLI" else _parser
+    supervised = settings.task == SUPERVISED
+    shared = settings.adaptation is None and not supervised
     groups = [settings.targets] if shared else [(target,) for target in settings.targets]
     fits: list[Fit] = []
     for group in groups:
         for checkpoint in settings.checkpoints:
             read = encoders(settings, group[0], checkpoint, context.device)
-            learnt = head_of(settings, read, group[0], trial.seed, context.device)
-            curves, done = _trained(learnt, read, settings, trial.seed, context)
+            source = group[0] if supervised else SOURCE
+            score, curves, done = _trained(settings, read, source, trial.seed, context)
             fits += done
             for target in group:
-                for measure, found in learnt.score(target).items():
+                for measure, found in score(target).items():
                     scores[measure, target, CHECKPOINTS[checkpoint]] = found
             name = group if settings.tuned_epochs else (*group, checkpoint)
             details["heads"]["+".join(name)] = curves
@@ -165,135 +152,66 @@ def tuned_layers(encoder: Encoder) -> nn.Module:
 # ---- heads
 
 
-class Way(NamedTuple):
-    """How a head reads: the loss of a batch, the score on dev, lengths to batch by."""
+def examples(
+    settings: EvaluationSettings, read: Encoders, language: str, split: str, frozen: bool = True
+) -> Examples:
+    """Return a language's labelled examples of a split, as the encoder of the language reads them.
 
-    loss: Callable[[np.ndarray], Tensor]
-    dev_score: Callable[[], float]
-    lengths: list[int] | None
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """A head, before training.
-
-    Attributes:
-        module: its weights.
-        size: number of training examples.
-        frozen: on kept states.
-        tuned: through the encoder, where it is tuned.
-        score: language to the scores on its test set.
+    Args:
+        settings: of the trial.
+        read: a language to its encoder.
+        language: its code.
+        split: ``"train"``, ``"dev"`` or ``"test"``.
+        frozen: whether states are kept ones.
     """
-
-    module: nn.Module
-    size: int
-    frozen: Way
-    tuned: Way | None
-    score: Callable[[str], Scores]
+    head, supervised = settings.head, settings.task == SUPERVISED
+    few = split == "dev" or (split == "test" and language == SOURCE and not supervised)
+    limit = head.train if split == "train" else (few and head.dev) or head.test
+    if settings.task == "XNLI":
+        pairs = data.inference(settings.corpus, language, split, limit)
+        sides = [p.premise for p in pairs] + [p.hypothesis for p in pairs]
+        found = Examples(
+            Texts.of(read(language), sides, True, mean=True), [p.label for p in pairs], None
+        )
+    else:
+        trees = data.trees(settings.corpus, language, split, limit, supervised)
+        words = [data.tokens(tree, language, settings.corpus) for tree in trees]
+        found = Examples(
+            Texts.of(read(language), words, True, mean=False), trees, [len(t) for t in trees]
+        )
+    return found if frozen else found.tuned()
 
 
 def _trained(
-    learnt: Learnt, read: Encoders, settings: EvaluationSettings, seed: int, context: TrialContext
-) -> tuple[dict[str, Any], list[Fit]]:
-    """Train a head, then layers and head; return what the record tells, and how it went."""
+    settings: EvaluationSettings, read: Encoders, source: str, seed: int, context: TrialContext
+) -> tuple[Callable[[str], Scores], dict[str, Any], list[Fit]]:
+    """Train a head, then layers and head.
 
-    def fitted(module: nn.Module, way: Way, how: HeadSettings) -> Fit:
-        return fit(
-            module, learnt.size, way.loss, way.dev_score, how, seed, context.progress, way.lengths
-        )
+    Returns:
+        A language to the scores on its test set; what the record tells of the training; how it
+        went.
+    """
+    train, dev = (examples(settings, read, source, part) for part in ("train", "dev"))
+    kind = Classifier if settings.task == "XNLI" else Parser
+    head = kind(train, settings.head, seed, context.device)
+    epochs = settings.tuned_epochs
 
-    first = fitted(learnt.module, learnt.frozen, settings.head)
-    english = settings.task != "UD supervised"
-    if learnt.tuned is None:
-        curve: dict[str, Any] = {"train_loss": first.losses, "dev": first.dev_scores}
-        curve["best_epoch"] = first.best_epoch
+    def score(language: str) -> Scores:
+        right = head.right(examples(settings, read, language, "test", frozen=not epochs))
+        return {measure: (percent(items), items) for measure, items in right.items()}
+
+    fits = [fit(head, head.module, train, dev, settings.head, seed, context.progress)]
+    if epochs:  # all are made, the best on dev is kept
+        changes = {"epochs": epochs, "patience": epochs, "learning_rate": settings.tuned_rate}
+        both, how = nn.ModuleList([tuned_layers(read(source)), head.module]), settings.head
+        how = how.model_copy(update=changes)
+        fits.append(fit(head, both, train.tuned(), dev.tuned(), how, seed, context.progress))
+    curves: dict[str, Any] = {
+        name: {"train_loss": fit.losses, "dev": fit.dev_scores, "best_epoch": fit.best_epoch}
+        for name, fit in zip(("frozen", "tuned"), fits, strict=False)
+    }
+    curves = curves if epochs else curves["frozen"]
+    if settings.task != SUPERVISED:
         # Nothing is selected on English test: it is row-parallel to the targets' test sets.
-        return ({**curve, "english": _plain(learnt, SOURCE)} if english else curve), [first]
-    epochs = settings.tuned_epochs  # all are made, the best on dev is kept
-    changes = {"epochs": epochs, "patience": epochs, "learning_rate": settings.tuned_rate}
-    both = nn.ModuleList([tuned_layers(read(SOURCE)), learnt.module])
-    second = fitted(both, learnt.tuned, settings.head.model_copy(update=changes))
-    curves = {"frozen": asdict(first), "tuned": asdict(second), "english": _plain(learnt, SOURCE)}
-    return curves, [first, second]
-
-
-def _plain(learnt: Learnt, language: str) -> dict[str, float]:
-    return {measure: score for measure, (score, _) in learnt.score(language).items()}
-
-
-def _parser(
-    settings: EvaluationSettings, read: Encoders, target: str, seed: int, device: str
-) -> Learnt:
-    head, tuned = settings.head, settings.tuned_epochs
-    supervised = settings.task == "UD supervised"
-    source, few = target if supervised else SOURCE, head.dev or head.test
-
-    def split(language: str, part: str, limit: int | None) -> tuple[Any, list[tuple[str, ...]]]:
-        sentences = data.trees(settings.corpus, language, part, limit, supervised)
-        return sentences, [data.tokens(s, language, settings.corpus) for s in sentences]
-
-    (train, words), (dev, dev_words) = split(source, "train", head.train), split(source, "dev", few)
-    kept, kept_dev = (KeptWords.of(read(source), each) for each in (words, dev_words))
-    parser = Parser(kept, train, head, seed, device)
-    lengths = [len(sentence) for sentence in train]
-
-    def way(texts: KeptWords | ReadTexts, dev_texts: KeptWords | ReadTexts) -> Way:
-        return Way(
-            lambda chosen: parser.loss(texts, train, chosen),
-            lambda: parser.score(dev_texts, dev).las,
-            lengths,
-        )
-
-    def score(language: str) -> Scores:
-        limit = head.test if supervised or language != SOURCE else few
-        test, words = split(language, "test", limit)
-        texts = (ReadTexts.words if tuned else KeptWords.of)(read(language), words)
-        trees = parser.parsed(texts, test)
-        found, right = attached(trees, test), words_right(trees, test)
-        return {"LAS": (found.las, right["LAS"]), "UAS": (found.uas, right["UAS"])}
-
-    through = None
-    if tuned:
-        through = way(*(ReadTexts.words(read(source), each) for each in (words, dev_words)))
-    return Learnt(parser.module, len(train), way(kept, kept_dev), through, score)
-
-
-def _classifier(
-    settings: EvaluationSettings, read: Encoders, target: str, seed: int, device: str
-) -> Learnt:
-    head, tuned = settings.head, settings.tuned_epochs
-    few = head.dev or head.test
-
-    def split(language: str, part: str, limit: int | None, kept: bool) -> Pairs:
-        pairs = data.inference(settings.corpus, language, part, limit)
-        sides = [p.premise for p in pairs], [p.hypothesis for p in pairs]
-        labels = [p.label for p in pairs]
-        if not kept:
-            premises, hypotheses = (ReadTexts.texts(read(language), side) for side in sides)
-            return Pairs(premises, hypotheses, labels)
-        # A premise has three hypotheses: each text is read once.
-        place = {text: i for i, text in enumerate(dict.fromkeys(sides[0] + sides[1]))}
-        ids, reads = zip(*map(read(language).text, place), strict=True)
-        rows = read(language).kept_states(ids, reads, mean=True)
-        u, v = (KeptTexts(rows, np.array([place[text] for text in side])) for side in sides)
-        return Pairs(u, v, labels)
-
-    def way(train: Pairs, dev: Pairs, lengths: list[int] | None) -> Way:
-        return Way(
-            lambda chosen: classifier.loss(train, chosen), lambda: classifier.score(dev), lengths
-        )
-
-    train, dev = split(SOURCE, "train", head.train, True), split(SOURCE, "dev", few, True)
-    classifier = Classifier(train, head, seed, device)
-    through = None
-    if tuned:
-        texts = split(SOURCE, "train", head.train, False)
-        lengths = texts.premises.lengths()
-        through = way(texts, split(SOURCE, "dev", few, False), lengths)
-
-    def score(language: str) -> Scores:
-        limit = few if language == SOURCE else head.test
-        right = classifier.right(split(language, "test", limit, not tuned))
-        return {"accuracy": (percent(right), right)}
-
-    return Learnt(classifier.module, len(train.labels), way(train, dev, None), through, score)
+        curves["english"] = {measure: value for measure, (value, _) in score(SOURCE).items()}
+    return score, curves, fits

@@ -26,9 +26,8 @@ from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.softmax import RowTable
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
-from xlrepro.training.loop import Checkpoints, compute_repeatably
-from xlrepro.training.optimiser import warmup_then_linear
-from xlrepro.training.steps import Progress, adamw, take_steps
+from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fit
+from xlrepro.training.optimiser import adamw, warmup_then_linear
 
 VERSION = 4  # raised when the code changes the trained models
 LOOKS = 40  # at the senses alive, over the whole training
@@ -61,9 +60,7 @@ def pretrain(
     checkpoint: Path,
     device: str = "cpu",
     say: Callable[[str], None] = lambda line: None,
-    every: int = CHECKPOINT_EVERY,
-    stop_after: int | None = None,
-) -> tuple["Run", Progress]:
+) -> tuple["Run", Fit]:
     """Train from the checkpoint, if there is one, to the end.
 
     Args:
@@ -72,19 +69,18 @@ def pretrain(
         checkpoint: file that is read first and written every so many steps.
         device: ``"cpu"`` or ``"cuda"``.
         say: gets a line at each checkpoint.
-        every: steps between checkpoints.
-        stop_after: stop when so many steps are done, as if killed: for tests and timing.
 
     Returns:
         The model with what belongs to it, and how the training went; losses in nats per word.
     """
     compute_repeatably(device)
     run = Run(settings, corpus, device)
-    return run, take_steps(run, settings.training.steps, every, checkpoint, say, stop_after)
+    rounds = -(-settings.training.steps // CHECKPOINT_EVERY)
+    return run, fit(run, rounds, None, lambda _, text: say(text), Checkpoints(checkpoint))
 
 
 class Run:
-    """A training under way.
+    """A training under way; see :class:`xlrepro.training.loop.Learner`.
 
     Args:
         settings: everything but the text.
@@ -99,7 +95,7 @@ class Run:
 
     def __init__(self, settings: LanguageModelSettings, corpus: Corpus, device: str) -> None:
         self.settings, self.device = settings, device
-        self.batches = Batches(corpus, settings)
+        self.text = Batches(corpus, settings)
         self.model = build_model(settings, corpus).to(device).train()
         self.alive: list[list[float]] = []
         # Words outside the vocabulary are read as they are and predicted as unknown.
@@ -118,9 +114,17 @@ class Run:
         """Return the tables that are trained row by row."""
         return [part.vectors for part in self.model.parts()]
 
-    def step(self, number: int) -> float:
-        """Take one step, counted from 0, and return its loss, to six digits."""
-        return round(self.update(number), 6)
+    def batches(self, round_: int) -> range:
+        """Return the numbers of the steps up to the next checkpoint."""
+        first = round_ * CHECKPOINT_EVERY
+        return range(first, min(first + CHECKPOINT_EVERY, self.settings.training.steps))
+
+    def step(self, number: int) -> Step:
+        """Take one step, counted from 0; its loss has six digits."""
+        return Step(round(self.update(number), 6))
+
+    def dev_score(self) -> None:
+        """No dev set: the last weights stay."""
 
     def update(self, number: int) -> float:
         """Take one step, counted from 0, and return its loss."""
@@ -157,9 +161,9 @@ class Run:
 
     def _loss(self, number: int) -> Tensor:
         if isinstance(self.model, WholeWordBert):
-            ids, hidden, gold = (part.to(self.device) for part in self.batches.masked(number))
+            ids, hidden, gold = (part.to(self.device) for part in self.text.masked(number))
             return self.model.loss(ids, hidden, gold, number, self.settings.seed)
-        words = self.batches.window(number).to(self.device)
+        words = self.text.window(number).to(self.device)
         window = words, self._targets[words], self._carried
         loss, carried = self.model.loss(*window, number, self.settings.seed)
         self._carried = carried if self.settings.training.stateful else None
@@ -201,9 +205,8 @@ class Run:
             self.alive.append([step, *(round(mean, 4) for mean in alive_by_thirds(parts[0].on))])
 
     def state(self) -> dict[str, Any]:
-        """Return all that the next step depends on."""
+        """Return what the next step depends on besides its number and the model."""
         return {
-            "model": self.model.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "carried": self._carried,
             "alive": self.alive,
@@ -211,7 +214,6 @@ class Run:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what :meth:`state` returned."""
-        self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
         carried = [(h.to(self.device), c.to(self.device)) for h, c in state["carried"] or ()]
         self._carried, self.alive = carried or None, state["alive"]
@@ -433,8 +435,8 @@ def _build(
         "vocabulary": corpus.known,
         "parameters": sum(p.numel() for p in model.encoder.parameters()),
         "held_out": {code: held_out(model, corpus, code) for code in languages},
-        "steps": progress.step,
-        "tokens": progress.step * training.streams * each,
+        "steps": progress.iterations,
+        "tokens": progress.iterations * training.streams * each,
         "seconds": round(progress.seconds, 1),
         "loss_curve": progress.curve(),
         "alive": run.alive,
