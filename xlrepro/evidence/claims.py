@@ -393,15 +393,24 @@ def _read_on(catalog: Catalog, profile: str, cells: Iterable[Address]) -> tuple[
     return "; ".join([*data, *weights]), ", ".join(read)
 
 
-def _refusal(claim: Claim, profile: str, ours: str, quoted: Sequence[str]) -> str:
+def _refusal(claim: Claim, profile: str, ours: str, quoted: str) -> str:
     """Return why a claim is not testable on these numbers; empty if it is."""
     if ours and quoted:
-        return f"{', '.join(quoted)} are numbers of another corpus than ours ({ours})"
+        return f"{quoted} are numbers of another corpus than ours ({ours})"
     if ours and claim.magnitudes:
         return f"it is about values on the paper's data; ours: {ours}"
     if claim.magnitudes and profile != SIZES_AT:
         return f"it is about the size of an effect, which {profile} says little of"
     return ""
+
+
+def _held_back(status: str, heads: str, count: int, p: P) -> tuple[str, str]:
+    """Take a verdict back that rests on seeds of heads alone, unless languages agree."""
+    side = {REPLICATES: p[0], CONTRADICTS: p[1]}.get(status, 1.0)
+    if side <= ALPHA:
+        return status, f"seeds are of {heads}; {count} languages, each trained once, agree"
+    models = f"one model each of {count} language{'s' * (count != 1)}"
+    return INCONCLUSIVE, f"by {heads} alone {status} ({models} stands behind it)"
 
 
 def _told(true: Truth) -> tuple[tuple[str, bool], ...]:
@@ -528,67 +537,51 @@ class Judge:
             more = f" and {len(missing) - 3} more" * (len(missing) > 3)
             note = f"not run: {'; '.join(missing[:3])}{more}"
             return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=note)
-        quoted = sorted({a[1] for a in fixed})
+        quoted = ", ".join(sorted({a[1] for a in fixed}))
         ours, instead = _read_on(self.catalog, condition.profile, read)
+        moved = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
+        said = {
+            instead: True,
+            f"judged on block {', '.join(sorted(moved))}": moved and not condition.blocks,
+            f"printed values for {quoted}": quoted,
+            "stale records": any(c.stale for c in cells.values()),
+            "records of different settings": any(c.mixed for c in cells.values()),
+        }
+        notes = [note for note, so in said.items() if note and so]
+        failed, unknown = failed_conditions(
+            self.catalog, self.numbers, condition.profile, list(cells.values())
+        )
         means = fixed | {a: c.mean for a, c in cells.items()}
         arrays = {a: np.array([mean]) for a, mean in means.items()}
-        if refusal := _refusal(claim, condition.profile, ours, quoted):
+        refusal = _refusal(claim, condition.profile, ours, quoted)
+        if refusal or failed:
             compared = _told(self._evaluate(claim, arrays.__getitem__))
-            return ClaimVerdict(NOT_TESTABLE, compared=compared, note=refusal)
+            note = refusal or "; ".join([*failed, *notes])
+            return ClaimVerdict(NOT_TESTABLE, compared=compared, note=note)
         random = {a: c for a, c in cells.items() if not self.catalog.experiment(a[0]).deterministic}
         drawn, places, n = laid_out(random, self._items)
         true = self._evaluate(claim, (arrays | drawn).__getitem__)
         is_printed = all(c is not None and c.value is not None for c in read.values())
         fits = is_printed and printed.values[0] and len(printed.leaves) == len(true.leaves)
-        fits = fits and not claim.magnitudes
-        verdict = decide(true, places, printed.leaves if fits else ())
-        verdict = replace(verdict, n=n, compared=_told(true))
+        verdict = decide(true, places, printed.leaves if fits and not claim.magnitudes else ())
+        alone = None
         if paired := places["seeds"].stop - places["seeds"].start:
-            alone = true.counted(_part("seeds", places))
-            verdict = replace(verdict, alone=int(np.broadcast_to(alone, paired).sum()))
-        notes = [instead]
-        moved = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
-        notes += [f"judged on block {', '.join(sorted(moved))}"] * bool(
-            moved and not condition.blocks
-        )
-        lone = sorted({c.system for c in cells.values() if c.n == 1})
+            alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())
+        status = verdict.status
         if n == 1:
+            lone = sorted({c.system for c in cells.values() if c.n == 1})
             notes.append(f"one seed decides nothing: {', '.join(lone)}")
-            verdict = replace(verdict, status=INCONCLUSIVE)
-        if verdict.status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
+            status = INCONCLUSIVE
+        if status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
             notes.append("our runs cannot decide this")
-        notes += [f"printed values for {', '.join(quoted)}"] * bool(quoted)
-        notes += ["stale records"] * any(c.stale for c in cells.values())
-        notes += ["records of different settings"] * any(c.mixed for c in cells.values())
-        verdict = self._held_back(verdict, true, places, read, notes)
-        failed, unknown = failed_conditions(
-            self.catalog, self.numbers, condition.profile, list(cells.values())
+        heads = {self.catalog.experiment(a[0]).seeds_of for a in read} - {""}
+        if heads and status != INCONCLUSIVE:
+            status, note = _held_back(status, min(heads), *languages_agree(true, places))
+            notes.append(note)
+        notes += [f"not known: {what}" for what in unknown]
+        return replace(
+            verdict, status=status, n=n, alone=alone, compared=_told(true), note="; ".join(notes)
         )
-        if failed:
-            verdict = replace(verdict, status=NOT_TESTABLE)
-        notes = [*failed, *notes, *(f"not known: {what}" for what in unknown)]
-        return replace(verdict, note="; ".join(filter(None, notes)))
-
-    def _held_back(
-        self, verdict: ClaimVerdict, true: Truth, places: Places, read: Iterable[Address],
-        notes: list[str],
-    ) -> ClaimVerdict:  # fmt: skip
-        """Take a verdict back that rests on seeds of heads alone, unless languages agree."""
-        seeds_of = {self.catalog.experiment(a[0]).seeds_of for a in read} - {""}
-        if not seeds_of or verdict.status not in (REPLICATES, CONTRADICTS, NO_EFFECT):
-            return verdict
-        count, p = languages_agree(true, places)
-        side = p[0] if verdict.status == REPLICATES else p[1]
-        if verdict.status != NO_EFFECT and side <= ALPHA:
-            notes.append(
-                f"seeds are of {min(seeds_of)}; {count} languages, each trained once, agree"
-            )
-            return verdict
-        notes.append(
-            f"by {min(seeds_of)} alone {verdict.status} (one model each of {count} "
-            f"language{'s' * (count != 1)} stands behind it)"
-        )
-        return replace(verdict, status=INCONCLUSIVE)
 
     def _gathered(
         self, condition: Condition, read: Mapping[Address, ReportedCell | None]
@@ -635,7 +628,7 @@ def kept_at_five_percent(verdicts: Iterable[ClaimVerdict | None]) -> int:
 
     Benjamini and Hochberg's procedure over the two-sided p-values of all claims that were tested.
     """
-    tests = [v.p for v in verdicts if v is not None and v.p and v.status != NOT_TESTABLE]
+    tests = [v.p for v in verdicts if v is not None and v.p]
     p = sorted(min(1.0, 2 * min(both)) for both in tests)
     return max((i for i, each in enumerate(p, 1) if each <= (1 - LEVEL) * i / len(p)), default=0)
 
