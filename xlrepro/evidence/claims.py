@@ -389,8 +389,7 @@ def _read_on(catalog: Catalog, profile: str, cells: Iterable[Address]) -> tuple[
         if other := entry.other_weights(profile, system):
             weights[other] = None
     read = [f"{ours} for {printed}" for printed, ours in fields.items()]
-    read += [f"{each} for the paper's" for each in weights]
-    return "; ".join([*data, *weights]), ", ".join(read)
+    return "; ".join([*data, *weights]), ", ".join([*read, *weights])
 
 
 def _refusal(claim: Claim, profile: str, ours: str, quoted: str) -> str:

@@ -79,7 +79,7 @@ def subword_vectors(
     """
     rows, columns = [], []
     for word, numbers in enumerate(subwords):
-        for number in set(numbers):
+        for number in set(numbers):  # "s in w": once; the authors' code counts a repeated one twice
             rows.append(number)
             columns.append(word)
     shape = (n_subwords, len(vectors))

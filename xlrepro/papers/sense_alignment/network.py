@@ -264,7 +264,7 @@ class BiLanguageModel(nn.Module):
         choosing = self._own_states(layers[-1].detach(), x[:, :, -1:].detach(), state)
         losses = []
         for d, output in enumerate(self.parts()):
-            # shape: (streams * unroll,)
+            # shape: (streams * unroll,); <S> is predicted too, which the authors' code never does
             target = targets[d, :, 1:].flatten()
             there = None if self.translations is None else self.translations[target]
             states = predicting[d].flatten(0, 1), choosing[d].flatten(0, 1)

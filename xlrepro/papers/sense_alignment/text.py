@@ -399,6 +399,7 @@ class Batches:
         places = chosen[:, None] * network.positions + np.arange(network.positions)
         ids = self.at(epoch, places)[0]
         ids[ids >= known] = UNKNOWN_ID
+        # Drawn anew each time; the authors' data hold each sentence five times, masked beforehand.
         draw = np.random.default_rng([seed, 1, step, 0])
         arrays = mask_pieces(ids, len(SPECIAL), SPECIAL.index(MASK), known, draw)
         seen, hidden, gold = map(torch.from_numpy, arrays)
