@@ -12,7 +12,6 @@ from xlrepro.data.registry import list_datasets
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
-    NOT_TESTABLE,
     SIGNS,
     STATUSES,
     ClaimVerdict,
@@ -130,7 +129,7 @@ def claims_summary(paper: str) -> Markup:
     counts = {on: evidence.tally(paper, on) for on in next(iter(verdicts.values()))}
     shown = [s for s in STATUSES if any(each[s] for each in counts.values())]
     judged = [verdicts[claim]["open"] for claim in own]
-    tested = [v for v in judged if v is not None and v.p and v.status != NOT_TESTABLE]
+    tested = [v for v in judged if v is not None and v.p]
     caption = (
         f"The paper's {len(own)} sentences, by verdict. At open {len(tested)} were tested; "
         f"{kept_at_five_percent(judged)} of these stay significant in one direction at a false "

@@ -186,7 +186,9 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     if long := wide.shape[1] > wide.shape[0]:
         wide = wide.T
     heads = {s: f"{s} · {labels[s]}" if s in labels else s for s in systems}
-    title = f"{load_catalog().experiment(key).title} ({profile})"
+    entry = load_catalog().experiment(key)
+    proxy = entry.stand_ins.get(profile)
+    title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(counts)} of {len(frame)} cells"
     tables = []
     for group in np.array_split(wide.columns, -(-wide.shape[1] // MOST_COLUMNS)):
