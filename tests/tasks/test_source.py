@@ -21,5 +21,5 @@ def test_an_unknown_corpus_names_those_of_the_task():
 
 
 def test_only_requests_have_the_intents_of_requests():
-    source = Source("artificial", "SF", ("en",), None, 30, 30, kind="requests")
+    source = Source("artificial", "SF", ("en",), None, 30, 30)
     assert all(s.intent for s in source.sentences("en", "test"))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
@@ -17,8 +16,6 @@ UTTERANCES = supplied.UTTERANCES
 RESPLIT_SEED = 0
 RESPLIT = {"train": slice(0, 10_000), "dev": slice(10_000, 11_400), "test": slice(11_400, None)}
 
-Kind = Literal["mixed", "statements", "requests"]  # of artificial sentences
-
 
 @dataclass(frozen=True)
 class Corpus:
@@ -26,13 +23,11 @@ class Corpus:
 
     Attributes:
         name: of the corpus.
-        tasks: that it is annotated for: ``POS``, ``NER``, ``SF``.
-        kind: of its sentences, where it is artificial; ``requests`` have intents.
+        task: that it is read for: ``POS``, ``NER``, ``SF``.
     """
 
     name: str
-    tasks: tuple[str, ...]
-    kind: Kind = "mixed"
+    task: str
 
     def sentences(self, language: str, split: str, limit: int | None) -> list[Sentence]:
         """Return the first ``limit`` sentences of a split, all if it is None.
@@ -63,7 +58,8 @@ class Corpus:
         from xlrepro.artificial import family_of
 
         registry.note_artificial()
-        return family_of(FAMILY_SEED).corpus(language, limit, split=split, kind=self.kind)
+        kind = "mixed" if self.task == "POS" else "requests"  # which have more names, and slots
+        return family_of(FAMILY_SEED).corpus(language, limit, split=split, kind=kind)
 
 
 def _resplit_english() -> list[Sentence]:
@@ -95,13 +91,12 @@ CORPORA = {
 }
 
 
-def corpus(name: str, task: str, kind: Kind = "mixed") -> Corpus:
+def corpus(name: str, task: str) -> Corpus:
     """Return a corpus by its name.
 
     Args:
         name: of the corpus.
         task: what it must be annotated for.
-        kind: of its sentences, where it is artificial.
 
     Raises:
         SettingsError: if there is no such corpus for the task; names those that there are.
@@ -109,4 +104,4 @@ def corpus(name: str, task: str, kind: Kind = "mixed") -> Corpus:
     known = [each for each, tasks in CORPORA.items() if task in tasks]
     if name not in known:
         raise SettingsError(f"unknown corpus {name!r} for {task}; known: {', '.join(known)}")
-    return Corpus(name, CORPORA[name], kind)
+    return Corpus(name, task)

@@ -69,7 +69,7 @@ def identity(name: str) -> str:
     if plain == TINY:
         from xlrepro.artificial import VERSION
 
-        return f"tiny, version 1, of artificial languages {VERSION}"  # its subwords are theirs
+        return f"tiny, version 2, of artificial languages {VERSION}"  # its subwords are theirs
     if plain.startswith(SUPPLIED):
         return file_hash(registry.note_supplied(supplied_folder(plain) / WEIGHTS))
     return registry.content_hash(plain, "weights")

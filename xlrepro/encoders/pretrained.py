@@ -432,7 +432,11 @@ TINY_LANGUAGES = (
 
 
 def _write_tiny(folder: Path) -> None:
-    """Write an encoder whose weights are drawn wide, so that every layer matters to its states."""
+    """Write an encoder whose states say which word stands there, and where, and beside which.
+
+    Weights are drawn wide, so that every layer matters; words widest and what a layer adds least,
+    so that a tagger can learn from few sentences.
+    """
     from xlrepro.artificial import family_of
 
     family = family_of(0)
@@ -445,12 +449,20 @@ def _write_tiny(folder: Path) -> None:
         config = transformers.BertConfig(**sizes, type_vocab_size=1)
         model = transformers.BertModel(config, add_pooling_layer=False)
     state = {
-        name: torch.from_numpy(draw.normal(0, 0.25, tuple(value.shape)) + ("Norm.weight" in name))
+        name: torch.from_numpy(
+            draw.normal(0, _tiny_width(name), tuple(value.shape)) + ("Norm.weight" in name)
+        )
         for name, value in model.state_dict().items()
         if value.is_floating_point()
     }
     special = [SPECIAL[i] for i in (2, 3, 0, 1, 4)]
     _write_model(folder, sizes, _one_segment(state), subwords.engine, special)
+
+
+def _tiny_width(name: str) -> float:
+    if "word_embeddings" in name:
+        return 1.0
+    return 0.1 if "output.dense" in name or "position_embeddings" in name else 0.25
 
 
 # ---- the encoder in 4 bits

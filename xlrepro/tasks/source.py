@@ -24,7 +24,6 @@ class Source:
         vectors_name: of the word vectors; None: words have none.
         train_sentences: read the first so many for training; None is all.
         test_sentences: the same, for dev and test.
-        kind: of artificial sentences.
 
     Example:
         >>> source = Source("artificial", "POS", ("en", "de"), "dictionary", 20, 10)
@@ -38,7 +37,6 @@ class Source:
     vectors_name: str | None = None
     train_sentences: int | None = None
     test_sentences: int | None = None
-    kind: named.Kind = "mixed"
 
     @classmethod
     def of(cls, settings: Any, task: str, **changes: Any) -> "Source":
@@ -81,7 +79,7 @@ class Source:
 
     @property
     def _corpus(self) -> named.Corpus:
-        return named.corpus(self.corpus, self.task, self.kind)
+        return named.corpus(self.corpus, self.task)
 
 
 @cached_per_precision(maxsize=4)

@@ -42,7 +42,7 @@ def settings(row="ORT", profile="smoke", **overrides):
 
 
 def source_of(settings):
-    return Source.of(settings, "SF", kind="requests")
+    return Source.of(settings, "SF")
 
 
 def small_model(row="ORT"):

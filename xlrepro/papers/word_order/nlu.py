@@ -363,7 +363,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     """
     settings: NLUSettings = trial.typed(NLUSettings)
     (system,) = trial.systems
-    source = Source.of(settings, "SF", kind="requests")  # which have intents
+    source = Source.of(settings, "SF")
     model, known, curve = trained(settings, source, trial.seed, context)
     scores = {}
     for language in (settings.source, *settings.targets):
