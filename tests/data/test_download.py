@@ -340,7 +340,7 @@ def test_interrupt_leaves_nothing(toy, monkeypatch):
 def test_remains_of_a_killed_process_are_removed(toy):
     toy.register("a", CONTENT)
     toy.put(PATH, CONTENT)
-    remains = toy.cache / "corpora" / "toy" / ".a.conllu.part-killed"
+    remains = toy.cache / "corpora" / "toy" / ".a.conllu.part-killed" / "unpacked"
     remains.parent.mkdir(parents=True)
     remains.write_bytes(CONTENT[:30])
     registry.fetch("toy", "a", progress=False)
