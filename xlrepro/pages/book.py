@@ -86,8 +86,10 @@ def assemble(profile: str = "smoke") -> Path:
     files = {**prose(), **papers(profile), "_toc.yml": table_of_contents(profile)}
     files |= {f"_static/downloads/{n}": text for n, text in overview.download_files().items()}
     for path in [p for p in folder.rglob("*") if p.is_file()]:
-        if path.relative_to(folder).as_posix() not in files:
+        gone = path.relative_to(folder)
+        if gone.as_posix() not in files:
             path.unlink()
+            (index_page().parent / gone).with_suffix(".html").unlink(missing_ok=True)
     for name, content in files.items():
         path = folder / name
         new = content.read_bytes() if isinstance(content, Path) else content.encode("utf-8")
@@ -100,11 +102,6 @@ def assemble(profile: str = "smoke") -> Path:
 def prose() -> Files:
     """Return the files of ``book/`` with the numbers and tables of their pages filled in."""
     files: Files = {}
-    names = {
-        name: getattr(overview, name)
-        for name in ("answer", "glance", "in_short", "all_claims", "experiments", "deviations",
-                     "errata", "benchmarks", "registry", "registry_details")
-    } | {"changelog": changelog}  # fmt: skip
     root = project_root() / "book"
     for path in sorted(p for p in root.rglob("*") if p.is_file() and "/." not in p.as_posix()):
         name = path.relative_to(root).as_posix()
@@ -114,7 +111,7 @@ def prose() -> Files:
             files[name] = path
         elif path.name != "findings.md":
             text = path.read_text(encoding="utf-8")
-            files[name] = findings.filled(text, names, f"book/{name}") if "{{" in text else path
+            files[name] = findings.filled(text, vars(overview), f"book/{name}")
     return files
 
 
@@ -131,11 +128,6 @@ def config(path: Path) -> str:
         markup("footer", version("xlrepro"), commit, date, urls.get("Repository", ""))
     )
     return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
-
-
-def changelog() -> str:
-    """Return CHANGELOG.md without its own title."""
-    return (project_root() / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n")[2].strip()
 
 
 def papers(profile: str) -> Files:
@@ -308,26 +300,13 @@ def render(source: Path) -> None:
         told = [each for each in lines if any(w in each for w in ("WARNING", "ERROR", "Error"))]
         first = (told or lines or ["no message"])[0].strip()[:300]
         raise BookError(f"the book was not rendered: {first} (all of it: {log})")
-    html = index_page().parent
-    pages = {p.relative_to(source).with_suffix(".html") for p in source.rglob("*.[mi]*")}
-    kept = {Path("search.html"), Path("genindex.html")}
-    for path in html.rglob("*.html"):  # Sphinx leaves pages whose source is gone
-        name = path.relative_to(html)
-        if name not in pages | kept and not name.as_posix().startswith("_"):
-            path.unlink()
 
 
 # -- Serving ---------------------------------------------------------------------------------
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves files to this machine's own names, and says nothing of requests."""
-
-    def send_head(self) -> Any:
-        host = self.headers.get("Host", "").rsplit(":", 1)[0]
-        if host not in (ADDRESS, "localhost"):  # another site's name that leads here
-            return self.send_error(403, "not served under this name")
-        return super().send_head()
+    """Serves files of today, and says nothing of requests."""
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-store")
@@ -335,11 +314,6 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         return
-
-
-class _Server(http.server.ThreadingHTTPServer):
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        return  # a request that is none, or a browser that has gone
 
 
 @contextmanager
@@ -351,15 +325,13 @@ def served(folder: Path, port: int = 0) -> Iterator[str]:
     """
     import threading
 
+    handler = partial(_Handler, directory=str(folder))
     try:
-        server = _Server((ADDRESS, port), partial(_Handler, directory=str(folder)))
+        server = http.server.ThreadingHTTPServer((ADDRESS, port), handler)
     except (OSError, OverflowError) as error:
         why = str(error).rstrip(".")
         raise SettingsError(f"port {port} cannot be used ({why}): name another, --port") from None
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://{ADDRESS}:{server.server_port}"
-    finally:
         server.shutdown()
-        server.server_close()

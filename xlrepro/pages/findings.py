@@ -10,7 +10,7 @@ whoever meets the error rewrites the sentence.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial, reduce
+from functools import cached_property, lru_cache, partial
 from html import escape
 from itertools import product
 from pathlib import Path
@@ -136,8 +136,7 @@ class Findings:
     @cached_property
     def names(self) -> dict[str, Any]:
         """Everything that the page may name."""
-        names = ("gap", "mean", "value", "told", "reported", "check", "claim", "page", "cost",
-                 "tally")  # fmt: skip
+        names = ("gap", "mean", "reported", "claim", "page", "cost", "tally")
         directed = {d: partial(self._directed, d) for d in ("higher", "lower", "same")}
         paper = load_catalog().paper(self.paper_key)
         return {**{n: getattr(self, n) for n in names}, **directed, "paper": paper}
@@ -195,39 +194,11 @@ class Findings:
             raise SettingsError(f"{said}: {found}: rewrite the sentence")
         return found
 
-    def check(self, true: bool) -> str:
-        """Write nothing; a SettingsError if what the sentence rests on is not so any more."""
-        if not true:
-            raise SettingsError("the condition of this sentence is not true any more: rewrite it")
-        return ""
-
-    def value(self, table: str, system: str, column: str, at: str = "open") -> float:
-        """Return a mean over seeds, in our unit; a SettingsError where nobody ran it."""
-        if (cell := self._cell(table, system, column, at)) is None:
-            raise SettingsError(f"{system} in {table}, {column} was not run")
-        return cell.mean
-
     def mean(self, table: str, system: str, column: str, decimals: int = 1) -> str:
-        """Return a mean over seeds at open, in our unit, as text."""
-        return number(self.value(table, system, column), decimals)
-
-    def told(self, table: str, system: str, column: str, *path: str) -> float:
-        """Return the mean over seeds of what a cell's records at open tell beside their scores.
-
-        Args:
-            table: of the cell.
-            system: of the cell.
-            column: of the cell.
-            path: keys in the records' details, of a number, or of a total and of how many.
-        """
-        cell = self._cell(table, system, column, "open")
-        found: list[Any] = []
-        for record in self.evidence.records:
-            if cell and record.key in cell.keys:
-                found.append(reduce(lambda part, name: part[name], path, record.details))
-        if not found:
-            raise SettingsError(f"{'/'.join(path)} of {system} in {table} is in no record")
-        return fmean(v[0] / v[1] if isinstance(v, list) else float(v) for v in found)
+        """Return a mean over seeds at open, in our unit; a SettingsError where nobody ran it."""
+        if (cell := self._cell(table, system, column, "open")) is None:
+            raise SettingsError(f"{system} in {table}, {column} was not run")
+        return number(cell.mean, decimals)
 
     def reported(self, table: str, system: str, column: str) -> str:
         """Return a number as the paper prints it."""

@@ -28,12 +28,6 @@ from xlrepro.pages.tables import Cell, Table, framed, markup
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED
 
-BENCHMARKS = {
-    "crf": "Linear-chain CRF", "encoders": "Encoders", "data": "Data loading",
-    "zero-shot": "Zero-shot evaluation", "man-moe": "MAN-MoE", "ramen": "RAMEN",
-    "routing-nmt": "Routed units", "sense-alignment": "Sense-aware language models",
-    "commands": "Everyday commands",
-}  # fmt: skip
 # Columns of the files to download; ``book/downloads.md`` says what each means.
 CELLS = ["experiment", "profile", "system", "column", "metric", "unit", "reported", "reproduced",
          "low", "high", "n", "verdict", "note", "keys"]  # fmt: skip
@@ -183,38 +177,30 @@ def errata() -> Markup:
     return table("Errata.", rows, "id", "paper", "kind", "where", "what", "claim")
 
 
-def benchmarks() -> str:
-    """Return a section per device and group of benchmarks, as Markdown.
+def benchmarks() -> Markup:
+    """Return a table of all benchmarks.
 
     Raises:
         DataError: if a file is not what the harness writes.
     """
-    files = sorted((data_dir() / "results" / "benchmarks").glob("*.json"))
-    measured = any(path.stem == "cuda" for path in files)
-    parts = [] if measured else ["No number on this page was measured on a GPU."]
-    for path in files:
+    rows, machines = [], set()
+    for path in sorted((data_dir() / "results" / "benchmarks").glob("*.json")):
         try:
-            for name, group in json.loads(path.read_text(encoding="utf-8"))["groups"].items():
-                parts.append(_benchmark_group(name, group, path.stem))
+            groups = json.loads(path.read_text(encoding="utf-8"))["groups"]
+            for name, group in groups.items():
+                machines.add(f"{path.stem}: {group['machine']} ({group['cores']} cores)")
+                rows += [
+                    (Cell(f"{name}, {path.stem}", group["measured"]), r["benchmark"], r["case"],
+                     r["peer"], r["threads"], _quantity(r["value"], r["unit"]),
+                     _quantity(r["peer_value"], r["unit"]), r["ratio"], r["repetitions"])
+                    for r in group["results"]
+                ]  # fmt: skip
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not a benchmark file ({error!r}): measure again with "
                             "`python -m benchmarks.run`") from error  # fmt: skip
-    return "\n\n".join(parts)
-
-
-def _benchmark_group(name: str, group: dict[str, Any], device: str) -> str:
-    title = f"{BENCHMARKS.get(name, name)}, {'GPU' if device == 'cuda' else device.upper()}"
-    versions = ", ".join(f"{package} {v}" for package, v in sorted(group["versions"].items()))
-    rows = [
-        (r["benchmark"], r["case"], r["peer"], r["threads"], _quantity(r["value"], r["unit"]),
-         _quantity(r["peer_value"], r["unit"]), r["ratio"], r["repetitions"])
-        for r in group["results"]
-    ]  # fmt: skip
-    caption = f"{title}: medians; a ratio above 1 means that ours is faster."
-    machine = f"{group['machine']} ({group['cores']} cores). Versions: {versions}."
-    shown = table(caption, rows, "benchmark", "case", "peer", "threads", "ours", "peer's", "ratio",
-                  "runs")  # fmt: skip
-    return f"## {title}\n\nMeasured {group['measured']} on {machine}\n\n{shown}"
+    caption = f"Medians; a ratio above 1: ours is faster. {'; '.join(sorted(machines))}."
+    names = ["group", "benchmark", "case", "peer", "threads", "ours", "peer's", "ratio", "runs"]
+    return table(caption, rows, *names)
 
 
 def _quantity(value: float | None, unit: str) -> Cell:
@@ -236,6 +222,11 @@ def registry() -> Markup:
 def registry_details() -> Markup:
     """Return each data set, folded: home, citation, what differs."""
     return markup("datasets", list_datasets())
+
+
+def changelog() -> str:
+    """Return CHANGELOG.md without its own title."""
+    return (project_root() / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n")[2].strip()
 
 
 # -- Downloads ---------------------------------------------------------------------------------

@@ -3,12 +3,13 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,6 @@ from xlrepro.pages.tables import (
     framed,
     legend,
     markup,
-    pairs_table,
     provenance_table,
     run_table,
 )
@@ -73,7 +73,7 @@ class Shown:
 
 
 class Page:
-    """One experiment at one profile, with what its records say.
+    """One experiment at one profile, checked, with what its records say.
 
     Args:
         experiment: its key.
@@ -81,38 +81,51 @@ class Page:
         seeds: the seeds of ``run``; empty for the profile's own.
         systems: the systems of ``run``; empty for the default ones.
         overrides: settings of ``run`` in place of the experiment's, ``{"encoder.kernel_size": 5}``.
-        **options: of `xlrepro.engine.run_trials`: where ``run`` runs them.
+        device: where ``run`` runs its trials; see `xlrepro.engine.run_trials`.
+        scheduler: likewise.
+        jobs: likewise.
+
+    Raises:
+        SettingsError: for an unknown experiment, profile, system, seed, setting or device, a number
+            of jobs below 1, or something that is no list.
+        DeviceError: if CUDA is asked for on this machine and there is none.
+        DataError: if the profile needs files that are not there.
     """
 
     def __init__(
         self,
         experiment: str,
-        profile: str,
-        seeds: Sequence[int],
-        systems: Sequence[str],
-        overrides: Mapping[str, Any],
-        **options: Any,
+        profile: str = "smoke",
+        seeds: Sequence[int] = (),
+        systems: Sequence[str] = (),
+        overrides: Mapping[str, Any] = MappingProxyType({}),
+        device: str = "auto",
+        scheduler: str | None = None,
+        jobs: int | None = None,
     ) -> None:
+        for name, value in (("seeds", seeds), ("systems", systems)):
+            if isinstance(value, str) or not isinstance(value, Sequence):
+                raise SettingsError(f"{name} must be a list, not {value!r}")
+        if not isinstance(overrides, Mapping):
+            raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
+        check_call(device, jobs, scheduler, 1)
         self.key, self.profile, self.store = experiment, profile, RecordStore()
         self.entry = load_catalog().experiment(experiment)
         self.experiment = find_experiment(experiment)
-        self._systems, self._overrides, self._options = systems, overrides, options
-        self._trials = self.experiment.trials(profile, systems, seeds, overrides or None)
+        self._systems, self._overrides = systems, overrides
+        self._where: dict[str, Any] = {"device": device, "scheduler": scheduler, "jobs": jobs}
+        self._trials = self.experiment.trials(profile, systems, seeds, overrides)
 
     def __repr__(self) -> str:
         """Return what will run, one fact a line."""
-        shown = self.experiment
-        lines = [
-            f"{self.key}: {self.entry.heading}",
-            f"question: {self.entry.question}",
-            f"profile: {MEANING[self.profile]}",
-            f"systems: {', '.join(shown.select(self._systems, self.profile))}",
-            f"columns: {', '.join(shown.columns[:40])}{' …' if len(shown.columns) > 40 else ''}",
-            f"trials: {len(self._trials)}",
-            f"command: xlrepro run {self.key} --profile {self.profile}"
-            + "".join(f" --set {name}={json.dumps(v)}" for name, v in self._overrides.items()),
-        ]
-        return "\n".join(lines)
+        given = "".join(f" --set {name}={json.dumps(v)}" for name, v in self._overrides.items())
+        return (
+            f"{self.key}: {self.entry.heading}\n"
+            f"profile: {MEANING[self.profile]}\n"
+            f"systems: {', '.join(self.experiment.select(self._systems, self.profile))}\n"
+            f"trials: {len(self._trials)}\n"
+            f"command: xlrepro run {self.key} --profile {self.profile}{given}"
+        )
 
     def run(self) -> None:
         """Run the trials that have no record yet.
@@ -120,7 +133,7 @@ class Page:
         Raises:
             XlreproError: if a trial failed; names the first one's log.
         """
-        summary = run_trials(self._trials, store=self.store, **self._options)
+        summary = run_trials(self._trials, store=self.store, **self._where)
         for name in ("evidence", "mine"):
             self.__dict__.pop(name, None)
         count = len(self._trials)
@@ -237,14 +250,6 @@ class Page:
         """Draw the gain of ORT over TRS against the word-order distance to English."""
         return plots.gain_against_distance(self.frame)
 
-    def draw(self, show: Callable[..., Any], **options: Any) -> Any:
-        """Draw a figure that only this experiment has, from the page's view."""
-        return show(self.view, **options)
-
-    def draw_records(self, show: Callable[..., Any], **options: Any) -> Any:
-        """Draw a figure that only this experiment has, from its records and their profile."""
-        return show(self.records(), self.view.profile, **options)
-
     def paired_differences(
         self, first: str = "ORT", columns: Sequence[str] = ("avg",), block: str | None = None
     ) -> Shown:
@@ -271,7 +276,7 @@ class Page:
                         pairs.append((one, other, pair))
         if not pairs:
             return Shown(())
-        return Shown((plots.forest_plot(pairs), ("As a table, with each seed", pairs_table(pairs))))
+        return Shown((plots.forest_plot(pairs),))
 
     def details(self, paths: Mapping[str, str], caption: str = "", first: str = "") -> Table:
         """Return what records tell beside their cells as a table; see `details_table`."""
@@ -396,29 +401,4 @@ def _settings_of(key: str, system: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def open_page(
-    experiment: str,
-    profile: str = "smoke",
-    seeds: Sequence[int] = (),
-    systems: Sequence[str] = (),
-    overrides: Mapping[str, Any] | None = None,
-    device: str = "auto",
-    scheduler: str | None = None,
-    jobs: int | None = None,
-) -> Page:
-    """Return the page of ``experiment``, checked: a wrong parameter fails here, before any run.
-
-    Raises:
-        SettingsError: for an unknown experiment, profile, system, seed, setting or device, a number
-            of jobs below 1, or something that is no list.
-        DeviceError: if CUDA is asked for on this machine and there is none.
-        DataError: if the profile needs files that are not there.
-    """
-    for name, value in (("seeds", seeds), ("systems", systems)):
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            raise SettingsError(f"{name} must be a list, not {value!r}")
-    if not isinstance(overrides or {}, Mapping):
-        raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
-    check_call(device, jobs, scheduler, 1)
-    where = {"device": device, "scheduler": scheduler, "jobs": jobs}
-    return Page(experiment, profile, seeds, systems, overrides or {}, **where)
+open_page = Page

@@ -355,10 +355,13 @@ def forest_plot(pairs: Sequence[Pair]) -> Figure:
     """
     names = short_names(list(dict.fromkeys(s for one, other, _ in pairs for s in (one, other))))
     several, first = len({gap.column for _, _, gap in pairs}) > 1, pairs[0][2]
-    rows = [
-        (minus(names[one], names[other]) + f", {gap.column}" * several, "difference", *_place(gap))
-        for one, other, gap in pairs
-    ]
+    rows = []
+    for one, other, gap in pairs:
+        mean, low, high = _place(gap)
+        ends = f"{number(low, signed=True)} to {number(high, signed=True)}, " * (low == low)
+        said = f"{number(mean, signed=True)} ({ends}n = {gap.n})"
+        label = minus(names[one], names[other]) + f", {gap.column}" * several
+        rows.append((f"{label}: {said}", "difference", mean, low, high))
     title = "Differences paired by seed" + f": {first.column}" * (not several)
     unit = "points" if first.unit == "percent" else first.unit
     return dots(

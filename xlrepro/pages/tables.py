@@ -22,7 +22,6 @@ from xlrepro.evidence.claims import (
 )
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
 from xlrepro.evidence.provenance import KEY_LENGTH, command_of, total_cost, trainings_sentence
-from xlrepro.evidence.reproduced import Pair
 from xlrepro.evidence.text import enumerated, number
 from xlrepro.experiments import standing
 from xlrepro.trials import Record, duration
@@ -226,17 +225,6 @@ def legend(frame: "pd.DataFrame") -> Markup:
         rows = enumerated([block for block, named in weights.items() if named == each])
         parts.append(f"Proxy for the paper's weights in {rows}: {each}.")
     return markup("legend", " ".join(parts))
-
-
-def pairs_table(pairs: Sequence[Pair]) -> Table:
-    """Return differences paired by seed, a row per pair of systems and column."""
-    rows = []
-    for one, other, gap in pairs:
-        ends = (gap.interval.low, gap.interval.high) if gap.interval else (None, None)
-        by_seed = ", ".join(number(v, signed=True) for v in gap.values)
-        rows.append((f"{one} − {other}", gap.column, gap.mean, *ends, gap.n, by_seed))
-    names = ("difference", "column", "mean", "95 % CI from", "to", "n", "by seed")
-    return Table("Differences paired by seed.", framed(rows, *names))
 
 
 def run_table(mine: "pd.DataFrame", shown: "pd.DataFrame", title: str) -> Table:

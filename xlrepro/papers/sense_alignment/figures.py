@@ -17,11 +17,12 @@ LANGUAGE_MODELS = {
     "vocabulary": "*.vocabulary",
     "seconds": "*.seconds",
     "training loss": "*.loss_curve",
+    "held-out loss in English": "*.held_out.en",
 }
 OWN_MODEL = {heading: path.removeprefix("*.") for heading, path in LANGUAGE_MODELS.items()}
 LM_CAPTION = (
     "Language models behind the rows: words read, vocabulary, wall time on a shared machine, "
-    "training loss at the start and the end"
+    "training loss at the start and the end, held-out loss in nats a word"
 )
 # Printed model -> experiment and system; printed setting -> path of ours, or our constant, for
 # `page.printed_settings`.
