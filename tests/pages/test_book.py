@@ -66,7 +66,7 @@ def test_a_renderer_ends_with_the_command_that_started_it(project, monkeypatch, 
     code = (
         "import pathlib\nfrom xlrepro.pages import book\n"
         f"book.JUPYTER_BOOK = {slow!r}\nbook.book_dir().mkdir(parents=True)\n"
-        "with book.only_one(book.book_dir(), 'x', print):\n    book.render(pathlib.Path('.'))\n"
+        "with book.only_one(book.book_dir()):\n    book.render(pathlib.Path('.'))\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
@@ -107,7 +107,7 @@ def test_the_foot_of_a_page_names_version_commit_and_how_to_cite():
 def test_a_notebook_that_was_not_run_is_a_page_that_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path))
     cells = json.loads(book.notebook_page("word_order/table2", "smoke"))["cells"]
-    assert "not run for this copy" in cells[-1]["source"]
+    assert "Not run for this copy" in cells[-1]["source"]
 
 
 def test_the_book_is_served_on_this_machine_and_silently(tmp_path, capfd):

@@ -201,14 +201,6 @@ def test_a_failing_notebook_is_named_and_stops_no_other(project, write_notebook)
     assert not executed("fake/bad", "smoke", failed=True).exists()
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(project, write_notebook):
-    write_notebook("fake/one", "print(1)")
-    (project / "build").mkdir()
-    (project / "build" / "notebooks").write_text("in the way", encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"build/notebooks cannot be written \(.*\): set"):
-        batch()
-
-
 def wait_for(condition, seconds: float = 90.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():

@@ -41,13 +41,8 @@ sphinx.build_sphinx = functools.partial(sphinx.build_sphinx, jobs=min(4, os.cpu_
 sys.exit(main())
 """
 ADDRESS = "127.0.0.1"  # nobody else's browser reaches it
-FAILED = """:::{{admonition}} The last run failed
-:class: danger
-The notebook of this experiment stopped with an error. `xlrepro batch {key}` runs it again and
-names the log.
-:::"""
-NOT_RUN = """:::{{admonition}} Not run on this machine
-The notebook of this experiment was not run for this copy of the book. `xlrepro book` runs it.
+NOT_RUN = """:::{{admonition}} Not run for this copy of the book
+The notebook of this experiment was not run, or stopped with an error: `xlrepro batch {key}`.
 :::"""
 
 Files = dict[str, str | Path]  # path below the source folder to its text, or to what is copied
@@ -156,13 +151,9 @@ def notebook_page(key: str, profile: str) -> str:
     source = path if path.is_file() else project_root() / "notebooks" / f"{key}.ipynb"
     notebook = json.loads(source.read_text(encoding="utf-8"))
     cells = notebook["cells"]
-    if not path.is_file():
-        cells[:] = [
-            cells[0],
-            _markdown("notice", (FAILED if failed.is_file() else NOT_RUN).format(key=key)),
-        ]
-    elif failed.is_file():
-        cells.insert(1, _markdown("notice", FAILED.format(key=key)))
+    if source != path or failed.is_file():
+        notice = _markdown("notice", NOT_RUN.format(key=key))
+        cells[:] = [cells[0], notice, *(cells[1:] if source == path else [])]
     experiment = all_experiments().get(key)
     if experiment is not None:
         for cell in [cell for cell in cells if cell["cell_type"] == "code"]:
@@ -255,18 +246,15 @@ def make(
         SettingsError: for an unknown profile.
         BookError: if Jupyter Book fails or warns.
     """
-    notebooks.check_profile(profile)
     stamp = book_dir() / "current.sha256"
     page = index_page()
     if run and page.is_file() and stamp.is_file() and stamp.read_text() == everything(profile):
         report("nothing has changed since the book was rendered")
         return page, {}
-    failed: dict[str, Path] = {}
-    if run:
-        jobs_planned = notebooks.plan(None, profile)
-        failed = notebooks.run_batch(jobs_planned, workers=jobs, report=report).failed
+    planned = notebooks.plan(None, profile) if run else []
+    failed = notebooks.run_batch(planned, workers=jobs, report=report).failed if run else {}
     report("rendering the book")
-    with only_one(book_dir(), "renders the book", report):
+    with only_one(book_dir()):
         digest = everything(profile)
         stamp.unlink(missing_ok=True)
         render(assemble(profile))

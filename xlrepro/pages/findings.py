@@ -136,7 +136,7 @@ class Findings:
     @cached_property
     def names(self) -> dict[str, Any]:
         """Everything that the page may name."""
-        names = ("gap", "mean", "reported", "claim", "page", "cost", "tally")
+        names = ("gap", "mean", "reported", "claim", "page", "cost")
         directed = {d: partial(self._directed, d) for d in ("higher", "lower", "same")}
         paper = load_catalog().paper(self.paper_key)
         return {**{n: getattr(self, n) for n in names}, **directed, "paper": paper}
@@ -226,10 +226,6 @@ class Findings:
         """Return a link to an experiment's page: ``page("table2")`` reads "Table 2"."""
         key = self._key(experiment)
         return f"{{doc}}`{text or load_catalog().experiment(key).label} </{key}>`"
-
-    def tally(self) -> dict[str, int]:
-        """Return how many of the paper's own sentences have each verdict; ``all``: how many."""
-        return self.evidence.tally(self.paper_key)
 
     def cost(self) -> str:
         """Return what the paper's records at open took."""

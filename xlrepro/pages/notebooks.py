@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
@@ -110,7 +110,8 @@ def plan(
             experiment has the profile.
         DeviceError: if CUDA is asked for on this machine and there is none.
     """
-    check_profile(profile)
+    if profile not in PROFILES:
+        raise SettingsError(f"there is no profile {profile!r}; there are: {', '.join(PROFILES)}")
     if "profile" in (parameters or {}):
         raise SettingsError("the profile is given by --profile, not by -p")
     found, known = find_notebooks(names), all_experiments()
@@ -134,12 +135,6 @@ def plan(
             known[experiment].trials(profile, values.get("systems"), values.get("seeds"))
         jobs.append(Job(experiment, source, executed(experiment, profile), values))
     return jobs
-
-
-def check_profile(profile: str) -> None:
-    """Raise a SettingsError for an unknown profile."""
-    if profile not in PROFILES:
-        raise SettingsError(f"there is no profile {profile!r}; there are: {', '.join(PROFILES)}")
 
 
 def declared(source: Path, where: str) -> dict[str, Any]:
@@ -264,14 +259,11 @@ def run_batch(
 
     Returns:
         What was run, reused and failed. One failure does not stop the others.
-
-    Raises:
-        SettingsError: if the folder of the notebooks cannot be written.
     """
     if workers < 1:
         raise SettingsError(f"--jobs must be 1 or more, not {workers}")
     began, summary = time.perf_counter(), BatchSummary()
-    with only_one(build_dir() / "notebooks", "runs notebooks", report), chdir(project_root()):
+    with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()
         make_records([job for job in jobs if force or not is_current(job, state)], report)
         state = state_of_things()
@@ -318,18 +310,14 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
 @contextmanager
 def _kernels() -> Iterator[Path]:
     """Have kernels named ``python3`` run this interpreter; give a folder for their sockets."""
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Python 3", "language": "python", "env": ENVIRONMENT}
+    before = dict(os.environ)
     # In /tmp: the path of a socket may have 107 characters
     with tempfile.TemporaryDirectory(prefix="xlrepro-", dir="/tmp") as name:
-        spec = {
-            "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-            "display_name": "Python 3",
-            "language": "python",
-            "env": ENVIRONMENT,
-        }
         path = Path(name) / "kernels" / "python3" / "kernel.json"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(spec), encoding="utf-8")
-        before = dict(os.environ)
         # Before the user's own kernels of that name
         paths = (name, before.get("JUPYTER_PATH"))
         os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
@@ -388,26 +376,8 @@ def _end_kernels() -> None:
 
 
 @contextmanager
-def only_one(folder: Path, what: str, report: Callable[[str], None]) -> Iterator[None]:
-    """Hold ``folder`` for oneself; wait, with a line that says so, while another process does.
-
-    Raises:
-        SettingsError: if the folder cannot be written.
-    """
-    lock = FileLock(folder / ".lock")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            report(f"another process {what} in {folder}: waiting for it")
-            lock.acquire()
-    except OSError as error:
-        raise SettingsError(
-            f"{folder} cannot be written ({error.strerror}): set XLREPRO_BUILD to a folder you can "
-            "write in"
-        ) from None
-    try:
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold ``folder`` for oneself; wait while another process does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):
         yield
-    finally:
-        lock.release()

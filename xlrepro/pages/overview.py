@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from markupsafe import Markup
@@ -28,13 +27,8 @@ from xlrepro.pages.tables import Cell, Table, framed, markup
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED
 
-# Columns of the files to download; ``book/downloads.md`` says what each means.
-CELLS = ["experiment", "profile", "system", "column", "metric", "unit", "reported", "reproduced",
-         "low", "high", "n", "verdict", "note", "keys"]  # fmt: skip
-CLAIMS = ["paper", "id", "kind", "variant_of", "text", "section", "predicate"]
-VERDICTS = ["judged_on", "verdict", "share", "n", "note"]
-RECORDS = ["key", "experiment", "profile", "seed", "systems", "settings", "started",
-           "wall_seconds", "training_tokens", "device", "commit", "cells"]  # fmt: skip
+RECORDS = {"key", "experiment", "profile", "seed", "systems", "settings", "started", "wall_seconds",
+           "training_tokens", "device", "cells"}  # fmt: skip
 
 
 def table(caption: str, rows: Iterable[Sequence[Any]], *columns: str) -> Markup:
@@ -233,25 +227,23 @@ def changelog() -> str:
 
 
 def download_files() -> dict[str, str]:
-    """Return the tidy files: all cells, all claims, all records."""
+    """Return the tidy files: all cells, all claims, all records; ``book/downloads.md`` says what
+    their columns are.
+    """
     import pandas as pd
 
-    evidence, judged = load_evidence(), []
-    for paper in load_catalog().papers:
-        for claim in evidence.claims(paper):
-            for label, v in evidence.verdicts(paper)[claim.id].items():
-                if v is not None:
-                    told = (label, v.status, v.share, v.n, v.note)
-                    judged.append([*(getattr(claim, n) for n in CLAIMS), *told])
+    evidence = load_evidence()
+    judged = [
+        {**claim.model_dump(exclude={"names"}), "judged_on": label, "verdict": v.status,
+         "share": v.share, "n": v.n, "power": v.power, "note": v.note}
+        for paper in load_catalog().papers for claim in evidence.claims(paper)
+        for label, v in evidence.verdicts(paper)[claim.id].items() if v is not None
+    ]  # fmt: skip
     records = [
-        r.model_dump(include={*RECORDS}, exclude={"systems", "settings", "cells"})
-        | {"key": r.key, "systems": " ".join(r.systems), "settings": json.dumps(r.settings),
-           "commit": r.git.commit, "cells": json.dumps([asdict(c) for c in r.cells])}
+        {k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in
+         r.model_dump(mode="json", include=RECORDS).items()} | {"commit": r.git.commit}
         for r in evidence.records if r.profile in PUBLISHED
     ]  # fmt: skip
-    frames = {
-        "cells": evidence.cells.assign(keys=evidence.cells["keys"].map(" ".join))[CELLS],
-        "claims": pd.DataFrame(judged, columns=CLAIMS + VERDICTS),
-        "records": pd.DataFrame(records, columns=RECORDS),
-    }
+    cells = evidence.cells.assign(keys=evidence.cells["keys"].map(" ".join)).drop(columns="seeds")
+    frames = {"cells": cells, "claims": pd.DataFrame(judged), "records": pd.DataFrame(records)}
     return {f"{n}.csv": f.to_csv(index=False, lineterminator="\n") for n, f in frames.items()}

@@ -246,10 +246,6 @@ class Page:
         """Draw scores, or a gain, over the values that columns name; see `plots.over_setting`."""
         return plots.over_setting(self.view, along=along, **options)
 
-    def gain_against_distance(self) -> Figure:
-        """Draw the gain of ORT over TRS against the word-order distance to English."""
-        return plots.gain_against_distance(self.frame)
-
     def paired_differences(
         self, first: str = "ORT", columns: Sequence[str] = ("avg",), block: str | None = None
     ) -> Shown:

@@ -18,8 +18,6 @@ import numpy as np
 from markupsafe import Markup
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.predicates import spearman
-from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import Pair, ReproducedCell, View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.tables import framed, markup
@@ -213,8 +211,6 @@ def lines(
     xlabel: str,
     ylabel: str,
     joined: bool = True,
-    log: bool = False,
-    share_y: bool = False,
     known: dict[str, str] | None = None,
 ) -> Figure:
     """Draw values over a setting or a measure, a panel per part, a line per series.
@@ -226,8 +222,6 @@ def lines(
         xlabel: of the setting.
         ylabel: of the values.
         joined: whether points are joined by lines.
-        log: whether the horizontal axis is logarithmic.
-        share_y: whether panels share their vertical axis.
         known: series -> colour.
     """
     if frame.empty:
@@ -238,7 +232,7 @@ def lines(
         across = min(len(panels), 2)
         down = -(-len(panels) // across)
         drawing.set_figheight(0.6 + 2.4 * down)
-        grid = drawing.subplots(down, across, sharey=share_y, squeeze=False).flat
+        grid = drawing.subplots(down, across, sharey=True, squeeze=False).flat
         for spare in list(grid)[len(panels) :]:
             spare.remove()
         for axes, panel in zip(drawing.axes, panels, strict=True):
@@ -247,8 +241,6 @@ def lines(
                 style = {"ls": "-" if joined else ""}
                 style |= {"marker": ""} if joined and len(part) > MOST_MARKED else {}
                 _points(axes, part, part["x"].tolist(), styles[str(name)] | style, "y")
-            if log:
-                axes.set_xscale("log")
             if (rows["value"] < 0).any():
                 axes.axhline(0, color=GREY, lw=0.8)
             axes.set_title(panel, wrap=True)
@@ -399,34 +391,5 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
         tidy = tidy.sort_values("x", kind="stable")
     what = view.cells[0].metric if view.cells else "score"
     hues = {s.partition(":")[2]: c for s, c in colours_of(view.experiment, view.systems).items()}
-    return lines(tidy, f"{what} ({view.profile})", xlabel=along, known=hues, share_y=bool(first),
+    return lines(tidy, f"{what} ({view.profile})", xlabel=along, known=hues,
                  ylabel="points" if first else what)  # fmt: skip
-
-
-def gain_against_distance(frame: "pd.DataFrame", first: str = "ORT", second: str = "TRS") -> Figure:
-    """Draw the gain of a system over another against the word-order distance, a point a language.
-
-    The reported one stands beside it; the series' names give Spearman's correlation.
-
-    Args:
-        frame: what `xlrepro.evidence.compare.compare` returns.
-        first: name of the one system.
-        second: of the other.
-    """
-    key = str(frame["experiment"].iloc[0])
-    entry, cells = load_catalog().experiment(key), load_reported().cells(key, context=True)
-    left_out = {*entry.source_columns, *entry.average_columns}
-    far = {c.column: c.value for c in cells if c.value is not None and c.column not in left_out}
-    block = entry.answer.first.partition(":")[0] if entry.answer else frame["block"].iloc[0]
-    rows = []
-    for what in ("reported", "reproduced"):
-        part = frame[(frame["block"] == block) & frame["column"].isin(far)]
-        table = part.pivot(index="column", columns="name", values=what)[[first, second]].dropna()
-        gain = (table[first] - table[second]).astype(float)
-        rho = spearman([far[c] for c in gain.index], gain.tolist())[0]
-        series = f"{what}: ρ = {number(rho)}, {len(gain)} languages"
-        rows += [("", series, far[c], v, math.nan, math.nan, c * (what == "reproduced"))
-                 for c, v in gain.items()]  # fmt: skip
-    tidy = framed(rows, "panel", "series", "x", "value", "low", "high", "name")
-    return lines(tidy, f"Gain of {first} over {second}", joined=False, ylabel="gain (points)",
-                 xlabel="word-order distance to English, as reported")  # fmt: skip

@@ -120,7 +120,7 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
                    "high")  # fmt: skip
     return lines(
         frame, f"Perplexity on test below NMT's ({profile})", xlabel="training pairs",
-        ylabel="percent lower", log=True, known=colours_of("routing_nmt/table1", SYSTEMS),
+        ylabel="percent lower", known=colours_of("routing_nmt/table1", SYSTEMS),
     )  # fmt: skip
 
 

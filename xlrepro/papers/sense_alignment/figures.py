@@ -87,7 +87,7 @@ def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
         at = ["panel", "series", "x"]
         frame = frame.groupby(at, sort=False, as_index=False)[["value", "low", "high"]].agg("mean")
     title = f"Senses alive per word ({profile})"
-    return lines(frame, title, xlabel="steps", ylabel="senses per word", share_y=True)
+    return lines(frame, title, xlabel="steps", ylabel="senses per word")
 
 
 def near_the_senses(records: Sequence[Record], profile: str) -> Figure:

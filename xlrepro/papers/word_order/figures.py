@@ -1,15 +1,21 @@
 """What only the word-order paper's pages show."""
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.predicates import spearman
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.plots import Figure, lines
 from xlrepro.pages.tables import Cell, Table, framed
 from xlrepro.trials import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")
 DISTANCES = "word_order/table2"  # whose head prints the distance of each language to English
@@ -51,10 +57,7 @@ def gains_by_tag(view: View) -> Figure:
     Args:
         view: reproduced cells; columns are ``language/TAG``.
     """
-    averages = load_catalog().experiment(DISTANCES).average_columns
-    cells = load_reported().cells(DISTANCES, context=True)
-    far = {c.column: c.value for c in cells if c.value and c.column not in averages}
-    rows = []
+    far, rows = _distances(), []
     for system in view.systems:
         base = f"{system.partition(':')[0]}:TRS"
         for column in view.columns:
@@ -68,3 +71,33 @@ def gains_by_tag(view: View) -> Figure:
     title = f"Gain over TRS by part of speech ({view.profile})"
     xlabel = "word-order distance to English, as reported"
     return lines(frame, title, xlabel=xlabel, ylabel="points", joined=False)
+
+
+def _distances() -> dict[str, float]:
+    """Return the distance of each target language to English, as the paper reports it."""
+    entry = load_catalog().experiment(DISTANCES)
+    left_out = {*entry.source_columns, *entry.average_columns}
+    cells = load_reported().cells(DISTANCES, context=True)
+    return {c.column: c.value for c in cells if c.value is not None and c.column not in left_out}
+
+
+def gain_against_distance(frame: "pd.DataFrame") -> Figure:
+    """Draw the gain of ORT over TRS against the word-order distance, a point a language.
+
+    The reported one stands beside it; the series' names give Spearman's correlation.
+
+    Args:
+        frame: what `xlrepro.evidence.compare.compare` returns.
+    """
+    far, rows = _distances(), []
+    for what in ("reported", "reproduced"):
+        part = frame[(frame["block"] == "word") & frame["column"].isin(far)]
+        table = part.pivot(index="column", columns="name", values=what)[["ORT", "TRS"]].dropna()
+        gain = (table["ORT"] - table["TRS"]).astype(float)
+        rho = spearman([far[c] for c in gain.index], gain.tolist())[0]
+        series = f"{what}: ρ = {number(rho)}, {len(gain)} languages"
+        rows += [("", series, far[c], v, math.nan, math.nan, c * (what == "reproduced"))
+                 for c, v in gain.items()]  # fmt: skip
+    tidy = framed(rows, "panel", "series", "x", "value", "low", "high", "name")
+    return lines(tidy, "Gain of ORT over TRS", joined=False, ylabel="gain (points)",
+                 xlabel="word-order distance to English, as reported")  # fmt: skip
