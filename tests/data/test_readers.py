@@ -151,7 +151,7 @@ CONLLU = "# sent_id = 1\n" + "".join(
 SENSES = "A\ta\tDT\t_\t_\t_\nbanks\tbank\tNN\tbank%1:1\tx\td0.t1\n\n"
 FEATURES = "\t".join(["lang", *(f"f{n}" for n in range(N_FEATURES))]) + "\nen" + "\t0.5" * 52 + "\n"
 JSON = '{"sentence1": "a", "sentence2": "é", "gold_label": "neutral"}\n'
-VECTORS = "3 2\nä 0.1 0.2\nb 1e-3 -4\nc d 0 1\n"
+VECTORS = "3 2\nä 0.1 0.2\nb 1e-3 -4\ncd 0 1\n"
 UTTERANCE = "# text: a\n1\ta\tx/y\tB-z\n2\tb\tx/y\tO\n\n"
 FB = ("index", "token", "intent", "slot")
 READERS = {
@@ -167,8 +167,7 @@ READERS = {
     "jsonl": (read_pairs, JSON * 2),
     "pairs": (read_pairs, "a\tb\tneutral\nc\td\t-\n"),
     "reviews": (read_reviews, "positive\tgut\nnegative\tschlecht\n"),
-    "vec": (lambda path: list(read_vec(path)), VECTORS),
-    "vec.gz": (lambda path: list(read_vec(path)), VECTORS),
+    "vec": (read_vec, VECTORS),
     "zip": (read_tree_zip, TREES),
 }
 PIECES = [b"\0", b"\xff", b"\xc3", b"\t", b"\n", b" ", b"(", b")", b'"', b"{", b"_",

@@ -8,8 +8,8 @@ from xlrepro.artificial import Family
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.artificial import dictionary, load, monolingual
 from xlrepro.vectors.mappings.csls import precision_at_1
-from xlrepro.vectors.mappings.seeded import map_with_seed
-from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
+from xlrepro.vectors.mappings.seeded import procrustes
+from xlrepro.vectors.open.lexicon import unit_rows
 from xlrepro.vectors.open.skipgram import SkipGram
 
 
@@ -62,20 +62,8 @@ def test_mapping_finds_the_true_translations_of_held_out_words(family):
     truth = [(row, rows[word]) for row, word in enumerate(other_words) if word in rows]
     random.Random(0).shuffle(truth)
     seed, held_out = truth[: len(truth) // 2], truth[len(truth) // 2 :]
-    w = map_with_seed(other, matrix, seed)
+    w = procrustes(other[[row for row, _ in seed]], matrix[[row for _, row in seed]])
     gold = {words[english]: {cipher[row]} for row, english in held_out}
     share, asked = precision_at_1(gold, words, matrix, cipher, unit_rows(other @ w))
     assert asked == len(held_out)
-    assert share > 0.9
-
-
-def test_mapping_finds_held_out_words_of_a_rotated_and_noisy_copy(family):
-    rng = np.random.default_rng(0)
-    english = centred_unit_rows(rng.normal(size=(1000, 32)))
-    turn, _ = np.linalg.qr(rng.normal(size=(32, 32)))
-    foreign = centred_unit_rows(english @ turn + rng.normal(scale=0.06, size=english.shape))
-    names = [f"w{row}" for row in range(1000)]
-    w = map_with_seed(foreign, english, [(row, row) for row in range(500)])
-    gold = {f"w{row}": {f"w{row}"} for row in range(500, 1000)}
-    share, _ = precision_at_1(gold, names, english, names, unit_rows(foreign @ w))
     assert share > 0.9

@@ -25,7 +25,7 @@ from xlrepro.vectors.mappings.csls import (
     relaxed_loss,
     translate,
 )
-from xlrepro.vectors.mappings.seeded import map_with_seed, procrustes
+from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.mappings.unsupervised import CollapsedError, Space, learnt_maps, turned
 from xlrepro.vectors.open import lexicon, vectors
 from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
@@ -147,13 +147,6 @@ def test_no_other_rotation_fits_better():
         assert np.linalg.norm(x @ other - y) >= np.linalg.norm(x @ w - y)
 
 
-def test_refinement_finds_pairs_that_the_seed_does_not_name():
-    space, truth = FOREIGN["a"]
-    seed = [(row, truth[row]) for row in range(6)]
-    rough, fine = (map_with_seed(space.matrix, ENGLISH.matrix, seed, refinements=n) for n in (0, 6))
-    assert precision(fine, "a") > max(0.9, precision(rough, "a") + 0.2)
-
-
 def relaxed_loss_by_hand(w, x, y, all_x, all_y, k):
     """The loss of RCSLS by its definition, pair by pair; differentiable."""
     mapped, total = all_x @ w, 0.0
@@ -189,7 +182,7 @@ def test_shapes_that_do_not_match_are_refused():
     with pytest.raises(SettingsError, match="as many source as target"):
         procrustes(np.zeros((3, 2)), np.zeros((4, 2)))
     with pytest.raises(SettingsError, match="at least one"):
-        map_with_seed(np.zeros((3, 2)), np.zeros((4, 2)), [])
+        procrustes(np.zeros((0, 2)), np.zeros((0, 2)))
 
 
 # Without one
@@ -197,12 +190,12 @@ def test_shapes_that_do_not_match_are_refused():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_alignment_is_found_without_a_dictionary(name):
-    spaces = {code: space for code, (space, _) in FOREIGN.items()}
+    spaces = {"en": ENGLISH} | {code: space for code, (space, _) in FOREIGN.items()}
     unmapped = unit_rows(FOREIGN["a"][0].matrix)
     assert (csls_retrieve(unmapped, ENGLISH.matrix) == FOREIGN["a"][1]).mean() < 0.5
-    for code, (w, verdict) in learnt_maps(name, spaces, ENGLISH, SETTINGS).items():
+    for code, (w, why) in learnt_maps(name, spaces, SETTINGS).items():
         assert precision(w, code) > 0.97
-        assert not verdict.collapsed
+        assert why == ""
         np.testing.assert_allclose(w @ w.T, np.eye(DIM), atol=1e-4)
 
 
@@ -210,13 +203,13 @@ def test_the_alignment_is_found_without_a_dictionary(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_unrelated_spaces_have_collapsed(name, check):
     checks = None if check is None else {"x": check}
-    ((_, verdict),) = learnt_maps(name, {"x": STRANGER}, ENGLISH, SHORT, checks).values()
-    assert verdict.collapsed
-    assert ("chance" if check is None else "P@1") in verdict.why
+    spaces = {"en": ENGLISH, "x": STRANGER}
+    ((_, why),) = learnt_maps(name, spaces, SHORT, checks).values()
+    assert ("chance" if check is None else "P@1") in why
 
 
 def test_a_seed_gives_the_same_map_and_leaves_the_callers_chance_alone():
-    x, y = STRANGER.tensor("cpu"), ENGLISH.tensor("cpu")
+    x, y = (torch.from_numpy(space.matrix) for space in (STRANGER, ENGLISH))
     for learn in (
         lambda seed: muse(x, y, SHORT, seed)[0],
         lambda seed: umwe([x, y], SHORT, seed)[0][0],
@@ -231,7 +224,7 @@ def test_a_seed_gives_the_same_map_and_leaves_the_callers_chance_alone():
 
 
 def test_dictionaries_of_all_pairs_of_languages_are_in_their_own_order():
-    x = ENGLISH.tensor("cpu")
+    x = torch.from_numpy(ENGLISH.matrix)
     order = torch.randperm(WORDS, generator=torch.Generator().manual_seed(0))
     found = dictionaries([x, x[order], x], [torch.eye(DIM)] * 3, WORDS)
     assert list(found) == [(0, 1), (0, 2), (1, 2)]
@@ -317,8 +310,3 @@ def test_supplied_vectors_are_mapped_by_the_content_of_their_files(tmp_path, mon
     write(files["de"], STRANGER)
     with pytest.raises(CollapsedError, match=r"'muse': the maps of de \(mean cosine .*chance"):
         unsupervised.load_supplied("muse", files, SETTINGS)
-
-
-def test_other_names_are_refused(tmp_path):
-    with pytest.raises(SettingsError, match="umwe"):
-        unsupervised.load_artificial("joint", Family(0), ("de",), 16)

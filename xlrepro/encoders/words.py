@@ -26,6 +26,7 @@ from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import normalise, simplified
 from xlrepro.vectors.open.lexicon import frequent_words
 from xlrepro.vectors.open.sources import (
+    SOURCE,
     TextFile,
     file_hash,
     frequency_path,
@@ -74,7 +75,7 @@ def plain_words(text: str, language: str) -> list[str]:
 
 def files_of(language: str) -> list[TextFile]:
     """Return the registered files of a language's open text."""
-    if language in open_settings().languages:
+    if language in open_settings()["languages"]:
         return text_files(language)
     return [TextFile(path) for path in registered_paths(f"mono-text/{language}/")]
 
@@ -112,7 +113,7 @@ def recipe(language: str) -> dict[str, object]:
         "weights": identity(E5),
         "layer": LAYER,
         "text": [[file.path, file_hash(file.path)] for file in files_of(language)],
-        "words": OCCURRENCES_IN["en" if language == open_settings().source else "others"],
+        "words": OCCURRENCES_IN["en" if language == SOURCE else "others"],
         "most": MOST_OCCURRENCES,
     }
 
@@ -120,7 +121,7 @@ def recipe(language: str) -> dict[str, object]:
 @cache
 def content_hash() -> str:
     """Return the hash of what decides the vectors; builds and downloads nothing."""
-    languages = open_settings().languages
+    languages = open_settings()["languages"]
     return hash_of(
         {
             "centred on": CENTRED_ON,
@@ -145,7 +146,7 @@ class WordStates:
 
     def __init__(self, encoder: "Encoder") -> None:
         self._encoder = encoder
-        self.source, self.dim = open_settings().source, encoder.dim
+        self.source, self.dim = SOURCE, encoder.dim
         self._text: dict[str, tuple[dict[str, int], dict[str, int], np.ndarray]] = {}
         self._means: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}

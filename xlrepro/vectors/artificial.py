@@ -14,7 +14,7 @@ from xlrepro.artificial import Family
 from xlrepro.errors import SettingsError
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.counted import counted
-from xlrepro.vectors.mappings.seeded import map_with_seed
+from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.normalise import word_form
 from xlrepro.vectors.open.lexicon import (
     centred_unit_rows,
@@ -66,12 +66,13 @@ def load(
         pairs = dictionary(family, code)
         if name == "dictionary":
             table = mix((pair for pair in pairs if pair[0] in rows), [], frozenset(rows))
-            table.translations.update(shared_strings([], table, source_words))
+            table |= shared_strings([], table, source_words)
             words[code], matrices[code] = dictionary_vectors(table, rows, source_matrix)
         else:
             words[code], matrix = monolingual(family, code, sentences, settings)
             seed = pair_rows(pairs, words[code], source_words)
-            matrices[code] = np.asarray(matrix @ map_with_seed(matrix, source_matrix, seed))
+            w = procrustes(matrix[seed[:, 0]], source_matrix[seed[:, 1]])
+            matrices[code] = np.asarray(matrix @ w)
     return VectorSet(name, words, matrices, source=SOURCE)
 
 

@@ -1,7 +1,6 @@
 import numpy as np
 
 from xlrepro.vectors.open.lexicon import (
-    TranslationTable,
     centred_unit_rows,
     dictionary_vectors,
     shared_strings,
@@ -11,7 +10,7 @@ from xlrepro.vectors.open.lexicon import (
 
 def test_vector_is_the_weighted_mean_of_the_translations_at_length_1():
     source = unit_rows(np.random.default_rng(0).normal(size=(3, 4)))
-    table = TranslationTable({"x": {"a": 0.75, "c": 0.25}, "y": {"b": 1.0}})
+    table = {"x": {"a": 0.75, "c": 0.25}, "y": {"b": 1.0}}
     words, matrix = dictionary_vectors(table, {"a": 0, "b": 1, "c": 2}, source)
     assert words == ["x", "y"]
     mean = 0.75 * source[0] + 0.25 * source[2]
@@ -20,7 +19,7 @@ def test_vector_is_the_weighted_mean_of_the_translations_at_length_1():
 
 
 def test_identical_strings_map_to_themselves_from_four_letters_up():
-    table = TranslationTable({"taxi": {"cab": 1.0}})
+    table = {"taxi": {"cab": 1.0}}
     shared = shared_strings(["radio", "die", "taxi", "haus"], table, ["radio", "die", "taxi", "!"])
     assert shared == {"!": {"!": 1.0}, "radio": {"radio": 1.0}}
 

@@ -6,7 +6,7 @@ from xlrepro.errors import SettingsError
 from xlrepro.vectors.open import lexicon as open_lexicon
 from xlrepro.vectors.open import sources as recipes
 from xlrepro.vectors.open import vectors as open_vectors
-from xlrepro.vectors.open.sources import OpenSettings, language_sources, open_settings
+from xlrepro.vectors.open.sources import language_sources, open_settings
 
 TARGETS = (
     *("no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg"),
@@ -16,7 +16,7 @@ TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
 
 
 def test_there_are_vectors_for_english_and_the_28_targets():
-    assert set(TARGETS) | {"en"} <= set(open_settings().languages)
+    assert set(TARGETS) | {"en"} <= set(open_settings()["languages"])
     assert len(TARGETS) == 28
 
 
@@ -48,9 +48,7 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
         assert open_vectors.recipe_hash("dictionary") != before
     with monkeypatch.context() as patch:
         forget()
-        changed = open_settings().model_copy(
-            update={"lexicon": open_settings().lexicon.model_copy(update={"trust": 6.0})}
-        )
+        changed = open_settings() | {"lexicon": open_settings()["lexicon"] | {"trust": 6.0}}
         patch.setattr(recipes, "open_settings", lambda: changed)
         assert open_vectors.recipe_hash("dictionary") != before
     forget()
@@ -59,7 +57,7 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
 
 def test_a_language_of_another_paper_is_in_the_hash_of_those_alone_who_read_it():
     every = open_vectors.recipe_hash("dictionary")
-    assert "vi" in open_settings().more_languages
+    assert "vi" in open_settings()["more_languages"]
     assert open_vectors.recipe_hash("dictionary", "fr", "en") == every
     assert open_vectors.recipe_hash("dictionary", "vi") != every
     with pytest.raises(SettingsError, match="'xx'"):
@@ -67,7 +65,7 @@ def test_a_language_of_another_paper_is_in_the_hash_of_those_alone_who_read_it()
 
 
 def test_no_test_set_is_among_the_text():
-    for language in [*open_settings().languages, *open_settings().more_languages]:
+    for language in [*open_settings()["languages"], *open_settings()["more_languages"]]:
         for path in [file.path for file in recipes.text_files(language)]:
             assert not any(name in path for name in TEST_SETS), path
 
@@ -75,14 +73,8 @@ def test_no_test_set_is_among_the_text():
 def test_every_language_has_a_frequency_list_and_some_source_of_translations():
     for language in TARGETS:
         sources = language_sources(language)
-        assert sources.frequency
-        assert sources.muse or sources.wiktionary or sources.parallel or sources.relatives
-
-
-def test_unknown_setting_is_refused():
-    data = open_settings().model_dump()
-    with pytest.raises(ValueError, match="typo"):
-        OpenSettings.model_validate({**data, "typo": 1})
+        assert "frequency" in sources
+        assert {"muse", "wiktionary", "parallel", "relatives"} & {*sources}
 
 
 def test_unknown_names_are_refused():
@@ -109,15 +101,8 @@ def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
         "aa": [("one", "un"), ("two", "du")],
         "bb": [("wrong", "du"), ("three", "tri")],
     }
-    sources = {
-        code: open_settings()
-        .languages["it"]
-        .model_copy(update={"relatives": ("bb",) if code == "aa" else ()})
-        for code in tables
-    }
-    settings = open_settings().model_copy(
-        update={"languages": sources, "clitics": {"aa": {"un": ("wrong",), "e": ("and",)}}}
-    )
+    sources = {"aa": {"relatives": ["bb"]}, "bb": {}}
+    settings = open_settings() | {"clitics": {"aa": {"un": ["wrong"], "e": ["and"]}}}
     monkeypatch.setattr(open_lexicon, "open_settings", lambda: settings)
     monkeypatch.setattr(open_lexicon, "language_sources", lambda code: sources[code])
     monkeypatch.setattr(open_lexicon, "dictionary_pairs", lambda code: tables[code])
@@ -125,7 +110,7 @@ def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
     monkeypatch.setattr(open_lexicon, "frequent_words", lambda code: ["du", "trí", "qu"])
     monkeypatch.setattr(open_lexicon, "test_source_words", lambda code: frozenset())
     known = frozenset({"one", "two", "three", "wrong", "and"})
-    assert open_lexicon.table("aa", known).translations == {
+    assert open_lexicon.table("aa", known) == {
         "un": {"one": 1.0},
         "du": {"two": 1.0},
         "e": {"and": 1.0},

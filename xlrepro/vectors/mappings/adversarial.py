@@ -9,14 +9,14 @@ References:
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
+from statistics import fmean
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
 from xlrepro.vectors.mappings.csls import translate
-
-CRITERION_WORDS = 2_000  # most frequent words that the criterion is taken over, unless told
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,16 @@ def play(
     for _ in range(settings.epochs):
         for _ in range(settings.epoch_steps):
             for _ in range(settings.discriminator_steps):
-                _judge_step(judge_loss(), of_judges)
-            _map_step(map_loss(), of_maps, trained, settings.beta)
+                of_judges.zero_grad()
+                judge_loss().backward()  # type: ignore[no-untyped-call]
+                of_judges.step()
+            # A language that was not drawn has no part in this step's loss but by the way back.
+            gradients = torch.autograd.grad(map_loss(), trained, allow_unused=True)
+            for w, gradient in zip(trained, gradients):
+                w.grad = gradient
+            of_maps.step()
+            for w in trained:
+                orthogonalise(w, settings.beta)
         history.append(criterion())
         rate *= settings.decay
         if history[-1] >= max(history):
@@ -167,27 +175,8 @@ def play(
     return [nearest_orthogonal(w) for w in best], history
 
 
-def _judge_step(loss: Tensor, optimiser: torch.optim.Optimizer) -> None:
-    optimiser.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimiser.step()
-
-
-def _map_step(
-    loss: Tensor, optimiser: torch.optim.Optimizer, maps: Sequence[Tensor], beta: float
-) -> None:
-    """Follow the gradient, then move towards the orthogonal matrices."""
-    # A language that was not drawn has no part in this step's loss but by the way back.
-    gradients = torch.autograd.grad(loss, maps, allow_unused=True)
-    for w, gradient in zip(maps, gradients):
-        w.grad = gradient
-    optimiser.step()
-    for w in maps:
-        orthogonalise(w, beta)
-
-
 @torch.no_grad()
-def criterion(x: Tensor, y: Tensor, words: int = CRITERION_WORDS) -> float:
+def criterion(x: Tensor, y: Tensor, words: int) -> float:
     """Return the mean cosine of the most frequent words of x and their translations by CSLS.
 
     It is the unsupervised criterion of a map (Conneau et al. 2018, §3.4).
@@ -205,6 +194,9 @@ def muse(
 ) -> tuple[Tensor, list[float]]:
     """Learn an orthogonal map of one space into another without supervision: MUSE.
 
+    It is UMWE of two languages with a discriminator in the second's space alone, and a criterion of
+    one direction.
+
     Args:
         x: rows of length 1, most frequent word first, ``(n, dim)``.
         y: likewise, ``(m, dim)``.
@@ -215,56 +207,8 @@ def muse(
         The map with the highest criterion, ``(dim, dim)``; the criterion after each epoch and each
         refinement.
     """
-    with torch.random.fork_rng(devices=[x.device] if x.is_cuda else []):
-        torch.manual_seed(seed)
-        w, history = _adversarial(x, y, settings)
-    w, more = refine(x, y, w, settings)
-    return w, history + more
-
-
-def _adversarial(x: Tensor, y: Tensor, settings: AdversarialSettings) -> tuple[Tensor, list[float]]:
-    """Train map and discriminator; return the map of the best epoch, and all criteria."""
-    w = nn.Parameter(torch.eye(x.shape[1], device=x.device))
-    judge = Discriminator(x.shape[1], settings.hidden, settings.input_dropout).to(x.device)
-
-    def judge_loss() -> Tensor:
-        """Let the discriminator tell mapped words of x from words of y (Eq. 3)."""
-        # shape: (batch, dim)
-        mapped = draw(x, settings) @ w.detach()
-        loss = origin_loss(judge(mapped), False, settings.smoothing)
-        return loss + origin_loss(judge(draw(y, settings)), True, settings.smoothing)
-
-    def map_loss() -> Tensor:
-        """Let it be wrong (Eq. 4); the words of y do not depend on W and have no gradient."""
-        return origin_loss(judge(draw(x, settings) @ w), True, settings.smoothing)
-
-    def reached() -> float:
-        return criterion(normalize(x @ w.detach(), dim=1), y, settings.criterion_words)
-
-    (best,), history = play([w], judge, settings, judge_loss, map_loss, reached)
-    return best, history
-
-
-def refine(
-    x: Tensor, y: Tensor, w: Tensor, settings: AdversarialSettings
-) -> tuple[Tensor, list[float]]:
-    """Solve Procrustes on mutual nearest neighbours by CSLS, again and again (§2.2).
-
-    Returns:
-        The map with the highest criterion, and the criterion after each round.
-    """
-    words = settings.refinement_words
-    best = w
-    highest = criterion(normalize(x @ w, dim=1), y, settings.criterion_words)
-    history: list[float] = []
-    for _ in range(settings.refinements):
-        pairs = translate(normalize(x[:words] @ w, dim=1), y[:words]).mutual()
-        # shape: (dim, pairs) x (pairs, dim)
-        w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
-        history.append(criterion(normalize(x @ w, dim=1), y, settings.criterion_words))
-        if history[-1] > highest:
-            best, highest = w, history[-1]
-    return best, history
+    (w, _), history = _learnt((x, y), (1,), ((0, 1),), settings, seed)
+    return w, history
 
 
 def umwe(
@@ -286,22 +230,52 @@ def umwe(
         criterion of MUSE over all ordered pairs of languages; and that criterion after each epoch
         and each refinement.
     """
+    every = range(len(spaces))
+    return _learnt(spaces, every, list(permutations(every, 2)), settings, seed)
+
+
+def _learnt(
+    spaces: Sequence[Tensor],
+    judged: Sequence[int],
+    compared: Sequence[tuple[int, int]],
+    settings: AdversarialSettings,
+    seed: int,
+) -> tuple[list[Tensor], list[float]]:
+    """Train maps into the space of the last language, then refine them.
+
+    Args:
+        spaces: per language its vectors.
+        judged: the languages that have a discriminator.
+        compared: the ordered pairs of languages that the criterion is averaged over.
+        settings: of both.
+        seed: of all chance.
+    """
+
+    @torch.no_grad()
+    def reached(maps: Sequence[Tensor]) -> float:
+        words = settings.criterion_words
+        common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
+        return fmean(criterion(common[i], common[j], words) for i, j in compared)
+
     with torch.random.fork_rng(devices=[spaces[0].device] if spaces[0].is_cuda else []):
         torch.manual_seed(seed)
-        maps, history = _multilingual(spaces, settings)
-    maps, more = _refine_all(spaces, maps, settings)
+        maps, history = _adversarial(spaces, judged, settings, reached)
+    maps, more = refined(spaces, maps, settings, reached)
     return maps, history + more
 
 
-def _multilingual(
-    spaces: Sequence[Tensor], settings: AdversarialSettings
+def _adversarial(
+    spaces: Sequence[Tensor],
+    judged: Sequence[int],
+    settings: AdversarialSettings,
+    reached: Callable[[Sequence[Tensor]], float],
 ) -> tuple[list[Tensor], list[float]]:
-    """Train all maps against all discriminators (Algorithm 1); return the best epoch's maps."""
+    """Train all maps against all discriminators; return the best epoch's maps, and all criteria."""
     dim, device = spaces[0].shape[1], spaces[0].device
     maps = [nn.Parameter(torch.eye(dim, device=device)) for _ in spaces]
     maps[-1].requires_grad_(False)
     judges = nn.ModuleList(
-        Discriminator(dim, settings.hidden, settings.input_dropout) for _ in spaces
+        Discriminator(dim, settings.hidden, settings.input_dropout) for _ in judged
     ).to(device)
 
     def led(into: int) -> Tensor:
@@ -310,9 +284,9 @@ def _multilingual(
         return draw(spaces[origin], settings) @ maps[origin] @ maps[into].T
 
     def judge_loss() -> Tensor:
-        """Let each discriminator tell its language's words from those led into its space."""
+        """Let each discriminator tell its language's words from those led to it (Eq. 3)."""
         total = torch.zeros((), device=device)
-        for number, judge in enumerate(judges):
+        for number, judge in zip(judged, judges):
             mapped = led(number).detach()
             total = total + origin_loss(judge(mapped), False, settings.smoothing)
             words = draw(spaces[number], settings)
@@ -320,16 +294,13 @@ def _multilingual(
         return total
 
     def map_loss() -> Tensor:
-        """Let the discriminators be wrong."""
+        """Let them be wrong (Eq. 4); a language's own words have no part in it."""
         total = torch.zeros((), device=device)
-        for number, judge in enumerate(judges):
+        for number, judge in zip(judged, judges):
             total = total + origin_loss(judge(led(number)), True, settings.smoothing)
         return total
 
-    def reached() -> float:
-        return mean_criterion(spaces, maps, settings.criterion_words)
-
-    return play(maps, judges, settings, judge_loss, map_loss, reached)
+    return play(maps, judges, settings, judge_loss, map_loss, lambda: reached(maps))
 
 
 def _other(number: int, languages: int) -> int:
@@ -337,32 +308,16 @@ def _other(number: int, languages: int) -> int:
 
     (The paper draws any language, itself too; of itself nothing is learnt where W Wᵀ = I.)
     """
-    drawn = int(torch.randint(languages - 1, ()))
+    drawn = int(torch.randint(languages - 1, ())) if languages > 2 else 0
     return drawn + (drawn >= number)
 
 
 @torch.no_grad()
-def mean_criterion(spaces: Sequence[Tensor], maps: Sequence[Tensor], words: int) -> float:
-    """Return the criterion of MUSE, averaged over all ordered pairs of languages.
-
-    Args:
-        spaces: vectors per language. each ``(words, dim)``
-        maps: of each into the common space. each ``(dim, dim)``
-        words: most frequent words that are asked for.
-    """
-    common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
-    pairs = [
-        criterion(a, b, words)
-        for number, a in enumerate(common)
-        for other, b in enumerate(common)
-        if number != other
-    ]
-    return sum(pairs) / len(pairs)
-
-
-@torch.no_grad()
-def _refine_all(
-    spaces: Sequence[Tensor], maps: list[Tensor], settings: AdversarialSettings
+def refined(
+    spaces: Sequence[Tensor],
+    maps: list[Tensor],
+    settings: AdversarialSettings,
+    reached: Callable[[Sequence[Tensor]], float],
 ) -> tuple[list[Tensor], list[float]]:
     """Refine all maps on the mutual nearest neighbours of all pairs of languages (§3.2).
 
@@ -372,17 +327,15 @@ def _refine_all(
     Returns:
         The maps of the round with the highest criterion, and the criterion after each round.
     """
-    maps = list(maps)
-    best = list(maps)
-    highest = mean_criterion(spaces, maps, settings.criterion_words)
-    history: list[float] = []
+    best, highest, history = maps, reached(maps), list[float]()
     for _ in range(settings.refinements):
+        maps = list(maps)
         pairs = dictionaries(spaces, maps, settings.refinement_words)
         for number in range(len(maps) - 1):
             maps[number] = _solved(spaces, maps, pairs, number)
-        history.append(mean_criterion(spaces, maps, settings.criterion_words))
+        history.append(reached(maps))
         if history[-1] > highest:
-            best, highest = list(maps), history[-1]
+            best, highest = maps, history[-1]
     return best, history
 
 
@@ -393,8 +346,7 @@ def dictionaries(
     common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
     return {
         (i, j): translate(common[i], common[j]).mutual()
-        for i in range(len(common))
-        for j in range(i + 1, len(common))
+        for i, j in combinations(range(len(common)), 2)
     }
 
 

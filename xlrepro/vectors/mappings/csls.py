@@ -170,13 +170,13 @@ def rcsls(
     *,
     epochs: int = 10,
     rate: float = 1.0,
-    spectral: bool = True,
     frequent: int = 200_000,
 ) -> np.ndarray:
     """Learn a map from a dictionary by the relaxed CSLS loss, starting from Procrustes.
 
     Each epoch is one step down the subgradient; where the loss rises, the next step starts from the
-    lowest so far with half the rate.
+    lowest so far with half the rate. Singular values stay at 1 or below, in the convex hull of the
+    orthogonal matrices, over which the loss is convex while the neighbours stay.
 
     Args:
         x: foreign vectors, most frequent word first, rows of length 1, ``(n, dim)``.
@@ -184,8 +184,6 @@ def rcsls(
         pairs: (row of x, row of y), int64 ``(pairs, 2)``.
         epochs: the paper tries 10 and 20.
         rate: of the first step; the paper tries 1, 10, 25, 50.
-        spectral: whether singular values stay at 1 or below, the convex hull of the orthogonal
-            matrices, over which the loss is convex while the neighbours stay.
         frequent: most frequent words of each side that neighbours come from.
 
     Returns:
@@ -203,10 +201,8 @@ def rcsls(
     best = (*relaxed_loss(w, tx, ty, all_x, all_y), w)
     for _ in range(epochs):
         _, gradient, w = best
-        w = w - rate * gradient
-        if spectral:
-            u, s, vh = torch.linalg.svd(w)
-            w = (u * s.clamp(max=1)) @ vh
+        u, s, vh = torch.linalg.svd(w - rate * gradient)
+        w = (u * s.clamp(max=1)) @ vh
         reached = relaxed_loss(w, tx, ty, all_x, all_y)
         if reached[0] < best[0]:
             best = (*reached, w)

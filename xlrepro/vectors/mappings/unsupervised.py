@@ -17,9 +17,9 @@ Vectors of a collapsed map are not handed out.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,28 +29,26 @@ from torch.nn.functional import normalize
 
 from xlrepro.artefacts import built, file_hash, hash_of
 from xlrepro.artificial import Family
-from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.errors import XlreproError
 from xlrepro.vectors import artificial
-from xlrepro.vectors.mappings import NAMES
 from xlrepro.vectors.mappings.adversarial import (
-    CRITERION_WORDS,
     AdversarialSettings,
     criterion,
     muse,
     nearest_orthogonal,
     umwe,
 )
-from xlrepro.vectors.mappings.csls import translate
+from xlrepro.vectors.mappings.csls import precision_at_1, translate
 from xlrepro.vectors.open import lexicon, vectors
 from xlrepro.vectors.open.lexicon import centred_unit_rows, pair_rows, unit_rows
-from xlrepro.vectors.open.sources import open_settings
 from xlrepro.vectors.tables import VectorSet, load_language
 from xlrepro.vectors.vec_files import load_vec
 
-VERSION = 2  # raised when the code changes the vectors
+VERSION = 3  # raised when the code changes the vectors, or how they are kept
 SOURCE = "en"
 LEAST_PRECISION = 0.05
 LEAST_GAIN = 0.25
+CRITERION_WORDS = 2_000  # most frequent words that chance is taken over
 STARTS = 3  # random rotations; chance is the best of them
 ROUNDS = 5  # of refinement, as many as MUSE does
 # Open vectors: a minute per language on one core.
@@ -85,29 +83,14 @@ class CollapsedError(XlreproError):
     """A mapping learnt without supervision aligns no better than chance, and was to be used."""
 
 
-@dataclass(frozen=True)
-class Space:
-    """A language's words and their vectors.
-
-    Attributes:
-        words: most frequent first.
-        matrix: their vectors, rows of length 1, ``(words, dim)``.
-    """
+class Space(NamedTuple):
+    """A language's words, most frequent first, and their vectors, ``(words, dim)``."""
 
     words: Sequence[str]
     matrix: np.ndarray
 
-    def tensor(self, device: str) -> Tensor:
-        """Return the vectors on a device."""
-        return torch.from_numpy(np.array(self.matrix)).to(device)
 
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a map has collapsed, and the number that says so, in words."""
-
-    collapsed: bool
-    why: str
+Maps = dict[str, tuple[np.ndarray, str]]  # of a language, and why it has collapsed; "": it has not
 
 
 def load(name: str, languages: Sequence[str]) -> VectorSet:
@@ -115,30 +98,28 @@ def load(name: str, languages: Sequence[str]) -> VectorSet:
 
     The languages' seed dictionaries, which learning does not see, judge the maps.
 
+    Args:
+        name: ``"muse"`` or ``"umwe"``.
+        languages: codes; English is always among them.
+
     Raises:
         CollapsedError: if the map of a language collapsed; names it and the number that says so.
-        SettingsError: for an unknown name or language.
+        SettingsError: for an unknown language.
         DataError: if a file it is built from cannot be had.
     """
-    source = open_settings().source
-    mapped = sorted(set(languages) - {source})
-    own = {code: load_language(vectors.monolingual_folder(code)) for code in (source, *mapped)}
-    recipe = _recipe(name, WORDS, OPEN) | {
-        "languages": {code: hash_of(vectors.mapped_recipe(code)) for code in mapped}
-    }
+    mapped = sorted({*languages} - {SOURCE})
+    spaces = {c: Space(*load_language(vectors.monolingual_folder(c))) for c in (SOURCE, *mapped)}
+    recipe = {"languages": {code: hash_of(vectors.mapped_recipe(code)) for code in mapped}}
 
-    def learn() -> dict[str, tuple[np.ndarray, Verdict]]:
-        spaces = {c: Space(words[:WORDS], np.array(m[:WORDS])) for c, (words, m) in own.items()}
-        english = spaces.pop(source)
-        checks = {}
-        for code, space in spaces.items():
-            pairs = lexicon.seed_pairs(code, frozenset(english.words), space.words)
-            checks[code] = pair_rows(pairs, space.words, english.words)
-        return learnt_maps(name, spaces, english, OPEN, checks)
+    def learn() -> Maps:
+        frequent = {c: Space(s.words[:WORDS], s.matrix[:WORDS]) for c, s in spaces.items()}
+        english, checks = frequent[SOURCE].words, {}
+        for code in mapped:
+            pairs = lexicon.seed_pairs(code, frozenset(english), frequent[code].words)
+            checks[code] = pair_rows(pairs, frequent[code].words, english)
+        return learnt_maps(name, frequent, OPEN, checks)
 
-    maps = _kept_maps(name, mapped, recipe, learn)
-    matrices = {c: np.asarray(m) @ maps[c] if c in maps else m for c, (_, m) in own.items()}
-    return VectorSet(name, {code: words for code, (words, _) in own.items()}, matrices, source)
+    return _kept(name, spaces, {**_recipe(name, WORDS, OPEN), **recipe}, learn)
 
 
 def load_supplied(
@@ -159,31 +140,20 @@ def load_supplied(
     Raises:
         CollapsedError: if the map of a language collapsed, by the criterion of MUSE against chance.
         DataError: if a file is missing or malformed.
-        SettingsError: for another name.
     """
     whole = load_vec(files, SUPPLIED_WORDS)
     spaces = {
-        code: Space(
-            whole.words(code), centred_unit_rows(np.asarray(whole.matrix(code), np.float32))
-        )
-        for code in files
+        c: Space(whole.words(c), centred_unit_rows(np.asarray(whole.matrix(c), np.float32)))
+        for c in files
     }
-    english = spaces.pop(SOURCE)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    recipe = _recipe(name, SUPPLIED_WORDS, settings) | {
-        "files": {code: file_hash(files[code]) for code in sorted(files)},
-        "device": device,
-    }
-    maps = _kept_maps(
+    recipe = {"files": {code: file_hash(files[code]) for code in sorted(files)}, "device": device}
+    return _kept(
         name,
-        sorted(spaces),
-        recipe,
-        lambda: learnt_maps(name, spaces, english, settings, device=device),
+        spaces,
+        {**_recipe(name, SUPPLIED_WORDS, settings), **recipe},
+        lambda: learnt_maps(name, spaces, settings, device=device),
     )
-    matrices = {SOURCE: english.matrix}
-    matrices |= {code: space.matrix @ maps[code] for code, space in spaces.items()}
-    words = {SOURCE: english.words} | {code: space.words for code, space in spaces.items()}
-    return VectorSet(name, words, matrices, SOURCE)
 
 
 def load_artificial(name: str, family: Family, codes: Sequence[str], dim: int = 50) -> VectorSet:
@@ -200,25 +170,17 @@ def load_artificial(name: str, family: Family, codes: Sequence[str], dim: int = 
 
     Raises:
         CollapsedError: if the map of a language collapsed, by the true dictionary.
-        SettingsError: for another name.
     """
-    _check_name(name)
     whole = artificial.load(family, codes, dim)
-    english = Space(whole.words(SOURCE), np.asarray(whole.matrix(SOURCE)))
     spaces, checks = {}, {}
     for code in whole.languages:
+        spaces[code] = Space(whole.words(code), np.asarray(whole.matrix(code)))
         if code != SOURCE:
             rng = np.random.default_rng([family.seed, *code.encode()])
-            space = Space(whole.words(code), np.asarray(whole.matrix(code)))
-            spaces[code], _ = turned(space, NOISE, rng)
+            spaces[code], _ = turned(spaces[code], NOISE, rng)
             pairs = artificial.dictionary(family, code)
-            checks[code] = pair_rows(pairs, spaces[code].words, english.words)
-    maps = learnt_maps(name, spaces, english, ARTIFICIAL, checks)
-    _refuse_collapsed(name, {code: verdict for code, (_, verdict) in maps.items()})
-    words, matrices = {SOURCE: english.words}, {SOURCE: english.matrix}
-    for code, space in spaces.items():
-        words[code], matrices[code] = space.words, unit_rows(space.matrix @ maps[code][0])
-    return VectorSet(name, words, matrices, SOURCE)
+            checks[code] = pair_rows(pairs, spaces[code].words, whole.words(SOURCE))
+    return _led(name, spaces, learnt_maps(name, spaces, ARTIFICIAL, checks))
 
 
 def turned(space: Space, noise: float, rng: np.random.Generator) -> tuple[Space, np.ndarray]:
@@ -255,18 +217,16 @@ def rotation(dim: int, rng: np.random.Generator, angle: float = LARGEST_TURN) ->
 def learnt_maps(
     name: str,
     spaces: Mapping[str, Space],
-    english: Space,
     settings: AdversarialSettings,
     checks: Mapping[str, np.ndarray] | None = None,
     device: str = "cpu",
     seed: int = 0,
-) -> dict[str, tuple[np.ndarray, Verdict]]:
+) -> Maps:
     """Learn a map per language, by UMWE all at once, by MUSE one after the other.
 
     Args:
         name: ``"muse"`` or ``"umwe"``.
-        spaces: those that are mapped, by language.
-        english: the space that they are mapped into.
+        spaces: by language, rows of length 1; the others are mapped into the English one.
         settings: of either method.
         checks: per language (row of its space, row of English), ``(pairs, 2)``, which only the
             verdicts look at.
@@ -274,27 +234,23 @@ def learnt_maps(
         seed: of all chance.
 
     Returns:
-        Per language its map into the English space, ``(dim, dim)``, and whether it is one.
-
-    Raises:
-        SettingsError: for another name.
+        Per language its map into the English space, ``(dim, dim)``, and why it is none.
     """
-    _check_name(name)
-    y = english.tensor(device)
-    xs = {code: space.tensor(device) for code, space in spaces.items()}
+    xs = {c: torch.from_numpy(np.array(space.matrix)).to(device) for c, space in spaces.items()}
+    y = xs.pop(SOURCE)
     if name == "umwe":
         maps = dict(zip(xs, umwe([*xs.values(), y], settings, seed)[0]))  # English is the last
     else:
         maps = {code: muse(x, y, settings, seed)[0] for code, x in xs.items()}
     return {
-        code: (maps[code].cpu().numpy(), judged(x @ maps[code], y, (checks or {}).get(code)))
+        code: (maps[code].cpu().numpy(), collapse(x @ maps[code], y, (checks or {}).get(code)))
         for code, x in xs.items()
     }
 
 
 @torch.no_grad()
-def judged(x: Tensor, y: Tensor, check: np.ndarray | None = None) -> Verdict:
-    """Say whether a map has collapsed.
+def collapse(x: Tensor, y: Tensor, check: np.ndarray | None = None) -> str:
+    """Say why a map has collapsed; ``""``: it has not.
 
     Args:
         x: mapped vectors, most frequent word first, ``(n, dim)``.
@@ -302,13 +258,17 @@ def judged(x: Tensor, y: Tensor, check: np.ndarray | None = None) -> Verdict:
         check: (row of x, row of y), a dictionary that learning did not see.
     """
     x, y = normalize(x, dim=1), normalize(y, dim=1)
-    if check is not None:
-        precision = checked_precision(x, y, check)
-        why = f"P@1 of the checking dictionary is {100 * precision:.1f} %"
-        return Verdict(not precision >= LEAST_PRECISION, why)
-    value, level = criterion(x, y), chance(x, y)
-    why = f"mean cosine of translations {value:.3f}, chance {level:.3f}"
-    return Verdict(value - level < LEAST_GAIN * (1 - level), why)
+    if check is None:
+        value, level = criterion(x, y, CRITERION_WORDS), chance(x, y)
+        why = f"mean cosine of translations {value:.3f}, chance {level:.3f}"
+        return why if value - level < LEAST_GAIN * (1 - level) else ""
+    gold: dict[str, set[str]] = {}
+    for row, other in check.tolist():
+        gold.setdefault(str(row), set()).add(str(other))
+    rows = [[*map(str, range(len(side)))] for side in (x, y)]
+    precision, _ = precision_at_1(gold, rows[0], x.cpu().numpy(), rows[1], y.cpu().numpy())
+    why = f"P@1 of the checking dictionary is {100 * precision:.1f} %"
+    return "" if precision >= LEAST_PRECISION else why
 
 
 @torch.no_grad()
@@ -323,72 +283,45 @@ def chance(x: Tensor, y: Tensor) -> float:
     x, y = x[:CRITERION_WORDS], y[:CRITERION_WORDS]
     dim, reached = x.shape[1], []
     for _ in range(STARTS):
-        start = torch.linalg.qr(torch.randn(dim, dim, generator=generator))[0]
-        w = start.to(x.device)
+        w = torch.linalg.qr(torch.randn(dim, dim, generator=generator))[0].to(x.device)
         for _ in range(ROUNDS):
             pairs = translate(x @ w, y).mutual()
             # shape: (dim, pairs) x (pairs, dim)
             w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
-        reached.append(criterion(x @ w, y))
+        reached.append(criterion(x @ w, y, CRITERION_WORDS))
     return max(reached)
 
 
-@torch.no_grad()
-def checked_precision(x: Tensor, y: Tensor, check: np.ndarray) -> float:
-    """Return the share of a dictionary's words of x whose best translation by CSLS is in it.
-
-    Args:
-        x: mapped, rows of length 1, ``(n, dim)``.
-        y: likewise, ``(m, dim)``.
-        check: (row of x, row of y).
-
-    Returns:
-        0 to 1; nan where the dictionary is empty.
-    """
-    gold: dict[int, set[int]] = {}
-    for row, other in np.asarray(check, dtype=np.int64).reshape(-1, 2).tolist():
-        gold.setdefault(row, set()).add(other)
-    if not gold:
-        return float("nan")
-    best = translate(x, y).forward.tolist()
-    return sum(best[row] in rows for row, rows in gold.items()) / len(gold)
+def _recipe(name: str, words: int, settings: AdversarialSettings) -> dict[str, Any]:
+    return {"version": VERSION, "method": name, "words": words, "settings": asdict(settings)}
 
 
-def _kept_maps(
-    name: str,
-    foreign: Sequence[str],
-    recipe: Mapping[str, Any],
-    learn: Callable[[], dict[str, tuple[np.ndarray, Verdict]]],
-) -> dict[str, np.ndarray]:
-    """Return the maps of languages into the English space, learning them if they are not kept."""
+def _kept(
+    name: str, spaces: Mapping[str, Space], recipe: Mapping[str, Any], learn: Callable[[], Maps]
+) -> VectorSet:
+    """Return languages in the English space, learning their maps if they are not kept."""
+    foreign = sorted({*spaces} - {SOURCE})
 
     def build(folder: Path) -> None:
         maps = learn()
         for code, (w, _) in maps.items():
             np.save(folder / f"{code}.npy", w)
-        verdicts = {code: asdict(verdict) for code, (_, verdict) in maps.items()}
-        (folder / "verdicts.json").write_text(json.dumps(verdicts, indent=1), encoding="utf-8")
+        why = {code: collapsed for code, (_, collapsed) in maps.items()}
+        (folder / "collapsed.json").write_text(json.dumps(why), encoding="utf-8")
 
     folder = built(name, "-".join(foreign), recipe, build)
-    verdicts = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
-    _refuse_collapsed(name, {code: Verdict(**values) for code, values in verdicts.items()})
-    return {code: np.load(folder / f"{code}.npy") for code in foreign}
+    why = json.loads((folder / "collapsed.json").read_text(encoding="utf-8"))
+    return _led(name, spaces, {code: (np.load(folder / f"{code}.npy"), why[code]) for code in why})
 
 
-def _refuse_collapsed(name: str, verdicts: Mapping[str, Verdict]) -> None:
-    collapsed = [f"{code} ({v.why})" for code, v in verdicts.items() if v.collapsed]
+def _led(name: str, spaces: Mapping[str, Space], maps: Maps) -> VectorSet:
+    """Return languages in the English space, unless the map of one has collapsed."""
+    collapsed = [f"{code} ({why})" for code, (_, why) in maps.items() if why]
     if collapsed:
         raise CollapsedError(
             f"vectors {name!r}: the maps of {', '.join(collapsed)} collapsed, nothing is trained "
             "on them: use vectors 'mapped' or 'dictionary'"
         )
-
-
-def _recipe(name: str, words: int, settings: AdversarialSettings) -> dict[str, Any]:
-    _check_name(name)
-    return {"version": VERSION, "method": name, "words": words, "settings": asdict(settings)}
-
-
-def _check_name(name: str) -> None:
-    if name not in NAMES:
-        raise SettingsError(f"no vectors without a dictionary are called {name!r}: {NAMES}")
+    words = {code: space.words for code, space in spaces.items()}
+    matrices = {c: s.matrix if c == SOURCE else s.matrix @ maps[c][0] for c, s in spaces.items()}
+    return VectorSet(name, words, matrices, SOURCE)

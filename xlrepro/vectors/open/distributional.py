@@ -47,8 +47,8 @@ def _folder(language: str) -> Path:
 
 
 def _build(language: str, folder: Path) -> None:
-    words, vectors = zip(*read_vec(registry.fetch(DATASET, language)), strict=True)
-    matrix = centred_unit_rows(np.stack(vectors))
+    words, vectors = read_vec(registry.fetch(DATASET, language))
+    matrix = centred_unit_rows(vectors)
     if language == TARGET:
         source_words, source_matrix = load_language(_folder(SOURCE))
         seed = pair_rows(lexicon.muse_untested(TARGET), words, source_words)[:PAIRS]

@@ -7,8 +7,7 @@ parallel text stays (a named choice).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -16,11 +15,12 @@ import numpy as np
 import regex
 
 from xlrepro.artefacts import built
-from xlrepro.errors import DataError
+from xlrepro.data.readers.text_files import read_rows
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import fold, word_form
 from xlrepro.vectors.open.ibm1 import translation_counts
 from xlrepro.vectors.open.sources import (
+    SOURCE,
     aligned_recipe,
     frequency_path,
     language_sources,
@@ -35,23 +35,14 @@ from xlrepro.vectors.open.tokenise import words_of
 # Conneau et al. (2018): the first 5,000 source words train, the next 1,500 test.
 TRAIN_RANKS = range(5000)
 TEST_RANKS = range(5000, 6500)
+# A seed dictionary made from a table: of the most frequent words, translations of such a weight.
+SEED_WORDS, SEED_SHARE = 10_000, 0.3
 
 _SPACES = regex.compile(r"\s{2,}")
 
 
-@dataclass
-class TranslationTable:
-    """Per foreign word its English translations and their weights, which sum to 1.
-
-    Attributes:
-        translations: foreign word to {English word: weight}.
-    """
-
-    translations: dict[str, dict[str, float]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        """Return the number of foreign words."""
-        return len(self.translations)
+# Per foreign word its English translations and their weights, which sum to 1.
+Table = dict[str, dict[str, float]]
 
 
 def read_pairs(path: Path, language: str) -> list[tuple[str, str]]:
@@ -60,14 +51,8 @@ def read_pairs(path: Path, language: str) -> list[tuple[str, str]]:
     Raises:
         DataError: for a line that is not two words.
     """
-    pairs = []
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            words = line.split()
-            if len(words) != 2:
-                raise DataError(f"{path}:{number}: expected an English and a foreign word")
-            pairs.append((word_form(words[0], "en"), word_form(words[1], language)))
-    return pairs
+    rows = read_rows(path, 2, None)
+    return [(word_form(row[0], "en"), word_form(row[1], language)) for row in rows]
 
 
 def split_by_rank(
@@ -104,36 +89,22 @@ def read_wiktionary(path: Path, language: str) -> list[tuple[str, str]]:
         DataError: for a line without three tab-separated fields.
     """
     pairs: dict[tuple[str, str], None] = {}
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) < 3:
-                raise DataError(f"{path}:{number}: expected headword, part of speech, translation")
-            english = word_form(fields[0].removeprefix("to "), "en")
-            for entry in _SPACES.split(fields[2]):
-                foreign = word_form(entry.strip().strip("-"), language)
-                if english and foreign and " " not in english and " " not in foreign:
-                    pairs[english, foreign] = None
+    for headword, _, translations in read_rows(path, 3):
+        english = word_form(headword.removeprefix("to "), "en")
+        for entry in _SPACES.split(translations):
+            foreign = word_form(entry.strip().strip("-"), language)
+            if english and foreign and " " not in english and " " not in foreign:
+                pairs[english, foreign] = None
     return list(pairs)
 
 
-def parallel_pairs(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
-    """Yield the distinct (English, foreign) sentence pairs of tab-separated files, in order.
+def parallel_pairs(paths: Iterable[Path]) -> list[tuple[str, ...]]:
+    """Return the distinct (English, foreign) sentence pairs of tab-separated files, in order.
 
     Raises:
         DataError: for a line without two fields.
     """
-    seen = set()
-    for path in paths:
-        with open(path, encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                fields = line.rstrip("\n").split("\t")
-                if len(fields) < 2:
-                    raise DataError(f"{path}:{number}: expected two tab-separated sentences")
-                pair = (fields[0], fields[1])
-                if pair not in seen:
-                    seen.add(pair)
-                    yield pair
+    return list(dict.fromkeys(pair for path in paths for pair in read_rows(path, 2)))
 
 
 def mix(
@@ -145,7 +116,7 @@ def mix(
     least_count: float = 0.5,
     least_share: float = 0.05,
     most: int = 8,
-) -> TranslationTable:
+) -> Table:
     """Mix dictionary entries with counts from aligned text into one table.
 
     A foreign word's weights are (1 − a) · dictionary + a · aligned, each a distribution over
@@ -165,7 +136,7 @@ def mix(
     counts = _grouped(
         (foreign, english, count) for english, foreign, count in aligned if count >= least_count
     )
-    table = TranslationTable()
+    table: Table = {}
     for foreign in dict.fromkeys([*entries, *counts]):
         total = sum(counts.get(foreign, {}).values())
         by_dictionary = _shares(entries.get(foreign, {}), known)
@@ -179,7 +150,7 @@ def mix(
         heaviest = sorted(mixed.items(), key=lambda item: (-item[1], item[0]))[:most]
         if heaviest:
             sum_kept = sum(share for _, share in heaviest)
-            table.translations[foreign] = {word: share / sum_kept for word, share in heaviest}
+            table[foreign] = {word: share / sum_kept for word, share in heaviest}
     return table
 
 
@@ -241,7 +212,7 @@ def pair_rows(
 
 
 def dictionary_vectors(
-    table: TranslationTable, source_rows: Mapping[str, int], source_matrix: np.ndarray
+    table: Table, source_rows: Mapping[str, int], source_matrix: np.ndarray
 ) -> tuple[list[str], np.ndarray]:
     """Give every foreign word of a table the weighted mean of its translations' vectors.
 
@@ -253,10 +224,10 @@ def dictionary_vectors(
     Returns:
         The foreign words in the table's order, and their vectors at length 1.
     """
-    words = list(table.translations)
+    words = list(table)
     rows, columns, weights = [], [], []
     for row, word in enumerate(words):
-        for english, weight in table.translations[word].items():
+        for english, weight in table[word].items():
             rows.append(row)
             columns.append(source_rows[english])
             weights.append(weight)
@@ -270,7 +241,7 @@ def dictionary_vectors(
 
 
 def shared_strings(
-    words: Sequence[str], table: TranslationTable, source_words: Sequence[str]
+    words: Sequence[str], table: Table, source_words: Sequence[str]
 ) -> dict[str, dict[str, float]]:
     """Return entries for words that are written the same in the source language.
 
@@ -284,7 +255,7 @@ def shared_strings(
     # Punctuation keeps its own vector even where aligned text has led it astray.
     shared: dict[str, dict[str, float]] = {word: {word: 1.0} for word in letterless}
     for word in same:
-        if word not in table.translations:
+        if word not in table:
             shared[word] = {word: 1.0}
     return shared
 
@@ -328,15 +299,15 @@ def aligned_counts(language: str) -> list[tuple[str, str, float]]:
 
     def build(folder: Path) -> None:
         paths = [local_path(path) for path in parallel_files(language)]
-        dropped = frozenset() if language_sources(language).articles else _ARTICLES
+        dropped = frozenset() if language_sources(language).get("articles", True) else _ARTICLES
         pairs = [
             (
-                _content(words_of(english, open_settings().source), dropped),
+                _content(words_of(english, SOURCE), dropped),
                 _content(words_of(foreign, language)),
             )
             for english, foreign in parallel_pairs(paths)
         ]
-        counts = translation_counts(pairs, open_settings().lexicon.iterations)
+        counts = translation_counts(pairs, open_settings()["lexicon"]["iterations"])
         with open(folder / "counts.tsv", "w", encoding="utf-8") as out:
             for english, foreign, count in counts:
                 out.write(f"{english}\t{foreign}\t{count:.6g}\n")
@@ -363,22 +334,13 @@ def frequent_words(language: str) -> list[str]:
         return [word for word in dict.fromkeys(words) if word and " " not in word]
 
 
-def _mixed(
-    language: str, known: frozenset[str], removed: frozenset[str] = frozenset()
-) -> TranslationTable:
-    settings = open_settings().lexicon
-    return mix(
-        without_source_words(dictionary_pairs(language), removed),
-        aligned_counts(language),
-        known,
-        trust=settings.trust,
-        least_count=settings.least_count,
-        least_share=settings.least_share,
-        most=settings.most,
-    )
+def _mixed(language: str, known: frozenset[str], removed: frozenset[str] = frozenset()) -> Table:
+    settings = {k: v for k, v in open_settings()["lexicon"].items() if k != "iterations"}
+    pairs = without_source_words(dictionary_pairs(language), removed)
+    return mix(pairs, aligned_counts(language), known, **settings)
 
 
-def table(language: str, known: frozenset[str]) -> TranslationTable:
+def table(language: str, known: frozenset[str]) -> Table:
     """Return a language's translation table.
 
     Clitics of the settings are added. A frequent word without translations takes those of its
@@ -390,14 +352,14 @@ def table(language: str, known: frozenset[str]) -> TranslationTable:
         known: English words that have a vector.
     """
     mixed = _mixed(language, known)
-    for word, choices in open_settings().clitics.get(language, {}).items():
-        if word not in mixed.translations:
-            mixed.translations[word] = {english: 1 / len(choices) for english in choices}
-    missing = [word for word in frequent_words(language) if word not in mixed.translations]
-    for relative in language_sources(language).relatives:
-        theirs = _mixed(relative, known, test_source_words(language)).translations
+    for word, choices in open_settings()["clitics"].get(language, {}).items():
+        if word not in mixed:
+            mixed[word] = {english: 1 / len(choices) for english in choices}
+    missing = [word for word in frequent_words(language) if word not in mixed]
+    for relative in language_sources(language).get("relatives", ()):
+        theirs = _mixed(relative, known, test_source_words(language))
         equal = twins(missing, list(theirs))
-        mixed.translations.update({word: theirs[twin] for word, twin in equal.items()})
+        mixed |= {word: theirs[twin] for word, twin in equal.items()}
         missing = [word for word in missing if word not in equal]
     return mixed
 
@@ -430,13 +392,12 @@ def seed_pairs(language: str, known: frozenset[str], words: Sequence[str]) -> li
     train = without_source_words(muse(language)[0], test_source_words(language))
     if train:
         return train
-    translations = table(language, known).translations
+    translations = table(language, known)
     pairs = []
-    settings = open_settings().lexicon
-    for word in words[: settings.seed_words]:
+    for word in words[:SEED_WORDS]:
         choices = translations.get(word)
         if choices:
             english, weight = max(choices.items(), key=lambda item: (item[1], item[0]))
-            if weight >= settings.seed_share:
+            if weight >= SEED_SHARE:
                 pairs.append((english, word))
     return pairs

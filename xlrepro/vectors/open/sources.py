@@ -1,4 +1,4 @@
-"""What the open word vectors are made of: settings, registered files, running text.
+"""What the open word vectors are made of: registered files, running text.
 
 Everything besides the data that decides the vectors stands in ``open_vectors.yaml`` beside this
 file; for the vectors a registered file is named by its path below the mirror alone.
@@ -12,15 +12,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from xlrepro.checked import Checked
 from xlrepro.data import registry
 from xlrepro.data.readers.columns import read_conllu
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.skipgram import SkipGram
 from xlrepro.vectors.open.tokenise import words_of
-from xlrepro.yaml_files import read_model
+from xlrepro.yaml_files import read_yaml
 
+VERSION = 1  # raised when the code changes the vectors
+SOURCE = "en"  # the language in whose space all vectors lie
 # The data sets that word vectors may be built from.
 DATASETS = (
     "mono-text",
@@ -33,97 +33,24 @@ DATASETS = (
 )
 
 
-class LanguageSources(Checked):
-    """What there is for one language; an absent code means that there is no such file.
-
-    Attributes:
-        muse: code of the MUSE dictionary from English.
-        wiktionary: code of the Wiktionary dictionary from English.
-        parallel: codes of the Tatoeba and TICO-19 files.
-        frequency: code of the word frequency list.
-        relatives: close languages whose dictionaries serve for words spelt the same.
-        articles: whether the language has articles; if not, English ones align with nothing.
-    """
-
-    muse: str | None = None
-    wiktionary: str | None = None
-    parallel: tuple[str, ...] = ()
-    frequency: str | None = None
-    relatives: tuple[str, ...] = ()
-    articles: bool = True
-
-
-class LexiconSettings(Checked):
-    """How dictionaries and aligned text are mixed (`translation_tables.mix`).
-
-    Attributes:
-        iterations: of EM for IBM model 1.
-        trust: count at which aligned text weighs as much as the dictionaries.
-        least_count: smaller expected counts are noise.
-        least_share: translations with a smaller share of a word's count are noise.
-        most: translations kept per word.
-        seed_share: least weight of a translation in a seed dictionary made from the table.
-        seed_words: most frequent words that such a seed dictionary is made from.
-    """
-
-    iterations: int
-    trust: float
-    least_count: float
-    least_share: float
-    most: int
-    seed_share: float
-    seed_words: int
-
-
-class OpenSettings(Checked):
-    """Everything, besides the data, that decides the open word vectors.
-
-    Attributes:
-        version: raised when the code changes the vectors.
-        source: the language in whose space all vectors lie.
-        languages: of the vector sets, per language what it is built from.
-        more_languages: likewise, of languages that have vectors and are in no set: a trial that
-            reads one names it.
-        clitics: per language words that no dictionary lists, with their English translations.
-        repeats: how often a line of each text source is read.
-        treebanks: per language a treebank whose word forms are read as text.
-        english: skip-gram of the source language.
-        others: skip-gram of the other languages, for the mapped vectors.
-        lexicon: how translation tables are made.
-        refinements: rounds of refinement of a mapping.
-    """
-
-    version: int
-    source: str
-    languages: dict[str, LanguageSources]
-    more_languages: dict[str, LanguageSources]
-    clitics: dict[str, dict[str, tuple[str, ...]]]
-    repeats: dict[str, int]
-    treebanks: dict[str, str]
-    english: SkipGram
-    others: SkipGram
-    lexicon: LexiconSettings
-    refinements: int
-
-
 @lru_cache(maxsize=1)
-def open_settings() -> OpenSettings:
-    """Return the settings that this version of xlrepro builds its open vectors with."""
-    return read_model(resources.files(__package__) / "open_vectors.yaml", OpenSettings)
+def open_settings() -> dict[str, Any]:
+    """Return what decides the open vectors besides the data, as ``open_vectors.yaml`` has it."""
+    return dict(read_yaml(resources.files(__package__) / "open_vectors.yaml"))
 
 
-def language_sources(language: str) -> LanguageSources:
-    """Return what there is for a language.
+def language_sources(language: str) -> dict[str, Any]:
+    """Return what there is for a language; what the YAML does not name there is not.
 
     Raises:
         SettingsError: for a language without open vectors.
     """
-    known = open_settings().languages | open_settings().more_languages
+    known = open_settings()["languages"] | open_settings()["more_languages"]
     if language not in known:
         raise SettingsError(
             f"no open word vectors for language {language!r}; there are: {', '.join(known)}"
         )
-    return known[language]
+    return dict(known[language])
 
 
 @lru_cache(maxsize=1)
@@ -135,15 +62,6 @@ def _by_path() -> dict[str, tuple[str, str]]:
     }
 
 
-def _registered(path: str) -> tuple[str, str]:
-    if path not in _by_path():
-        raise SettingsError(
-            f"the word vectors need {path}, which none of the data sets {', '.join(DATASETS)} has: "
-            "correct open_vectors.yaml or the registry"
-        )
-    return _by_path()[path]
-
-
 def registered_paths(prefix: str) -> list[str]:
     """Return the paths of all registered files that begin with ``prefix``, sorted."""
     return sorted(path for path in _by_path() if path.startswith(prefix))
@@ -151,12 +69,12 @@ def registered_paths(prefix: str) -> list[str]:
 
 def local_path(path: str) -> Path:
     """Return the verified, unpacked file in the cache; bring it there if need be."""
-    return registry.fetch(*_registered(path))
+    return registry.fetch(*_by_path()[path])
 
 
 def file_hash(path: str) -> str:
     """Return the SHA-256 of a file's content as the registry states it; reads no data."""
-    return registry.content_hash(*_registered(path))
+    return registry.content_hash(*_by_path()[path])
 
 
 @dataclass(frozen=True)
@@ -181,31 +99,26 @@ def parallel_files(language: str) -> list[str]:
 
     Tatoeba and TICO-19 only: FLORES devtest, XNLI and the IWSLT tests are test sets.
     """
-    settings = open_settings()
-    codes = language_sources(language).parallel
-    files = []
-    for path in registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/"):
-        code = path.rsplit("/", 1)[1].removeprefix("eng-").removesuffix(".tsv.xz")
-        if code in codes or language == settings.source:
-            files.append(path)
-    return files
+    codes = language_sources(language).get("parallel", ())
+    paths = registered_paths("parallel/tatoeba/") + registered_paths("parallel/tico19/")
+    if language == SOURCE:
+        return paths
+    return [path for path in paths if path.partition("/eng-")[2].removesuffix(".tsv.xz") in codes]
 
 
 def text_files(language: str) -> list[TextFile]:
     """Return all running text of a language: monolingual, its side of the parallel text, and for
     English the training treebank.
     """
-    settings = open_settings()
+    repeats, treebanks = open_settings()["repeats"], open_settings()["treebanks"]
     files = []
     for path in registered_paths(f"mono-text/{language}/"):
         source = path.rsplit("/", 1)[1].removesuffix(".txt.xz")
-        files.append(TextFile(path, settings.repeats.get(source, 1)))
-    column = 0 if language == settings.source else 1
-    repeat = settings.repeats["parallel"]
-    files += [TextFile(path, repeat, column) for path in parallel_files(language)]
-    if language in settings.treebanks:
-        path = settings.treebanks[language]
-        files.append(TextFile(path, settings.repeats["treebank"], treebank=True))
+        files.append(TextFile(path, repeats.get(source, 1)))
+    column = 0 if language == SOURCE else 1
+    files += [TextFile(path, repeats["parallel"], column) for path in parallel_files(language)]
+    if language in treebanks:
+        files.append(TextFile(treebanks[language], repeats["treebank"], treebank=True))
     return files
 
 
@@ -216,50 +129,47 @@ def text_recipe(language: str) -> list[list[str | int]]:
 
 def muse_path(language: str) -> str | None:
     """Return the registered MUSE dictionary of a language; ``None`` where there is none."""
-    code = language_sources(language).muse
+    code = language_sources(language).get("muse")
     return f"dictionaries/muse-full/en-{code}.txt.xz" if code else None
 
 
 def wiktionary_path(language: str) -> str | None:
     """Return the registered Wiktionary of a language; ``None`` where there is none."""
-    code = language_sources(language).wiktionary
+    code = language_sources(language).get("wiktionary")
     return f"dictionaries/wiktionary/en-{code}.tsv.xz" if code else None
 
 
 def frequency_path(language: str) -> str:
     """Return the registered frequency list of a language."""
-    return f"frequency-words/{language_sources(language).frequency}_50k.txt.xz"
+    return f"frequency-words/{language_sources(language)['frequency']}_50k.txt.xz"
 
 
 def aligned_recipe(language: str) -> dict[str, Any]:
     """Return what decides a language's word counts from aligned text."""
-    settings = open_settings()
-    files = parallel_files(language)
     return {
-        "version": settings.version,
+        "version": VERSION,
         "language": language,
-        "iterations": settings.lexicon.iterations,
-        "articles": language_sources(language).articles,
-        "files": [[path, file_hash(path)] for path in files],
+        "iterations": open_settings()["lexicon"]["iterations"],
+        "articles": language_sources(language).get("articles", True),
+        "files": [[path, file_hash(path)] for path in parallel_files(language)],
     }
 
 
 @cache
 def lexicon_recipe(language: str) -> dict[str, Any]:
     """Return what decides a language's translation table, its relatives' sources among it."""
-    settings = open_settings()
     sources = {}
-    for code in (language, *language_sources(language).relatives):
+    for code in (language, *language_sources(language).get("relatives", ())):
         paths = [muse_path(code), wiktionary_path(code), frequency_path(code)]
         sources[code] = {
             "files": [[path, file_hash(path)] for path in paths if path],
             "aligned": aligned_recipe(code),
         }
     return {
-        "version": settings.version,
+        "version": VERSION,
         "language": language,
-        "clitics": settings.clitics.get(language, {}),
-        "mixing": settings.lexicon.model_dump(exclude={"seed_share", "seed_words"}),
+        "clitics": open_settings()["clitics"].get(language, {}),
+        "mixing": open_settings()["lexicon"],
         "sources": sources,
     }
 
@@ -267,7 +177,8 @@ def lexicon_recipe(language: str) -> dict[str, Any]:
 def sentences(file: TextFile, language: str) -> Iterator[list[str]]:
     """Yield a file's lines as words in stored form, in order, each once."""
     if file.treebank:
-        yield from _treebank_sentences(local_path(file.path), language)
+        for sentence in read_conllu(local_path(file.path)):
+            yield [word_form(token, language).replace(" ", "") for token in sentence.tokens]
         return
     with open(local_path(file.path), encoding="utf-8") as lines:
         for line in lines:
@@ -275,11 +186,6 @@ def sentences(file: TextFile, language: str) -> Iterator[list[str]]:
             words = words_of(text, language)
             if words:
                 yield words
-
-
-def _treebank_sentences(path: Path, language: str) -> Iterator[list[str]]:
-    for sentence in read_conllu(path):
-        yield [word_form(token, language).replace(" ", "") for token in sentence.tokens]
 
 
 def write_text(language: str, target: Path) -> int:

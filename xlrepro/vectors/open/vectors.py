@@ -14,7 +14,7 @@ import numpy as np
 
 from xlrepro.artefacts import built, hash_of
 from xlrepro.errors import SettingsError
-from xlrepro.vectors.mappings.seeded import map_with_seed
+from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.open.lexicon import (
     centred_unit_rows,
@@ -22,8 +22,10 @@ from xlrepro.vectors.open.lexicon import (
     pair_rows,
     shared_strings,
 )
-from xlrepro.vectors.open.skipgram import train
+from xlrepro.vectors.open.skipgram import SkipGram, train
 from xlrepro.vectors.open.sources import (
+    SOURCE,
+    VERSION,
     language_sources,
     lexicon_recipe,
     open_settings,
@@ -46,9 +48,9 @@ def recipe_hash(name: str, *languages: str) -> str:
     Raises:
         SettingsError: for another name, or a language without open vectors.
     """
-    recipe = _recipe_function(name)
-    codes = dict.fromkeys([*open_settings().languages, *languages])
-    return hash_of({code: hash_of(recipe(code)) for code in codes})
+    _check_name(name)
+    codes = dict.fromkeys([*open_settings()["languages"], *languages])
+    return hash_of({code: hash_of(_KINDS[name][0](code)) for code in codes})
 
 
 def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
@@ -62,63 +64,14 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
         SettingsError: for an unknown name or language, or a segmenter that is not installed.
         DataError: if a file it is built from cannot be had.
     """
-    _recipe_function(name)
-    settings = open_settings()
-    chosen = list(dict.fromkeys([settings.source, *(languages or settings.languages)]))
-    return load_set(name, {code: _language_folder(name, code) for code in chosen}, settings.source)
+    _check_name(name)
+    codes = dict.fromkeys([SOURCE, *(languages or open_settings()["languages"])])
+    return load_set(name, {code: _language_folder(name, code) for code in codes})
 
 
-def _recipe_function(name: str) -> Callable[[str], Any]:
+def _check_name(name: str) -> None:
     if name not in NAMES:
         raise SettingsError(f"no open vector set is called {name!r}: use one of {', '.join(NAMES)}")
-    return _RECIPES[name]
-
-
-@cache
-def monolingual_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's own skip-gram vectors."""
-    settings = open_settings()
-    training = settings.english if language == settings.source else settings.others
-    return {
-        "version": settings.version,
-        "language": language,
-        "training": vars(training).copy(),
-        "text": text_recipe(language),
-    }
-
-
-@cache
-def dictionary_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's dictionary vectors."""
-    settings = open_settings()
-    if language == settings.source:
-        return monolingual_recipe(language)
-    return {
-        "version": settings.version,
-        "source": hash_of(monolingual_recipe(settings.source)),
-        "lexicon": lexicon_recipe(language),
-    }
-
-
-@cache
-def mapped_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's mapped vectors: more than its dictionary vectors."""
-    settings = open_settings()
-    if language == settings.source:
-        return monolingual_recipe(language)
-    return {
-        **dictionary_recipe(language),
-        "monolingual": hash_of(monolingual_recipe(language)),
-        "seed": settings.lexicon.model_dump(include={"seed_share", "seed_words"}),
-        "refinements": settings.refinements,
-    }
-
-
-_RECIPES: dict[str, Callable[[str], dict[str, Any]]] = {
-    "monolingual": monolingual_recipe,
-    "dictionary": dictionary_recipe,
-    "mapped": mapped_recipe,
-}
 
 
 def monolingual_folder(language: str) -> Path:
@@ -127,54 +80,92 @@ def monolingual_folder(language: str) -> Path:
 
 
 def _language_folder(kind: str, language: str) -> Path:
-    language_sources(language)
-    if language == open_settings().source:
-        kind = "monolingual"
+    kind = "monolingual" if language == SOURCE else kind
+    language_sources(language)  # says which languages there are
+    recipe, build = _KINDS[kind]
+    return built(kind, language, recipe(language), partial(build, language))
 
-    build = {
-        "monolingual": _build_monolingual,
-        "dictionary": _build_dictionary,
-        "mapped": _build_mapped,
-    }[kind]
 
-    return built(kind, language, _RECIPES[kind](language), partial(build, language))
+# ---- each kind: what decides a language's vectors, and how they are built
+
+
+def _skip_gram(language: str) -> SkipGram:
+    return SkipGram(**open_settings()["english" if language == SOURCE else "others"])
+
+
+@cache
+def monolingual_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's own skip-gram vectors."""
+    return {
+        "version": VERSION,
+        "language": language,
+        "training": vars(_skip_gram(language)).copy(),
+        "text": text_recipe(language),
+    }
 
 
 def _build_monolingual(language: str, folder: Path) -> None:
     """Train skip-gram vectors on a language's own text."""
-    settings = open_settings()
-    training = settings.english if language == settings.source else settings.others
     text = folder / "text.tmp"
     write_text(language, text)
-    words, counts, matrix = train(text, training)
+    words, counts, matrix = train(text, _skip_gram(language))
     text.unlink()
     save_language(folder, words, centred_unit_rows(matrix))
     np.save(folder / "counts.npy", counts)
 
 
+@cache
+def dictionary_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's dictionary vectors."""
+    if language == SOURCE:
+        return monolingual_recipe(language)
+    return {
+        "version": VERSION,
+        "source": hash_of(monolingual_recipe(SOURCE)),
+        "lexicon": lexicon_recipe(language),
+    }
+
+
 def _build_dictionary(language: str, folder: Path) -> None:
     """Give each foreign word the weighted mean of its English translations' vectors."""
-    source_words, source_matrix = load_language(monolingual_folder(open_settings().source))
+    source_words, source_matrix = load_language(monolingual_folder(SOURCE))
     table = lexicon.table(language, frozenset(source_words))
     frequent = lexicon.frequent_words(language)
-    table.translations.update(shared_strings(frequent, table, source_words))
+    table |= shared_strings(frequent, table, source_words)
     rows = {word: row for row, word in enumerate(source_words)}
     words, matrix = dictionary_vectors(table, rows, np.asarray(source_matrix))
     order = _by_frequency(words, frequent)
     save_language(folder, [words[row] for row in order], matrix[order])
 
 
+@cache
+def mapped_recipe(language: str) -> dict[str, Any]:
+    """Return what decides a language's mapped vectors: more than its dictionary vectors."""
+    if language == SOURCE:
+        return monolingual_recipe(language)
+    return {
+        **dictionary_recipe(language),
+        "monolingual": hash_of(monolingual_recipe(language)),
+        "seed": {"seed_share": lexicon.SEED_SHARE, "seed_words": lexicon.SEED_WORDS},
+        "refinements": 0,  # was a setting once
+    }
+
+
 def _build_mapped(language: str, folder: Path) -> None:
     """Map a language's own vectors into the English space, learnt from a seed dictionary."""
-    settings = open_settings()
-    source_words, source_matrix = load_language(monolingual_folder(settings.source))
+    source_words, source_matrix = load_language(monolingual_folder(SOURCE))
     words, matrix = load_language(monolingual_folder(language))
     pairs = lexicon.seed_pairs(language, frozenset(source_words), words)
     seed = pair_rows(pairs, words, source_words)
-    w = map_with_seed(
-        np.asarray(matrix), np.asarray(source_matrix), seed, refinements=settings.refinements
-    )
+    w = procrustes(matrix[seed[:, 0]], source_matrix[seed[:, 1]])
     save_language(folder, words, np.asarray(matrix) @ w)
+
+
+_KINDS: dict[str, tuple[Callable[[str], dict[str, Any]], Callable[[str, Path], None]]] = {
+    "monolingual": (monolingual_recipe, _build_monolingual),
+    "dictionary": (dictionary_recipe, _build_dictionary),
+    "mapped": (mapped_recipe, _build_mapped),
+}
 
 
 def _by_frequency(words: Sequence[str], frequent: Sequence[str]) -> list[int]:
