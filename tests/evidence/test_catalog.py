@@ -2,7 +2,6 @@ import pytest
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import (
-    LITERATURE,
     CatalogEntry,
     ReportedTable,
     StandIn,
@@ -43,10 +42,9 @@ def test_a_block_of_ours_is_compared_with_the_block_that_it_names_or_with_itself
 @pytest.mark.parametrize(
     ("quoted", "system", "why"),
     [
-        (["old:*"], "old:A", LITERATURE),
         ({"old:*": "too dear", "old:A": "lost"}, "old:A", "lost"),
         ({"old:*": "too dear", "old:A": "lost"}, "old:B", "too dear"),
-        (["old:A"], "old:B", ""),
+        ({"old:A": "lost"}, "old:B", ""),
     ],
 )
 def test_a_row_that_is_only_shown_has_its_own_reason_or_that_of_its_block(quoted, system, why):
@@ -99,12 +97,3 @@ def test_a_malformed_catalog_names_file_and_place(tmp_path, more, message):
     path.write_text(f"papers: {{}}\nmetrics: {{}}\n{more}")
     with pytest.raises(DataError, match=message):
         read_catalog(path)
-
-
-@pytest.mark.parametrize(
-    ("key", "judged"),
-    [("word_order/table2", True), ("word_order/table1", True), ("word_order/table4", False)],
-)
-def test_an_experiment_is_judged_where_some_of_its_columns_have_the_papers_data(key, judged):
-    entry = load_catalog().experiment(key)
-    assert (entry.is_judged("open"), entry.is_judged("smoke")) == (judged, False)

@@ -1,18 +1,18 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
-LITERATURE = "quoted by the paper from elsewhere"  # why a quoted row is not run, unless told
+LITERATURE = "quoted by the paper from elsewhere"  # why a row is not run, and nobody means to
 
 
 class Paper(Checked):
@@ -64,12 +64,6 @@ class ReportedTable(Checked):
     only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     repeats: bool = False
     quoted: dict[str, str] = Field(default_factory=dict)
-
-    @field_validator("quoted", mode="before")
-    @classmethod
-    def _with_reasons(cls, value: Any) -> Any:
-        """Give names without a reason the one that holds for rows of the literature."""
-        return dict.fromkeys(value, LITERATURE) if isinstance(value, list) else value
 
 
 class StandIn(Checked):
@@ -219,11 +213,6 @@ class CatalogEntry(Checked):
         """``"Table 2: Part-of-speech tagging"``; of an experiment of ours the title alone."""
         return self.title if self.ours else f"{self.label}: {self.title}"
 
-    def is_judged(self, profile: str) -> bool:
-        """Tell whether any column has the paper's own data at a profile, and so a verdict."""
-        stand_in = self.stand_ins.get(profile)
-        return stand_in is None or bool(stand_in.only)
-
     def other_weights(self, profile: str, system: str) -> str:
         """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
         return self.weights.get(profile, {}).get(system.partition(":")[0], "")
@@ -241,20 +230,29 @@ class CatalogEntry(Checked):
 
     def judged(self, profile: str, system: str) -> str:
         """Return the row of ours that claims about ``system`` are judged on at a profile."""
-        block, colon, name = system.partition(":")
-        return f"{self.judged_on.get(profile, {}).get(block, block)}{colon}{name}"
+        return moved(system, self.judged_on.get(profile, {}))
 
     def answer_at(self, profile: str) -> Difference | None:
         """Return the page's main difference, in the rows that are judged at a profile."""
         if self.answer is None:
             return None
         first, second = (self.judged(profile, s) for s in (self.answer.first, self.answer.second))
-        return self.answer.model_copy(update={"first": first, "second": second})
+        return Difference(first=first, second=second, column=self.answer.column)
 
     def reference(self, system: str) -> str:
         """Return the identifier whose reported row ``system`` is compared with."""
-        block, _, name = system.partition(":")
-        return f"{self.reference_blocks.get(block, block)}:{name}"
+        return moved(system, self.reference_blocks)
+
+
+def moved(system: str, blocks: Mapping[str, str]) -> str:
+    """Return the row of the same name in the block that stands for its own.
+
+    Example:
+        >>> moved("word:ORT", {"word": "word-mapped"})
+        'word-mapped:ORT'
+    """
+    block, _, name = system.partition(":")
+    return f"{blocks.get(block, block)}:{name}"
 
 
 class Catalog(Checked):
@@ -291,9 +289,8 @@ class Catalog(Checked):
 
     def tolerance(self, experiment: str, metric: str) -> float:
         """Return the tolerance of a comparison in the metric's unit; 0 for an unlisted metric."""
-        entry = self.experiment(experiment)
-        if entry.tolerance is not None:
-            return entry.tolerance
+        if (own := self.experiment(experiment).tolerance) is not None:
+            return own
         return self.metrics[metric].tolerance if metric in self.metrics else 0.0
 
     def higher_is_better(self, metric: str) -> bool | None:

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import Catalog, load_catalog
+from xlrepro.evidence.catalog import Catalog, load_catalog, moved
 from xlrepro.evidence.conditions import ITEM_DRAWS, error_of_items, failed_conditions
 from xlrepro.evidence.deviations import WEIGHTS, Deviation
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
@@ -355,61 +355,44 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
     return ClaimVerdict(status, share, p, decidable=max(halves.values(), default=None), power=power)
 
 
-def languages_agree(truth: Truth, places: Places) -> tuple[int, P]:
-    """Return how many languages there are, and p-values for and against across them.
+def held_back(status: str, heads: str, truth: Truth, places: Places) -> tuple[str, str]:
+    """Take a verdict back that rests on seeds of heads alone, unless languages agree.
 
-    Where seeds change the heads alone, a language, with an adaptation of its own, is what was
-    replicated.
+    A language, with an adaptation of its own, is what was replicated then.
+
+    Returns:
+        The verdict, and why it is that.
     """
     from scipy.special import stdtr
 
     gaps = np.array([leaf.gap[places["languages"]] for leaf in truth.leaves if leaf.gap.size > 1])
     known = [of[~np.isnan(of)] for of in gaps.T]  # shape: (comparisons,) of each language
     means = [float(of.mean()) for of in known if len(of)]
-    n = len(means)
-    if n < LEAST_LANGUAGES:
-        return n, (1.0, 1.0)
-    p = float(stdtr(n - 1, -math.sqrt(n) * np.mean(means) / np.std(means, ddof=1)))
-    return n, (p, 1 - p)
+    n, p = len(means), 0.5
+    if n >= LEAST_LANGUAGES:
+        p = float(stdtr(n - 1, -math.sqrt(n) * np.mean(means) / np.std(means, ddof=1)))
+    if {REPLICATES: p, CONTRADICTS: 1 - p}.get(status, 1.0) <= ALPHA:
+        return status, f"seeds are of {heads}; {n} languages, each trained once, agree"
+    models = f"one model each of {n} language{'s' * (n != 1)}"
+    return INCONCLUSIVE, f"by {heads} alone {status} ({models} stands behind it)"
 
 
 # -- What may be read on other data --------------------------------------------------------------
 
 
-def _read_on(catalog: Catalog, profile: str, cells: Iterable[Address]) -> tuple[str, str]:
-    """Return what stands in for the paper's data and weights, and what was read instead of what."""
+def _proxies(
+    catalog: Catalog, profile: str, cells: Iterable[Address]
+) -> tuple[dict[str, None], dict[str, None], dict[str, str]]:
+    """Return what stands in for the paper's data and weights, and the fields read for others."""
     data, weights, fields = dict[str, None](), dict[str, None](), dict[str, str]()
     for experiment, system, column in cells:
         entry = catalog.experiment(experiment)
-        stand_in = entry.stand_ins.get(profile)
-        if stand_in and stand_in.covers(column):
-            data[stand_in.data] = None
-        known = stand_in.columns if stand_in else {}
-        fields |= {part: known[part] for part in column.split("/") if part in known}
-        if other := entry.other_weights(profile, system):
-            weights[other] = None
-    read = [f"{ours} for {printed}" for printed, ours in fields.items()]
-    return "; ".join([*data, *weights]), ", ".join([*read, *weights])
-
-
-def _refusal(claim: Claim, profile: str, ours: str, quoted: str) -> str:
-    """Return why a claim is not testable on these numbers; empty if it is."""
-    if ours and quoted:
-        return f"{quoted} are numbers of another corpus than ours ({ours})"
-    if ours and claim.magnitudes:
-        return f"it is about values on the paper's data; ours: {ours}"
-    if claim.magnitudes and profile != SIZES_AT:
-        return f"it is about the size of an effect, which {profile} says little of"
-    return ""
-
-
-def _held_back(status: str, heads: str, count: int, p: P) -> tuple[str, str]:
-    """Take a verdict back that rests on seeds of heads alone, unless languages agree."""
-    side = {REPLICATES: p[0], CONTRADICTS: p[1]}.get(status, 1.0)
-    if side <= ALPHA:
-        return status, f"seeds are of {heads}; {count} languages, each trained once, agree"
-    models = f"one model each of {count} language{'s' * (count != 1)}"
-    return INCONCLUSIVE, f"by {heads} alone {status} ({models} stands behind it)"
+        if stand_in := entry.stand_ins.get(profile):
+            data |= {stand_in.data: None} if stand_in.covers(column) else {}
+            known = stand_in.columns
+            fields |= {part: known[part] for part in column.split("/") if part in known}
+        weights |= {each: None for each in [entry.other_weights(profile, system)] if each}
+    return data, weights, fields
 
 
 def _told(true: Truth) -> tuple[tuple[str, bool], ...]:
@@ -537,11 +520,15 @@ class Judge:
             note = f"not run: {'; '.join(missing[:3])}{more}"
             return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=note)
         quoted = ", ".join(sorted({a[1] for a in fixed}))
-        ours, instead = _read_on(self.catalog, condition.profile, read)
-        moved = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
+        data, weights, fields = _proxies(self.catalog, condition.profile, read)
+        instead = ", ".join(
+            [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
+        )
+        ours = "; ".join([*data, *weights])
+        others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
         said = {
             instead: True,
-            f"judged on block {', '.join(sorted(moved))}": moved and not condition.blocks,
+            f"judged on block {', '.join(sorted(others))}": others and not condition.blocks,
             f"printed values for {quoted}": quoted,
             "stale records": any(c.stale for c in cells.values()),
             "records of different settings": any(c.mixed for c in cells.values()),
@@ -552,7 +539,13 @@ class Judge:
         )
         means = fixed | {a: c.mean for a, c in cells.items()}
         arrays = {a: np.array([mean]) for a, mean in means.items()}
-        refusal = _refusal(claim, condition.profile, ours, quoted)
+        refusal = ""
+        if ours and quoted:
+            refusal = f"{quoted} are numbers of another corpus than ours ({ours})"
+        elif ours and claim.magnitudes:
+            refusal = f"it is about values on the paper's data; ours: {ours}"
+        elif claim.magnitudes and condition.profile != SIZES_AT:
+            refusal = f"it is about the size of an effect, which {condition.profile} says little of"
         if refusal or failed:
             compared = _told(self._evaluate(claim, arrays.__getitem__))
             note = refusal or "; ".join([*failed, *notes])
@@ -575,7 +568,7 @@ class Judge:
             notes.append("our runs cannot decide this")
         heads = {self.catalog.experiment(a[0]).seeds_of for a in read} - {""}
         if heads and status != INCONCLUSIVE:
-            status, note = _held_back(status, min(heads), *languages_agree(true, places))
+            status, note = held_back(status, min(heads), true, places)
             notes.append(note)
         notes += [f"not known: {what}" for what in unknown]
         return replace(
@@ -593,10 +586,9 @@ class Judge:
         for address, printed in read.items():
             experiment, system, printed_column = address
             entry = self.catalog.experiment(experiment)
-            block, colon, name = system.partition(":")
-            placed = entry.judged(condition.profile, system)
-            if block in condition.blocks:
-                placed = f"{condition.blocks[block]}{colon}{name}"
+            placed = moved(system, condition.blocks)
+            if placed == system:
+                placed = entry.judged(condition.profile, system)
             column = entry.column_at(condition.profile, printed_column)
             cell = View(experiment, condition.profile, self.numbers).get(placed, column)
             keeps = entry.deterministic or bool(entry.quoted_because(system))

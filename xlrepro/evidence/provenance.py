@@ -11,11 +11,6 @@ from xlrepro.trials import Record, duration
 KEY_LENGTH = 10  # characters of a key that are shown
 
 
-def record_anchor(key: str) -> str:
-    """Return the id of a record's place under *Provenance*."""
-    return f"r-{key[:KEY_LENGTH]}"
-
-
 @dataclass(frozen=True)
 class Cost:
     """What some records cost together.
