@@ -188,27 +188,34 @@ def _bert(vocabulary: int, **more: Any) -> Any:
     from xlrepro.encoders.pretrained import quiet_transformers
 
     transformers = quiet_transformers()
+    sizes = {
+        "hidden_size": DIM,
+        "num_attention_heads": 12,
+        "num_hidden_layers": LAYERS,
+        "intermediate_size": FF_DIM,
+    }
     config = transformers.BertConfig(
         vocab_size=vocabulary,
-        hidden_size=DIM,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=12,
-        intermediate_size=FF_DIM,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
-        **more,
+        **sizes | more,
     )
     return transformers.BertForMaskedLM(config)
 
 
-def _ours(batches: list[Batch], device: str) -> Callable[[], None]:
-    whole = _bert(VOCABULARY, attn_implementation="eager")
+def bilingual(vocabulary: int, pieces: int, **sizes: Any) -> BilingualModel:
+    """Return a bilingual model with random weights, of English and ``TARGET``."""
+    whole = _bert(vocabulary, attn_implementation="eager", **sizes)
     head, table = whole.cls.predictions, whole.bert.embeddings.word_embeddings.weight.detach()
     transform = head.transform
     english = English(whole.bert, transform.dense, transform.LayerNorm, table, head.bias.detach())
     model = BilingualModel(english)
-    model.add(TARGET, torch.randn(TARGET_PIECES, DIM) / 50, torch.zeros(TARGET_PIECES))
-    model.to(device).train()
+    model.add(TARGET, torch.randn(pieces, table.shape[1]) / 50, torch.zeros(pieces))
+    return model
+
+
+def _ours(batches: list[Batch], device: str) -> Callable[[], None]:
+    model = bilingual(VOCABULARY, TARGET_PIECES).to(device).train()
 
     def loss(language: str, ids: Tensor, hidden: Tensor) -> Tensor:
         return functional.cross_entropy(model(language, ids, hidden), ids[hidden])

@@ -86,12 +86,12 @@ def _settings(name: str, negatives: int | None) -> LanguageModelSettings:
     return LanguageModelSettings.model_validate(values)
 
 
-def _corpus(words: int, settings: LanguageModelSettings) -> Corpus:
+def invented_corpus(words: int, settings: LanguageModelSettings, tokens: int = 60_000) -> Corpus:
     """Return random sentences of Zipfian words, with a dictionary if asked."""
     random = np.random.default_rng(0)
     names = [*SPECIAL, *(f"word{i}" for i in range(words))]
     chances = 1 / (np.arange(words) + 2.7)
-    drawn = random.choice(words, 60_000, p=chances / chances.sum()) + len(SPECIAL)
+    drawn = random.choice(words, tokens, p=chances / chances.sum()) + len(SPECIAL)
     sentences = list(drawn.astype(np.int32).reshape(-1, 20))
     if not settings.dictionary:
         return Corpus.of(names, len(names), sentences)
@@ -102,7 +102,7 @@ def _corpus(words: int, settings: LanguageModelSettings) -> Corpus:
 
 
 def _stepper(settings: LanguageModelSettings, words: int, device: str) -> Callable[[], object]:
-    run, numbers = Run(settings, _corpus(words, settings), device), count()
+    run, numbers = Run(settings, invented_corpus(words, settings), device), count()
     return lambda: run.step(next(numbers))
 
 

@@ -34,7 +34,7 @@ class Dropout(nn.Module):
         """Return ``x``, of any shape, with entries zeroed; the device's generator draws which."""
         if not self.training or self.p == 0:
             return x
-        if x.is_cuda:
+        if x.device.type != "cpu":
             return functional.dropout(x, self.p)
         return x * kept(x.shape, self.p).to(x.dtype).mul_(1 / (1 - self.p))
 

@@ -271,7 +271,7 @@ class PackedBiLSTM(nn.Module):
 
     def forward(self, x: Tensor, packing: Packing) -> Tensor:
         """Return ``(tokens, 2 * hidden_dim)`` for flat tokens ``(tokens, input_dim)``."""
-        if x.is_cuda:  # cuDNN's own packed recurrence
+        if x.device.type != "cpu":  # cuDNN's own packed recurrence
             return self.reference(x, packing)
         by_name = {name: _ordered(parameter) for name, parameter in self.lstm.named_parameters()}
         # shape: (2 * 4 * hidden, input_dim), (2, 4 * hidden, hidden) and (2 * 4 * hidden,)

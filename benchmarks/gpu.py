@@ -1,0 +1,715 @@
+"""What a GPU can tell in ten minutes, on a machine without network or this project's packages.
+
+    python -m benchmarks.gpu pack FOLDER            # here, with the data: what travels, weighed
+    python -m benchmarks.gpu run FOLDER --out OUT   # there, from the root of the same files
+
+``pack`` writes packages for that machine's Python, prepared tensors and corpora into FOLDER.
+``run`` takes the parts one after the other, each in a process of its own that is killed at its
+limit, and appends a line of JSON to ``OUT/results.jsonl`` for each result as it comes. ``--device
+cpu --quick`` tries all of it in seconds, without a FOLDER.
+
+What stands here above the parts is Python's own, so that ``run`` starts anywhere.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import cached_property, partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LIMIT_MIB = 64  # of what travels, the project's own files among it
+PYTHON = "3.12"  # of that machine; it has torch, transformers, pandas, scikit-learn, sacrebleu
+PACKAGES = (
+    "pydantic", "pydantic-core", "annotated-types", "typing-inspection", "typing-extensions",
+    "conllu", "pooch", "platformdirs", "filelock", "regex", "penman", "pytorch-crf",
+    "ufal.chu-liu-edmonds",
+)  # fmt: skip
+SOURCES = ("seqeval==1.2.2",)  # of which no wheel of this version is published
+CORPORA = ("multi30k", "amr", "ptb-nltk-sample", "conll-2002")  # that the translations read
+TREE = ("benchmarks", "xlrepro", "data/registry")
+# Table 2's languages, from near to far, of which so many fit.
+TARGETS = ("sv", "fr", "es", "it", "de", "ru", "fi", "zh", "ar", "hi")
+SEEDS = (0, 1, 2)
+AGREE = 1e-6  # largest difference of a CPU and a GPU, both in double precision
+
+# Rows whose smoke trials stand for all models: experiment, row, settings that make it short.
+SHORT: dict[str, Any] = {"epochs": 1}
+Row = tuple[str, str, dict[str, Any]]
+MODELS: tuple[Row, ...] = (
+    ("word_order/table2", "word:BiLSTM", SHORT),
+    ("word_order/table2", "word:TRS", SHORT),
+    ("word_order/table2", "word:RPT", SHORT),
+    ("word_order/table2", "word:ORT", SHORT),
+    ("word_order/table2", "mbert:TRS w/ M-BERT PE", SHORT),
+    ("word_order/table2", "finetune:M-BERT", SHORT),
+    ("word_order/table1", "word:ORT", SHORT),
+    ("word_order/table3", "nlu:Liu et al. (2019)", SHORT),
+    ("word_order/distances", "distance:mean absolute difference", {}),
+    ("word_order/open_vectors", "vectors:dictionary", {}),
+    ("word_order/table4", "ner:Chen et al. (2019) using TRS", SHORT),
+    ("man_moe/table2", "corpus:en", {}),
+    ("man_moe/table2", "without:MAN-MoE", SHORT),
+    ("man_moe/table4", "without:MAN-MOE+CharCNN", SHORT),
+    ("man_moe/table5", "without:MAN-MoE", SHORT),
+    ("man_moe/table6", "sweep:k", SHORT),
+    ("sense_alignment/table2", "wsd:ELMo", {}),
+    ("sense_alignment/table2", "wsd:SaELMo", {}),
+    ("sense_alignment/table2", "wsd:BERT-Tiny", {}),
+    ("sense_alignment/table2", "wsd:SaBERT-Tiny", {}),
+    ("sense_alignment/table3", "main:Bi-SaELMo", {}),
+    ("sense_alignment/table4", "sentiment:Joint-ELMo", {}),
+    ("sense_alignment/table5", "xnli:Bi-SaELMo", {}),
+    ("sense_alignment/tables6_8", "alive:SaELMo", {}),
+    ("sense_alignment/figures4_7", "purity:SaELMo", {}),
+    ("sense_alignment/figures4_7", "purity:ELMo (centres afterwards)", {}),
+    ("routing_nmt/table1", "translation:MTL (Partial)", SHORT),
+    ("routing_nmt/table1", "translation:MTL (Routing)", SHORT),
+    ("ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)", {}),
+    ("ramen/table1", "base:RAMEN-BASE + BERT (mono)", {}),
+    ("ramen/table2", "base:RAMEN-BASE + BERT (parallel)", {}),
+    ("ramen/table3", "xnli-tuned:RAMEN-BASE + RoBERTa, vec", {}),
+    ("ramen/table3", "ud-tuned:RAMEN-BASE + RoBERTa, vec", {}),
+)  # fmt: skip
+QUICK_MODELS = MODELS[3:4]
+
+
+class Part(NamedTuple):
+    """A part of the ten minutes.
+
+    Attributes:
+        seconds: after which it is killed.
+        results: yields its results, given the device, whether to be quick, and the packed folder.
+    """
+
+    seconds: int
+    results: Callable[[str, bool, Path | None], Iterator[dict[str, Any]]]
+
+
+# ---- every model, on a CPU and on the device
+
+
+def models(device: str, quick: bool, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """Compare each model's smoke trial, in double precision, on a CPU and on the device.
+
+    Each device has a cache of its own: neither reads what the other has trained.
+    """
+    rows = QUICK_MODELS if quick else MODELS
+    jobs = 1 if quick else max(1, (os.cpu_count() or 2) // 2)
+    with (
+        tempfile.TemporaryDirectory() as there,
+        tempfile.TemporaryDirectory() as here,
+        _pool(jobs, there) as of_device,
+        _pool(jobs, here) as of_cpu,
+    ):
+        # the slow ones stand at the end of the list
+        waiting = {
+            of_device.submit(numbers, model, device): (model, of_cpu.submit(numbers, model, "cpu"))
+            for model in reversed(rows)
+        }
+        for future in as_completed(waiting):
+            (key, row, _changes), other = waiting[future]
+            yield {"experiment": key, "row": row} | _difference(future, other)
+
+
+def numbers(model: Row, device: str) -> dict[str, float]:
+    """Return all numbers of the first smoke trial of a row: its cells, and those of its details."""
+    from xlrepro.experiments import experiment, task
+    from xlrepro.trials import TrialContext
+
+    key, row, settings = model
+    trial, *_ = experiment(key).trials("smoke", [row], [0], settings)
+    with same_draws():
+        result = task(trial.task).load()(trial, TrialContext(device))
+    cells = {f"{cell.system} {cell.column}": cell.value for cell in result.cells}
+    return dict(_flat(json.loads(json.dumps(result.details, default=float)))) | cells
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
+    inside = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, part in inside:
+        yield from _flat(part, f"{name}/{key}")
+    if isinstance(value, int | float) and "seconds" not in name:
+        yield name, float(value)
+
+
+def _difference(future: Any, other: Any) -> dict[str, Any]:
+    try:
+        found, expected = future.result(), other.result()
+    except Exception as error:
+        return {
+            "agrees": False,
+            "error": " ".join(f"{type(error).__name__}: {error}".split())[:500],
+        }
+    largest = max(
+        (abs(value - expected.get(name, float("inf"))) / max(1.0, abs(value)), name)
+        for name, value in found.items()
+    )
+    return {"numbers": len(found), "largest_difference": largest[0], "of": largest[1],
+            "agrees": largest[0] <= AGREE}  # fmt: skip
+
+
+@contextmanager
+def same_draws() -> Iterator[None]:
+    """Let every device have the CPU's random numbers, so that both see the same."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves, tree_map
+
+    from xlrepro.nn import dropout
+
+    class Drawing(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, operation: Any, _: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            seeded = torch.Tag.nondeterministic_seeded in operation.tags
+            tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+            device = kwargs.get("device") or next((x.device for x in tensors), None)
+            if not seeded or device is None or torch.device(device).type in ("cpu", "meta"):
+                return operation(*args, **kwargs)
+            moved = partial(tree_map, lambda x: x.cpu() if isinstance(x, torch.Tensor) else x)
+            there = kwargs | ({"device": "cpu"} if kwargs.get("device") else {})
+            drawn = operation(*moved(args), **moved(there))
+            if operation._schema.is_mutable:
+                return args[0].copy_(drawn)
+            return tree_map(lambda x: x.to(device) if isinstance(x, torch.Tensor) else x, drawn)
+
+    def forward(self: Any, x: Any) -> Any:
+        if not self.training or self.p == 0:
+            return x
+        return x * dropout.kept(x.shape, self.p).to(x.device, x.dtype).mul_(1 / (1 - self.p))
+
+    before = dropout.Dropout.forward
+    dropout.Dropout.forward = forward  # type: ignore[method-assign]
+    try:
+        with Drawing():
+            yield
+    finally:
+        dropout.Dropout.forward = before  # type: ignore[method-assign]
+
+
+# ---- speed
+
+
+def speed(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any]]:
+    """Run the benchmarks of layers and steps beside their peers, on the device."""
+    from dataclasses import asdict
+    from importlib import import_module
+
+    names = ("crf", "routing_nmt", "man_moe", "sense_alignment", "ramen", "encoders")
+    for name in names[:1] if quick else names:
+        try:
+            module: Any = import_module(f"benchmarks.{name}")
+        except ModuleNotFoundError as error:
+            yield {"benchmark": name, "error": str(error)}
+            continue
+        if quick:
+            module.REPETITIONS = 1
+        for result in module.measure(device, 1):
+            yield asdict(result)
+
+
+def steps(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any]]:
+    """Time an update of each model as ``paper`` has it, on random text, and weigh its memory."""
+    import torch
+
+    peak = _peak_rate(device, quick)
+    yield {"product": peak}
+    for name, make in _updates(device, quick).items():
+        if device == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+        try:
+            update, tokens, operations = make()
+            seconds = _seconds_of(update, 1 if quick else 10, device)
+        except Exception as error:  # a model too large for the card is no reason to stop
+            yield {"update": name, "error": f"{type(error).__name__}: {error}"[:500]}
+            continue
+        found = {"update": name, "ms": 1e3 * seconds, "tokens_per_second": tokens / seconds}
+        if operations:
+            found["share_of_product"] = operations / seconds / peak["operations_per_second"]
+        if device == "cuda":
+            found["GiB"] = torch.cuda.max_memory_allocated() / 2**30
+        yield found
+
+
+Update = tuple[Callable[[int], object], int, float]  # what it does, its tokens, its operations
+
+
+def _seconds_of(update: Callable[[int], object], count: int, device: str) -> float:
+    from itertools import count as numbers_from
+
+    from benchmarks.timing import interleaved_medians
+
+    number = numbers_from()
+    timed = {"update": lambda: update(next(number))}
+    return interleaved_medians(timed, count, device, warmup=0 if count == 1 else 2)["update"]
+
+
+def _peak_rate(device: str, quick: bool) -> dict[str, Any]:
+    """Return the rate of a large product in bfloat16: the peak that can be had."""
+    import torch
+
+    side = 512 if quick else 8192
+    one = torch.randn(side, side, device=device, dtype=torch.bfloat16)
+    seconds = _seconds_of(lambda _: one @ one, 1 if quick else 10, device)
+    return {"side": side, "dtype": "bfloat16", "operations_per_second": 2 * side**3 / seconds}
+
+
+def _updates(device: str, quick: bool) -> dict[str, Callable[[], Update]]:
+    """Return how to make each model and its update, by name."""
+    made: dict[str, Callable[[], Update]] = {
+        f"word_order {row}": partial(_tagger, row, device) for row in ("word:BiLSTM", "word:ORT")
+    }
+    if quick:
+        return made
+    for row in ("translation:MTL (Routing)", "translation:MTL (Full)"):
+        made[f"routing_nmt {row}"] = partial(_translation, row, device)
+    for table, row in (
+        ("table2", "wsd:ELMo"), ("table2", "wsd:SaELMo"), ("table3", "main:Bi-SaELMo"),
+        ("table2", "wsd:BERT-Tiny"), ("table2", "wsd:SaBERT-Tiny"),
+    ):  # fmt: skip
+        made[f"sense_alignment {row}"] = partial(_language_model, table, row, device)
+    for row, parts in (
+        ("base:RAMEN-BASE + BERT (mono)", None), ("base:RAMEN-BASE + BERT (mono)", 1),
+        ("large:RAMEN-LARGE + BERT (mono)", None),
+    ):  # fmt: skip
+        name = f"ramen stage 2 {row}" + (f" in {parts} part" if parts else "")
+        made[name] = partial(_bilingual, row, parts, device)
+    return made
+
+
+def _of_paper(key: str, row: str, kind: Any) -> Any:
+    from xlrepro.experiments import experiment
+
+    trial, *_ = experiment(key).trials("paper", [row], [0])
+    return trial.typed(kind)
+
+
+def _tagger(row: str, device: str) -> Update:
+    import torch
+
+    from benchmarks.encoders import BATCH, N_TAGS
+    from xlrepro.papers.word_order.model import SequenceTagger
+    from xlrepro.papers.word_order.settings import TaggingSettings
+    from xlrepro.training.optimiser import ScheduledAdam
+    from xlrepro.vectors.encoding import Batch
+
+    settings, words, length = _of_paper("word_order/table2", row, TaggingSettings), 9999, 25
+    tagger = SequenceTagger(settings.encoder, 300, N_TAGS, settings.head).to(device).train()
+    adam, table = ScheduledAdam(tagger, settings.learning_rate), torch.randn(words, 300)
+    shape = (BATCH, length)
+    rows, tags = torch.randint(1, words, shape), torch.randint(0, N_TAGS, shape)
+    batch = Batch(rows, tags, torch.ones(shape, dtype=torch.bool), list(range(BATCH))).to(device)
+    table = table.to(device)
+    return lambda _: adam.step(tagger.loss(batch, table)), rows.numel(), 0.0
+
+
+def _translation(row: str, device: str) -> Update:
+    from types import SimpleNamespace
+
+    import torch
+
+    from xlrepro.papers.routing_nmt.run import make_model
+    from xlrepro.papers.routing_nmt.settings import TranslationSettings
+
+    settings = _of_paper("routing_nmt/table1", row, TranslationSettings)
+    sizes = dict(zip(settings.tasks, (30_000, 20, 100, 8_000), strict=False))
+    targets = {name: SimpleNamespace(target=range(size)) for name, size in sizes.items()}
+    data: Any = SimpleNamespace(source=range(30_000), tasks=targets)
+    model = make_model(settings, data, 0).to(device).train()
+    adam = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
+    batch, length = settings.batch_size, 25
+    source = torch.randint(4, 30_000, (batch, length), device=device)
+    target = torch.randint(4, 18, (batch, length + 2), device=device)
+    lengths = torch.full((batch,), length, device=device)
+
+    def update(_: int) -> None:
+        adam.zero_grad(set_to_none=True)
+        for name in settings.tasks[:2]:  # a batch of translation, and one of another task
+            (model.loss(name, source, lengths, target) / batch).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+        adam.step()
+
+    return update, 2 * source.numel(), 0.0
+
+
+def _language_model(table: str, row: str, device: str) -> Update:
+    from benchmarks.sense_alignment import invented_corpus
+    from xlrepro.experiments import experiment
+    from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
+    from xlrepro.papers.sense_alignment.training import Run
+
+    trial, *_ = experiment(f"sense_alignment/{table}").trials("paper", [row], [0])
+    model = trial.settings["model"]
+    model["senses"] = model.get("senses", {}) | {"warmup_steps": 0, "warmup": "copied"}
+    settings = LanguageModelSettings.model_validate(model)
+    network, training = settings.network, settings.training
+    words = 60_000 if settings.dictionary else 30_000
+    run = Run(settings, invented_corpus(words, settings, tokens=1_000_000), device)
+    length = network.positions if network.family == "bert" else training.unroll
+    return run.update, training.streams * length, 0.0
+
+
+def _bilingual(row: str, parts: int | None, device: str) -> Update:
+    import numpy as np
+
+    from benchmarks.ramen import bilingual
+    from xlrepro.encoders.subwords import Special
+    from xlrepro.papers.ramen.adaptation import Stage, Text
+    from xlrepro.papers.ramen.settings import EvaluationSettings
+
+    adaptation = _of_paper("ramen/table1", row, EvaluationSettings).adaptation
+    stage = adaptation.bilingual
+    if parts:
+        stage = stage.model_copy(update={"accumulation": parts})
+    layers, dim = (24, 1024) if "large" in row.lower() else (12, 768)
+    sizes = {"en": 28_996, "fr": adaptation.vocabulary}
+    model = bilingual(
+        *sizes.values(), num_hidden_layers=layers, hidden_size=dim, intermediate_size=4 * dim,
+        num_attention_heads=dim // 64,
+    )  # fmt: skip
+    drawn, special = np.random.default_rng(0), Special(0, 1, 2, 3, 4, 5)
+    texts = {
+        code: Text(drawn.integers(6, size, (720, stage.length)), special, size)
+        for code, size in sizes.items()
+    }
+    run = Stage(model, texts, "all", "fr", stage, [0], device == "cuda", device)
+    tokens = 2 * stage.sequences * stage.length
+    # per token: the layers' matrices, attention, and the output layer of a seventh of all
+    inner = layers * (12 * dim**2 + 2 * stage.length * dim) + 0.15 * dim * (sum(sizes.values()) / 2)
+    return run.step, tokens, 6 * tokens * inner
+
+
+# ---- trials
+
+
+def word_order(device: str, quick: bool, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """Train Table 2's word block at the paper's sizes on packed vectors: does it bring +9.6?"""
+    packed = sorted(folder.glob("word_order-*.npz")) if folder else []
+    rows = ["word:ORT", "word:BiLSTM", "word:TRS", "word:RPT"]
+    calls = [(str(path), row, seed, device) for seed in SEEDS for path in packed for row in rows]
+    if quick:
+        calls = calls[:1]
+    yield from _in_turn(tagging, calls, 1 if quick else 12)
+
+
+def tagging(path: str, row: str, seed: int, device: str) -> dict[str, Any]:
+    """Train one tagger with the settings of ``paper`` on a packed set."""
+    from xlrepro.papers.word_order.run import evaluated, trained
+    from xlrepro.papers.word_order.settings import TaggingSettings
+    from xlrepro.trials import TrialContext
+
+    source = Prepared(Path(path))
+    settings = _of_paper("word_order/table2", row, TaggingSettings)
+    changes: dict[str, Any] = {"targets": source.languages[1:]}
+    if source.quick:
+        changes |= {"epochs": 1}
+    settings = settings.model_copy(update=changes)
+    tagger, curve = trained(settings, source, seed, TrialContext(device))  # type: ignore[arg-type]
+    scores, _ = evaluated(tagger, settings, source, seed, device)  # type: ignore[arg-type]
+    return {
+        "vectors": Path(path).stem.partition("-")[2], "row": row, "seed": seed, "scores": scores,
+        "dev": curve.dev_scores, "stopped": curve.stopped, "seconds": curve.seconds,
+    }  # fmt: skip
+
+
+class Prepared:
+    """Sentences without their words: each is the number of a row of a table of vectors.
+
+    It stands where a `Source` of part-of-speech trials stands.
+    """
+
+    task, vectors_name = "POS", "packed"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._arrays as arrays:
+            self.languages = tuple(arrays["languages"].tolist())
+            self.quick = bool(arrays["quick"])
+
+    @property
+    def _arrays(self) -> Any:
+        import numpy as np
+
+        return np.load(self.path, allow_pickle=False)
+
+    def sentences(self, language: str, split: str) -> list[Any]:
+        """Return the sentences of a split; a token is the number of its vector."""
+        import numpy as np
+
+        from xlrepro.data.sentences import Sentence
+        from xlrepro.tasks.tagging import UPOS
+
+        with self._arrays as arrays:
+            name = f"{language}/{split}"
+            ends = np.cumsum(arrays[f"{name}/lengths"])[:-1]
+            rows = np.split(arrays[f"{name}/rows"], ends)
+            tags = np.split(arrays[f"{name}/tags"], ends)
+        return [
+            Sentence(tuple(map(str, r.tolist())), upos=tuple(UPOS.names[t] for t in n.tolist()))
+            for r, n in zip(rows, tags, strict=True)
+        ]
+
+    @property
+    def vectors(self) -> "Prepared":
+        """The vectors: this."""
+        return self
+
+    @cached_property
+    def _table(self) -> Any:
+        with self._arrays as arrays:
+            return arrays["table"].astype("float32")
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the vectors."""
+        return int(self._table.shape[1])
+
+    def lookup(self, language: str, words: list[str]) -> tuple[Any, Any]:
+        """Return the vectors of numbers, ``(n, dim)``, and that all are known."""
+        import numpy as np
+
+        return self._table[np.array(words, dtype=int)], np.ones(len(words), np.int8)
+
+
+def routing(device: str, quick: bool, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """Train Table 1's four systems on 10,000 German pairs, dropout 0.5, 20 epochs."""
+    profile, pair, changes = "open", "en-de-10k", {"model.dropout": 0.5, "epochs": 20}
+    rows = ["MTL (Routing)", "NMT", "MTL (Full)", "MTL (Partial)"]
+    if quick:
+        profile, pair, changes, rows = "smoke", "en-vi", {"epochs": 1}, rows[:1]
+    elif folder is None:
+        return
+    calls = [(row, profile, pair, changes, seed, device) for seed in SEEDS for row in rows]
+    yield from _in_turn(translating, calls[:1] if quick else calls, 1 if quick else 12)
+
+
+def translating(
+    row: str, profile: str, pair: str, changes: dict[str, Any], seed: int, device: str
+) -> dict[str, Any]:
+    """Train one translation system; return its cells."""
+    from xlrepro.experiments import experiment, task
+    from xlrepro.trials import TrialContext
+
+    trial, *_ = experiment("routing_nmt/table1").trials(
+        profile, [f"translation:{row}"], [seed], {"parts": [pair], **changes}
+    )
+    result = task(trial.task).load()(trial, TrialContext(device))
+    cells = {cell.column: cell.value for cell in result.cells}
+    return {"row": row, "seed": seed, "cells": cells, "seconds": result.training_seconds}
+
+
+def _in_turn(
+    function: Callable[..., dict[str, Any]], calls: list[tuple[Any, ...]], jobs: int
+) -> Iterator[dict[str, Any]]:
+    """Yield what calls return, in processes, as each is done; the first ones begin first."""
+    with tempfile.TemporaryDirectory() as cache, _pool(jobs, cache) as pool:
+        waiting = {pool.submit(function, *call): call for call in calls}
+        for future in as_completed(waiting):
+            try:
+                yield future.result()
+            except Exception as error:
+                reason = " ".join(f"{type(error).__name__}: {error}".split())
+                yield {"call": list(map(str, waiting[future])), "error": reason[:500]}
+
+
+def _pool(jobs: int, cache: str) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_settle, initargs=(cache,))
+
+
+def _settle(cache: str) -> None:
+    os.environ |= {"XLREPRO_DATA": f"{cache}/data", "XLREPRO_BUILD": f"{cache}/build"}
+    import torch
+
+    torch.set_num_threads(1)
+
+
+PARTS = {
+    "models": Part(60, models),
+    "speed": Part(120, speed),
+    "steps": Part(60, steps),
+    "word-order": Part(240, word_order),
+    "routing": Part(110, routing),
+}
+
+
+# ---- here: what travels
+
+
+def pack(
+    folder: Path,
+    profile: str = "open",
+    only: tuple[str, ...] = ("packages", "word-order", "routing"),
+) -> float:
+    """Write what travels into a folder, and return its weight with the project's own files, MiB."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if "packages" in only:
+        call = [
+            sys.executable,
+            "-m",
+            "pip",
+            "-q",
+            "install",
+            "--no-deps",
+            "--no-compile",
+            "--target",
+            str(folder / "site"),
+        ]
+        subprocess.run(
+            [*call, "--upgrade", f"--python-version={PYTHON}", "--only-binary=:all:", *PACKAGES],
+            check=True,
+        )
+        subprocess.run([*call, *SOURCES], check=True)
+    if "word-order" in only:
+        for vectors in ("dictionary",) if profile == "smoke" else ("dictionary", "mapped"):
+            pack_tagging(folder / f"word_order-{vectors}.npz", vectors, profile)
+    if "routing" in only and profile != "smoke":
+        mirror = Path(os.environ["XLREPRO_MIRROR"])
+        for name in CORPORA:
+            shutil.copytree(mirror / name, folder / "mirror" / name, dirs_exist_ok=True)
+    files = (path for root in (folder, *map(Path, TREE)) for path in root.rglob("*"))
+    kept = (path for path in files if path.is_file() and "__pycache__" not in path.parts)
+    return sum(path.stat().st_size for path in kept) / 2**20
+
+
+def pack_tagging(path: Path, vectors: str, profile: str) -> None:
+    """Write what Table 2's word block reads: rows of a table of vectors, tags, and the table."""
+    import numpy as np
+
+    from xlrepro.experiments import experiment
+    from xlrepro.papers.word_order.settings import TaggingSettings
+    from xlrepro.tasks.source import Source
+    from xlrepro.tasks.tagging import UPOS
+
+    trial, *_ = experiment("word_order/table2").trials(profile, ["word:ORT"], [0])
+    settings = trial.typed(TaggingSettings)
+    targets = tuple(code for code in TARGETS if code in settings.targets)
+    source = Source.of(settings.model_copy(update={"vectors": vectors, "targets": targets}), "POS")
+    numbers_of: dict[bytes, int] = {}
+    arrays: dict[str, Any] = {
+        "languages": np.array(source.languages),
+        "quick": np.array(profile == "smoke"),
+    }
+    for language in source.languages:
+        for split in ("train", "dev", "test") if language == settings.source else ("test",):
+            sentences = source.sentences(language, split)
+            words = list(dict.fromkeys(word for s in sentences for word in s.tokens))
+            matrix, _ = source.vectors.lookup(language, words)
+            halves = np.asarray(matrix).astype(np.float16)
+            row_of = {
+                word: numbers_of.setdefault(half.tobytes(), len(numbers_of))
+                for word, half in zip(words, halves, strict=True)
+            }
+            name = f"{language}/{split}"
+            arrays[f"{name}/lengths"] = np.array([len(s.tokens) for s in sentences], np.uint16)
+            arrays[f"{name}/rows"] = np.array(
+                [row_of[w] for s in sentences for w in s.tokens], np.int32
+            )
+            arrays[f"{name}/tags"] = np.array(
+                [UPOS.number(t) for s in sentences for t in s.upos or ()], np.int8
+            )
+    arrays["table"] = np.frombuffer(b"".join(numbers_of), np.float16).reshape(len(numbers_of), -1)
+    np.savez_compressed(path, **arrays)
+
+
+# ---- there: part after part
+
+
+def run(folder: Path | None, out: Path, device: str, quick: bool, only: list[str]) -> None:
+    """Run the parts, each in a process of its own, and append their results to a file."""
+    out.mkdir(parents=True, exist_ok=True)
+    environment = dict(os.environ)
+    if folder is not None:
+        paths = [str(folder.resolve() / "site"), environment.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        environment["XLREPRO_MIRROR"] = str(folder.resolve() / "mirror")
+    for name in only:
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.gpu",
+            "part",
+            name,
+            "--device",
+            device,
+            "--out",
+            str(out),
+        ]
+        command += ["--quick"] * quick + (["--folder", str(folder)] if folder else [])
+        began = time.monotonic()
+        part = subprocess.Popen(command, env=environment, start_new_session=True)
+        try:
+            status = str(part.wait(None if quick else PARTS[name].seconds))
+        except subprocess.TimeoutExpired:
+            status = "killed at its limit"
+        finally:
+            if part.poll() is None:
+                os.killpg(part.pid, signal.SIGKILL)  # its own processes too
+                part.wait()
+        _write(out, {"part": name, "ended": status, "seconds": round(time.monotonic() - began, 1)})
+
+
+def _write(out: Path, result: Mapping[str, Any]) -> None:
+    line = json.dumps(result, default=str)
+    print(line, flush=True)
+    with (out / "results.jsonl").open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Pack or run; return the exit status."""
+    chosen = _parser().parse_args(arguments)
+    if chosen.do == "pack":
+        weight = pack(chosen.folder, chosen.profile, tuple(chosen.only))
+        print(f"{chosen.folder} and {', '.join(TREE)}: {weight:.1f} MiB of {LIMIT_MIB}")
+        return int(weight > LIMIT_MIB)
+    if chosen.do == "part":
+        for result in PARTS[chosen.name].results(chosen.device, chosen.quick, chosen.folder):
+            _write(chosen.out, {"part": chosen.name} | result)
+        return 0
+    run(chosen.folder, chosen.out, chosen.device, chosen.quick, chosen.only)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="do", required=True)
+    packing = commands.add_parser("pack", help="write what travels into a folder")
+    packing.add_argument("folder", type=Path)
+    packing.add_argument("--profile", choices=["open", "smoke"], default="open")
+    whole = ["packages", "word-order", "routing"]
+    packing.add_argument("--only", nargs="+", choices=whole, default=whole)
+    running = commands.add_parser("run", help="run all parts")
+    running.add_argument("folder", type=Path, nargs="?")
+    running.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    one = commands.add_parser("part", help="run one part without a limit")
+    one.add_argument("name", choices=list(PARTS))
+    one.add_argument("--folder", type=Path)
+    for command in (running, one):
+        command.add_argument("--out", type=Path, default=Path("build/gpu"))
+        command.add_argument("--device", default="cuda")
+        command.add_argument("--quick", action="store_true", help="try it in seconds")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

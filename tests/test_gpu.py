@@ -1,0 +1,97 @@
+"""What a GPU will be asked, tried on the CPU; and models on a device that is only pretended."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from benchmarks import gpu
+from tests.pretended_device import pretended_device
+from xlrepro.experiments import ORDER, _paper, experiment
+
+
+def lines_of(folder):
+    return [json.loads(line) for line in (folder / "results.jsonl").open(encoding="utf-8")]
+
+
+def test_every_task_is_among_the_models_that_are_compared():
+    compared = {
+        experiment(key).trials("smoke", [row], [0], changes)[0].task
+        for key, row, changes in gpu.MODELS
+    }
+    assert compared == {f"{paper}/{task}" for paper in ORDER for task in _paper(paper)[0]}
+
+
+def test_tensors_of_two_devices_never_meet_in_a_trial_of_any_task():
+    call = [sys.executable, "-m", "tests.pretended_device"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    failed = [line for line in done.stdout.splitlines() if "FAILED" in line]
+    assert done.returncode == 0, failed or done.stderr
+
+
+def test_the_pretended_device_refuses_what_a_gpu_refuses():
+    with pretended_device() as device:
+        there, here = torch.ones(2, 3, device=device), torch.ones(2, 3)
+        with pytest.raises(RuntimeError, match="two devices"):
+            there + here
+        with pytest.raises(RuntimeError, match="two devices"):
+            here[torch.zeros(1, dtype=torch.long, device=device)]
+        with pytest.raises(TypeError):
+            there.numpy()
+        assert float((2 * there[[0]] + here.to(device).mean()).sum()) == 9
+        assert torch.nn.Linear(3, 1).to(device)(there).cpu().shape == (2, 1)
+
+
+def test_a_model_computes_on_another_device_what_it_computes_on_the_cpu():
+    (model,) = gpu.QUICK_MODELS
+    expected = gpu.numbers(model, "cpu")
+    with pretended_device() as device:
+        assert gpu.numbers(model, device) == pytest.approx(expected, abs=gpu.AGREE)
+
+
+def test_a_number_that_differs_is_told():
+    from concurrent.futures import Future
+
+    found, expected = Future(), Future()
+    found.set_result({"loss": 1.0, "accuracy": 50.0})
+    expected.set_result({"loss": 1.0, "accuracy": 50.001})
+    told = gpu._difference(found, expected)
+    assert (told["agrees"], told["of"]) == (False, "accuracy")
+
+
+def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
+    weight = gpu.pack(tmp_path / "packed", "smoke", ("word-order", "routing"))
+    assert 1 < weight < gpu.LIMIT_MIB
+    gpu.run(tmp_path / "packed", tmp_path, "cpu", True, list(gpu.PARTS))
+    found = lines_of(tmp_path)
+    ended = {line["part"]: line["ended"] for line in found if "ended" in line}
+    assert ended == dict.fromkeys(gpu.PARTS, "0")
+    assert not [line for line in found if "error" in line]
+    by_part = {line["part"]: line for line in found if "ended" not in line}
+    assert by_part["models"]["agrees"]
+    assert set(by_part["word-order"]["scores"]) == {"avg", "en", *gpu.TARGETS}
+    assert by_part["routing"]["cells"]
+
+
+def test_a_part_that_hangs_is_killed_at_its_limit_and_the_next_one_runs(tmp_path, monkeypatch):
+    monkeypatch.setitem(gpu.PARTS, "models", gpu.Part(0, gpu.models))
+    gpu.run(None, tmp_path, "cpu", False, ["models", "word-order"])
+    assert [line["ended"] for line in lines_of(tmp_path)] == ["killed at its limit", "0"]
+
+
+def test_packed_sentences_have_the_words_vectors_and_tags(tmp_path):
+    from xlrepro.papers.word_order.settings import TaggingSettings
+    from xlrepro.tasks.source import Source
+
+    gpu.pack_tagging(tmp_path / "word_order-dictionary.npz", "dictionary", "smoke")
+    packed = gpu.Prepared(tmp_path / "word_order-dictionary.npz")
+    (trial,) = experiment("word_order/table2").trials("smoke", ["word:ORT"], [0])
+    source = Source.of(trial.typed(TaggingSettings), "POS")
+    for given, kept in zip(
+        source.sentences("de", "test"), packed.sentences("de", "test"), strict=True
+    ):
+        assert kept.upos == given.upos
+        vectors, _ = source.vectors.lookup("de", given.tokens)
+        assert packed.lookup("de", kept.tokens)[0] == pytest.approx(vectors, abs=0.005)
