@@ -71,7 +71,7 @@ def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
     assert not [line for line in found if "error" in line]
     by_part = {line["part"]: line for line in found if "ended" not in line}
     assert by_part["models"]["agrees"]
-    assert set(by_part["word-order"]["scores"]) == {"avg", "en", *gpu.TARGETS}
+    assert set(by_part["word-order"]["scores"]) == {"avg", "en", *gpu.VECTORS["dictionary"]}
     assert by_part["routing"]["cells"]
 
 

@@ -25,6 +25,7 @@ RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
 ALIGNED = "fasttext-aligned"
 CONLL = "conll-ner"
+REVIEWS = "cls-acl10"
 CHOICE = re.compile(r"\{([^}]*)\}")
 
 
@@ -166,6 +167,11 @@ def release_files(language: str, split: str) -> list[Path]:
     return found
 
 
+def review_file(language: str, domain: str, split: str) -> str:
+    """Return where reviews lie: a label and a text a line, a tab between."""
+    return f"{REVIEWS}/{language}/{domain}/{split}.tsv"
+
+
 def conll_files(parts: Sequence[tuple[str, str]]) -> list[Path]:
     """Return the CoNLL files of named entities of each (language, split); errors as `files`."""
     return files([f"{CONLL}/{language}/{split}" for language, split in parts])
@@ -205,8 +211,8 @@ def read_by(
     paths = []
     if corpus == CONLL:
         paths += [f"{CONLL}/{language}/{split}" for language, split in parts]
-        if vectors in ("muse", "umwe"):  # mapped here
-            paths += [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
+    if corpus in (CONLL, REVIEWS) and vectors in ("muse", "umwe"):  # mapped here
+        paths += [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
     if corpus == "ud-release":
         codes = dict.fromkeys(language for language, _ in parts)
         paths += [f"{RELEASE}/UD_{name}" for code in codes for name in treebanks()[code]]

@@ -7,9 +7,11 @@ import pytest
 from tests.papers.man_moe.small_models import make_settings
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
+from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.data import POLARITY
+from xlrepro.papers.man_moe.settings import TransferSettings
 
 pytestmark = pytest.mark.usefixtures("invented_vectors")
 
@@ -123,3 +125,21 @@ def test_languages_do_not_say_the_same_sentence_by_sentence():
         for code in ("en", "es")
     ]
     assert [sorted(set(g)) for g in gold[0]] != [sorted(set(g)) for g in gold[1]]
+
+
+def test_supplied_reviews_are_read_with_their_labels_and_vectors_are_mapped_here(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    file = tmp_path / "cls-acl10/ja/dvd/test.tsv"
+    file.parent.mkdir(parents=True)
+    file.write_text("negative\tzu lang\npositive\tsehr gut\n", "utf-8")
+    trials = experiment("man_moe/table5").trials("paper", ["without:MAN-MoE"], [0])
+    (settings,) = (s for t in trials if (s := t.typed(TransferSettings)).targets == ("ja",))
+    assert [e.gold for e in data.labelled(settings, "ja", "dvd", "test")] == [
+        ("negative",),
+        ("positive",),
+    ]
+    files = settings.supplied()
+    assert {"fasttext-wiki/wiki.ja.vec", "cls-acl10/ja/dvd/test.tsv"} <= set(files)
+    assert "cls-acl10/en/books/train.tsv" in files

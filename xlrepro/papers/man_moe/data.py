@@ -15,6 +15,7 @@ import numpy as np
 from xlrepro.artificial import family_of, sentence_of, sentiment
 from xlrepro.data import loading, named, supplied
 from xlrepro.data.named import ARTIFICIAL
+from xlrepro.data.readers.labelled import read_reviews
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.man_moe.settings import TransferSettings
@@ -122,7 +123,7 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
         return word_vectors(False, name, languages)
     from xlrepro.vectors.mappings import unsupervised
 
-    if corpus == supplied.CONLL:
+    if corpus in (supplied.CONLL, supplied.REVIEWS):
         return unsupervised.load_supplied(name, supplied.wiki_vectors(languages))
     return unsupervised.load(name, languages)
 
@@ -169,11 +170,19 @@ def _reviews(
     if settings.corpus == ARTIFICIAL:
         wanted = settings.limit(split) or 0
         return _artificial_reviews(language, domain or "", split, DRAWN * wanted)
+    if settings.corpus == supplied.REVIEWS:
+        return _supplied_reviews(language, domain or "", split)
     if settings.corpus != TWEETS:
-        raise SettingsError(
-            f"unknown corpus {settings.corpus!r} for reviews; known: {ARTIFICIAL}, {TWEETS}"
-        )
+        known = f"{ARTIFICIAL}, {TWEETS}, {supplied.REVIEWS}"
+        raise SettingsError(f"unknown corpus {settings.corpus!r} for reviews; known: {known}")
     return _tweets(language, split)
+
+
+@lru_cache(maxsize=64)
+def _supplied_reviews(language: str, domain: str, split: str) -> list[Example]:
+    rows = read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
+    texts = [(label, tuple(tokenise(line, language))) for label, line in rows]
+    return [Example(tokens, (label,)) for label, tokens in texts if tokens]
 
 
 @lru_cache(maxsize=64)

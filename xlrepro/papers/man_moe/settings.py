@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from xlrepro.checked import Checked
-from xlrepro.data.supplied import read_by
+from xlrepro.data.supplied import REVIEWS, read_by, review_file
 from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
 
 Task = Literal["NER", "SF", "reviews"]
@@ -157,4 +157,7 @@ class TransferSettings(Checked):
         sources = {code for target in self.targets for code in self.sources(target)}
         parts = [(code, split) for code in sources for split in ("train", "dev")]
         parts += [(target, split) for target in self.targets for split in self.splits]
-        return read_by(self.corpus, self.vectors, self.languages, parts)
+        files = read_by(self.corpus, self.vectors, self.languages, parts)
+        if self.corpus == REVIEWS:
+            files += [review_file(code, d, split) for d in self.domains for code, split in parts]
+        return list(dict.fromkeys(files))
