@@ -75,27 +75,31 @@ def small_settings(**changes):
     return _small_settings(tuple(named.items()))
 
 
-def learner(settings=None, progress=lambda fraction, text: None):
+def learner(settings=None):
     """Return a learner that has not begun."""
     settings = settings or small_settings()
     data = Encoded(settings)
-    return MultiTaskLearner(make_model(settings, data, 5), data, settings, 5, "cpu", progress)
+    return MultiTaskLearner(make_model(settings, data, 5), data, settings, 5)
 
 
-def trained(checkpoint=None, progress=lambda fraction, text: None):
+def trained(checkpoint=None, one=None):
     """Train from the checkpoint, if there is one; return the learner and its fit."""
     compute_repeatably("cpu")
-    one = learner(progress=progress)
-    kept = Checkpoints(checkpoint) if checkpoint else None
-    return one, fit(one, small_settings().epochs, None, progress, kept)
+    one, kept = one or learner(), Checkpoints(checkpoint) if checkpoint else None
+    return one, fit(one, small_settings().epochs, checkpoints=kept)
 
 
-def wait_in_the_last_epoch(fraction, text):
-    """Say so, in the middle of the third epoch, and wait to be killed."""
-    if fraction > 2.4 / 4:
-        print("now", flush=True)
-        sys.stdin.read()
+class Waiting(MultiTaskLearner):
+    """Says so in the middle of the third epoch, and waits to be killed."""
+
+    def step(self, indices):
+        if self.course.updates == 7:
+            print("now", flush=True)
+            sys.stdin.read()
+        return super().step(indices)
 
 
 if __name__ == "__main__":
-    trained(Path(sys.argv[1]), wait_in_the_last_epoch)
+    waiting = learner()
+    waiting.__class__ = Waiting
+    trained(Path(sys.argv[1]), waiting)

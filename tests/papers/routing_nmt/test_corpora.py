@@ -17,7 +17,6 @@ from xlrepro.papers.routing_nmt.linearisers import (
     linearised_graph,
     linearised_tree,
     meaning_graph,
-    skeleton,
 )
 from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
 from xlrepro.papers.routing_nmt.text import without_overlap
@@ -149,8 +148,8 @@ def test_what_the_treebanks_notation_adds_to_words_is_undone():
 
 
 def test_a_graph_is_written_without_variables_and_links():
-    kept = skeleton(Graph("", "", parse_graph(GRAPH)))
-    assert " ".join(linearised_graph(kept)) == (
+    kept = Graph("", "", parse_graph(GRAPH))
+    assert " ".join(linearised_graph(kept.root, kept.concepts())) == (
         "( want-01 :ARG0 boy :ARG1 ( go-02 :ARG0 boy :polarity - ) :op1 ( name :op1 New_York ) )"
     )
 
@@ -163,7 +162,7 @@ def test_artificial_trees_have_every_word_and_graphs_every_edge():
         assert linearised_tree(tree).count("XX") == len(sentence.tokens)
     for realisation in family.realisations("en", 30):
         triples = graph(realisation.meaning)
-        roles = [t for t in linearised_graph(meaning_graph(triples)) if t.startswith(":")]
+        roles = [t for t in linearised_graph(meaning_graph(triples), {}) if t.startswith(":")]
         assert len(roles) == sum(role != "instance" for _, role, _ in triples)
 
 
@@ -204,7 +203,8 @@ def test_every_tree_of_the_sample_has_its_words_and_the_labels_above_them():
 def test_every_graph_of_the_little_prince_has_its_concepts_and_roles():
     for file in registry.dataset("amr-little-prince").files:
         for each in loading.load_graphs("amr-little-prince", file):
-            assert linearised_graph(skeleton(each)) == walked(each.root, concepts_of(each.root))
+            written = linearised_graph(each.root, each.concepts())
+            assert written == walked(each.root, concepts_of(each.root))
 
 
 # Sentences that an auxiliary task trains on among the sources held out for translation: their

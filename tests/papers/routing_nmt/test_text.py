@@ -126,17 +126,6 @@ def test_bleu_is_smoothed_as_sacrebleu_where_long_n_grams_never_match(kept):
     assert bleu_of(scores.statistics.sum(0)) == pytest.approx(scores.bleu)
 
 
-@pytest.mark.parametrize("kept", [1, 2, 3, 4])
-def test_bleu_is_left_unsmoothed_as_multi_bleu_has_it(kept):
-    gold = sentences(4, 6)
-    guess = [[*s[:kept], *"zzzz"] for s in gold]
-    lines = lines_of(guess), [lines_of(gold)]
-    oracle = sacrebleu.corpus_bleu(*lines, smooth_method="none", tokenize="none", force=True)
-    found = bleu_of(scored(guess, gold, lines_of(gold)).statistics.sum(0), smoothed=False)
-    assert found == pytest.approx(oracle.score)
-    assert (found == 0) == (kept < 4)
-
-
 def test_perfect_translations_have_bleu_100_and_ter_0():
     gold = sentences(2)
     scores = scored(gold, gold, lines_of(gold))

@@ -67,7 +67,7 @@ def test_an_update_adds_up_the_gradients_of_both_batches_each_at_its_own_rate(mo
     one, other = learner(settings), learner(settings)
     for task in settings.auxiliary:
         one.course.rates[task] /= 4
-    indices = next(one.batches(0))
+    indices = one.batches(0)[0]
     one.step(indices)
     task, auxiliary = other._auxiliary_batch()
     assert one.course.drawn[task] == 1

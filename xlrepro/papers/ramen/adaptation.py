@@ -325,6 +325,8 @@ class Stage:
 @torch.inference_mode()
 def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cpu") -> list[int]:
     """Return ``[right, hidden]`` over the subwords of a text, masked always alike."""
+    if not len(text.sequences):
+        return [0, 0]
     model = model.to(device).eval()
     right = hidden = 0
     batch = masked(text, text.sequences.astype(np.int64), np.random.default_rng(0))
@@ -387,21 +389,20 @@ def _new_english(settings: AdaptationSettings) -> BilingualModel:
     return model.double() if settings.precision == "double" else model
 
 
-def _write_english(settings: AdaptationSettings, device: str, target: Path) -> None:
+def _write_english(settings: AdaptationSettings, device: str, at: Path) -> None:
     _check(settings, device)
     model, english = _new_english(settings), settings.english
-    work = cache_dir() / "ramen" / hash_of(english_recipe(settings))[:16]
     log, works = {}, []
     for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
-        train, held_out = text_of(settings, ENGLISH, stage.length)
-        works.append(work.with_name(f"{work.name}-{what}.pt"))
-        run = Stage(
-            model, {ENGLISH: train}, what, ENGLISH, stage, [settings.seed, number],
-            settings.precision == "mixed", device,
-        )  # fmt: skip
-        log[what] = _tuned(run, works[-1], held_out, ENGLISH)
-    torch.save(model.cpu().state_dict(), target / "english.pt")
-    _finish(log, target, works)
+        works.append(_work(english_recipe(settings), what))
+        log[what] = _tuned(settings, model, ENGLISH, what, stage, number, works[-1], device)
+    torch.save(model.cpu().state_dict(), at / "english.pt")
+    _finish(log, at, works)
+
+
+def _work(recipe: Mapping[str, Any], what: str) -> Path:
+    """Return where a stage keeps its checkpoint while it is tuned."""
+    return cache_dir() / "ramen" / f"{hash_of(recipe)[:16]}-{what}.pt"
 
 
 def _check(settings: AdaptationSettings, device: str) -> None:
@@ -412,22 +413,31 @@ def _check(settings: AdaptationSettings, device: str) -> None:
         )
 
 
-def _tuned(run: Stage, work: Path, held_out: Text, language: str) -> dict[str, Any]:
+def _tuned(
+    settings: AdaptationSettings,
+    model: BilingualModel,
+    target: str,
+    what: str,
+    stage: StageSettings,
+    number: int,
+    work: Path,
+    device: str,
+) -> dict[str, Any]:
     """Run a stage and return its log: steps, subwords seen, losses, seconds, accuracy after it."""
-    fitted, stage = run.run(work), run.settings
+    text, held_out = text_of(settings, target, stage.length)
+    texts = {target: text}
+    if what == "all" and target != ENGLISH:
+        texts[ENGLISH] = text_of(settings, ENGLISH, stage.length)[0]
+    key, mixed = [settings.seed, number], settings.precision == "mixed"
+    fitted = Stage(model, texts, what, target, stage, key, mixed, device).run(work)
     tail = fitted.step_losses[-max(1, fitted.iterations // 10) :]
     return {
         "updates": fitted.iterations,
-        "pieces": fitted.iterations * len(run.texts) * stage.sequences * stage.length,
+        "pieces": fitted.iterations * len(texts) * stage.sequences * stage.length,
         "seconds": round(fitted.seconds, 1),
-        "loss": {c: round(float(np.mean([x[c] for x in tail])), 4) for c in run.texts if tail},
-        "held_out": _held_out(run.model, language, held_out, run.device),
+        "loss": {c: round(float(np.mean([x[c] for x in tail])), 4) for c in texts if tail},
+        "held_out": accuracy(model, target, held_out, device),
     }
-
-
-def _held_out(model: BilingualModel, language: str, text: Text, device: str) -> list[int]:
-    """Return ``[right, hidden]`` over the subwords of a held-out text."""
-    return accuracy(model, language, text, device) if len(text.sequences) else [0, 0]
 
 
 def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at: Path) -> None:
@@ -435,30 +445,21 @@ def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at:
     model = _read(settings, english_folder(settings, device) / "english.pt")
     started = time.perf_counter()
     begin = initial(settings, target, model)
+    seconds = round(time.perf_counter() - started, 1)
+    model.add(target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
+    torch.save(model.state_dict(), at / "start.pt")
+    _, held_out = text_of(settings, target, settings.embeddings.length)
     log: dict[str, Any] = {
         "estimated": int(begin.estimated.sum()),
         "vocabulary": len(begin.bias),
-        "initialisation_seconds": round(time.perf_counter() - started, 1),
+        "initialisation_seconds": seconds,
+        "start": {"held_out": accuracy(model, target, held_out, device)},
     }
-    model.add(target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
-    torch.save(model.state_dict(), at / "start.pt")
-    work = cache_dir() / "ramen" / hash_of(recipe(settings, target))[:16]
+    stages = (("embeddings", "embeddings", settings.embeddings), ("all", "end", settings.bilingual))
     works = []
-    for number, (what, name, stage) in enumerate(
-        (("embeddings", "embeddings", settings.embeddings), ("all", "end", settings.bilingual)), 2
-    ):
-        text, held_out = text_of(settings, target, stage.length)
-        texts = {target: text}
-        if what == "all":
-            texts[ENGLISH] = text_of(settings, ENGLISH, stage.length)[0]
-        if "start" not in log:
-            log["start"] = {"held_out": _held_out(model, target, held_out, device)}
-        works.append(work.with_name(f"{work.name}-{what}.pt"))
-        run = Stage(
-            model, texts, what, target, stage, [settings.seed, number],
-            settings.precision == "mixed", device,
-        )  # fmt: skip
-        log[name] = _tuned(run, works[-1], held_out, target)
+    for number, (what, name, stage) in enumerate(stages, start=2):
+        works.append(_work(recipe(settings, target), what))
+        log[name] = _tuned(settings, model, target, what, stage, number, works[-1], device)
         torch.save(model.cpu().state_dict(), at / f"{name}.pt")
     _finish(log, at, works)
 

@@ -13,12 +13,9 @@ language's that have training data.
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from xlrepro.data import registry
 from xlrepro.data.readers.text_files import malformed
-from xlrepro.errors import DataError
-from xlrepro.paths import supplied_dir
+from xlrepro.data.supplied import opened
 
 SOURCE = "en"
 INFERENCE = "multinli_1.0/multinli_1.0_train.jsonl"
@@ -31,21 +28,6 @@ TREEBANKS = {
     "vi": "Vietnamese-VTB",
     "zh": "Chinese-GSD",
 }
-
-
-def file(path: str) -> Path:
-    """Return a supplied file.
-
-    Raises:
-        DataError: if it is not there.
-    """
-    location = supplied_dir() / path
-    if not location.is_file():
-        raise DataError(
-            f"there is no {location}: put the paper's data there, or set XLREPRO_SUPPLIED to the "
-            f"folder above {path.partition('/')[0]}/"
-        )
-    return registry.note_supplied(location)
 
 
 def text_path(language: str) -> str:
@@ -96,29 +78,13 @@ def lines(path: str) -> Iterator[str]:
     Raises:
         DataError: if it is not there, or a line is not UTF-8.
     """
-    for _, line in _numbered(file(path)):
-        if line := line.strip():
-            yield line
-
-
-def pairs(language: str) -> Iterator[tuple[str, str]]:
-    """Yield sentence pairs (English, foreign).
-
-    Raises:
-        DataError: for a line that is not two sentences and a tab between them.
-    """
-    path = file(parallel_path(language))
-    for number, line in _numbered(path):
-        cells = line.split("\t")
-        if len(cells) != 2:
-            raise malformed(path, number, f"expected 2 columns, found {len(cells)}")
-        yield cells[0], cells[1]
-
-
-def _numbered(path: Path) -> Iterator[tuple[int, str]]:
-    with path.open("rb") as stream:
+    location = opened(path)
+    with location.open("rb") as stream:
         for number, raw in enumerate(stream, start=1):
             try:
-                yield number, raw.decode("utf-8").rstrip("\r\n")
+                line = raw.decode("utf-8").strip()
             except UnicodeDecodeError as error:
-                raise malformed(path, number, f"expected text in utf-8: {error.reason}") from error
+                wanted = f"expected text in utf-8: {error.reason}"
+                raise malformed(location, number, wanted) from error
+            if line:
+                yield line

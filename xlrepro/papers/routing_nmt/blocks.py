@@ -194,40 +194,20 @@ def _first_best(fits: np.ndarray) -> int:
 # ---- the claims on the figure, and chance
 
 
-def figure_order(usage: Usage) -> tuple[int, ...] | None:
-    """Return an order of three blocks for which N05, N06 and N07 all hold, or ``None``.
-
-    N05: the task that uses block 1 most is translation; N06: that of block 3 is NER; N07: the two
-    tasks that use block 2 most are the two kinds of parsing.
-    """
-    for order in permutations(range(SHARED_BLOCKS)):
-        most = [
-            sorted(FIGURE_TASKS, key=lambda t: usage[t][block], reverse=True) for block in order
-        ]
-        if (
-            most[0][0] == "translation"
-            and most[2][0] == "ner"
-            and set(most[1][:2]) == {"semantics", "syntax"}
-        ):
-            return order
-    return None
+# Of each claim: the tasks that use some block most, block 1, block 3 and block 2 of the paper.
+CLAIMS = {"N05": {TRANSLATION}, "N06": {"ner"}, "N07": {"semantics", "syntax"}}
 
 
 def held(usage: Usage) -> dict[str, bool]:
     """Tell which of N05, N06, N07 hold for some block, and whether one order makes all hold."""
-
-    def some_block(*tasks: str) -> bool:
-        return any(
-            set(sorted(FIGURE_TASKS, key=lambda t: -usage[t][block])[: len(tasks)]) == set(tasks)
-            for block in range(SHARED_BLOCKS)
-        )
-
-    return {
-        "N05": some_block("translation"),
-        "N06": some_block("ner"),
-        "N07": some_block("semantics", "syntax"),
-        "together": figure_order(usage) is not None,
-    }
+    blocks = range(SHARED_BLOCKS)
+    by_use = [sorted(FIGURE_TASKS, key=lambda task: -usage[task][block]) for block in blocks]
+    holds = {n: [{*most[: len(tasks)]} == tasks for most in by_use] for n, tasks in CLAIMS.items()}
+    together = any(
+        all(of[block] for of, block in zip(holds.values(), order, strict=True))
+        for order in permutations(blocks)
+    )
+    return {name: any(of) for name, of in holds.items()} | {"together": together}
 
 
 @cache

@@ -31,7 +31,6 @@ from xlrepro.papers.routing_nmt.linearisers import (
     linearised_graph,
     linearised_tree,
     meaning_graph,
-    skeleton,
 )
 from xlrepro.papers.routing_nmt.settings import SPLITS, TranslationSettings
 from xlrepro.papers.routing_nmt.text import Pair, detokenised, tokens, without_overlap
@@ -86,10 +85,18 @@ def splits_of(raw: Mapping[str, Iterable[tuple[str, str]]], escaped: bool) -> Sp
         drawn[split] = [(source, target) for source, target, _ in kept]
         if split != "train":
             lines[split] = [detokenised(list(b)) if escaped else line for _, b, line in kept]
+    return _without_overlap(drawn, lines)
+
+
+def _without_overlap(
+    drawn: Mapping[str, list[Pair]],
+    lines: Mapping[str, Sequence[str]] | None = None,
+    targets: bool = True,
+) -> Splits:
     held_out = drawn["dev"] + drawn["test"]
-    train, overlapping, repeated = without_overlap(drawn["train"], held_out)
+    train, overlapping, repeated = without_overlap(drawn["train"], held_out, targets)
     counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
-    return Splits(train, drawn["dev"], drawn["test"], counts, lines)
+    return Splits(train, drawn["dev"], drawn["test"], counts, lines or {})
 
 
 def translation(settings: TranslationSettings) -> Splits:
@@ -113,7 +120,7 @@ def translation(settings: TranslationSettings) -> Splits:
         return _artificial_translation(settings.pair)
     if settings.corpus == "open":
         return _open_translation(settings.pair)
-    _check_supplied(settings)
+    supplied.files(settings.supplied())
     return _supplied_translation(settings.pair)
 
 
@@ -124,15 +131,16 @@ def auxiliary(corpus: str, task: str) -> Splits:
     Raises:
         DataError: for a malformed supplied file.
     """
-    if corpus in ("artificial", "supplied"):
-        read = _artificial_auxiliary if corpus == "artificial" else _supplied_auxiliary
-        return Splits(read(task, "train"), read(task, "dev"), read(task, "test"))
-    drawn = {"ner": _entities, "syntax": _trees, "semantics": _graphs}[task]()
+    read = {
+        "artificial": _artificial_auxiliary,
+        "open": _open_auxiliary,
+        "supplied": _supplied_auxiliary,
+    }[corpus]
+    drawn = {split: read(task, split) for split in SPLITS}
+    if corpus != "open":
+        return Splits(drawn["train"], drawn["dev"], drawn["test"])
     # tags and trees of different sentences may be equal: only equal sources give away
-    held_out = drawn["dev"] + drawn["test"]
-    train, overlapping, repeated = without_overlap(drawn["train"], held_out, targets=False)
-    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
-    return Splits(train, drawn["dev"], drawn["test"], counts)
+    return _without_overlap(drawn, targets=False)
 
 
 # ---- artificial
@@ -156,11 +164,8 @@ def _artificial_translation(pair: str) -> Splits:
         ]
         for split, number in DRAWN.items()
     }
-    held_out = drawn["dev"] + drawn["test"]
-    train, overlapping, repeated = without_overlap(drawn["train"], held_out)
-    counts = {"overlapping": overlapping, "repeated": repeated}
     lines = {split: [detokenised(list(b)) for _, b in drawn[split]] for split in ("dev", "test")}
-    return Splits(train, drawn["dev"], drawn["test"], counts, lines)
+    return _without_overlap(drawn, lines)
 
 
 def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
@@ -175,7 +180,7 @@ def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
         elif task == "syntax":
             target = linearised_tree(constituents(sentence))
         else:
-            target = linearised_graph(meaning_graph(meaning_triples(realisation.meaning)))
+            target = linearised_graph(meaning_graph(meaning_triples(realisation.meaning)), {})
         pairs.append((sentence.tokens, tuple(target)))
     return pairs
 
@@ -231,8 +236,17 @@ def _persian() -> dict[str, Lines]:
     }
 
 
-def _entities() -> dict[str, list[Pair]]:
-    return {s: _tagged(loading.load("panx-wikiann", f"en/{s}")) for s in SPLITS}
+def _open_auxiliary(task: str, split: str) -> list[Pair]:
+    if task == "ner":
+        return _tagged(loading.load("panx-wikiann", f"en/{split}"))
+    if task == "semantics":
+        return _graph_pairs(loading.load_graphs("amr-little-prince", f"en/{split}"))
+    files = loading.load_trees("ptb-nltk-sample", "en/all")
+    names = sorted(files)
+    ends = [0, *(round(share * len(names)) for share in TREE_SHARES), len(names)]
+    place = SPLITS.index(split)
+    chosen = names[ends[place] : ends[place + 1]]
+    return [pair for name in chosen for tree in files[name] for pair in tree_pair(tree)]
 
 
 def _tagged(sentences: Iterable[Sentence]) -> list[Pair]:
@@ -241,17 +255,6 @@ def _tagged(sentences: Iterable[Sentence]) -> list[Pair]:
         (tuple("".join(tokens(word)) or word for word in s.tokens), s.entities or ())
         for s in sentences
     ]
-
-
-def _trees() -> dict[str, list[Pair]]:
-    files = loading.load_trees("ptb-nltk-sample", "en/all")
-    names = sorted(files)
-    ends = [round(share * len(names)) for share in TREE_SHARES]
-    parts = {"train": names[: ends[0]], "dev": names[ends[0] : ends[1]], "test": names[ends[1] :]}
-    return {
-        split: [pair for name in chosen for tree in files[name] for pair in tree_pair(tree)]
-        for split, chosen in parts.items()
-    }
 
 
 _TREEBANK = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
@@ -274,24 +277,12 @@ def tree_pair(tree: Tree) -> list[Pair]:
     return [(tuple(tokens(" ".join(plain))), tuple(linearised_tree(kept)))]
 
 
-def _graphs() -> dict[str, list[Pair]]:
-    return {s: _graph_pairs(loading.load_graphs("amr-little-prince", f"en/{s}")) for s in SPLITS}
-
-
 def _graph_pairs(found: Iterable[Graph]) -> list[Pair]:
-    return [(tuple(tokens(g.sentence)), tuple(linearised_graph(skeleton(g)))) for g in found]
+    written = ((g.sentence, linearised_graph(g.root, g.concepts())) for g in found)
+    return [(tuple(tokens(sentence)), tuple(target)) for sentence, target in written]
 
 
 # ---- supplied
-
-
-def _check_supplied(settings: TranslationSettings) -> None:
-    root, wanted = supplied_dir(), settings.supplied()
-    if missing := [name for name in wanted if not (root / name).is_file()]:
-        raise DataError(
-            f"no {', '.join(missing)} below {root}: put the paper's corpora there, or set "
-            "XLREPRO_SUPPLIED to the folder above routing-nmt/"
-        )
 
 
 def _supplied(name: str) -> Path:

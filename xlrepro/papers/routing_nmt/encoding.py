@@ -4,6 +4,7 @@ A source is the task's tag and the sentence's subwords. Targets of translation a
 brackets and concepts of the auxiliary tasks are tokens of their own.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import Splits
 from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
-from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
+from xlrepro.papers.routing_nmt.settings import SPLITS, TRANSLATION, TranslationSettings
 from xlrepro.papers.routing_nmt.text import Pair, Subwords
 
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
@@ -83,12 +84,10 @@ class Encoded:
         for task in settings.auxiliary:
             splits[task] = _cut_auxiliary(corpora.auxiliary(settings.corpus, task), settings)
         kept = splits[TRANSLATION].train
-        sides = ([source for source, _ in kept], [target for _, target in kept])
-        if settings.joint_bpe:
-            joint = Subwords([*sides[0], *sides[1]], settings.bpe_operations)
-            self._subwords = (joint, joint)
-        else:
-            self._subwords = tuple(Subwords(side, settings.bpe_operations) for side in sides)  # type: ignore[assignment]
+        sides = [[source for source, _ in kept], [target for _, target in kept]]
+        texts = [sides[0] + sides[1]] if settings.joint_bpe else sides
+        learnt = [Subwords(text, settings.bpe_operations) for text in texts]
+        self._subwords = learnt[0], learnt[-1]
         self.source = Vocabulary([*self._subwords[0].vocabulary, *map(_tag, settings.tasks)])
         self.counts: dict[str, dict[str, int]] = {}
         self.tasks = {task: self._task(task, split) for task, split in splits.items()}
@@ -116,15 +115,14 @@ class Encoded:
         vocabulary = Vocabulary(self._target_tokens(task, splits.train))
         encoded = {
             name: [self._example(task, vocabulary, pair) for pair in getattr(splits, name)]
-            for name in ("train", "dev", "test")
+            for name in SPLITS
         }
-        longest = settings.longest_pieces
-        if longest is not None:
-            encoded["train"] = [
-                e
-                for e in encoded["train"]
-                if len(e.source) <= longest + 1 and len(e.target) <= longest + 2
-            ]
+        longest = settings.longest_pieces or math.inf
+        encoded["train"] = [
+            e
+            for e in encoded["train"]
+            if len(e.source) <= longest + 1 and len(e.target) <= longest + 2
+        ]
         self.counts[task] = {
             **splits.counts,
             **{name: len(examples) for name, examples in encoded.items()},
@@ -151,27 +149,25 @@ def _tag(task: str) -> str:
 
 def _cut_translation(splits: Splits, settings: TranslationSettings) -> Splits:
     """Leave out long training pairs, then cut to number; held-out sentences stay, however long."""
-    longest, held_out = settings.longest_words, settings.test_pairs
-    fitting = [p for p in splits.train if longest is None or max(map(len, p)) <= longest]
-    return Splits(
-        fitting[: settings.train_pairs],
-        splits.dev[:held_out],
-        splits.test[:held_out],
-        splits.counts | {"long": len(splits.train) - len(fitting)},
-        {split: lines[:held_out] for split, lines in splits.lines.items()},
-    )
+    longest = settings.longest_words or math.inf
+    train = [pair for pair in splits.train if max(map(len, pair)) <= longest]
+    return _cut(splits, (train, splits.dev, splits.test), settings.train_pairs, settings.test_pairs)
 
 
 def _cut_auxiliary(splits: Splits, settings: TranslationSettings) -> Splits:
     """Leave out long targets everywhere, then cut to number."""
-    longest = settings.longest_auxiliary
-    fitting = {
-        name: [p for p in getattr(splits, name) if longest is None or len(p[1]) <= longest]
-        for name in ("train", "dev", "test")
-    }
-    return Splits(
-        fitting["train"][: settings.auxiliary_train],
-        fitting["dev"][: settings.auxiliary_dev],
-        fitting["test"][: settings.auxiliary_dev],
-        splits.counts | {"long": len(splits.train) - len(fitting["train"])},
-    )
+    longest = settings.longest_auxiliary or math.inf
+    fitting = [
+        [pair for pair in pairs if len(pair[1]) <= longest]
+        for pairs in (splits.train, splits.dev, splits.test)
+    ]
+    return _cut(splits, fitting, settings.auxiliary_train, settings.auxiliary_dev)
+
+
+def _cut(
+    splits: Splits, fitting: Sequence[Sequence[Pair]], most: int | None, held_out: int | None
+) -> Splits:
+    train, dev, test = fitting
+    counts = splits.counts | {"long": len(splits.train) - len(train)}
+    lines = {split: lines[:held_out] for split, lines in splits.lines.items()}
+    return Splits(train[:most], dev[:held_out], test[:held_out], counts, lines)

@@ -11,10 +11,9 @@ its gain is unsure.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xlrepro.artificial import Triple
-from xlrepro.data.readers.trees import Graph, GraphNode, Tree
+from xlrepro.data.readers.trees import GraphNode, Tree
 from xlrepro.data.sentences import Sentence
 
 LEAF = "XX"
@@ -60,44 +59,31 @@ def linearised_tree(tree: Tree) -> list[str]:
     return [f"({tree.label}", *inside, f"){tree.label}"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A node of a linearised graph: a label, and its roles with what they lead to."""
+def linearised_graph(node: GraphNode | str, concepts: Mapping[str, str]) -> list[str]:
+    """Return a graph from a node on as tokens.
 
-    label: str
-    edges: "tuple[tuple[str, Part], ...]" = ()
+    Args:
+        node: with all that it leads to; or a variable, or a constant.
+        concepts: of the graph's variables.
 
-
-def skeleton(graph: Graph) -> Part:
-    """Return what a linearised graph keeps of a graph: a tree of concepts and constants."""
-    return _part(graph.root, graph.concepts())
-
-
-def _part(node: GraphNode | str, concepts: Mapping[str, str]) -> Part:
+    Example:
+        >>> boy = GraphNode("b", "boy", ())
+        >>> want = GraphNode("w", "want-01", ((":ARG0", boy), (":ARG1", "b"), (":polarity", "-")))
+        >>> " ".join(linearised_graph(want, {"w": "want-01", "b": "boy"}))
+        '( want-01 :ARG0 boy :ARG1 boy :polarity - )'
+    """
     if isinstance(node, str):
-        return Part(_token(concepts.get(node, node)))
-    edges = tuple((role, _part(target, concepts)) for role, target in node.edges if role != WIKI)
-    return Part(_token(node.concept), edges)
+        return [_token(concepts.get(node, node))]
+    edges = [edge for edge in node.edges if edge[0] != WIKI]
+    inside = [t for role, target in edges for t in (role, *linearised_graph(target, concepts))]
+    concept = _token(node.concept)
+    return ["(", concept, *inside, ")"] if edges else [concept]
 
 
 def _token(text: str) -> str:
     """One token: no quotation marks, blanks or brackets; a constant is never a role's name."""
     plain = "_".join(text.strip('"').split()).replace("(", "[").replace(")", "]") or '""'
     return f"_{plain}" if plain.startswith(":") else plain
-
-
-def linearised_graph(part: Part) -> list[str]:
-    """Return a skeleton as tokens.
-
-    Example:
-        >>> boy = Part("boy")
-        >>> " ".join(linearised_graph(Part("want-01", ((":ARG0", boy), (":polarity", Part("-"))))))
-        '( want-01 :ARG0 boy :polarity - )'
-    """
-    if not part.edges:
-        return [part.label]
-    inside = [t for role, target in part.edges for t in (role, *linearised_graph(target))]
-    return ["(", part.label, *inside, ")"]
 
 
 def constituents(sentence: Sentence) -> Tree:
@@ -130,30 +116,28 @@ def _phrase(
     return parts[0][0], Tree(f"{upos[word - 1]}-P", tuple(tree for _, tree in parts))
 
 
-def meaning_graph(triples: Sequence[Triple]) -> Part:
+def meaning_graph(triples: Sequence[Triple]) -> GraphNode:
     """Return a meaning's graph as a tree from its root; edges against the tree's way are ``-of``.
 
     Args:
-        triples: of `xlrepro.artificial.semantics.graph`.
+        triples: of `xlrepro.artificial.graph`.
 
     Example:
         >>> meaning_graph([("x0", "instance", "run.verbs"), ("x0", "tense", "past")]).edges
-        ((':tense', Part(label='past', edges=())),)
+        ((':tense', 'past'),)
     """
     concepts = {source: target for source, role, target in triples if role == "instance"}
     seen: set[str] = set()
 
-    def part(name: str) -> Part:
+    def node(name: str) -> GraphNode:
         seen.add(name)
-        edges = []
+        edges: list[tuple[str, GraphNode | str]] = []
         for source, role, target in triples:
             if role == "instance" or name not in (source, target):
                 continue
             other, way = (target, f":{role}") if source == name else (source, f":{role}-of")
-            if other not in concepts:
-                edges.append((way, Part(other)))
-            elif other not in seen:
-                edges.append((way, part(other)))
-        return Part(concepts[name], tuple(edges))
+            if other not in seen:
+                edges.append((way, node(other) if other in concepts else other))
+        return GraphNode(name, concepts[name], tuple(edges))
 
-    return part("x0")
+    return node("x0")

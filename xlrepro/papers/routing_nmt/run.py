@@ -11,12 +11,14 @@ from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.scores import PERPLEXITY_SIGNATURE, scored
 from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
 from xlrepro.papers.routing_nmt.training import (
+    Batch,
     MultiTaskLearner,
     loss_per_token,
     ordered_batches,
     perplexity,
 )
 from xlrepro.paths import build_dir
+from xlrepro.training.batches import in_order
 from xlrepro.training.loop import Checkpoints, Fit, compute_repeatably, fit
 from xlrepro.training.settings import computing
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
@@ -39,10 +41,9 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     data = Encoded(settings)
     # another trial, or another version of the task, has another key
     checkpoint = build_dir() / "checkpoints" / f"{trial.key[:32]}.pt"
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
     compute_repeatably(context.device)
     model = make_model(settings, data, trial.seed).to(context.device)
-    learner = MultiTaskLearner(model, data, settings, trial.seed, context.device, context.progress)
+    learner = MultiTaskLearner(model, data, settings, trial.seed, context.device)
     fitted = fit(learner, settings.epochs, None, context.progress, Checkpoints(checkpoint))
     cells, signatures = [], {"PPL": PERPLEXITY_SIGNATURE}
     details = _details(settings, data, learner, fitted)
@@ -103,15 +104,14 @@ def translations(
     device: str,
 ) -> list[list[str]]:
     """Return the words of the greedy translation of each sentence, in the order given."""
-    model.eval()
-    sentences: dict[int, list[str]] = {}
-    for batch in ordered_batches(examples, DECODING_BATCH):
+
+    def predict(batch: Batch) -> list[list[str]]:
         moved = batch.to(device)
         limits = [round(longest_output * n) + 10 for n in batch.lengths.tolist()]
         outputs = model.greedy(TRANSLATION, moved.source, moved.lengths, limits)
-        for index, numbers in zip(batch.indices, outputs, strict=True):
-            sentences[index] = data.words(numbers)
-    return [sentences[i] for i in range(len(examples))]
+        return [data.words(numbers) for numbers in outputs]
+
+    return in_order(model, ordered_batches(examples, DECODING_BATCH), predict)
 
 
 def _details(

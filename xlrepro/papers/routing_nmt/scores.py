@@ -1,8 +1,7 @@
 """BLEU and TER by sacrebleu, with signatures, and the bootstrap that compares two systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ PERPLEXITY_SIGNATURE = "ppl|per:target piece and end|v:1"  # what it is per; a p
 AS_WRITTEN = "|against:lines as written"  # ends the signature of detokenised BLEU
 
 
-@dataclass(frozen=True)
-class Scores:
+class Scores(NamedTuple):
     """Scores of one system on one test set.
 
     Attributes:
@@ -55,64 +53,35 @@ def scored(hypotheses: Sentences, references: Sentences, lines: Sequence[str]) -
             f"{len(hypotheses)} translations against {len(references)} references, "
             f"{len(lines)} as they are written"
         )
-    tokenised, readable = BLEU(tokenize="none", force=True), BLEU(tokenize="13a")
-    ter = TER(case_sensitive=True)
-    words = [" ".join(each) for each in hypotheses]
-    gold = [" ".join(each) for each in references]
+    words, gold = ([" ".join(each) for each in side] for side in (hypotheses, references))
     written = [detokenised(list(each)) for each in hypotheses]
-    values = {
-        "BLEU": tokenised.corpus_score(words, [gold]).score,
-        "BLEU detokenised": readable.corpus_score(written, [list(lines)]).score,
-        "TER": ter.corpus_score(words, [gold]).score,
+    metrics: dict[str, tuple[Any, list[str], list[str]]] = {
+        "BLEU": (BLEU(tokenize="none", force=True), words, gold),
+        "BLEU detokenised": (BLEU(tokenize="13a"), written, list(lines)),
+        "TER": (TER(case_sensitive=True), words, gold),
     }
-    metrics: dict[str, Any] = {"BLEU": tokenised, "BLEU detokenised": readable, "TER": ter}
-    signatures = {name: str(metric.get_signature()) for name, metric in metrics.items()}
+    values = {name: metric.corpus_score(a, [b]).score for name, (metric, a, b) in metrics.items()}
+    signatures = {name: str(metric.get_signature()) for name, (metric, *_) in metrics.items()}
     signatures["BLEU detokenised"] += AS_WRITTEN
-    return Scores(
-        bleu=values["BLEU"],
-        bleu_detokenised=values["BLEU detokenised"],
-        ter=values["TER"],
-        signatures=signatures,
-        statistics=sentence_statistics(hypotheses, references),
-    )
+    by_sentence = BLEU(tokenize="none", force=True, effective_order=True)
+    counts = [by_sentence.sentence_score(a, [b]) for a, b in zip(words, gold, strict=True)]
+    statistics = np.array([[c.sys_len, c.ref_len, *c.counts, *c.totals] for c in counts])
+    return Scores(values["BLEU"], values["BLEU detokenised"], values["TER"], signatures, statistics)
 
 
-def sentence_statistics(hypotheses: Sentences, references: Sentences) -> np.ndarray:
-    """Return BLEU's counts of each sentence, ``(sentences, 10)``; see `Scores`."""
-    rows = []
-    for words, gold in zip(hypotheses, references, strict=True):
-        row = [len(words), len(gold)]
-        for size in (1, 2, 3, 4):
-            row.append(_matches(_ngrams(words, size), _ngrams(gold, size)))
-        rows.append(row + [max(0, len(words) - size + 1) for size in (1, 2, 3, 4)])
-    return np.array(rows, dtype=np.int64)
-
-
-def _ngrams(words: Sequence[str], size: int) -> dict[tuple[str, ...], int]:
-    counts: dict[tuple[str, ...], int] = {}
-    for start in range(len(words) - size + 1):
-        gram = tuple(words[start : start + size])
-        counts[gram] = counts.get(gram, 0) + 1
-    return counts
-
-
-def _matches(hypothesis: dict[tuple[str, ...], int], gold: dict[tuple[str, ...], int]) -> int:
-    return sum(min(count, gold.get(gram, 0)) for gram, count in hypothesis.items())
-
-
-def bleu_of(statistics: np.ndarray, smoothed: bool = True) -> np.ndarray:
+def bleu_of(statistics: np.ndarray) -> np.ndarray:
     """Return corpus BLEU, percent, of summed counts ``(..., 10)``.
 
+    Smoothed as sacrebleu does it: where no n-gram of a size matches, its count is a half, for the
+    next such size a quarter, and so on.
+
     Args:
-        statistics: counts as `sentence_statistics` gives them, summed over sentences.
-        smoothed: as sacrebleu does it: where no n-gram of a size matches, its count is a half, for
-            the next such size a quarter, and so on. Else BLEU is 0 there, as ``multi-bleu.perl``
-            has it.
+        statistics: counts as `Scores` has them, summed over sentences.
     """
     sums = np.asarray(statistics, dtype=float)
     matches, totals = sums[..., 2:6], sums[..., 6:10]
     none = matches == 0
-    counted = np.where(none, 0.5 ** np.cumsum(none, -1), matches) if smoothed else matches
+    counted = np.where(none, 0.5 ** np.cumsum(none, -1), matches)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.exp(np.log(counted / totals).mean(-1))
         brevity = np.exp(np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0]))
@@ -128,7 +97,7 @@ def paired_bootstrap(
     """Compare two systems on resampled test sets (Koehn 2004).
 
     Args:
-        first: counts of each sentence, as `sentence_statistics` gives them.
+        first: counts of each sentence, as `Scores` has them.
         second: of the other system on the same sentences.
         samples: number of resampled test sets.
         seed: of the resampling.

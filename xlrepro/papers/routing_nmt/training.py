@@ -10,16 +10,18 @@ what tasks share; its own parts step at translation's rate (deviation T11).
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from xlrepro.encoders.pretrained import padded
 from xlrepro.papers.routing_nmt.encoding import Encoded, Example
-from xlrepro.papers.routing_nmt.model import PAD, MultiTaskModel
+from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
-from xlrepro.training.loop import Progress, Step
+from xlrepro.training.loop import Step
 
 EVALUATION_BATCH = 64
 CLIP_NORM = 5.0  # largest gradient norm; the paper does not say: DyNet's default
@@ -49,20 +51,10 @@ class Batch(NamedTuple):
 
 def batch_of(examples: Sequence[Example], indices: Sequence[int]) -> Batch:
     """Return some examples as one batch."""
-    chosen = [examples[i] for i in indices]
-    # shape: (batch,)
-    lengths = torch.tensor([len(example.source) for example in chosen])
-    return Batch(
-        _padded([example.source for example in chosen]),
-        lengths,
-        _padded([example.target for example in chosen]),
-        list(indices),
-    )
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
+    sources, targets = ([getattr(examples[i], s) for i in indices] for s in ("source", "target"))
+    # PAD is 0
+    (source, mask), (target, _) = padded(sources), padded(targets)
+    return Batch(source, mask.sum(1), target, list(indices))
 
 
 def batches_of_epoch(examples: Sequence[Example], size: int, key: Sequence[int]) -> list[list[int]]:
@@ -132,7 +124,6 @@ class MultiTaskLearner:
         settings: everything else but the seed.
         seed: of order, choice of tasks, and dropout.
         device: ``"cpu"`` or ``"cuda"``.
-        progress: called with the fraction done and a short text.
     """
 
     def __init__(
@@ -142,25 +133,20 @@ class MultiTaskLearner:
         settings: TranslationSettings,
         seed: int,
         device: str = "cpu",
-        progress: Progress = lambda fraction, text: None,
     ) -> None:
         self.model = model
         rates = dict.fromkeys(settings.tasks, settings.learning_rate)
         self.course = Course(0, dict.fromkeys(settings.auxiliary, 0), rates)
         self._data, self._settings, self._seed = data, settings, seed
-        self._device, self._progress = device, progress
+        self._device = device
         self._optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
-        self._orders: dict[tuple[str, int], list[list[int]]] = {}
+        self._order = lru_cache(len(settings.tasks))(self._order)  # type: ignore[method-assign]
         self._losses: dict[str, list[float]] = {}
 
-    def batches(self, epoch: int) -> Iterator[list[int]]:
-        """Yield translation's batches of an epoch, as numbers of examples."""
+    def batches(self, epoch: int) -> list[list[int]]:
+        """Return translation's batches of an epoch, as numbers of examples."""
         self._losses = {task: [] for task in self._settings.tasks}
-        order = self._order(TRANSLATION, epoch)
-        for done, indices in enumerate(order):
-            yield indices
-            fraction = (epoch + done / len(order)) / (self._settings.epochs + 1)
-            self._progress(fraction, "training")
+        return self._order(TRANSLATION, epoch)
 
     def step(self, indices: Sequence[int]) -> Step:
         """Take one update: a batch of translation, and one of a random task."""
@@ -195,16 +181,9 @@ class MultiTaskLearner:
         return task, batch_of(examples, self._order(task, epoch)[place])
 
     def _order(self, task: str, epoch: int) -> list[list[int]]:
-        """The batches of an epoch of a task; the last one asked for is kept."""
-        if (task, epoch) not in self._orders:
-            self._orders = {k: v for k, v in self._orders.items() if k[0] != task}
-            number = self._settings.tasks.index(task)
-            self._orders[task, epoch] = batches_of_epoch(
-                self._data.tasks[task].train,
-                self._settings.batch_size,
-                [self._seed, 0, number, epoch],
-            )
-        return self._orders[task, epoch]
+        """Return the batches of an epoch of a task; those of the last epochs are kept."""
+        key = [self._seed, 0, self._settings.tasks.index(task), epoch]
+        return batches_of_epoch(self._data.tasks[task].train, self._settings.batch_size, key)
 
     def dev_score(self) -> float:
         """Return translation's log-likelihood per token; halve the rate of each task that rose."""
