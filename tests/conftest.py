@@ -11,7 +11,7 @@ import pytest
 
 from xlrepro.training.settings import computing
 
-pytest_plugins = ["tests.made_up_records"]  # fixtures of more than one folder
+pytest_plugins = ["tests.made_up_records", "tests.toy_trials"]  # fixtures of more than one file
 
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ROOT.parent / "shared" / "data"

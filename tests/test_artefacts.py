@@ -1,10 +1,10 @@
-import json
 import threading
 
 import pytest
 
 from xlrepro import artefacts
-from xlrepro.artefacts import built, content_of, data_read, file_hash, hash_of, note_data, used
+from xlrepro.artefacts import built, data_read, file_hash, hash_of, note_data, used
+from xlrepro.errors import SettingsError
 
 
 @pytest.fixture(autouse=True)
@@ -17,12 +17,6 @@ def test_the_same_recipe_is_built_once():
     calls = []
     folders = {built("kind", "xx", {"a": 1}, calls.append) for _ in range(3)}
     assert len(calls) == len(folders) == 1
-
-
-def test_another_recipe_is_another_folder():
-    assert built("kind", "xx", {"a": 1}, lambda f: None) != built(
-        "kind", "xx", {"a": 2}, lambda f: None
-    )
 
 
 def test_an_interrupted_build_leaves_nothing_and_is_made_again(cache):
@@ -54,11 +48,6 @@ def test_two_at_once_build_once():
     assert len(calls) == 1
 
 
-def test_the_recipe_lies_beside_the_content():
-    folder = built("kind", "xx", {"a": [1, 2]}, lambda f: None)
-    assert json.loads((folder / "recipe.json").read_text())["recipe"] == {"a": [1, 2]}
-
-
 def test_hash_does_not_depend_on_the_order_of_keys():
     assert hash_of({"a": 1, "b": {"c": 2, "d": 3}}) == hash_of({"b": {"d": 3, "c": 2}, "a": 1})
 
@@ -68,10 +57,9 @@ def write(text):
 
 
 def test_content_is_named_by_bytes_not_recipes():
-    one, same, other = (
-        built("kind", "xx", {"a": n}, write(text)).name for n, text in enumerate(["a", "a", "b"])
-    )
-    assert content_of(one) == content_of(same) != content_of(other)
+    names = [built("kind", "xx", {"a": n}, write(text)).name for n, text in enumerate("aab")]
+    one, same, other = (used()[name] for name in names)
+    assert one == same != other
 
 
 def emptied(file):
@@ -89,13 +77,12 @@ DAMAGES = [emptied, truncated, lambda file: file.unlink()]
 @pytest.mark.parametrize("file", ["words.txt", "recipe.json"])
 def test_a_damaged_artefact_is_built_again_and_named(damage, file, capsys):
     folder = built("kind", "xx", {"a": "damage"}, write("right"))
-    before = content_of(folder.name)
+    before = used()[folder.name]
     damage(folder / file)
-    assert content_of(folder.name) is None
     capsys.readouterr()
     again = built("kind", "xx", {"a": "damage"}, write("right"))
     assert (again / "words.txt").read_text() == "right"
-    assert content_of(folder.name) == before == used()[folder.name]
+    assert used()[folder.name] == before
     assert capsys.readouterr().err.count(f"{folder} is damaged") == 1
 
 
@@ -111,16 +98,11 @@ def test_a_file_of_the_same_size_is_hashed_again_and_an_unchanged_one_is_not(tmp
     assert file_hash(file) != first
 
 
-def test_what_is_not_built_has_no_content_and_is_not_built(cache):
-    assert content_of("kind-xx-0123") is None
+@pytest.mark.parametrize("language", ["../victim", "a/b", "é"])
+def test_a_name_that_is_no_folder_of_the_cache_is_never_made(language, cache):
+    with pytest.raises(SettingsError, match="an artefact is named by"):
+        built("kind", language, {}, write("x"))
     assert list(cache.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["../victim", "..", ".", "", "/etc", "a/b", "a" * 300, "é"])
-def test_a_name_that_is_no_folder_of_the_cache_is_never_looked_at(name, cache):
-    (cache / "victim").mkdir()
-    assert content_of(name) is None
-    assert list((cache / "victim").iterdir()) == []
 
 
 def test_used_artefacts_are_noted_without_what_their_builders_used(cache):

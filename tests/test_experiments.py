@@ -3,7 +3,11 @@
 import pytest
 
 from xlrepro import experiments
+from xlrepro.engine import measure_trial
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.compare import compare
+from xlrepro.evidence.reproduced import View, gather
+from xlrepro.pages.tables import comparison_tables
 from xlrepro.trials import Cell, Record
 
 YAML = """
@@ -50,18 +54,12 @@ experiments:
 
 
 @pytest.fixture(autouse=True)
-def toy(monkeypatch, tmp_path):
+def toy(only_papers, tmp_path):
     (tmp_path / "word_order").mkdir()
     path = tmp_path / "word_order" / "experiments.yaml"
     path.write_text(YAML, "utf-8")
-    monkeypatch.setattr(experiments, "PAPERS", tmp_path)
-    monkeypatch.setattr(experiments, "ORDER", ("word_order",))
-    caches = (experiments.all_experiments, experiments._paper, experiments._runs)
-    for cache in caches:
-        cache.cache_clear()
-    yield path
-    for cache in caches:
-        cache.cache_clear()
+    only_papers("word_order", folder=tmp_path)
+    return path
 
 
 def trials(key, *args, **more):
@@ -160,7 +158,9 @@ def test_a_borrowed_trial_is_its_owners_and_its_cells_are_renamed():
 
 def test_an_unknown_field_of_the_yaml_is_named_with_its_file(toy):
     toy.write_text(YAML.replace("shares:", "shards:"), "utf-8")
-    with pytest.raises(DataError, match=r"experiments\.yaml: table1: word:TRS twin has no field"):
+    with pytest.raises(
+        DataError, match=r"experiments\.yaml: .*table1\.rows\.word:TRS twin\.shards"
+    ):
         experiments.experiment("word_order/table1")
 
 
@@ -168,3 +168,33 @@ def test_an_unknown_field_of_the_yaml_is_named_with_its_file(toy):
 def test_what_is_no_seed_is_refused(seed):
     with pytest.raises(SettingsError, match="seeds must be whole numbers"):
         trials("table1", "smoke", seeds=[seed])
+
+
+# ---- what CONTRIBUTING.md promises: a row is one entry of a YAML file, and nothing else is touched
+
+ORT = '      "word:ORT": {parts: [word], set: *ort, at: *ort_rates}\n'
+ORT_5 = """\
+      "word:ORT-5":
+        parts: [word]
+        set: {encoder: {kind: transformer, positions: none, kernel_size: 5}}
+        at: *ort_rates
+"""
+
+
+OURS = (experiments.PAPERS / "word_order" / "experiments.yaml").read_text("utf-8")
+
+
+def test_a_row_added_by_one_entry_runs_at_smoke_and_stands_in_the_table(toy, only_papers):
+    assert OURS.count(ORT) == 1
+    toy.write_text(OURS.replace(ORT, ORT + ORT_5), "utf-8")
+    only_papers("word_order", folder=toy.parent.parent)
+    table2 = experiments.experiment("word_order/table2")
+    (trial,) = table2.trials("smoke", ["word:ORT-5"])
+    assert trial.settings["encoder"]["kernel_size"] == 5
+    record = measure_trial(trial, "cpu")
+    view = View("word_order/table2", "smoke", gather([record], stale=lambda r: False))
+    frame = compare(view, experiment=table2)
+    shown = frame[frame["system"] == "word:ORT-5"]
+    assert {"en", "de", "avg"} <= set(shown["column"])
+    assert shown["reproduced"].notna().all()
+    assert any("ORT-5" in table._repr_html_() for table in comparison_tables(frame))

@@ -1,36 +1,29 @@
 """``python -m xlrepro`` is ``xlrepro``."""
 
-import os
 import signal
+import sys
 
-# Nothing else is loaded before `run` has seen to the signals.
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # nothing else is loaded before `run` has seen to the signals
 if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
 
 def run() -> None:
-    """Run the command line, whose own handlers of signals take over once it is loaded."""
-    kept = {}
-    for number, default in (
-        (signal.SIGINT, signal.default_int_handler),
-        (signal.SIGTERM, signal.SIG_DFL),
-    ):
-        if signal.getsignal(number) is default:  # else whoever started us wants it ignored
-            kept[number] = signal.signal(number, _leave)
-    from xlrepro.cli import main  # a quarter of a second of imports
+    """Run the command line; SIGTERM, as a queueing system sends it, ends it as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        from xlrepro.cli import main  # a quarter of a second of imports
 
-    for number, handler in kept.items():
-        signal.signal(number, handler)
-    main()
+        sys.exit(main())
+    except KeyboardInterrupt as interrupt:
+        said = str(interrupt) or "interrupted"
+        print(f"xlrepro: {said}", file=sys.stderr)
+        sys.exit(143 if said == "terminated" else 130)
 
 
-def _leave(number: int, frame: "FrameType | None") -> "NoReturn":
-    """End at once, without a traceback out of somebody's half-loaded module."""
-    said = "terminated" if number == signal.SIGTERM else "interrupted"
-    os.write(2, f"xlrepro: {said}\n".encode())
-    os._exit(128 + number)
+def _terminate(number: int, frame: "FrameType | None") -> "NoReturn":
+    raise KeyboardInterrupt("terminated")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from xlrepro.errors import SettingsError
 from xlrepro.paths import cache_dir
 from xlrepro.precision import single
 
@@ -109,22 +110,20 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
         language: of which language.
         recipe: JSON-able; everything that decides the content.
         build: writes the content into the empty folder that it is given.
+
+    Raises:
+        SettingsError: if kind and language do not make a name of a folder.
     """
     root = cache_dir() / "vectors"
-    folder = root / f"{kind}-{language}-{hash_of(recipe)[:16]}"
-    if not NAME.fullmatch(folder.name):
-        raise ValueError(f"artefacts are named by letters, digits and ._-: not {folder.name!r}")
-    if folder.is_dir() and not _damage(folder):
-        manifest = _manifest(folder)
-    else:
+    name = f"{kind}-{language}-{hash_of(recipe)[:16]}"
+    if not NAME.fullmatch(name):
+        raise SettingsError(f"an artefact is named by letters, digits and ._-: not {name!r}")
+    folder = root / name
+    manifest = _whole(folder)
+    if manifest is None:
         (root / "locks").mkdir(parents=True, exist_ok=True)
         with FileLock(root / "locks" / f"{folder.name}.lock"):
-            if folder.is_dir() and (damage := _damage(folder)):
-                say(f"vectors: {folder} is damaged ({damage}): it is built again")
-                shutil.rmtree(folder)
-            if not folder.is_dir():
-                _build(folder, f"{kind} {language}", recipe, build)
-            manifest = _manifest(folder)
+            manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)
     if len(_read) == 1:
@@ -132,18 +131,11 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
     return folder
 
 
-def content_of(name: str) -> str | None:
-    """Return the content hash of the artefact in the folder ``name``; ``None`` if it is not here.
-
-    Builds nothing. A damaged one is not here either: whoever uses it builds it again.
-    """
-    folder = cache_dir() / "vectors" / name
-    if not NAME.fullmatch(name) or not folder.is_dir() or _damage(folder):
-        return None
-    return str(_manifest(folder)["sha256"])
-
-
-def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) -> None:
+def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) -> dict[str, Any]:
+    """Build an artefact and return its manifest."""
+    if folder.exists():
+        say(f"vectors: {folder} is damaged: it is built again")
+        shutil.rmtree(folder)
     for remains in folder.parent.glob(f"{folder.name}.*.part"):  # of a killed process
         shutil.rmtree(remains, ignore_errors=True)
     say(f"vectors: building {what} …")
@@ -171,6 +163,7 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
         _read.pop()
         shutil.rmtree(unfinished, ignore_errors=True)
     say(f"vectors: built {what} in {seconds:.0f} s")
+    return manifest
 
 
 def _synced(file: Path) -> str:
@@ -186,23 +179,14 @@ def _content(hashes: dict[str, str]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    return dict(json.loads((folder / MANIFEST).read_text("utf-8")))
-
-
-def _damage(folder: Path) -> str:
-    """Say in which file an artefact is not what was built; ``""`` if it is."""
+def _whole(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of an artefact that is as it was built; ``None``: it is not."""
     try:
-        manifest = _manifest(folder)
-        stated, content, _ = dict(manifest["files"]), manifest["sha256"], dict(manifest["data"])
+        manifest = dict(json.loads((folder / MANIFEST).read_text("utf-8")))
+        stated, _ = dict(manifest["files"]), dict(manifest["data"])
+        whole = manifest["sha256"] == _content(stated) and all(
+            file_hash(folder / name) == sha256 for name, sha256 in stated.items()
+        )
     except (OSError, ValueError, TypeError, KeyError):
-        return f"{MANIFEST} cannot be read, or is of an older version"
-    if content != _content(stated):
-        return f"{MANIFEST} contradicts itself"
-    for name, sha256 in stated.items():
-        try:
-            if file_hash(folder / name) != sha256:
-                return f"{name} is not as it was built"
-        except OSError as error:
-            return f"{name}: {error.strerror}"
-    return ""
+        return None
+    return manifest if whole else None

@@ -5,43 +5,28 @@ because nothing heavy is loaded. An error the user can act on is one line on std
 status 2.
 """
 
-import errno
 import json
 import os
-import signal
+import re
 import sys
 import threading
 import webbrowser
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperGroup
 
 from xlrepro import __version__
 from xlrepro.errors import SettingsError, XlreproError
 
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
-    from xlrepro.engine import RunSummary
-    from xlrepro.evidence.claims import ClaimVerdict
-    from xlrepro.trials import Record, Trial
-
 # Newer typers bring their own click and name few of its errors: this is the one of a wrong call.
 UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
-
-FEWEST_COLUMNS = 20
-TERMINATED = "terminated"
-# What a write to a full disk or a closed terminal says, and a file that may not be touched.
-NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
-NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 FOLDERS = ("HOME", "BUILD", "DATA", "SUPPLIED", "MIRROR")  # that XLREPRO_… name
-
-MOST_SEEDS, MOST_DIGITS = 10_000, 20
+SEEDS = re.compile(r"(\d{1,20})(?: *- *(\d{1,20}))?", re.ASCII)
+MOST_SEEDS = 10_000
 STYLES = {
     "within": "green", "replicates": "green", "consistent": "green", "above": "yellow",
     "below": "yellow", "inconclusive": "yellow", "contradicts": "red", "inconsistent": "red",
@@ -82,47 +67,17 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
         return None
     seeds: dict[int, None] = {}
     for part in text.split(","):
-        first, dash, last = (piece.strip() for piece in part.partition("-"))
-        digits = [first, last] if dash else [first]
-        if not all(p.isascii() and p.isdigit() and len(p) <= MOST_DIGITS for p in digits):
-            shown = part.strip()[:40]
-            raise SettingsError(f"--seeds: {shown!r} is neither a seed (7) nor a range (0-4)")
-        low, high = int(digits[0]), int(digits[-1])
-        if not 0 <= high - low < MOST_SEEDS:
-            raise SettingsError(f"--seeds {text!r}: {part.strip()!r} is no usable range")
-        seeds |= dict.fromkeys(range(low, high + 1))
+        found = SEEDS.fullmatch(part.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not first <= last < first + MOST_SEEDS:
+            raise SettingsError(
+                f"--seeds: {part.strip()[:40]!r} is neither a seed (7) nor a range (0-4)"
+            )
+        seeds |= dict.fromkeys(range(first, last + 1))
     return tuple(seeds)
 
 
-def parse_names(text: str | None, option: str = "--systems") -> tuple[str, ...] | None:
-    """Read ``"ORT,word:TRS"``; names that have commas are put together again where they are used.
-
-    Raises:
-        SettingsError: if the option is there and names nothing, as with an unset shell variable.
-    """
-    if text is None:
-        return None
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise SettingsError(f"{option} {text!r} names nothing: name something, or leave it out")
-    return names
-
-
-def parse_published(text: str) -> tuple[str, ...]:
-    """Read the profiles, ``"open,paper"``, whose records are published.
-
-    Raises:
-        SettingsError: if it names none, or another.
-    """
-    from xlrepro.trials import PUBLISHED
-
-    profiles = parse_names(text, "--profile") or ()
-    if unknown := [name for name in profiles if name not in PUBLISHED]:
-        raise SettingsError(f"profile {unknown[0]!r} is not published; only open and paper are")
-    return profiles
-
-
-def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
+def parse_overrides(pairs: Sequence[str] | None, option: str = "--set") -> dict[str, Any]:
     """Read ``NAME=VALUE`` pairs whose values are YAML; ``no`` and ``off`` are words.
 
     Args:
@@ -139,14 +94,15 @@ def parse_overrides(pairs: list[str], option: str = "--set") -> dict[str, Any]:
     from xlrepro.yaml_files import parse_value
 
     overrides: dict[str, Any] = {}
-    for pair in pairs:
+    for pair in pairs or ():
         name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
+        name = name.strip()
+        if not equals or not name:
             raise SettingsError(f"{option} {pair!r} is not of the form NAME=VALUE")
-        if name.strip() in overrides:
-            raise SettingsError(f"{option} {name.strip()} is given twice")
+        if name in overrides:
+            raise SettingsError(f"{option} {name} is given twice")
         try:
-            overrides[name.strip()] = parse_value(value)
+            overrides[name] = parse_value(value)
         except ValueError as error:
             raise SettingsError(f"{option} {name}: the value is not YAML ({error})") from None
     return overrides
@@ -166,10 +122,24 @@ def chosen_experiments(names: Sequence[str] | None) -> list[Any]:
     return [experiment(key) for key in dict.fromkeys(keys or known)]
 
 
-def print_table(table: "RichTable") -> None:
-    """Print a table; a file or a pipe, which has no width of its own, gets 200 columns."""
-    from rich.console import Console
+def print_table(title: str, rows: Sequence[Mapping[str, Any]], caption: str = "") -> None:
+    """Print rows, whose keys are the heads; columns without words stand to the right.
 
+    A file or a pipe, which has no width of its own, gets 200 columns.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD)
+    for head in rows[0] if rows else ():
+        words = any(str(row[head])[:1].isalpha() for row in rows)
+        longest = max(len(str(row[head])) for row in rows)
+        table.add_column(head, justify="left" if words else "right", no_wrap=longest < 50)
+    for row in rows:
+        texts = ["·" if value == 0 else str(value) for value in row.values()]
+        table.add_row(*(Text(text, style=STYLES.get(text, "")) for text in texts))
     console = Console()
     (console if console.is_terminal else Console(width=200)).print(table)
 
@@ -188,34 +158,24 @@ def say(text: str) -> None:
 
 
 def list_experiments(as_json: AsJson = False) -> None:
-    """List the experiments: what each computes, its profiles, its cost and its records."""
+    """List the experiments: what each computes, at which profiles, at what cost."""
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.experiments import all_experiments, all_own_records
 
     catalog = load_catalog()
-    counts = Counter((record.experiment, record.profile) for record in all_own_records())
-    rows: list[dict[str, Any]] = []
-    for key, each in all_experiments().items():
-        entry = catalog.experiment(key)
-        profiles = {
-            profile: {
-                "cost": each.cost.get(profile, ""),
-                "default_seeds": list(each.default_seeds.get(profile, (0,))),
-                "records": counts[key, profile],
-            }
-            for profile in each.profiles
+    rows = [
+        {
+            "key": each.key,
+            "title": catalog.experiment(each.key).heading,
+            "question": catalog.experiment(each.key).question,
+            "ours": catalog.experiment(each.key).ours,
+            "systems": [system.identifier for system in each.systems],
+            "profiles": {
+                profile: {"cost": each.entry.cost.get(profile, ""), "seeds": each.seeds(profile)}
+                for profile in each.profiles
+            },
         }
-        rows.append(
-            {
-                "key": key,
-                "title": entry.heading,
-                "question": entry.question,
-                "ours": entry.ours,
-                "systems": [system.identifier for system in each.systems],
-                "columns": list(each.columns),
-                "profiles": profiles,
-            }
-        )
+        for each in chosen_experiments(None)
+    ]
     if as_json:
         print_json(rows)
         return
@@ -223,8 +183,7 @@ def list_experiments(as_json: AsJson = False) -> None:
         typer.secho(row["key"], bold=True, nl=False)
         typer.echo(f"  {row['title']}\n    {row['question']}")
         for name, profile in row["profiles"].items():
-            cost = f"  {profile['cost']}" if profile["cost"] else ""
-            typer.echo(f"    {name:6} {profile['records']:4d} records{cost}")
+            typer.echo(f"    {name:6} {profile['cost']}")
 
 
 def run(
@@ -249,119 +208,71 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run the trials of experiments that have no current record; safe to interrupt and repeat."""
-    from xlrepro.engine import check_call, check_supplied, plan_trials, run_trials
-    from xlrepro.machine import git_state
+    from xlrepro.engine import run_trials
     from xlrepro.store import RecordStore
 
-    check_call(device, jobs, scheduler, per_gpu)
-    names, numbers = parse_names(systems), parse_seeds(seeds)
-    trials = _trials(experiments, profile, names, numbers, parse_overrides(settings or []))
+    names = None if systems is None else [systems]
+    given = (names, parse_seeds(seeds), parse_overrides(settings))
+    trials = []
+    for each in chosen_experiments(experiments):
+        if profile in each.profiles or each.key in experiments:
+            trials += each.trials(profile, *given)
+        else:
+            say(f"{each.key} has no profile {profile!r}, and is left out")
     store = RecordStore()
-    repeated = {trial.key for trial in trials} if again else set()
-    plan = plan_trials(trials, store, repeated)
-    if not scheduler:
-        check_supplied(plan.pending)
-    if dry_run:
-        states = {t.key: "outdated, to run" if t.key in plan.outdated else "to run" for t in trials}
-        states |= {record.key: "has a record" for record in plan.reused}
-        rows: list[dict[str, Any]] = [
-            {"key": t.key, "label": t.label, "seed": t.seed, "state": states[t.key]}
-            for t in (*plan.pending, *(record.trial for record in plan.reused))
-        ]
-        if as_json:
-            print_json(rows)
-            return
-        for row in rows:
-            typer.echo(f"{row['key'][:12]}  {row['state']:18}  {row['label']}")
-        typer.echo(f"{len(plan.pending)} trials to run, {len(plan.reused)} have a record")
-        return
-    if plan.outdated:
-        say(f"{len(plan.outdated)} records are outdated (code or data changed): they run again")
-    if plan.pending and (reason := git_state().reason):
-        say(f"the records will name no commit: {reason}")
-    earlier = {t.key: record for t in plan.pending if (record := store.get(t))}
-    summary = run_trials(
+    before = {trial: store.get(trial) for trial in trials if again}
+    made = run_trials(
         trials,
         store=store,
         device=device,
         jobs=jobs,
         scheduler=scheduler,
         per_gpu=per_gpu,
-        again=repeated,
+        again={trial.key for trial in before},
+        dry_run=dry_run,
     )
+    if dry_run:
+        states = [
+            ("outdated, to run" if t.key in made.outdated else "to run", t) for t in made.pending
+        ]
+        states += [("has a record", record.trial) for record in made.reused]
+        rows = [{"key": t.key, "state": state, "label": t.label} for state, t in states]
+        if as_json:
+            print_json(rows)
+            return
+        for row in rows:
+            typer.echo(f"{row['key'][:12]}  {row['state']:18}  {row['label']}")
+        typer.echo(f"{len(made.pending)} trials to run, {len(made.reused)} have a record")
+        return
     if as_json:
-        print_json(
-            {
-                "done": [record.key for record in summary.done],
-                "reused": [record.key for record in summary.reused],
-                "failed": [
-                    {"key": f.trial.key, "label": f.trial.label, "reason": f.reason}
-                    | {"log": str(f.log)}
-                    for f in summary.failed
-                ],
-                "seconds": round(summary.seconds, 3),
-            }
-        )
+        failed = [{"label": f.trial.label, "reason": f.reason} for f in made.failed]
+        keys = {name: [r.key for r in getattr(made, name)] for name in ("done", "reused")}
+        print_json({**keys, "failed": failed, "seconds": round(made.seconds, 3)})
     else:
-        for record in summary.done:
-            if record.key in earlier:
-                typer.echo(f"{record.trial.label}: {_moved(earlier[record.key], record)}")
-        _tell_failures(summary)
-        typer.echo(summary.line)
-    raise typer.Exit(1 if summary.failed else 0)
+        for record in made.done:
+            if old := before.get(record.trial):
+                typer.echo(f"{record.trial.label}: {_moved(old.cells, record.cells)}")
+        typer.echo(made.line)
+    _end_if_failed({f"{f.trial.label}: {f.reason}": f.log for f in made.failed})
 
 
-def _trials(
-    experiments: list[str],
-    profile: str,
-    systems: Sequence[str] | None,
-    seeds: Sequence[int] | None,
-    overrides: dict[str, Any],
-) -> "list[Trial]":
-    """Return the trials of experiments; a paper's experiments without this profile are left out."""
-    trials: list[Trial] = []
-    for each in chosen_experiments(experiments):
-        if profile not in each.profiles and each.key not in experiments:
-            say(f"{each.key} has no profile {profile!r}, and is left out")
-            continue
-        trials += each.trials(profile, systems, seeds, overrides)
-    return trials
+def _moved(before: Sequence[Any], now: Sequence[Any]) -> str:
+    """Return how far the cells of a repeated trial are from those it had."""
+    old = {(cell.system, cell.column): cell.value for cell in before}
+    pairs = [(f"{c.system} / {c.column}", old.get((c.system, c.column)), c.value) for c in now]
+    moved = [pair for pair in pairs if pair[1] != pair[2]]
+    if not moved:
+        return f"the same {len(pairs)} numbers as before"
+    place, was, value = max(moved, key=lambda pair: abs(pair[2] - (pair[1] or 0.0)))
+    return f"{len(moved)} of {len(pairs)} numbers moved, most of all {place}: {was} to {value}"
 
 
-def _tell_failures(summary: "RunSummary") -> None:
-    for failure in summary.failed:
-        say(f"failed: {failure.trial.label}: {failure.reason}\n  log: {failure.log}")
-
-
-def _moved(before: "Record", now: "Record") -> str:
-    """Return how far the numbers of a repeated trial are from those it had, and what changed."""
-    old = {(cell.system, cell.column): cell.value for cell in before.cells}
-    new = {(cell.system, cell.column): cell.value for cell in now.cells}
-    moves = {place: abs(value - old[place]) for place, value in new.items() if place in old}
-    if not moves:
-        return "no number that was there before"
-    if not any(moves.values()):
-        others = len(new.keys() ^ old.keys())
-        return f"the same {len(moves)} numbers as before" + f", {others} came or went" * bool(
-            others
-        )
-    place = max(moves, key=lambda each: moves[each])
-    facts = {
-        "other code": before.versions.get("xlrepro") != now.versions.get("xlrepro"),
-        "other data": any(now.data.get(n, d) != d for n, d in before.data.items()),
-        "other vectors or pretrained models": any(
-            now.artefacts.get(n, d) != d for n, d in before.artefacts.items()
-        ),
-        "other versions of packages": any(
-            now.versions.get(n, v) != v for n, v in before.versions.items() if n != "xlrepro"
-        ),
-        f"another machine, {before.device} before": before.device != now.device,
-    }
-    why = "; ".join(name for name, so in facts.items() if so) or "it does not repeat"
-    return (
-        f"{sum(map(bool, moves.values()))} of {len(moves)} numbers moved, most of all "
-        f"{' / '.join(place)}: {old[place]:.4g} before, {new[place]:.4g} now ({why})"
-    )
+def _end_if_failed(failed: Mapping[str, Path]) -> None:
+    """Name what failed and its logs, and end with status 1 if there is any."""
+    for what, log in failed.items():
+        say(f"failed: {what} (log: {log})")
+    if failed:
+        raise typer.Exit(1)
 
 
 def golden(
@@ -374,37 +285,29 @@ def golden(
     ] = False,
     smoke_alone: Annotated[
         bool,
-        typer.Option(
-            "--smoke-alone",
-            help="With --update: only data or settings of smoke moved, no task's version.",
-        ),
+        typer.Option(help="With --update: only data or settings of smoke moved, no version."),
     ] = False,
     run: Annotated[
         bool, typer.Option(help="Run smoke trials that have no record of today's code.")
     ] = True,
-    as_json: AsJson = False,
 ) -> None:
     """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
-    if update and not experiments and not everything:
-        raise typer.BadParameter("--update runs trials: name experiments, or give --all")
-    from dataclasses import asdict
-
     from xlrepro.engine import run_trials
     from xlrepro.evidence.golden import check, fresh_numbers, off_cpu
     from xlrepro.evidence.golden import update as write
     from xlrepro.experiments import own_records
     from xlrepro.store import RecordStore
 
+    if update and not experiments and not everything:
+        raise SettingsError("--update runs trials: name experiments, or give --all")
     chosen = [each for each in chosen_experiments(experiments) if "smoke" in each.profiles]
     trials = {each.key: each.trials("smoke") for each in chosen}
     store = RecordStore()
     if run:
         every = [trial for of in trials.values() for trial in of]
         again = off_cpu(store.get(trial) for trial in every)
-        summary = run_trials(every, store=store, device="cpu", again=again)
-        _tell_failures(summary)
-        if summary.failed:
-            raise typer.Exit(1)
+        made = run_trials(every, store=store, device="cpu", again=again)
+        _end_if_failed({f"{f.trial.label}: {f.reason}": f.log for f in made.failed})
     differences = []
     for key, of in trials.items():
         numbers = fresh_numbers(own_records(key, "smoke", store), keys={t.key for t in of})
@@ -414,71 +317,49 @@ def golden(
             if update
             else check(key, numbers, versions)
         )
-    if as_json:
-        print_json([asdict(d) for d in differences])
+    for difference in differences:
+        typer.echo(str(difference))
+    count = f"in {len(trials)} experiments"
+    if update:
+        typer.echo(f"{len(trials)} golden files written, {len(differences)} numbers moved")
+    elif differences:
+        typer.echo(f"{len(differences)} numbers differ from the golden ones {count}")
     else:
-        for difference in differences:
-            typer.echo(str(difference))
-        count = f"in {len(trials)} experiments"
-        if update:
-            typer.echo(f"{len(trials)} golden files written, {len(differences)} numbers moved")
-        elif differences:
-            typer.echo(f"{len(differences)} numbers differ from the golden ones {count}")
-        else:
-            typer.echo(f"golden numbers hold {count}: {', '.join(trials)}")
+        typer.echo(f"golden numbers hold {count}: {', '.join(trials)}")
     raise typer.Exit(1 if differences and not update else 0)
 
 
 def publish(
     experiments: Experiments = None,
-    profile: Annotated[str, typer.Option(help="Profiles whose records to publish.")] = "open,paper",
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also records whose settings are not the profile's own.")
-    ] = False,
+    profile: Annotated[str, typer.Option(help="open, paper or both.")] = "open,paper",
     withdraw: Annotated[
         bool,
         typer.Option("--withdraw", help="Take published records out that no row asks for."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Gather finished records into data/results, for git; what is published already stays."""
-    from dataclasses import asdict
-
-    from xlrepro.experiments import asked_for, keys_left_out
+    from xlrepro.experiments import records_by_standing
     from xlrepro.store import RecordStore
 
-    if everything and withdraw:
-        raise SettingsError("--all publishes what --withdraw takes out: name one of the two")
-    chosen, profiles = chosen_experiments(experiments), parse_published(profile)
-    store = RecordStore()
-    keys: set[str] = set()
-    for name in profiles:
-        left_out = keys_left_out(name, store)
-        for each in (e for e in chosen if name in e.profiles):
-            keys |= asked_for(each, name, store)
-            others = {key for key, of in left_out.items() if of == each.key}
-            if withdraw and (count := store.withdraw(each.key, name, others)):
-                path = store.published_path(each.key, name)
-                say(f"{path}: {count} taken out, which no row asks for")
-            if rest := others - store.published_keys(each.key, name):
-                have = "record has" if len(rest) == 1 else "records have"
-                said = f"{each.key} {name}: {len(rest)} {have} other settings than the profile"
-                say(said + " today" + "; left out (--all publishes them)" * (not everything))
-    sources = {name for each in chosen for name in each.trained_in}
-    files = store.publish(sources, profiles, None if everything else keys)
-    if as_json:
-        print_json([{**asdict(file), "path": str(file.path)} for file in files])
-        return
-    for file in files:
-        typer.echo(
-            f"{file.path}: {file.added} added, {file.replaced} replaced, {file.total} in all"
-        )
-        if file.kept:
-            say(f"warning: {file.kept} newer ones name no commit, and do not replace those that do")
-        if file.dirty:
-            say(f"warning: {file.dirty} of them ran on code that differs from their commit")
-    if not files:
-        typer.echo("no record to publish")
+    sources = dict.fromkeys(name for e in chosen_experiments(experiments) for name in e.trained_in)
+    for name in profile.split(","):
+        if name not in ("open", "paper"):
+            raise SettingsError(f"profile {name!r} is not published; only open and paper are")
+        store = RecordStore()
+        asked, others = records_by_standing(name, store)
+        for source in sources:
+            records = [record for record in asked if record.experiment == source]
+            if rest := sum(record.experiment == source for record in others):
+                say(f"{source} {name}: {rest} records with other settings than the profile's today")
+            if not records and not (withdraw and rest):
+                continue
+            file = store.publish(source, name, records, withdraw)
+            counts = f"{file.added} added, {file.replaced} replaced, {file.withdrawn} taken out"
+            typer.echo(f"{file.path}: {counts}, {file.total} in all")
+            if file.kept:
+                say(f"warning: {file.kept} newer ones name no commit, and replace none that does")
+            if file.dirty:
+                say(f"warning: {file.dirty} of them ran on code that differs from their commit")
 
 
 # ---- status, claims
@@ -491,89 +372,48 @@ def status(
 
     A paper's name stands for all of its experiments.
     """
-    from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.compare import compared_rows
+    from xlrepro.evidence.compare import compared_rows, verdict_counts
     from xlrepro.evidence.reproduced import View, gather
     from xlrepro.experiments import (
-        all_experiments,
+        STANDINGS,
         is_outdated,
-        records_by_experiment,
-        records_left_out,
+        own_records,
+        records_by_standing,
         standing,
     )
 
-    catalog = load_catalog()
-    known = catalog.experiments
-    papers = {name: [k for k in known if k.startswith(f"{name}/")] for name in experiments or ()}
-    keys = list(dict.fromkeys(k for name, own in papers.items() for k in own or [name])) or [*known]
-    for key in keys:
-        catalog.experiment(key)
-    built = all_experiments()
-    records = records_by_experiment(keys, profile)
-    numbers = {k: gather(of, stale=is_outdated) for k, of in records.items()}
-    views = {key: View(key, profile, numbers[key]) for key in keys}
-    cells = {key: compared_rows(view, experiment=built.get(key)) for key, view in views.items()}
+    chosen = {each.key: each for each in chosen_experiments(experiments)}
+    records = {key: own_records(key, profile) for key in chosen}
+    views = {k: View(k, profile, gather(of, stale=is_outdated)) for k, of in records.items()}
+    cells = {key: compared_rows(view, experiment=chosen[key]) for key, view in views.items()}
     if as_json:
         print_json(cells)
-    elif experiments:
-        for rows in cells.values():
-            print_table(_cells_table(rows))
-    else:
-        standings = {k: Counter(map(standing, of)) for k, of in records.items()}
-        print_table(_overview(cells, standings, profile))
-        for key, count in records_left_out(profile).items():
-            typer.echo(
-                f"{key}: {count} record{'s' * (count > 1)} with other settings or data than "
-                f"{profile} has today {'are' if count > 1 else 'is'} not shown."
-            )
+        return
+    if experiments:
+        for key, of in cells.items():
+            ran = sum(row["n"] > 0 for row in of)
+            print_table(f"{key}, {profile}: {ran} of {len(of)} cells run", [*map(_for_people, of)])
+        return
+    rows = []
+    for key, of in cells.items():
+        verdicts = verdict_counts(row["verdict"] for row in of)
+        standings = Counter(map(standing, records[key]))
+        row = {"experiment": key, "cells": len(of), **verdicts}
+        rows.append(row | {name: standings[name] for name in STANDINGS})
+    print_table(f"Cells by verdict, records, profile {profile}", rows)
+    for key, count in Counter(r.experiment for r in records_by_standing(profile)[1]).items():
+        typer.echo(f"{key}: {count} with other settings than {profile} has today, not shown.")
 
 
-def _table(title: str) -> "RichTable":
-    from rich import box
-    from rich.table import Table
-
-    return Table(title=title, box=box.SIMPLE_HEAD)
-
-
-def _overview(
-    cells: dict[str, list[dict[str, Any]]], standings: "dict[str, Counter[str]]", profile: str
-) -> "RichTable":
-    """Return a line per experiment: cells by verdict, records by what became of their code."""
-    from xlrepro.evidence.compare import VERDICTS, verdict_counts
-    from xlrepro.experiments import STANDINGS, all_experiments
-
-    title = f"Cells by verdict, records, profile {profile}"
-    table = _table(title)
-    table.add_column("experiment", no_wrap=True)
-    for name in ("built", "cells", *VERDICTS, *STANDINGS):
-        table.add_column(name, justify="right", min_width=5)
-    for key, rows in cells.items():
-        counts = verdict_counts(row["verdict"] for row in rows)
-        built = "yes" if key in all_experiments() else "no"
-        numbers = [len(rows), *counts.values(), *(standings[key][name] for name in STANDINGS)]
-        table.add_row(key, built, *(str(n) if n else "·" for n in numbers))
-    return table
-
-
-def _cells_table(rows: list[dict[str, Any]]) -> "RichTable":
-    """Return a comparison cell by cell."""
-    from rich.text import Text
-
+def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a terminal shows of a compared cell."""
     from xlrepro.evidence.text import number
 
-    ran = sum(row["n"] > 0 for row in rows)
-    key, profile = (rows[0][name] if rows else "" for name in ("experiment", "profile"))
-    table = _table(f"{key}, {profile}: {ran} of {len(rows)} cells run")
-    numeric = ("reported", "reproduced", "low", "high", "n", "difference")
-    for name in ("system", "column", *numeric, "verdict", "note"):
-        justify: Any = "right" if name in numeric else "left"
-        table.add_column(name, justify=justify, no_wrap=name != "note")
-    for row in rows:
-        shown = [number(row[name]) for name in ("reproduced", "low", "high")]
-        verdict = Text(row["verdict"], style=STYLES.get(row["verdict"], ""))
-        table.add_row(row["system"], row["column"], row["printed"], *shown, str(row["n"]),
-                      number(row["difference"], signed=True), verdict, row["note"])  # fmt: skip
-    return table
+    numbers = {name: number(row[name]) for name in ("reproduced", "low", "high")}
+    plain = {name: row[name] for name in ("verdict", "note")}
+    difference = number(row["difference"], signed=True)
+    cell = {"system": row["system"], "column": row["column"], "reported": row["printed"]}
+    return {**cell, **numbers, "n": row["n"], "difference": difference, **plain}
 
 
 def claims(
@@ -582,70 +422,45 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """Judge the papers' claims on the printed numbers and on the reproduced ones."""
+    from dataclasses import asdict
+
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims
-    from xlrepro.experiments import own_numbers
+    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims, status_counts
+    from xlrepro.evidence.reproduced import gather
+    from xlrepro.experiments import own_records
     from xlrepro.store import RecordStore
 
     catalog, store = load_catalog(), RecordStore()
-    content = []
+    content, counted = [], dict[str, list[Any]]()
     for key in catalog.papers if paper is None else [paper]:
-        claims_of_paper = load_claims(key)
-        numbers = own_numbers(list(catalog.of_paper(key)), [profile], store)
-        wanted = conditions_of(key, [profile], numbers)
-        verdicts = judge_all(claims_of_paper, wanted, Judge(numbers))
-        for claim in claims_of_paper:
-            judged = {label: _verdict(v) for label, v in verdicts[claim.id].items()}
+        of_paper = load_claims(key)
+        experiments = catalog.of_paper(key)
+        numbers = gather(r for name in experiments for r in own_records(name, profile, store))
+        verdicts = judge_all(of_paper, conditions_of(key, [profile], numbers), Judge(numbers))
+        for claim in of_paper:
             about = {"paper": key, "id": claim.id, "kind": claim.kind, "claim": claim.text}
-            content.append({**about, "verdicts": judged})
+            content.append((about, verdicts[claim.id]))
+            for label, verdict in verdicts[claim.id].items():
+                counted.setdefault(label, []).append(verdict if claim.kind == "text" else None)
     if as_json:
-        print_json(content)
-    else:
-        print_table(_claims_table(content))
-
-
-def _verdict(verdict: "ClaimVerdict | None") -> dict[str, Any] | None:
-    if verdict is None:
-        return None
-    return {
-        "status": verdict.status,
-        "share": verdict.share,
-        "n": verdict.n,
-        "seeds_true": verdict.alone,
-        "decidable": verdict.decidable,
-        "power": verdict.power,
-        "compared": [{"text": text, "true": so} for text, so in verdict.compared],
-        "missing": list(verdict.missing),
-        "note": verdict.note,
-    }
-
-
-def _claims_table(content: list[dict[str, Any]]) -> "RichTable":
-    from rich.text import Text
-
-    labels = list(dict.fromkeys(label for row in content for label in row["verdicts"]))
-    table = _table("Claims")
-    for name in ("id", "kind", "claim", *labels):
-        table.add_column(name, no_wrap=name in ("id", "kind"))
-    for row in content:
-        cells = [row["id"], row["kind"], row["claim"]]
-        for label in labels:
-            verdict = row["verdicts"].get(label)
-            said = verdict["status"] if verdict else "–"
-            share = verdict and verdict["share"]
-            more = f" {100 * share:.0f} %" if share is not None and verdict["n"] else ""
-            cells.append(Text(said + more, style=STYLES.get(said, "")))
-        table.add_row(*cells)
-    from xlrepro.evidence.claims import STATUSES
-
-    own = [row for row in content if row["kind"] == "text"]
+        print_json(
+            [
+                {**about, "verdicts": {label: v and asdict(v) for label, v in of.items()}}
+                for about, of in content
+            ]
+        )
+        return
+    rows = []
+    for about, of in content:
+        row = {name: about[name] for name in ("id", "kind", "claim")}
+        rows.append(row | {label: v.status if (v := of.get(label)) else "–" for label in counted})
     counts = [
-        f"{label}: {sum((r['verdicts'].get(label) or {}).get('status') == s for r in own)} {s}"
-        for label in labels
-        for s in STATUSES
+        f"{label}: {count} {status}"
+        for label, of in counted.items()
+        for status, count in status_counts(of).items()
+        if count
     ]
-    table.caption = "Of the authors' sentences: " + ", ".join(c for c in counts if ": 0 " not in c)
-    return table
+    print_table("Claims", rows, f"Of the authors' sentences: {', '.join(counts)}")
 
 
 # ---- notebooks and the book
@@ -668,24 +483,21 @@ def batch(
     """Run notebooks through papermill; only those that changed."""
     from xlrepro.pages.notebooks import plan, run_batch
 
-    given: dict[str, Any] = parse_overrides(parameters or [], "-p")
-    numbers, names = parse_seeds(seeds), parse_names(systems)
+    given = parse_overrides(parameters, "-p")
     options = {
-        "seeds": numbers and list(numbers),
-        "systems": names and list(names),
+        "seeds": None if seeds is None else list(parse_seeds(seeds) or ()),
+        "systems": None if systems is None else [name.strip() for name in systems.split(",")],
         "device": device,
         "scheduler": scheduler,
     }
-    for name, value in options.items():
-        if value is not None and name in given:
-            raise SettingsError(f"{name} is given twice, by --{name} and by -p: leave one out")
-        given |= {name: value} if value is not None else {}
-    made = run_batch(
-        plan(experiments or None, profile, given), workers=jobs, force=force, report=say
-    )
+    options = {name: value for name, value in options.items() if value is not None}
+    if twice := sorted(options.keys() & given.keys()):
+        raise SettingsError(f"{twice[0]} is given twice, by --{twice[0]} and by -p: leave one out")
+    jobs_to_do = plan(experiments or None, profile, given | options)
+    made = run_batch(jobs_to_do, workers=jobs, force=force, report=say)
     counts = f"{len(made.done)} run, {len(made.reused)} up to date, {len(made.failed)} failed"
     say(f"notebooks: {counts}, {made.seconds:.0f} s")
-    _tell_failed_notebooks(made.failed)
+    _end_if_failed(made.failed)
 
 
 def book(
@@ -712,15 +524,7 @@ def book(
     typer.echo(str(page))
     if show:
         webbrowser.open(page.as_uri())
-    _tell_failed_notebooks(failed)
-
-
-def _tell_failed_notebooks(failed: dict[str, Path]) -> None:
-    """Name the notebooks that failed, and end with status 1 if there are any."""
-    for experiment, log in failed.items():
-        say(f"failed: {experiment} (log: {log})")
-    if failed:
-        raise typer.Exit(1)
+    _end_if_failed(failed)
 
 
 # ---- data
@@ -734,39 +538,23 @@ def list_data(as_json: AsJson = False) -> None:
     """List the registered data sets: title, licence, languages, how much of it is in the cache."""
     from xlrepro.data.registry import cached_path, list_datasets
 
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
             "name": entry.name,
             "title": entry.title,
             "licence": entry.licence,
-            "redistributable": entry.redistributable,
-            "languages": list(entry.languages),
+            "pass on": "yes" if entry.redistributable else "no",
+            "languages": len(entry.languages),
             "files": len(entry.files),
             "cached": sum(cached_path(entry.name, file_id).is_file() for file_id in entry.files),
-            "bytes": entry.bytes,
-            "home": entry.home,
-            "deviations": list(entry.deviations),
+            "MB": round(entry.bytes / 1e6, 1),
         }
         for entry in list_datasets()
     ]
     if as_json:
         print_json(rows)
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", no_wrap=True)
-    table.add_column("title")
-    table.add_column("licence", overflow="fold")
-    table.add_column("pass on")
-    for heading in ("lang.", "cached", "MB"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        named = (str(row[name]) for name in ("name", "title", "licence"))
-        free, languages = "yes" if row["redistributable"] else "no", str(len(row["languages"]))
-        cached, size = f"{row['cached']}/{row['files']}", f"{row['bytes'] / 1e6:.1f}"
-        table.add_row(*named, free, languages, cached, size)
-    print_table(table)
+    else:
+        print_table("", rows)
 
 
 @data_app.command()
@@ -804,7 +592,6 @@ def verify(
     names: Annotated[
         list[str] | None, typer.Argument(help="Data sets; without one, whatever is in the cache.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Hash the cached files again and compare them with the registry.
 
@@ -813,20 +600,16 @@ def verify(
     from xlrepro.data import registry
 
     chosen = [registry.dataset(name) for name in names] if names else registry.list_datasets()
-    files_by_status: dict[str, list[str]] = {"ok": [], "missing": [], "wrong": []}
+    counts = Counter[str]()
     for entry in chosen:
         for file_id in entry.files:
             status = registry.verify(entry.name, file_id)
-            files_by_status[status].append(f"{entry.name} {file_id}")
-    problems = files_by_status["wrong"] + (files_by_status["missing"] if names else [])
-    if as_json:
-        print_json(files_by_status)
-    else:
-        for problem in problems:
-            status = "wrong" if problem in files_by_status["wrong"] else "missing"
-            typer.echo(f"{status}: {problem}; repair with: xlrepro data fetch {problem}")
-        typer.echo(", ".join(f"{len(files)} {status}" for status, files in files_by_status.items()))
-    if problems:
+            counts[status] += 1
+            if status == "wrong" or (status == "missing" and names):
+                name = f"{entry.name} {file_id}"
+                typer.echo(f"{status}: {name}; repair with: xlrepro data fetch {name}")
+    typer.echo(", ".join(f"{counts[status]} {status}" for status in ("ok", "missing", "wrong")))
+    if counts["wrong"] or (names and counts["missing"]):
         raise typer.Exit(1)
 
 
@@ -844,26 +627,21 @@ def path(
 # ---- the process
 
 
-COMMANDS: dict[str, Callable[..., None]] = {  # in the order of the help
-    "list": list_experiments,
-    "run": run,
-    "status": status,
-    "claims": claims,
-    "golden": golden,
-    "publish": publish,
-    "batch": batch,
-    "book": book,
-}
-
-
-class _Commands(TyperGroup):
-    """The commands; one that is interrupted says so, which typer would not."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
-            raise typer.Exit(_tell(interrupt)) from None
+def build_app() -> typer.Typer:
+    """Return the application with all commands."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # help in plain text: rich takes longer to load than the rest
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    app.command("list")(list_experiments)
+    for command in (run, status, claims, golden, publish, batch, book):
+        app.command()(command)
+    app.add_typer(data_app, name="data", help="List, download, check and find the corpora.")
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -883,82 +661,19 @@ def _root(
     """Do the numbers and claims of five papers on cross-lingual transfer replicate?"""
 
 
-def build_app() -> typer.Typer:
-    """Return the application with all commands."""
-    app = typer.Typer(
-        cls=_Commands,
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # help in plain text: rich takes longer to load than the rest
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_root)
-    for name, command in COMMANDS.items():
-        app.command(name)(command)
-    app.add_typer(data_app, name="data", help="List, download, check and find the corpora.")
-    return app
-
-
-def _one_line(message: str) -> str:
-    """Return an error's message on one line, as a terminal and a log both want it."""
-    return "xlrepro: " + " ".join(message.split())
-
-
-def _explain(error: typer.BadParameter) -> NoReturn:
-    """Say what is wrong with the call and which help tells how it is meant; end with 2."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        error.show()  # a command group alone: its help says more than a line
-    else:
-        command = error.ctx.command_path if error.ctx else _called()
-        wrong = error.format_message().strip().rstrip(".")
-        print(_one_line(f"{wrong}; see {command} --help"), file=sys.stderr)
-    sys.exit(2)
-
-
-def _called() -> str:
-    """Return the command that was called, ``xlrepro data list``: not every error names its own."""
-    path, command = ["xlrepro"], typer.main.get_command(build_app())
-    for word in sys.argv[1:]:
-        if word not in (within := getattr(command, "commands", {})):
-            break
-        path, command = [*path, word], within[word]
-    return " ".join(path)
-
-
-def _tell(interrupt: BaseException) -> int:
-    """Say what interrupted the command, and what is kept if it knows; return the exit status."""
-    said = str(interrupt) or "interrupted"
-    print(f"xlrepro: {said}", file=sys.stderr)
-    terminated = said == TERMINATED or getattr(interrupt, "number", 0) == signal.SIGTERM
-    return 143 if terminated else 130
-
-
-def _drop_output() -> None:
-    """Send what is still to be printed nowhere: Python prints it once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextmanager
-def _ready() -> Iterator[list[int]]:
+def _check_process() -> None:
     """Make the process fit to run a command, whatever shell started it.
 
-    SIGTERM, as a queueing system or a shutdown sends it, ends a command as Ctrl-C does. Folders
-    that the environment names are made absolute: a child may work in another folder.
-
-    Yields:
-        a list that holds SIGTERM once it has come.
+    Folders that the environment names are made absolute: a child may work in another folder.
 
     Raises:
         SettingsError: if standard output is closed, and what would be printed would go into
             whatever file is opened next; if the working folder has been deleted.
     """
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    if sys.stdout is None:
+    if sys.stdout is None or sys.stderr is None:
         raise SettingsError("standard output is closed: send it to a file, or to /dev/null")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a test's own stream has not
-            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    for stream in (sys.stdout, sys.stderr):  # letters that a terminal has not
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         os.getcwd()
     except FileNotFoundError:  # libraries of torch would end the process
@@ -967,51 +682,46 @@ def _ready() -> Iterator[list[int]]:
         if (named := os.environ.get(name)) and "://" not in named:
             with suppress(RuntimeError):  # ~ of nobody: whoever uses it says so
                 os.environ[name] = str(Path(named).expanduser().absolute())
-    columns = os.environ.get("COLUMNS", "")
-    if not columns.isdecimal() or len(columns) > 4 or int(columns) < FEWEST_COLUMNS:
-        os.environ.pop("COLUMNS", None)  # rich would print nothing, or a letter a line
-    terminated: list[int] = []
-
-    def terminate(number: int, _: Any) -> NoReturn:
-        terminated.append(number)
-        raise KeyboardInterrupt(TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield terminated
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
-def main() -> None:
-    """Run the command line and exit.
+def main() -> int:
+    """Run the command line; return its exit status.
 
-    Exit status: 0 done; 1 something ran and failed; 2 a mistake in the call, the settings or the
-    data, explained in one line; 130 interrupted; 143 terminated.
+    0 done; 1 something ran and failed; 2 a mistake in the call, the settings, the data or the
+    machine, explained in one line; 130 interrupted; 143 terminated.
     """
     try:
-        with _ready() as terminated:
-            try:
-                status = build_app()(prog_name="xlrepro", standalone_mode=False)
-            finally:
-                sys.stdout.flush()
-            sys.exit(143 if terminated else status)
+        _check_process()
+        command = typer.main.get_command(build_app())
+        with command.make_context("xlrepro", sys.argv[1:]) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as end:
+        return end.exit_code
     except UsageError as error:
-        _explain(error)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # a command group alone: its help says more than a line
+            return 2
+        path = error.ctx.command_path if error.ctx else "xlrepro"
+        return _explain(f"{error.format_message().strip().rstrip('.')}; see {path} --help")
     except XlreproError as error:
-        print(_one_line(str(error)), file=sys.stderr)
-        sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort) as interrupt:
-        sys.exit(_tell(interrupt))
-    except BrokenPipeError:  # the reader of our output has gone (`xlrepro list | head -1`)
-        _drop_output()
-        sys.exit(1)
+        return _explain(str(error))
+    except KeyboardInterrupt as interrupt:
+        said = str(interrupt) or "interrupted"
+        _explain(said)
+        return 143 if said.startswith("terminated") else 130
     except OSError as error:
-        if error.filename is not None and error.errno in NOT_ALLOWED:
-            print(f"xlrepro: {error.filename} cannot be used ({error.strerror})", file=sys.stderr)
-            sys.exit(2)
-        if error.errno not in NOT_WRITTEN or error.filename is not None:
-            raise
-        print(f"xlrepro: the output cannot be written ({error.strerror})", file=sys.stderr)
-        _drop_output()
-        sys.exit(2)
+        # Python prints what is left once more at its end: the reader may have gone, the disk full
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # `xlrepro list | head -1`
+            return 1
+        return _explain(f"{error.filename or 'the output'} cannot be used ({error.strerror})")
+    return 0
+
+
+def _explain(message: str) -> int:
+    """Say what is wrong, on one line as a terminal and a log both want it; return 2."""
+    if sys.stderr is not None:
+        print("xlrepro:", " ".join(message.split()), file=sys.stderr)
+    return 2

@@ -5,8 +5,6 @@ on one store share the work instead of doing it twice. A local worker writes its
 before it answers: what has finished is kept even if this process is killed.
 """
 
-import contextlib
-import errno
 import io
 import os
 import resource
@@ -20,10 +18,10 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +42,7 @@ POLL_SECONDS = 0.2
 PROGRESS_SECONDS = 0.5  # between two messages of a trial
 LINE_SECONDS = 60.0  # between two plain lines while no trial ends
 CONNECT_SECONDS = 30
-CLOSE_SECONDS = 30
-FIRST_WORKER_SECONDS = 3600.0  # a queueing system may take its time
-NO_WORKER_SECONDS = 900.0  # a dead worker is back in seconds, on a very busy machine in minutes
 LOOPBACK = "127.0.0.1"
-NO_DASHBOARD = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
 SILENT = 51  # above logging.CRITICAL: what goes wrong is said once, in our own words
 LOST = (
     "the connection to the Dask scheduler is lost; finished trials are kept: start the scheduler "
@@ -74,64 +68,14 @@ SETTINGS = {
     "distributed.scheduler.worker-saturation": 1.0,  # no trial waits behind another in a worker
     "distributed.scheduler.worker-ttl": None,  # a trial may hold the interpreter for long
     "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.worker.multiprocessing-method": "forkserver",
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.limit": "1h",
     "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
 }
 
 
-# ---- what a run would do
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which trials would run, and which have a record.
-
-    Attributes:
-        pending: trials to run, in the order given, each once.
-        reused: records of the others.
-        outdated: keys of those pending trials that have a record which is outdated.
-    """
-
-    pending: tuple[Trial, ...]
-    reused: tuple[Record, ...]
-    outdated: frozenset[str]
-
-
-def plan_trials(trials: Sequence[Trial], store: RecordStore, again: Collection[str] = ()) -> Plan:
-    """Sort trials into those to run and those that have a current record.
-
-    Trials whose keys are in ``again`` are run whatever there is.
-    """
-    pending, reused, outdated = [], [], set()
-    for trial in {trial.key: trial for trial in trials}.values():
-        record = store.get(trial)
-        if record is not None and is_outdated(record):
-            outdated.add(trial.key)
-        if record is None or trial.key in outdated or trial.key in again:
-            pending.append(trial)
-        else:
-            reused.append(record)
-    return Plan(tuple(pending), tuple(reused), frozenset(outdated))
-
-
-def check_supplied(trials: Sequence[Trial]) -> None:
-    """Check that the files that the user supplies for trials are there.
-
-    Raises:
-        DataError: naming all that are missing, in one line.
-    """
-    missing: dict[str, None] = {}
-    for key in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
-        model = task(key[0]).model
-        if hasattr(model, "supplied"):
-            paths = model.model_validate_json(key[1]).supplied()
-            missing |= {p: None for p in paths if not (supplied_dir() / p).exists()}
-    if missing:
-        raise DataError(
-            f"{len(missing)} of the files that you supply are not in {supplied_dir()}: "
-            f"{', '.join(missing)}; put them there, or set XLREPRO_SUPPLIED"
-        )
+# ---- a run
 
 
 @dataclass(frozen=True)
@@ -145,17 +89,21 @@ class Failure:
 
 @dataclass
 class RunSummary:
-    """What a run did.
+    """What a run did, or would do.
 
     Attributes:
-        done: records made by this run.
+        pending: trials that had no current record, in the order given, each once.
+        outdated: keys of those of them that had an outdated one.
         reused: records that were there already, or that another run made meanwhile.
+        done: records made by this run.
         failed: trials without a record.
         seconds: wall time of the run.
     """
 
-    done: list[Record] = field(default_factory=list)
+    pending: list[Trial] = field(default_factory=list)
+    outdated: set[str] = field(default_factory=set)
     reused: list[Record] = field(default_factory=list)
+    done: list[Record] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -173,33 +121,41 @@ class RunSummary:
         )
 
 
-class RunInterrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM (``number``) during a run; what had finished is kept."""
-
-    def __init__(self, number: int, kept: int, total: int) -> None:
-        super().__init__(
-            f"interrupted: {kept} of {total} trials have their record; the same command goes on"
-        )
-        self.number = number
-
-
-def check_call(device: str, jobs: int | None, scheduler: str | None, per_gpu: int) -> None:
+def check_call(
+    device: str, jobs: int | None = None, scheduler: str | None = None, per_gpu: int = 1
+) -> None:
     """Check where trials are to run; the values are those of `run_trials`.
 
     Raises:
         SettingsError: for an unknown device, a number below 1, or an empty address.
         DeviceError: if CUDA is asked for on this machine and there is none.
     """
-    if scheduler is not None and not scheduler.strip():
-        raise SettingsError(
-            "--scheduler is empty: give the address of a Dask cluster, tcp://host:8786, or leave "
-            "the option out"
-        )
+    if scheduler == "":
+        raise SettingsError("--scheduler is empty: give an address, tcp://host:8786, or leave it")
     if device not in machine.DEVICES or (device == "cuda" and scheduler is None):
         resolve(device)
     for name, value in (("jobs", jobs), ("per-gpu", per_gpu)):
         if value is not None and value < 1:
             raise SettingsError(f"--{name} must be 1 or more, not {value}")
+
+
+def check_supplied(trials: Sequence[Trial]) -> None:
+    """Check that the files that the user supplies for trials are there.
+
+    Raises:
+        DataError: naming all that are missing, in one line.
+    """
+    missing: dict[str, None] = {}
+    for name, settings in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
+        model = task(name).model
+        if hasattr(model, "supplied"):
+            paths = model.model_validate_json(settings).supplied()
+            missing |= {p: None for p in paths if not (supplied_dir() / p).exists()}
+    if missing:
+        raise DataError(
+            f"{len(missing)} of the files that you supply are not in {supplied_dir()}: "
+            f"{', '.join(missing)}; put them there, or set XLREPRO_SUPPLIED"
+        )
 
 
 def run_trials(
@@ -212,6 +168,7 @@ def run_trials(
     per_gpu: int = 1,
     progress: bool = True,
     again: Collection[str] = (),
+    dry_run: bool = False,
 ) -> RunSummary:
     """Run the trials that have no current record, and keep each record as soon as it is made.
 
@@ -227,6 +184,7 @@ def run_trials(
         per_gpu: trials at a time on each GPU.
         progress: whether to show it.
         again: keys of trials to run once more, whatever record they have.
+        dry_run: whether only to find out what would run.
 
     Returns:
         What was run, reused and failed. A failing trial does not stop the others.
@@ -234,35 +192,49 @@ def run_trials(
     Raises:
         SettingsError: for an unknown device, or a cluster that cannot be used.
         DeviceError: if CUDA is asked for and there is none.
+        DataError: if files that the user supplies are missing.
         StoreError: if no record could be kept.
-        RunInterrupted: on Ctrl-C; what had finished is kept.
+        KeyboardInterrupt: on Ctrl-C and SIGTERM; what had finished is kept.
     """
     began = time.monotonic()
     check_call(device, jobs, scheduler, per_gpu)
-    store = store or RecordStore()
-    plan = plan_trials(trials, store, again)
-    summary = RunSummary(reused=list(plan.reused))
-    if plan.pending:
-        store.check_writable()
-        if not scheduler:
-            check_supplied(plan.pending)
-        with _interrupts() as came, Progress(len(plan.pending), progress) as display:
-            try:
-                with (
-                    remote_client(scheduler)
-                    if scheduler
-                    else local_client(device, jobs, per_gpu, len(plan.pending), store.scratch)
-                ) as client:
-                    folder = None if scheduler else str(store.root.resolve())
-                    made_again = {*again, *plan.outdated}
-                    run = _Run(client, store, summary, display, device, folder, made_again, came)
-                    run.all_of(plan.pending)
-            except Exception:
-                if not came:  # else it is what the interrupt has broken
-                    raise
-            if came:
-                kept = len(summary.done) + len(summary.reused)
-                raise RunInterrupted(came[0], kept, len(plan.pending) + len(plan.reused))
+    store, summary = store or RecordStore(), RunSummary()
+    for trial in dict.fromkeys(trials):
+        record = store.get(trial)
+        if record is not None and is_outdated(record):
+            summary.outdated.add(trial.key)
+        if record is None or trial.key in again or trial.key in summary.outdated:
+            summary.pending.append(trial)
+        else:
+            summary.reused.append(record)
+    if not scheduler:
+        check_supplied(summary.pending)
+    if not summary.pending or dry_run:
+        return summary
+    store.check_writable()
+    with _interrupts() as came, Progress(len(summary.pending), progress) as display:
+        if summary.outdated:
+            display.say(
+                f"{len(summary.outdated)} outdated records (code or data changed) run again"
+            )
+        if reason := machine.git_state().reason:
+            display.say(f"the records will name no commit: {reason}")
+        try:
+            with (
+                remote_client(scheduler)
+                if scheduler
+                else local_client(device, jobs, per_gpu, len(summary.pending), store.scratch)
+            ) as client:
+                _run_on(client, store, summary, display, device, {*again, *summary.outdated}, came)
+        except Exception:
+            if not came:  # else it is what the interrupt has broken
+                raise
+        if came:
+            how = "terminated" if came[0] == signal.SIGTERM else "interrupted"
+            kept, total = len(summary.done) + len(summary.reused), len(dict.fromkeys(trials))
+            raise KeyboardInterrupt(
+                f"{how}: {kept} of {total} trials have their record; the same command goes on"
+            )
     summary.seconds = time.monotonic() - began
     return summary
 
@@ -285,6 +257,118 @@ def _interrupts() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _run_on(
+    client: "Client",
+    store: RecordStore,
+    summary: RunSummary,
+    display: "Progress",
+    device: str,
+    again: Collection[str],
+    came: list[int],
+) -> None:
+    """Run the pending trials; return when each has its record or has failed, or a signal has come.
+
+    Args:
+        client: of the cluster.
+        store: where records go, and where the lock of each trial in flight is held.
+        summary: what is pending; gets what has ended.
+        display: is told how far it is.
+        device: which.
+        again: keys of trials whose earlier record does not count.
+        came: signals that have come.
+    """
+    began = datetime.now(UTC).isoformat(timespec="milliseconds")
+    code = {p: machine.code_version(p) for p in {t.task.split("/")[0] for t in summary.pending}}
+    topic, checked = f"xlrepro-{uuid.uuid4().hex}", set[str]()
+    waiting = deque(summary.pending)
+    flying: dict[Future, tuple[Trial, BaseFileLock]] = {}
+    client.subscribe_topic(topic, lambda each: display.part(each[1]["key"], each[1]["fraction"]))
+    try:
+        while (waiting or flying) and not came:
+            slots = _slots(client, device, code, checked)
+            if not slots:
+                display.say("there is no worker; waiting for one", once=True)
+            for _ in range(min(len(waiting), slots - len(flying))):
+                trial = waiting.popleft()
+                if (lock := store.lock(trial.key)) is None:
+                    waiting.append(trial)  # another run holds it
+                    continue
+                record = store.get(trial)
+                if record and not (trial.key in again and record.started < began):
+                    lock.release()
+                    summary.reused.append(record)
+                    display.end(trial, "another run has made its record")
+                    continue
+                name = f"trial-{trial.key[:12]}-{uuid.uuid4().hex[:8]}"
+                future = client.submit(run_trial, trial, device, topic, key=name, pure=False)
+                flying[future] = trial, lock
+            time.sleep(POLL_SECONDS)
+            for future in [each for each in flying if each.done()]:
+                trial, _ = flying[future]
+                display.end(trial, _keep(trial, future, store, summary))
+                flying.pop(future)[1].release()
+            display.show()
+    finally:
+        if flying and client.status == "running":
+            client.cancel(list(flying), force=True)
+        for _, lock in flying.values():
+            lock.release()
+
+
+def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummary) -> str:
+    """Take in a trial that has ended, its worker's death included; return how, for people.
+
+    Raises:
+        StoreError: if its record cannot be kept.
+        XlreproError: if the scheduler is gone.
+    """
+    from distributed import KilledWorker
+
+    try:
+        outcome = future.result()
+    except KilledWorker as error:
+        outcome = "its worker died twice (out of memory, or killed)", str(error)
+    except CancelledError as error:
+        raise XlreproError(LOST) from error
+    except Exception as error:
+        outcome = " ".join(f"{type(error).__name__}: {error}".split()), str(error)
+    if isinstance(outcome, Record):
+        store.put(outcome)
+        summary.done.append(outcome)
+        return duration(outcome.wall_seconds)
+    reason, output = outcome
+    log = store.log_path(trial.key)
+    write_atomically(log, f"{trial.label}\n\n{output}")
+    summary.failed.append(Failure(trial, reason, log))
+    return f"FAILED: {reason}"
+
+
+def _slots(client: "Client", device: str, code: dict[str, str], checked: set[str]) -> int:
+    """Return how many trials the workers take at a time; refuse one that computes other numbers.
+
+    Raises:
+        SettingsError: naming the worker and why.
+        XlreproError: if the scheduler is gone.
+    """
+    try:
+        threads = client.nthreads()
+        new = set(threads) - checked
+        said = client.run(_unfit, device, code, workers=list(new)) if new else {}
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"a worker lacks a package ({error}): install xlrepro there") from error
+    except ValueError:  # a worker has gone again
+        return 0
+    except OSError as error:
+        raise XlreproError(LOST) from error
+    for name, why in said.items():
+        if why or threads[name] != THREADS:
+            raise SettingsError(
+                f"worker {name}: {why or f'{threads[name]} threads: start it with --nthreads 1'}"
+            )
+    checked |= new
+    return sum(threads.values())
 
 
 # ---- clusters
@@ -313,14 +397,14 @@ def local_client(
 ) -> "Iterator[Client]":
     """Start workers on this machine, reachable by this user only, and stop them afterwards.
 
-    No Dask configuration of the user's is read.
+    They come from a fork server that is deaf to the terminal's Ctrl-C: this process alone answers,
+    and stops them.
 
     Raises:
         DeviceError: if there is no such device here.
         SettingsError: if this machine cannot start workers; names the cause.
     """
     slots = pins(resolve(device), jobs, per_gpu, n_trials)
-    import dask
     from distributed import Client, Nanny, Scheduler, Security, SpecCluster
 
     security = Security.temporary()  # TLS: nobody else on this machine may run code through it
@@ -328,7 +412,8 @@ def local_client(
         "host": LOOPBACK,
         "protocol": "tls",
         "security": security,
-        **NO_DASHBOARD,
+        "dashboard": False,
+        "dashboard_address": f"{LOOPBACK}:0",
     }
     of_workers = {
         "nthreads": THREADS,
@@ -343,12 +428,9 @@ def local_client(
         }
         for index, slot in enumerate(slots)
     }
-    with _environment(), _own_configuration(dask.config):
-        resource_tracker.ensure_running()  # it would let SIGINT through in the thread it starts in
-        # Dask's thread, and all workers that it starts, are deaf to the terminal's Ctrl-C: this
-        # process alone answers, and stops them.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _own_settings():
         try:
+            _start_fork_server()
             cluster = SpecCluster(
                 workers=workers,
                 scheduler={"cls": Scheduler, "options": {**options, "port": 0}},
@@ -358,57 +440,58 @@ def local_client(
             )
         except Exception as error:
             raise SettingsError(_why_no_workers(error)) from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         try:
             with Client(cluster, set_as_default=False) as client:
                 yield client
         finally:
-            with contextlib.suppress(TimeoutError):  # late workers end with this process
-                cluster.close(timeout=CLOSE_SECONDS)
+            with suppress(TimeoutError):  # late workers end with this process
+                cluster.close(timeout=30)
+
+
+def _start_fork_server() -> None:
+    """Start the process that workers are forked from, SIGINT blocked in it and so in them."""
+    from distributed.utils import get_mp_context
+
+    get_mp_context()  # tells the server what to load
+    resource_tracker.ensure_running()  # else the server's start would, and let SIGINT through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _why_no_workers(error: BaseException) -> str:
     """Return a line on why Dask could not start its workers."""
-    causes = [error]
-    while (inner := causes[-1].__cause__ or causes[-1].__context__) and inner not in causes:
-        causes.append(inner)
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if any(getattr(e, "errno", None) in (errno.EMFILE, errno.ENFILE) for e in causes) or soft < 256:
-        why = f"a process may open {soft} files only: raise it with ulimit -n 4096, or use --jobs 1"
-    elif not os.access("/dev/shm", os.W_OK):
-        why = "/dev/shm cannot be written, as processes need: mount it, or mend its rights"
-    else:
-        text = " ".join(str(causes[-1]).split()) or type(causes[-1]).__name__
-        places = f"memory, processes, space in /dev/shm and {tempfile.gettempdir()}"
-        why = f"{text}; see to {places}, or use --jobs 1"
-    return f"the workers did not start: {why}"
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    cause = " ".join(str(error).split()) or type(error).__name__
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    shared = "can" if os.access("/dev/shm", os.W_OK) else "cannot"
+    return (
+        f"the workers did not start ({cause}): they need open files (ulimit -n is {files}; 256 are "
+        f"enough for two), /dev/shm ({shared} be written), memory and space in "
+        f"{tempfile.gettempdir()}; mend that, or use --jobs 1"
+    )
 
 
 @contextmanager
-def _own_configuration(config: Any) -> Iterator[None]:
-    """Replace the configuration of Dask by its defaults and our settings, for a while."""
-    before = dict(config.config)
-    config.refresh(paths=[], env={})
+def _own_settings() -> Iterator[None]:
+    """Give Dask and its workers our settings and no user's, for a while."""
+    import dask
+
+    environment, config = dict(os.environ), dict(dask.config.config)
+    os.environ.update(WORKER_ENVIRONMENT)
+    dask.config.refresh(paths=[], env={})
     try:
-        with config.set(SETTINGS):
+        with dask.config.set(SETTINGS):
             yield
     finally:
-        config.config.clear()
-        config.config.update(before)
-
-
-@contextmanager
-def _environment() -> Iterator[None]:
-    """Set the workers' environment, and put all back: Dask changes some of its own, too."""
-    before = dict(os.environ)
-    os.environ.update(WORKER_ENVIRONMENT)
-    try:
-        yield
-    finally:
-        for name in set(os.environ) - set(before):
+        dask.config.config.clear()
+        dask.config.config.update(config)
+        for name in set(os.environ) - set(environment):  # Dask sets some of its own, too
             del os.environ[name]
-        os.environ.update(before)
+        os.environ.update(environment)
 
 
 @contextmanager
@@ -433,211 +516,7 @@ def remote_client(address: str) -> "Iterator[Client]":
         yield client
 
 
-# ---- a run
-
-
-@dataclass
-class _Flight:
-    trial: Trial
-    lock: "BaseFileLock"
-    future: "Future"
-    fraction: float = 0.0
-    starts: int = 0
-
-
-class _Run:
-    """One run on one open client: what waits, what is in flight, what has ended.
-
-    Args:
-        records_folder: that the workers write their records into; ``None`` if they cannot reach it.
-        again: keys of trials whose earlier record does not count.
-        came: signals that have come.
-    """
-
-    def __init__(
-        self,
-        client: "Client",
-        store: RecordStore,
-        summary: RunSummary,
-        display: "Progress",
-        device: str,
-        records_folder: str | None,
-        again: Collection[str],
-        came: list[int],
-    ) -> None:
-        self.client, self.store, self.summary, self.display = client, store, summary, display
-        self.device, self.records_folder, self.again, self.came = (
-            device,
-            records_folder,
-            again,
-            came,
-        )
-        self._began = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._topic = f"xlrepro-{uuid.uuid4().hex}"
-        self._flying: dict[str, _Flight] = {}
-        self._finished = 0
-        self._checked: set[str] = set()  # addresses of workers
-        self._last_worker = time.monotonic()
-        self._said_none = False
-
-    def all_of(self, trials: Sequence[Trial]) -> None:
-        """Run trials; return when each has its record or has failed, or a signal has come."""
-        papers = {trial.task.split("/")[0] for trial in trials}
-        self._code = {paper: machine.code_version(paper) for paper in papers}
-        waiting = deque(trials)
-        self.client.subscribe_topic(self._topic, self._on_event)
-        try:
-            while (waiting or self._flying) and not self.came:
-                self._launch(waiting)
-                time.sleep(POLL_SECONDS)
-                for flight in [f for f in self._flying.values() if f.future.done()]:
-                    self._land(flight)
-                self._show("")
-        finally:
-            if self._flying and self.client.status == "running":
-                self.client.cancel([f.future for f in self._flying.values()], force=True)
-            for flight in self._flying.values():
-                flight.lock.release()
-
-    def _launch(self, waiting: deque[Trial]) -> None:
-        """Fill the free slots; a trial that another run holds goes to the end of the queue."""
-        free = self._slots() - len(self._flying)
-        for _ in range(len(waiting)):
-            if free <= 0:
-                return
-            trial = waiting.popleft()
-            lock = self.store.lock(trial.key)
-            if lock is None:
-                waiting.append(trial)
-                continue
-            record = self.store.get(trial)
-            if record and not (trial.key in self.again and record.started < self._began):
-                lock.release()
-                self.summary.reused.append(record)
-                self._end(f"{trial.label}: another run has made its record")
-                continue
-            key = f"trial-{trial.key[:12]}-{uuid.uuid4().hex[:8]}"
-            given = (trial, self.device, self.records_folder, self._topic, self._code)
-            future = self.client.submit(run_trial, *given, key=key, pure=False)
-            self._flying[trial.key] = _Flight(trial, lock, future)
-            free -= 1
-
-    def _land(self, flight: _Flight) -> None:
-        """Take in a trial that has ended."""
-        trial = flight.trial
-        del self._flying[trial.key]
-        try:
-            outcome = _outcome(flight.future)
-            if outcome.record is not None:
-                if self.records_folder is None:
-                    self.store.put(outcome.record)
-                self.summary.done.append(outcome.record)
-                self._end(f"{trial.label}: {duration(outcome.record.wall_seconds)}")
-                return
-            log = self.store.log_path(trial.key)
-            write_atomically(log, outcome.log)
-            self.summary.failed.append(Failure(trial, outcome.reason, log))
-            self._end(f"{trial.label}: FAILED: {outcome.reason}")
-        finally:
-            flight.lock.release()
-
-    def _end(self, text: str) -> None:
-        self._finished += 1
-        self._show(text)
-
-    def _show(self, text: str) -> None:
-        work = self._finished + sum(flight.fraction for flight in self._flying.values())
-        self.display.update(self._finished, work, text)
-
-    def _on_event(self, event: tuple[float, dict[str, Any]]) -> None:
-        flight = self._flying.get(event[1]["key"])
-        if flight is None:
-            return
-        flight.fraction = min(max(event[1]["fraction"], 0.0), 1.0)
-        flight.starts += event[1]["fraction"] == 0.0
-        if event[1]["fraction"] == 0.0 and flight.starts > 1:
-            self._show(f"{flight.trial.label}: its worker was lost; it is tried once more")
-
-    def _slots(self) -> int:
-        """Return how many trials the workers take at a time; each worker is checked once."""
-        try:
-            threads = self.client.nthreads()
-        except OSError as error:
-            raise XlreproError(LOST) from error
-        if new := set(threads) - self._checked:
-            self._check(sorted(new), threads)
-        if threads:
-            self._last_worker, self._said_none = time.monotonic(), False
-            return sum(threads.values())
-        patience = NO_WORKER_SECONDS if self._checked else FIRST_WORKER_SECONDS
-        if not self._said_none:
-            self._said_none = True
-            self._show(f"there is no worker; waiting {duration(int(patience))} for one")
-        if time.monotonic() - self._last_worker > patience:
-            raise XlreproError(
-                f"there has been no worker for {duration(int(patience))}; finished trials are "
-                "kept: start workers and repeat the command"
-            )
-        return 0
-
-    def _check(self, workers: list[str], threads: dict[str, int]) -> None:
-        """Refuse workers that would compute other numbers than this process, by their name."""
-        for name in workers:
-            if threads[name] != THREADS:
-                raise SettingsError(
-                    f"worker {name} runs {threads[name]} threads, and trials need one each to be "
-                    "repeatable: start it with --nthreads 1 (and --nworkers N)"
-                )
-        try:
-            said = self.client.run(_unfit, self.device, self._code, workers=workers)
-        except ModuleNotFoundError as error:
-            raise SettingsError(
-                f"worker {workers[0]} lacks a package ({error}): install xlrepro there"
-            ) from error
-        except (OSError, ValueError):  # gone again
-            return
-        for name, why in said.items():
-            if why:
-                raise SettingsError(f"worker {name}: {why}")
-        self._checked |= set(workers)
-
-
-def _outcome(future: "Future") -> "Outcome":
-    """Return how the trial ended, a dead worker included.
-
-    Raises:
-        XlreproError: if the scheduler is gone.
-    """
-    from distributed import KilledWorker
-
-    try:
-        return future.result()  # type: ignore[no-any-return]
-    except KilledWorker as error:
-        reason = "its worker died twice (out of memory, or killed)"
-        return Outcome(None, reason, f"{reason}\n{error}\n")
-    except CancelledError as error:
-        raise XlreproError(LOST) from error
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}".strip(": ")
-        return Outcome(None, " ".join(reason.split()), f"{reason}\n")
-
-
 # ---- inside a worker
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a trial ended, in a form that always travels.
-
-    Attributes:
-        record: the record; ``None`` if the trial failed.
-        reason: one line on why it failed.
-        log: traceback and output of a failed trial.
-    """
-
-    record: Record | None
-    reason: str = ""
-    log: str = ""
 
 
 def _unfit(device: str, code: dict[str, str]) -> str:
@@ -652,33 +531,36 @@ def _unfit(device: str, code: dict[str, str]) -> str:
     return ""
 
 
-def run_trial(
-    trial: Trial, device: str, records_folder: str | None, topic: str, code: dict[str, str]
-) -> Outcome:
-    """Run one trial inside a worker and keep its record; never raises for what the trial does.
+def run_trial(trial: Trial, device: str, topic: str) -> Record | tuple[str, str]:
+    """Run one trial inside a worker; never raises for what the trial does.
 
     Args:
         trial: what to run.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``, resolved on this machine.
-        records_folder: where to write the record before returning; ``None`` if this worker does
-            not share a file system with the store.
-        topic: Dask topic that progress is sent to.
-        code: paper to `code_version` of the client; a worker that joined late may have another.
+        topic: Dask topic that progress is sent to; a fraction of 0 says that the trial has started.
+
+    Returns:
+        The record; of a failed trial one line on why, and its traceback and output.
     """
-    output = io.StringIO()
+    from distributed import get_worker
+
+    worker, last, output = get_worker(), -PROGRESS_SECONDS, io.StringIO()
+
+    def send(fraction: float, text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PROGRESS_SECONDS:
+            last = time.monotonic()
+            worker.log_event(topic, {"key": trial.key, "fraction": float(fraction)})
+
+    send(0.0, "")
     try:
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            if why := _unfit(device, code):
-                raise SettingsError(f"its worker cannot run it: {why}")
-            record = measure_trial(trial, resolve(device), _progress_sender(trial, topic))
-            if records_folder is not None:
-                RecordStore(Path(records_folder)).put(record)
+        with redirect_stdout(output), redirect_stderr(output):
+            return measure_trial(trial, resolve(device), send)
     except Exception as error:
         known = isinstance(error, XlreproError)
         reason = str(error) if known else f"{type(error).__name__}: {error}"
-        log = f"{trial.label}\n\n{traceback.format_exc()}\n--- output of the trial\n"
-        return Outcome(None, " ".join(reason.split()), log + output.getvalue())
-    return Outcome(record)
+        log = f"{traceback.format_exc()}\n--- output of the trial\n{output.getvalue()}"
+        return " ".join(reason.split()), log
 
 
 def measure_trial(
@@ -720,31 +602,11 @@ def measure_trial(
     )
 
 
-def _progress_sender(trial: Trial, topic: str) -> Callable[[float, str], None]:
-    """Return a function that sends (fraction, text) to the client, at most twice a second.
-
-    A fraction of 0 is sent here, once: it says that the trial has started.
-    """
-    from distributed import get_worker
-
-    worker, last = get_worker(), 0.0
-    worker.log_event(topic, {"key": trial.key, "fraction": 0.0})
-
-    def send(fraction: float, text: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if fraction > 0 and now - last >= PROGRESS_SECONDS:
-            last = now
-            worker.log_event(topic, {"key": trial.key, "fraction": float(fraction)})
-
-    return send
-
-
 # ---- progress
 
 
 class Progress:
-    """How far a run is: a bar on a terminal, one changing line in a notebook, else plain lines.
+    """How far a run is, on one changing line in a notebook and on a terminal, else in plain lines.
 
     Args:
         total: number of trials.
@@ -752,54 +614,62 @@ class Progress:
     """
 
     def __init__(self, total: int, wanted: bool = True) -> None:
-        self._total, self._began = total, time.monotonic()
-        self._last, self._finished = self._began, 0
-        ipython = sys.modules.get("IPython")
-        shell = ipython.get_ipython() if ipython is not None else None
-        self._kind = "nothing"
-        if wanted:
-            self._kind = "bar" if sys.stderr.isatty() else "lines"
-            self._kind = "notebook" if hasattr(shell, "kernel") else self._kind
+        self._total, self._wanted, self._began = total, wanted, time.monotonic()
+        self._finished, self._last, self._said = 0, self._began, ""
+        self._parts: dict[str, float] = {}  # how far trials in flight are
+        ipython: Any = sys.modules.get("IPython")
+        self._handle: Any = None
+        if wanted and ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
+            self._handle = ipython.display.DisplayHandle()
+            self._handle.display({"text/plain": f"0 of {total} trials"}, raw=True)
 
-    def __enter__(self) -> "Progress":
-        """Begin."""
-        if self._kind == "bar":
-            from tqdm import tqdm
+    def part(self, key: str, fraction: float) -> None:
+        """Note how far a trial in flight is."""
+        if fraction == 0.0 and key in self._parts:
+            self.say("a worker was lost; its trial is tried once more")
+        self._parts[key] = min(fraction, 1.0)
 
-            bar = "{n:.0f}/{total} trials |{bar}| {percentage:3.0f} %, {remaining} left{postfix}"
-            self._bar = tqdm(total=self._total, bar_format=bar, file=sys.stderr, dynamic_ncols=True)
-        elif self._kind == "notebook":
-            from IPython.display import DisplayHandle
+    def end(self, trial: Trial, how: str) -> None:
+        """Note that a trial has ended."""
+        self._parts.pop(trial.key, None)
+        self._finished += 1
+        self.say(f"{trial.label}: {how}")
 
-            self._handle: Any = DisplayHandle()
-            self._handle.display({"text/plain": f"0 of {self._total} trials"}, raw=True)
-        return self
+    def say(self, text: str, once: bool = False) -> None:
+        """Show what has happened; ``once``: not if it is what was said last."""
+        if not (once and text == self._said):
+            self._said = text
+            self._print(text)
 
-    def update(self, finished: int, work: float, text: str) -> None:
-        """Show how many trials are finished, the work done in trials, and what has happened."""
-        if self._kind == "bar":
-            self._bar.n = work
-            self._bar.set_postfix_str(text or str(self._bar.postfix or ""))
-        elif self._kind == "notebook":
-            parts = [f"{finished} of {self._total} trials", self._left(work), text]
-            self._handle.update({"text/plain": ", ".join(filter(None, parts))}, raw=True)
-        elif self._kind == "lines" and (text or time.monotonic() - self._last >= LINE_SECONDS):
-            self._last = time.monotonic()
-            parts = [f"[{finished}/{self._total}]", text, self._left(work)]
-            print("  ".join(filter(None, parts)), file=sys.stderr, flush=True)
-        self._finished = finished
+    def show(self) -> None:
+        """Show how far it is, where a line changes; on others once a minute."""
+        changing = self._handle is not None or sys.stderr.isatty()
+        if changing or time.monotonic() - self._last >= LINE_SECONDS:
+            self._print("" if not changing else self._said)
 
-    def _left(self, work: float) -> str:
+    def _print(self, text: str) -> None:
+        self._last = time.monotonic()
+        said = ", ".join(filter(None, [f"{self._finished} of {self._total}", self._left(), text]))
+        if self._handle is not None:
+            self._handle.update({"text/plain": said}, raw=True)
+        elif self._wanted:
+            start, end = ("\r\x1b[2K", "") if sys.stderr.isatty() else ("", "\n")
+            print(f"{start}{said}", end=end, file=sys.stderr, flush=True)
+
+    def _left(self) -> str:
         """Return ``"12 min left"``, or nothing where it is too early to say."""
-        elapsed = time.monotonic() - self._began
+        elapsed, work = self._last - self._began, self._finished + sum(self._parts.values())
         if not 0 < work < self._total or elapsed < 1:
             return ""
         return f"{duration(round(elapsed * self._total / work - elapsed))} left"
 
+    def __enter__(self) -> "Progress":
+        return self
+
     def __exit__(self, *_: object) -> None:
         """End; a notebook's last line holds no time, so that it is the same in every run."""
-        if self._kind == "bar":
-            self._bar.close()
-        elif self._kind == "notebook":
+        if self._handle is not None:
             last = f"{self._finished} of {self._total} trials"
             self._handle.update({"text/plain": last}, raw=True)
+        elif self._wanted and sys.stderr.isatty():
+            print(file=sys.stderr)

@@ -3,72 +3,35 @@
 There is one merge, and it is here: ``defaults ← profile ← part ← part at that profile ← row ← row
 at that profile ← the row's part ← --set``, mapping onto mapping, anything else replacing what was
 there. One pydantic class per task then checks types, bounds and unknown names. CONTRIBUTING.md
-shows the format by example.
+shows the format by example; the classes here say which fields there are.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import filter as matching
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, get_args
 
-from xlrepro.errors import DataError, SettingsError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from xlrepro.checked import Checked
+from xlrepro.errors import SettingsError
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Cell, Record, Trial
-from xlrepro.yaml_files import read_yaml
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from xlrepro.evidence.reproduced import ReproducedNumbers
+from xlrepro.yaml_files import read_model
 
 PAPERS = Path(__file__).parent / "papers"
 ORDER = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
 LARGEST_SEED = 2**32 - 1  # with which every generator can begin
 Address = tuple[str, str]  # the system and the column of a cell
 Settings = dict[str, Any]
-
-# What an entry of the YAML may say.
-EXPERIMENT_FIELDS = frozenset(
-    [
-        "task",
-        "columns",
-        "seeds",
-        "cost",
-        "fills",
-        "defaults",
-        "profiles",
-        "rows",
-        "parts",
-        "each",
-        "together",
-    ]
-)
-ROW_FIELDS = frozenset(
-    [
-        "set",
-        "at",
-        "task",
-        "fills",
-        "parts",
-        "borrows",
-        "shares",
-        "default",
-        "ours",
-        "named_at",
-        "profiles",
-        "seeds",
-    ]
-)
-BORROW_FIELDS = frozenset(["from", "row", "parts", "at", "changed_at", "columns", "cells", "fills"])
+Names = tuple[str, ...]
 
 
 def merged(*layers: Mapping[str, Any] | None) -> Settings:
@@ -87,31 +50,81 @@ def merged(*layers: Mapping[str, Any] | None) -> Settings:
     return result
 
 
-def nested(overrides: Mapping[str, Any]) -> Settings:
-    """Return ``{"encoder.dim": 64}`` as ``{"encoder": {"dim": 64}}``."""
-    result: Settings = {}
-    for path, value in overrides.items():
-        for name in reversed(path.split(".")):
-            value = {name: value}
-        result = merged(result, value)
-    return result
+# ---- what a paper's YAML says
 
 
-@dataclass(frozen=True)
-class System:
-    """A row of a table.
+def _named(value: Any) -> Any:
+    """Return ``[de, es]`` as ``{"de": {}, "es": {}}``; a name with nothing behind it has ``{}``."""
+    entries = dict.fromkeys(value) if isinstance(value, list) else value
+    return {k: v or {} for k, v in entries.items()} if isinstance(entries, dict) else entries
+
+
+class Layer(Checked):
+    """What sets settings: everywhere, and at a profile."""
+
+    set: Settings = {}  # noqa: RUF012 # pydantic copies it
+    at: dict[str, Settings] = {}  # noqa: RUF012
+
+    def layers(self, profile: str) -> list[Settings]:
+        """Return them in the order of the merge."""
+        return [self.set, self.at.get(profile, {})]
+
+
+class Part(Layer):
+    """One of several trainings that fill a row."""
+
+    task: str | None = None
+    fills: Names = ()
+
+
+Parts = Annotated[dict[str, Part], BeforeValidator(_named)]
+
+
+class Profile(BaseModel):
+    """What a profile sets, beside its parts in place of the experiment's."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    parts: Parts | None = None
+
+
+class Loan(Checked):
+    """Cells that trials of another experiment fill."""
+
+    owner: str = Field(alias="from")
+    row: str = ""  # of the owner; of the same name unless told
+    parts: list[str] | None = None
+    at: Names = PROFILES
+    changed_at: dict[str, Settings] = {}  # noqa: RUF012
+    columns: dict[str, str] = {}  # noqa: RUF012 # theirs to ours; empty: the same
+    cells: str = ""  # a function that reads them off a record, "module:name"
+    fills: Names = ()  # which columns that function fills
+
+
+class System(Layer):
+    """A row of a table: how it differs, and when it runs.
 
     Attributes:
         identifier: ``"block:name"``, the form that cells carry; the name is the paper's.
+        shares: the row whose trials fill this one, too.
         default: whether it runs when no system is named.
         ours: whether it is an addition of ours, without a reported row.
-        by_name_at: profiles at which it runs only when it is named.
+        named_at: profiles at which it runs only when it is named.
+        profiles: those at which it runs.
+        seeds: its own, whichever are asked for; empty: those.
     """
 
     identifier: str
+    task: str | None = None
+    fills: Names = ()
+    parts: Parts | None = None
+    borrows: tuple[Loan, ...] = ()
+    shares: str = ""
     default: bool = True
     ours: bool = False
-    by_name_at: tuple[str, ...] = ()
+    named_at: Names = ()
+    profiles: Names = PROFILES
+    seeds: tuple[int, ...] = ()
 
     @property
     def block(self) -> str:
@@ -124,12 +137,15 @@ class System:
         return self.identifier.partition(":")[2]
 
 
-@dataclass(frozen=True)
-class Task:
+def _identified(rows: Any) -> Any:
+    return {name: {**said, "identifier": name} for name, said in _named(rows).items()}
+
+
+class Task(Checked):
     """What a trial does: its function, its settings' class, and the version of what it computes."""
 
-    name: str
-    run: str
+    name: str = ""  # "word_order/pos"
+    run: str  # "module:name", as the class
     settings: str
     version: int
 
@@ -138,9 +154,19 @@ class Task:
         return _member(self.name.split("/")[0], self.run)
 
     @cached_property
-    def model(self) -> "type[BaseModel]":
+    def model(self) -> type[BaseModel]:
         """The class of its settings."""
         return _member(self.name.split("/")[0], self.settings)  # type: ignore[no-any-return]
+
+    def typed(self, settings: Mapping[str, Any], where: str) -> BaseModel:
+        """Return settings as its class.
+
+        Raises:
+            SettingsError: for what is unknown or impossible.
+        """
+        from xlrepro.training.settings import validated
+
+        return validated(settings, where, self.model)
 
 
 def _member(paper: str, where: str) -> Any:
@@ -150,20 +176,31 @@ def _member(paper: str, where: str) -> Any:
     return getattr(import_module(f"{package}.{module}"), name)
 
 
-@dataclass(frozen=True)
-class Run:
-    """Trials that differ in nothing but their seeds."""
+class Entry(Checked):
+    """An experiment."""
 
-    systems: tuple[str, ...]
-    columns: tuple[str, ...]
-    task: Task
-    settings_json: str
-    seeds: tuple[int, ...]  # theirs, whichever are asked for; empty: those
+    task: str | None = None
+    columns: Names = ()
+    seeds: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+    cost: dict[str, str] = {}  # noqa: RUF012
+    fills: Names = ()
+    defaults: Settings = {}  # noqa: RUF012
+    profiles: Annotated[dict[Literal["smoke", "open", "paper"], Profile], BeforeValidator(_named)]
+    rows: Annotated[dict[str, System], BeforeValidator(_identified)]
+    parts: Parts = {}  # noqa: RUF012
+    each: Settings = {}  # noqa: RUF012 # of every part, "{part}" its name
+    together: str = ""
 
-    @property
-    def settings(self) -> Settings:
-        """The settings that differ from their defaults."""
-        return dict(json.loads(self.settings_json))
+
+class PaperFile(Checked):
+    """``papers/<paper>/experiments.yaml``; ``shared`` holds what is named by anchors."""
+
+    tasks: dict[str, Task]
+    shared: Any = None
+    experiments: dict[str, Entry]
+
+
+# ---- experiments
 
 
 @dataclass(frozen=True)
@@ -176,61 +213,41 @@ class Experiment:
     """
 
     key: str
-    entry: Mapping[str, Any] = field(hash=False, compare=False)
+    entry: Entry
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def paper(self) -> str:
         """``"word_order"``."""
         return self.key.split("/")[0]
 
-    @cached_property
-    def rows(self) -> dict[str, Mapping[str, Any]]:
-        """The rows' entries by identifier, in order."""
-        return {name: row or {} for name, row in self.entry["rows"].items()}
-
-    @cached_property
+    @property
     def systems(self) -> tuple[System, ...]:
         """The rows, in their order."""
-        return tuple(
-            System(
-                name, row.get("default", True), row.get("ours", False), (*row.get("named_at", ()),)
-            )
-            for name, row in self.rows.items()
-        )
+        return tuple(self.entry.rows.values())
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Names:
         """In the order of the page: as the entry says, else as the rows fill them."""
-        if "columns" in self.entry:
-            return tuple(self.entry["columns"])
         filled = (c for profile in self.profiles for of in self.announced(profile) for _, c in of)
-        return tuple(dict.fromkeys(filled))
+        return self.entry.columns or tuple(dict.fromkeys(filled))
 
     @property
-    def profiles(self) -> tuple[str, ...]:
+    def profiles(self) -> Names:
         """Those it can run at."""
-        return tuple(self.entry["profiles"])
+        return tuple(self.entry.profiles)
 
-    @property
-    def cost(self) -> dict[str, str]:
-        """Profile to a sentence about what a full run costs."""
-        return dict(self.entry.get("cost", {}))
-
-    @property
-    def default_seeds(self) -> dict[str, tuple[int, ...]]:
-        """Seeds of a full run, per profile; those that it leaves out have seed 0."""
-        return {name: tuple(seeds) for name, seeds in self.entry.get("seeds", {}).items()}
+    def seeds(self, profile: str) -> tuple[int, ...]:
+        """Return those of a full run."""
+        return self.entry.seeds.get(profile, (0,))
 
     @cached_property
-    def draws_on(self) -> tuple[str, ...]:
-        """The experiments whose trials fill cells here."""
-        borrows = (each["from"] for row in self.rows.values() for each in row.get("borrows", ()))
-        return tuple(dict.fromkeys(borrows))
-
-    @property
-    def trained_in(self) -> tuple[str, ...]:
+    def trained_in(self) -> Names:
         """The experiments whose trials fill its cells: mostly itself alone."""
-        return (self.key, *self.draws_on)
+        owners = (loan.owner for row in self.entry.rows.values() for loan in row.borrows)
+        return tuple(dict.fromkeys([self.key, *owners]))
 
     # ---- rows to trials
 
@@ -254,171 +271,92 @@ class Experiment:
                 one; for a named system that has no trials at this profile.
         """
         self._check_profile(profile)
-        wanted = tuple(seeds) if seeds else self.default_seeds.get(profile, (0,))
-        if not all(map(_is_seed, wanted)):
+        wanted = tuple(seeds) if seeds else self.seeds(profile)
+        if not all(type(seed) is int and 0 <= seed <= LARGEST_SEED for seed in wanted):
             raise SettingsError(
                 f"seeds must be whole numbers from 0 to {LARGEST_SEED}, not {list(wanted)}"
             )
-        changes = dict(overrides or {})
-        parts = changes.pop("parts", None)
-        chosen = self.select(systems, profile)
-        made = self._trials(profile, chosen, wanted, changes, parts)
-        for name in systems or ():
-            if not self._trials(profile, self.select([name], profile), wanted, {}, None):
+        for name, hits in self._asked(systems or ()).items():
+            if not _made(self.key, profile, hits, wanted, "{}"):
                 raise SettingsError(f"{self.key} does not run {name} at {profile}")
-        return made
+        chosen = self.select(systems, profile)
+        return list(_made(self.key, profile, chosen, wanted, json.dumps(overrides or {})))
 
     def all_trials(self, profile: str, seeds: Sequence[int]) -> list[Trial]:
         """Return the trials of all systems that run at ``profile``, not the default ones alone."""
         self._check_profile(profile)
-        return self._trials(profile, tuple(self.rows), seeds, {}, None)
+        return list(_made(self.key, profile, tuple(self.entry.rows), tuple(seeds), "{}"))
 
-    def _trials(
-        self,
-        profile: str,
-        systems: Sequence[str],
-        seeds: Sequence[int],
-        overrides: Mapping[str, Any],
-        parts: Any,
-    ) -> list[Trial]:
-        runs = _runs(self.key, profile, tuple(systems), json.dumps(overrides), json.dumps(parts))
-        trials = (
-            Trial.create(
-                experiment=key,
-                systems=run.systems,
-                columns=run.columns,
-                profile=profile,
-                seed=seed,
-                settings=run.settings,
-                task=run.task.name,
-                version=run.task.version,
-            )
-            for key, run in runs
-            for seed in run.seeds or seeds
-        )
-        return list(dict.fromkeys(trials))
-
-    def runs(
-        self, profile: str, systems: Sequence[str], overrides: Mapping[str, Any], parts: Any
-    ) -> list[tuple[str, Run]]:
-        """Return (experiment that owns it, run) of rows, each once."""
-        made: dict[tuple[str, Run], None] = {}
-        unknown: list[str] = []
+    def make(
+        self, profile: str, systems: Sequence[str], seeds: Sequence[int], changes: Settings
+    ) -> Iterator[Trial]:
+        """Yield the trials of rows, those of other experiments too that fill cells here."""
         for name in systems:
-            own = self._own_runs(profile, name, overrides, parts, unknown)
-            made |= dict.fromkeys((self.key, run) for run in own)
-            for lent in self.rows[name].get("borrows", ()):
-                if profile not in lent.get("at", (profile,)):
-                    continue
-                made |= dict.fromkeys(self._borrowed(lent, name, profile, overrides, parts))
-        if unknown and len(unknown) >= len(made):
-            raise SettingsError(unknown[0])
-        return list(made)
+            row = self.entry.rows[name]
+            if profile not in row.profiles:
+                continue
+            yield from self._own(profile, name, seeds, changes)
+            for loan in row.borrows:
+                owner = experiment(loan.owner)
+                if profile in loan.at and profile in owner.profiles:
+                    changed = loan.changed_at.get(profile, {}) | changes
+                    changed |= {"parts": loan.parts} if loan.parts else {}
+                    yield from owner.make(profile, [loan.row or name], seeds, changed)
 
-    def _own_runs(
-        self,
-        profile: str,
-        name: str,
-        overrides: Mapping[str, Any],
-        chosen: Any,
-        unknown: list[str],
-    ) -> Iterator[Run]:
-        """Yield a run per part of a row; a row that shares another's trials has that one's."""
-        row = self.rows[name]
-        if "shares" in row:
-            name, row = row["shares"], self.rows[row["shares"]]
-        if profile not in row.get("profiles", (profile,)):
+    def _own(
+        self, profile: str, name: str, seeds: Sequence[int], changes: Settings
+    ) -> Iterator[Trial]:
+        """Yield a trial per part and seed; a row that shares another's trials has that one's."""
+        rows = self.entry.rows
+        name = rows[name].shares or name
+        row = rows[name]
+        if row.borrows and "set" not in row.model_fields_set:  # all its cells are borrowed
             return
-        task = row.get("task", self.entry.get("task"))
-        if task is None or ("borrows" in row and "set" not in row):  # all its cells are borrowed
-            return
-        sharing = (n for n, r in self.rows.items() if n == name or r.get("shares") == name)
-        systems = tuple(sharing)
-        at = self.entry["profiles"][profile] or {}
-        plain = {k: v for k, v in at.items() if k != "parts"}
-        for part, (set_by, of_row) in self._parts(profile, row, chosen).items():
-            kind = _task(self.paper, (set_by.get("task") if set_by else None) or task)
+        sharing = [n for n, each in rows.items() if n == name or each.shares == name]
+        at = self.entry.profiles[profile]  # type: ignore[index]
+        overrides = {path: value for path, value in changes.items() if path != "parts"}
+        for part, (entry, of_row) in self._parts(profile, row, changes.get("parts")).items():
+            kind = task(entry.task or row.task or self.entry.task or "", self.paper)
             settings = merged(
-                self.entry.get("defaults"),
-                plain,
-                set_by.get("set"),
-                set_by.get("at", {}).get(profile),
-                row.get("set"),
-                row.get("at", {}).get(profile),
-                of_row.get("set"),
-                of_row.get("at", {}).get(profile),
+                self.entry.defaults,
+                at.model_extra,
+                {key: _of_part(value, part) for key, value in self.entry.each.items()},
+                *entry.layers(profile),
+                *row.layers(profile),
+                *of_row.layers(profile),
+                *(_nested(p, v) for p, v in overrides.items() if _has(_paths(kind.model), p)),
             )
-            where = f"{self.key} {profile} {name}" + (f" {part}" if part else "")
-            if overrides:
-                if strange := _unknown(kind.model, overrides):
-                    unknown.append(f"{self.key}: {strange}")
-                known = {p: v for p, v in overrides.items() if not _unknown(kind.model, {p: v})}
-                settings = merged(settings, nested(known))
-            typed = _typed(kind, settings, where)
-            fills = set_by.get("fills") or row.get("fills") or self.entry["fills"]
-            yield Run(
-                systems,
-                tuple(_filled(fills, typed, part)),
-                kind,
-                json.dumps(typed.model_dump(mode="json", exclude_defaults=True), sort_keys=True),
-                tuple(row.get("seeds", ())),
-            )
+            typed = kind.typed(settings, f"{self.key} {profile} {name} {part}".strip())
+            for seed in row.seeds or seeds:
+                yield Trial.create(
+                    experiment=self.key,
+                    systems=sharing,
+                    columns=_filled(entry.fills or row.fills or self.entry.fills, typed, part),
+                    profile=profile,
+                    seed=seed,
+                    settings=typed.model_dump(mode="json", exclude_defaults=True),
+                    task=kind.name,
+                    version=kind.version,
+                )
 
-    def _parts(
-        self, profile: str, row: Mapping[str, Any], chosen: Any
-    ) -> dict[str, tuple[Mapping[str, Any], Any]]:
+    def _parts(self, profile: str, row: System, chosen: Any) -> dict[str, tuple[Part, Part]]:
         """Return part to (its entry, what the row changes in it); one without a name if none."""
-        at = self.entry["profiles"][profile] or {}
-        known = at.get("parts", self.entry.get("parts")) or {}
-        if isinstance(known, list):
-            known = dict.fromkeys(known)
-        parts = {name: self._of_each(name, entry or {}) for name, entry in known.items()}
-        of_row = row.get("parts")
-        result: dict[str, tuple[Mapping[str, Any], Any]]
-        if of_row is None:
-            result = {name: (entry, {}) for name, entry in parts.items()}
-        elif isinstance(of_row, Mapping):
-            result = {name: (parts.get(name, {}), says or {}) for name, says in of_row.items()}
-        else:
-            result = {name: (parts[name], {}) for name in of_row if name in parts}
-        if not parts and of_row is None:
-            return {"": ({}, {})}
-        if chosen is None:
-            return result
-        wanted = chosen if isinstance(chosen, list) else [chosen]
-        if strange := [name for name in wanted if name not in parts]:
-            raise SettingsError(
-                f"{self.key} has no part {strange[0]!r}; it has: {', '.join(parts)}"
-            )
-        return {name: value for name, value in result.items() if name in wanted}
-
-    def _of_each(self, part: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a part with what ``each`` sets from its name."""
-        each = {
-            name: [v.format(part=part) for v in value]
-            if isinstance(value, list)
-            else value.format(part=part)
-            for name, value in self.entry.get("each", {}).items()
+        at = self.entry.profiles[profile].parts  # type: ignore[index]
+        known = self.entry.parts if at is None else at
+        of_row = dict.fromkeys(known, Part()) if row.parts is None else row.parts
+        result = {  # a name alone is of those that the profile has
+            name: (known.get(name, Part()), changed)
+            for name, changed in of_row.items()
+            if name in known or changed != Part()
         }
-        return {**entry, "set": merged(each, entry.get("set"))}
-
-    def _borrowed(
-        self,
-        lent: Mapping[str, Any],
-        name: str,
-        profile: str,
-        overrides: Mapping[str, Any],
-        chosen: Any,
-    ) -> Iterator[tuple[str, Run]]:
-        """Yield the runs of another experiment that fill cells of a row."""
-        owner = experiment(lent["from"])
-        if profile not in owner.profiles or profile not in self.rows[name].get(
-            "profiles", (profile,)
-        ):
-            return
-        parts = lent.get("parts", chosen)
-        changes = {**lent.get("changed_at", {}).get(profile, {}), **overrides}
-        yield from owner.runs(profile, [lent.get("row", name)], changes, parts)
+        if not known and row.parts is None:
+            return {"": (Part(), Part())}
+        wanted = chosen if isinstance(chosen, list | None) else [chosen]
+        if strange := [name for name in wanted or () if name not in known]:
+            raise SettingsError(
+                f"{self.key} has no part {strange[0]!r}; it has: {', '.join(known)}"
+            )
+        return {n: both for n, both in result.items() if wanted is None or n in wanted}
 
     # ---- records to cells
 
@@ -431,64 +369,61 @@ class Experiment:
             return record
         cells = [
             cell
-            for name, lent in self._loans(record.experiment, record.systems, record.profile)
-            for cell in self._read(lent, name, record)
+            for name, loan in self._loans(record.experiment, record.systems, record.profile)
+            for cell in self._read(loan, name, record)
         ]
         read = {"experiment": self.key, "cells": tuple(cells), "trained_in": record.experiment}
         return record.model_copy(update=read)
 
     def _loans(
         self, owner: str, systems: Sequence[str], profile: str
-    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield (row, entry of ``borrows``) where a row borrows one of the owner's systems."""
-        for name, row in self.rows.items():
-            for lent in row.get("borrows", ()):
-                at = profile in lent.get("at", (profile,))
-                if at and lent["from"] == owner and lent.get("row", name) in systems:
-                    yield name, lent
+    ) -> Iterator[tuple[str, Loan]]:
+        """Yield (row, loan) where a row borrows one of the owner's systems."""
+        for name, row in self.entry.rows.items():
+            for loan in row.borrows:
+                if profile in loan.at and loan.owner == owner and (loan.row or name) in systems:
+                    yield name, loan
 
-    def _read(self, lent: Mapping[str, Any], name: str, record: Record) -> list[Cell]:
-        theirs = [c for c in record.cells if c.system == lent.get("row", name)]
-        if "cells" not in lent:
-            typed = _typed(task(record.task), record.settings, self.key)
-            ours = _renamed(lent, [c.column for c in theirs], typed)
+    def _read(self, loan: Loan, name: str, record: Record) -> list[Cell]:
+        theirs = [c for c in record.cells if c.system == (loan.row or name)]
+        if not loan.cells:
+            typed = task(record.task).typed(record.settings, self.key)
+            ours = _renamed(loan, [c.column for c in theirs], typed)
             return [
                 replace(c, system=name, column=ours[c.column]) for c in theirs if c.column in ours
             ]
-        said = _member(self.paper, lent["cells"])(record)
+        said = _member(self.paper, loan.cells)(record)
         if isinstance(said, Mapping):
             metric = theirs[0].metric
             return [Cell(name, column, value, metric) for column, value in said.items()]
         return [replace(cell, system=name) for cell in said]
 
-    @property
-    def together(self) -> Any:
-        """What the records of a profile say once all are at hand; ``None``: nothing more."""
-        where = self.entry.get("together")
-        return _member(self.paper, where) if where else None
+    def views(self, records: Iterable[Record]) -> list[Record]:
+        """Return all records of a profile as this experiment reads them."""
+        views = [self.view(record) for record in records]
+        if views and self.entry.together:  # what they say once all are at hand
+            return list(_member(self.paper, self.entry.together)(views))
+        return views
 
     def announced(self, profile: str) -> list[list[Address]]:
         """Return the cells that each trial of a full run fills, a list per trial of one seed."""
-        self._check_profile(profile)
         cells = []
-        for key, run in self.runs(profile, tuple(self.rows), {}, None):
-            if key == self.key:
-                cells.append(list(product(run.systems, run.columns)))
+        for trial in self.all_trials(profile, (0,)):
+            if trial.experiment == self.key:
+                cells.append(list(product(trial.systems, trial.columns)))
                 continue
             ours: list[Address] = []
-            for name, lent in self._loans(key, run.systems, profile):
-                typed = _typed(run.task, run.settings, self.key)
-                if "fills" in lent:
-                    ours += [(name, column) for column in _filled(lent["fills"], typed, "")]
-                elif "cells" not in lent:
-                    names = _renamed(lent, run.columns, typed)
-                    ours += [(name, names[c]) for c in run.columns if c in names]
+            typed = task(trial.task).typed(trial.settings, self.key)
+            for name, loan in self._loans(trial.experiment, trial.systems, profile):
+                named = {} if loan.cells else _renamed(loan, trial.columns, typed)
+                filled = [*_filled(loan.fills, typed, ""), *named.values()]
+                ours += [(name, column) for column in filled]
             cells.append(ours)
         return [addresses for addresses in cells if addresses]
 
     # ---- names
 
-    def select(self, names: Sequence[str] | None, profile: str) -> tuple[str, ...]:
+    def select(self, names: Sequence[str] | None, profile: str) -> Names:
         """Return the identifiers of the systems that ``names`` stand for at a profile.
 
         A name is a system's name (``ORT``, among the default systems), an identifier
@@ -499,27 +434,30 @@ class Experiment:
         """
         if not names:
             return tuple(
-                s.identifier for s in self.systems if s.default and profile not in s.by_name_at
+                s.identifier for s in self.systems if s.default and profile not in s.named_at
             )
-        chosen: dict[str, None] = {}
+        return tuple(dict.fromkeys(chain.from_iterable(self._asked(names).values())))
+
+    def _asked(self, names: Sequence[str]) -> dict[str, Names]:
+        """Return each name, taken apart at its commas, and the identifiers that it stands for."""
+        asked: dict[str, Names] = {}
         rest = [part.strip() for name in names for part in name.split(",")]
         while rest:  # the longest name first: one may have commas in it
             for size in range(len(rest), 0, -1):
-                if hits := self._hits(", ".join(rest[:size])):
+                name = ", ".join(rest[:size])
+                asked[name] = tuple(
+                    s.identifier
+                    for s in self.systems
+                    if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
+                )
+                if asked[name]:
                     break
+                del asked[name]
             else:
-                known = ", ".join(self.rows)
+                known = ", ".join(self.entry.rows)
                 raise SettingsError(f"{self.key} has no system {rest[0]!r}; it has: {known}")
-            chosen |= dict.fromkeys(hits)
             rest = rest[size:]
-        return tuple(chosen)
-
-    def _hits(self, name: str) -> list[str]:
-        return [
-            s.identifier
-            for s in self.systems
-            if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
-        ]
+        return asked
 
     def _check_profile(self, profile: str) -> None:
         if profile not in self.profiles:
@@ -529,71 +467,79 @@ class Experiment:
 
 
 @cache
-def _runs(
-    key: str, profile: str, systems: tuple[str, ...], overrides: str, parts: str
-) -> tuple[tuple[str, Run], ...]:
-    made = experiment(key).runs(profile, systems, json.loads(overrides), json.loads(parts))
-    return tuple(made)
+def _made(
+    key: str, profile: str, systems: Names, seeds: tuple[int, ...], changes: str
+) -> tuple[Trial, ...]:
+    """Return the trials of rows, each once.
 
-
-def _typed(task: Task, settings: Mapping[str, Any], where: str) -> "BaseModel":
-    from xlrepro.training.settings import validated
-
-    return validated(settings, where, task.model)
-
-
-def _unknown(model: "type[BaseModel]", overrides: Mapping[str, Any]) -> str:
-    """Say which override is no setting of a class, and what may be meant; ``""``: none."""
-    for path in overrides:
-        if path not in (known := _paths(model)) and not any(
-            path.startswith(f"{free}.") for free, closed in known.items() if not closed
-        ):
+    Raises:
+        SettingsError: for a setting that none of them has.
+    """
+    overrides = json.loads(changes)
+    trials = dict.fromkeys(experiment(key).make(profile, systems, seeds, overrides))
+    known: dict[str, bool] = {}
+    for name in {trial.task for trial in trials}:
+        known |= _paths(task(name).model)
+    for path in overrides.keys() - {"parts"} if trials else ():
+        if not _has(known, path):
             near = [p for p in known if p.rpartition(".")[2] == path.rpartition(".")[2]]
             hint = f": write {near[0]}" if near else f"; there are: {', '.join(known)}"
-            return f"there is no setting {path!r}{hint}"
-    return ""
+            raise SettingsError(f"{key}: there is no setting {path!r}{hint}")
+    return tuple(trials)
+
+
+def _has(known: Mapping[str, bool], path: str) -> bool:
+    """Return whether a dotted name is among those of `_paths`, or below one that is open."""
+    return path in known or any(
+        path.startswith(f"{p}.") for p, closed in known.items() if not closed
+    )
 
 
 @cache
-def _paths(model: "type[BaseModel]", prefix: str = "") -> dict[str, bool]:
+def _paths(model: type[BaseModel], prefix: str = "") -> dict[str, bool]:
     """Return the dotted names of all settings of a class, and whether each is of a known type."""
-    from typing import get_args
-
-    from pydantic import BaseModel
-
     paths = {}
     for name, info in model.model_fields.items():
         kinds = [k for k in (info.annotation, *get_args(info.annotation)) if isinstance(k, type)]
-        groups = [k for k in kinds if issubclass(k, BaseModel)]
         paths[f"{prefix}{name}"] = not any(issubclass(k, Mapping) for k in kinds)
-        for group in groups:
-            paths |= _paths(group, f"{prefix}{name}.")
+        for group in kinds:
+            if issubclass(group, BaseModel):
+                paths |= _paths(group, f"{prefix}{name}.")
     return paths
 
 
-def _filled(templates: Iterable[str], settings: "BaseModel", part: str) -> Iterator[str]:
-    """Yield the columns that templates stand for: ``"{targets}"`` makes one per target."""
+def _nested(path: str, value: Any) -> Settings:
+    """Return ``"encoder.dim", 64`` as ``{"encoder": {"dim": 64}}``."""
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    return dict(value)
+
+
+def _of_part(value: Any, part: str) -> Any:
+    """Return a value of ``each`` with the part's name in it."""
+    return (
+        [v.format(part=part) for v in value] if isinstance(value, list) else value.format(part=part)
+    )
+
+
+def _filled(templates: Iterable[str], settings: BaseModel, part: str) -> list[str]:
+    """Return the columns that templates stand for: ``"{targets}"`` makes one per target."""
+    columns = []
     for template in templates:
         pieces = list(Formatter().parse(template))
         values = [_values(name, settings, part) for _, name, _, _ in pieces if name]
         for chosen in product(*values):
             rest = iter(chosen)
-            yield "".join(
-                text + (format(next(rest), spec or "") if name else "")
-                for text, name, spec, _ in pieces
+            columns.append(
+                "".join(
+                    text + (format(next(rest), spec or "") if name else "")
+                    for text, name, spec, _ in pieces
+                )
             )
+    return columns
 
 
-def _renamed(
-    lent: Mapping[str, Any], columns: Iterable[str], settings: "BaseModel"
-) -> dict[str, str]:
-    """Return a borrowed trial's columns and what they are called here."""
-    if lent.get("columns", "all") == "all":
-        return {column: column for column in columns}
-    return {theirs: next(_filled([ours], settings, "")) for theirs, ours in lent["columns"].items()}
-
-
-def _values(name: str, settings: "BaseModel", part: str) -> list[Any]:
+def _values(name: str, settings: BaseModel, part: str) -> list[Any]:
     if name == "part":
         return [part]
     value: Any = settings
@@ -602,19 +548,27 @@ def _values(name: str, settings: "BaseModel", part: str) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _is_seed(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_SEED
+def _renamed(loan: Loan, columns: Iterable[str], settings: BaseModel) -> dict[str, str]:
+    """Return a borrowed trial's columns and what they are called here."""
+    if not loan.columns:
+        return {column: column for column in columns}
+    return {
+        theirs: _filled([ours], settings, "")[0]
+        for theirs, ours in loan.columns.items()
+        if theirs in columns
+    }
 
 
 # ---- the papers
 
 
-def _folder(paper: str) -> Path:
-    """Return the folder of a paper, or of somebody else's package with an ``experiments.yaml``."""
-    if (PAPERS / paper).is_dir():
-        return PAPERS / paper
-    found = find_spec(paper) if paper.isidentifier() else None
-    return Path(found.origin).parent if found and found.origin else Path(paper)
+def _file(paper: str) -> Path:
+    """Return the YAML of a paper, or of somebody else's package that has one."""
+    folder = PAPERS / paper
+    if not folder.is_dir():
+        found = find_spec(paper) if paper.isidentifier() else None
+        folder = Path(found.origin).parent if found and found.origin else folder
+    return folder / "experiments.yaml"
 
 
 @cache
@@ -624,50 +578,27 @@ def _paper(name: str) -> tuple[dict[str, Task], dict[str, Experiment]]:
     Raises:
         DataError: naming file and entry, for an unknown field or a missing one.
     """
-    path = _folder(name) / "experiments.yaml"
-    content = read_yaml(path)
-    tasks = {
-        task: Task(f"{name}/{task}", entry["run"], entry["settings"], entry["version"])
-        for task, entry in content["tasks"].items()
-    }
-    made = {}
-    for key, entry in content["experiments"].items():
-        _check_fields(f"{path}: {key}", entry, EXPERIMENT_FIELDS)
-        for profile in entry["profiles"]:
-            if profile not in PROFILES:
-                raise DataError(f"{path}: {key}: unknown profile {profile!r}")
-        for row, said in entry["rows"].items():
-            _check_fields(f"{path}: {key}: {row}", said or {}, ROW_FIELDS)
-            for lent in (said or {}).get("borrows", ()):
-                _check_fields(f"{path}: {key}: {row}: borrows", lent, BORROW_FIELDS)
-        made[f"{name}/{key}"] = Experiment(f"{name}/{key}", entry)
-    return tasks, made
+    content = read_model(_file(name), PaperFile)
+    tasks = {f"{name}/{key}": each for key, each in content.tasks.items()}
+    entries = {f"{name}/{key}": each for key, each in content.experiments.items()}
+    return (
+        {key: each.model_copy(update={"name": key}) for key, each in tasks.items()},
+        {key: Experiment(key, entry) for key, entry in entries.items()},
+    )
 
 
-def _check_fields(where: str, entry: Mapping[str, Any], known: frozenset[str]) -> None:
-    if strange := sorted(set(entry) - known):
-        raise DataError(
-            f"{where} has no field {strange[0]!r}; there are: {', '.join(sorted(known))}"
-        )
-
-
-def _task(paper: str, name: str) -> Task:
-    """Return a task of a paper, or ``other_paper/task``."""
-    owner, _, short = name.rpartition("/")
-    return task(f"{owner or paper}/{short}")
-
-
-def task(name: str) -> Task:
-    """Return a task by its name, ``"word_order/pos"``.
+def task(name: str, paper: str = "") -> Task:
+    """Return a task by its name, ``"word_order/pos"``, or ``"pos"`` of a paper.
 
     Raises:
         SettingsError: if there is no such task.
     """
-    paper, _, short = name.partition("/")
-    tasks = _paper(paper)[0] if (_folder(paper) / "experiments.yaml").is_file() else {}
-    if short not in tasks:
+    name = name if "/" in name else f"{paper}/{name}"
+    owner = name.partition("/")[0]
+    tasks = _paper(owner)[0] if _file(owner).is_file() else {}
+    if name not in tasks:
         raise SettingsError(f"there is no task {name!r}; there are: {', '.join(tasks)}")
-    return tasks[short]
+    return tasks[name]
 
 
 @cache
@@ -690,33 +621,6 @@ def experiment(key: str) -> Experiment:
     return known[key]
 
 
-def check_deviations(key: str | None = None) -> None:
-    """Hold the rows and columns that deviations name against those of the experiments.
-
-    Args:
-        key: of one experiment; ``None``: of all that are built.
-
-    Raises:
-        DataError: for a name that stands for no row or no column.
-    """
-    from xlrepro.evidence.deviations import load_deviations  # these load numpy: `list` need not
-    from xlrepro.evidence.reported import load_reported
-
-    built = all_experiments()
-    for deviation in load_deviations(key):
-        for name in {*deviation.experiments} & {*built} & ({key} if key else {*built}):
-            printed = load_reported().cells(name)
-            rows = [s.identifier for s in built[name].systems] + [c.system for c in printed]
-            columns = [*built[name].columns, *(c.column for c in printed)]
-            known = {"row": dict.fromkeys(rows), "column": dict.fromkeys(columns)}
-            for kind, given in deviation.named(name).items():
-                if unknown := [n for n in given if not matching(known[kind], n)]:
-                    raise DataError(
-                        f"deviation {deviation.id}: {name} has no {kind} {unknown[0]!r}; it has: "
-                        f"{', '.join(known[kind])}"
-                    )
-
-
 # ---- the records
 
 CURRENT, OUTDATED = STANDINGS = "current", "outdated"
@@ -734,13 +638,12 @@ def standing(record: Record) -> str:
 
 def why_outdated(record: Record) -> str:
     """Return why a record is outdated, for people; ``""``: it is not."""
-    version = _version(record.task)
+    try:
+        version = task(record.task).version
+    except SettingsError as error:
+        return str(error)
     if version != record.version:
-        return (
-            f"its task has version {version} now, it is of {record.version}"
-            if version
-            else (f"there is no task {record.task} any more")
-        )
+        return f"its task has version {version} now, it is of {record.version}"
     paper = record.task.split("/")[0]
     if record.profile == "smoke" and record.versions.get("xlrepro") != code_version(paper):
         return "the code has changed since"
@@ -755,15 +658,6 @@ def is_outdated(record: Record) -> bool:
     return bool(why_outdated(record))
 
 
-@cache
-def _version(name: str) -> int:
-    """Return the version of a task; 0 if it is gone."""
-    try:
-        return task(name).version
-    except SettingsError:
-        return 0
-
-
 @cache  # a file is looked at once a process
 def _data_at_hand(name: str) -> str | None:
     from xlrepro.data.registry import current_data
@@ -771,58 +665,43 @@ def _data_at_hand(name: str) -> str | None:
     return current_data(name)
 
 
-def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:
-    """Return the records that the experiment's own preset asks for; others are left out.
-
-    Others are those made with ``--set`` or with an earlier preset. Records of trials that the
-    experiment shares with another are read as its own: :meth:`Experiment.view`.
-    """
-    store, each = store or RecordStore(), experiment(key)
-    asked, _ = _by_preset(each, profile, store)
-    views = [each.view(record) for record in asked]
-    return each.together(views) if each.together and views else views
-
-
-def _by_preset(
-    each: Experiment, profile: str, store: RecordStore
-) -> tuple[list[Record], list[Record]]:
-    """Return the records that the experiment's preset asks for today, and the others."""
+def records_asked(each: Experiment, profile: str, store: RecordStore) -> list[Record]:
+    """Return the records, outdated ones too, that an experiment's rows ask for today."""
+    if profile not in each.profiles:
+        return []
     records = [r for name in each.trained_in for r in store.records(name, profile)]
     seeds = sorted({r.seed for r in records})
-    trials = each.all_trials(profile, seeds) if seeds else []
-    wanted = {replace(trial, version=0) for trial in trials}  # outdated ones are shown as such
-    asked = [r for r in records if replace(r.trial, version=0) in wanted]
-    known = {r.key for r in asked}
-    return asked, [r for r in records if r.key not in known]
+    wanted = {replace(trial, version=0) for trial in each.all_trials(profile, seeds)}
+    return [r for r in records if replace(r.trial, version=0) in wanted]
 
 
-def asked_for(each: Experiment, profile: str, store: RecordStore) -> set[str]:
-    """Return the keys of the records that an experiment's preset asks for today."""
-    asked, _ = _by_preset(each, profile, store)
-    return {record.key for record in asked}
+def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:
+    """Return the records that the experiment's rows ask for, as it reads them; others are left out.
 
+    Others are those made with ``--set`` or before a row changed.
 
-def records_left_out(profile: str, store: RecordStore | None = None) -> dict[str, int]:
-    """Count, by experiment, the records that no experiment's preset asks for today."""
-    return dict(Counter(keys_left_out(profile, store).values()))
-
-
-def keys_left_out(profile: str, store: RecordStore | None = None) -> dict[str, str]:
-    """Return the keys of records that no experiment's preset asks for today, with their experiment.
-
-    They were made with ``--set`` or before a preset changed, and no page shows them.
+    Raises:
+        SettingsError: for an unknown profile.
     """
-    store, asked, others = store or RecordStore(), set[str](), dict[str, str]()
-    for each in all_experiments().values():
-        if profile in each.profiles:
-            wanted, left = _by_preset(each, profile, store)
-            asked |= {r.key for r in wanted}
-            others |= {r.key: r.experiment for r in left}
-    return {key: of for key, of in others.items() if key not in asked}
+    if profile not in PROFILES:
+        raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    each = experiment(key)
+    return each.views(records_asked(each, profile, store or RecordStore()))
+
+
+def records_by_standing(
+    profile: str, store: RecordStore | None = None
+) -> tuple[list[Record], list[Record]]:
+    """Return the records that some experiment's rows ask for today, and those that none does."""
+    store = store or RecordStore()
+    experiments = all_experiments().values()
+    asked = {r.key for each in experiments for r in records_asked(each, profile, store)}
+    records = store.records(profile=profile)
+    return [r for r in records if r.key in asked], [r for r in records if r.key not in asked]
 
 
 def all_own_records() -> list[Record]:
-    """Return the own records of every experiment that is built, at every profile."""
+    """Return the own records of every experiment, at every profile."""
     store = RecordStore()
     return [
         record
@@ -830,32 +709,3 @@ def all_own_records() -> list[Record]:
         for profile in each.profiles
         for record in own_records(key, profile, store)
     ]
-
-
-def records_by_experiment(
-    keys: Sequence[str], profile: str, store: RecordStore | None = None
-) -> dict[str, list[Record]]:
-    """Return the own records of experiments; none of those that are not built, or not for it.
-
-    Raises:
-        SettingsError: for an unknown profile.
-    """
-    if profile not in PROFILES:
-        raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    store = store or RecordStore()
-    known = {key for key, each in all_experiments().items() if profile in each.profiles}
-    return {key: own_records(key, profile, store) if key in known else [] for key in keys}
-
-
-def own_numbers(
-    keys: Sequence[str], profiles: Sequence[str], store: RecordStore | None = None
-) -> "ReproducedNumbers":
-    """Gather the records of those of the experiments that are built and know a profile.
-
-    Raises:
-        SettingsError: for an unknown profile.
-    """
-    from xlrepro.evidence.reproduced import gather
-
-    by_profile = (records_by_experiment(keys, profile, store) for profile in profiles)
-    return gather(record for of in by_profile for records in of.values() for record in records)

@@ -17,47 +17,21 @@ from xlrepro.trials import GitState
 
 GIT_SECONDS = 120
 PACKAGE = Path(__file__).parent
-# Files and folders of it that cannot move a number
-SHOWN = [
-    "evidence",
-    "pages",
-    "cells.py",
-    "cli.py",
-    "engine.py",
-    "errors.py",
-    "experiments.py",
-    "figures.py",
-    "machine.py",
-    "paths.py",
-    "store.py",
-    "trials.py",
-    "__main__.py",
-    "experiments.yaml",
-]
+# What moves a number, beside the paper's own folder; the rest names, runs, keeps and shows trials.
+COMPUTING = (
+    "artificial", "data", "vectors", "encoders", "nn", "training", "tasks", "artefacts.py",
+    "metrics.py", "precision.py",
+)  # fmt: skip
+SHOWN = ("cells.py", "figures.py", "experiments.yaml")  # of a paper's folder; settings: see trials
 DEVICES = ("auto", "cpu", "cuda")
 # Without one of these there is no GPU, and torch need not be imported to find that out.
 GPU_FILES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 # What can move a number; only those installed are named.
-PACKAGES = [
-    "xlrepro",
-    "torch",
-    "numpy",
-    "scipy",
-    "pandas",
-    "scikit-learn",
-    "gensim",
-    "seqeval",
-    "sacrebleu",
-    "conllu",
-    "entmax",
-    "jieba",
-    "janome",
-    "pythainlp",
-    "opencc-python-reimplemented",
-    "transformers",
-    "tokenizers",
-    "distributed",
-]
+PACKAGES = (
+    "xlrepro", "torch", "numpy", "scipy", "pandas", "scikit-learn", "gensim", "seqeval",
+    "sacrebleu", "conllu", "entmax", "jieba", "janome", "pythainlp", "opencc-python-reimplemented",
+    "transformers", "tokenizers", "distributed",
+)  # fmt: skip
 
 
 def resolve(device: str) -> str:
@@ -170,14 +144,11 @@ def code_version(paper: str) -> str:
     runs, keeps and shows trials is not in it; nor are the settings, which stand in each trial.
     """
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*")):
-        inside = path.relative_to(PACKAGE).parts
-        if path.suffix not in (".py", ".yaml") or {*inside} & {*SHOWN}:
-            continue
-        if inside[0] == "papers" and len(inside) > 2 and inside[1] != paper:
-            continue
-        inner = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{'/'.join(inside)} {inner}\n".encode())
+    for part in (*COMPUTING, f"papers/{paper}"):
+        for path in sorted([PACKAGE / part, *(PACKAGE / part).rglob("*")]):
+            if path.suffix in (".py", ".yaml") and path.name not in SHOWN:
+                inner = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{path.relative_to(PACKAGE).as_posix()} {inner}\n".encode())
     return f"{__version__}+{digest.hexdigest()[:12]}"
 
 
@@ -193,7 +164,7 @@ def git_state() -> GitState:
         commit = git("rev-parse", "HEAD")
         changed = git("status", "--porcelain", "--untracked-files=all", "--", "xlrepro")
     except OSError as error:
-        return GitState(commit=None, dirty=None, reason=_why(str(error)))
+        return GitState(commit=None, dirty=None, reason=str(error))
     return GitState(commit=commit, dirty=bool(changed))
 
 
@@ -213,46 +184,14 @@ def git(*arguments: str) -> str:
     except subprocess.TimeoutExpired:
         raise OSError(f"git did not answer within {GIT_SECONDS} s") from None
     if done.returncode:
-        raise OSError(done.stderr.strip() or f"git ended with status {done.returncode}")
+        said = " ".join(done.stderr.split())
+        raise OSError(said or f"git ended with status {done.returncode}")
     return done.stdout.strip()
 
 
-def _why(said: str) -> str:
-    """Return a line on why git did not tell the commit."""
-    if "dubious ownership" in said:
-        return (
-            f"git refuses a checkout that belongs to somebody else (dubious ownership): git config "
-            f"--global --add safe.directory {CHECKOUT}"
-        )
-    if "not a git repository" in said or "did not match" in said:
-        return "xlrepro does not run from a git checkout"
-    return said.splitlines()[0].removeprefix("fatal: ")[:200]
-
-
-def about() -> dict[str, object]:
-    """Return the facts about this machine that a number or a failure may depend on."""
-    import psutil
-    import torch
-
-    from xlrepro.paths import build_dir, cache_dir, project_root
-
-    memory = psutil.virtual_memory().total / 2**30
-    gpus = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-    return {
-        "executable": sys.executable,
-        "platform": platform.platform(),
-        **dict.fromkeys(PACKAGES, "missing"),
-        **versions(),
-        "cpu": f"{device_name('cpu')}, {os.cpu_count()} cores, {memory:.0f} GiB",
-        "gpus": [f"{gpu.name}, {gpu.total_memory / 2**30:.0f} GiB" for gpu in gpus],
-        "git": git_state().reason or git_state().commit,
-        "project": str(project_root()),
-        "build": str(build_dir()),
-        "cache": str(cache_dir()),
-        "mirror": os.environ.get("XLREPRO_MIRROR", "none (XLREPRO_MIRROR is not set)"),
-    }
-
-
 if __name__ == "__main__":  # `make about`: for a bug report, or before a long run
-    for name, value in about().items():
+    import torch  # noqa: F401 # so that its version tells the build
+
+    for name, value in {"platform": platform.platform(), **versions()}.items():
         print(f"{name:28} {value}")
+    print(f"{device_name('cpu')}, {os.cpu_count()} cores, {gpu_count()} GPUs, {git_state()}")

@@ -2,10 +2,7 @@
 
 import logging
 import os
-import socket
-import time
-import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,13 +11,10 @@ from pathlib import Path
 from filelock import BaseFileLock, FileLock, Timeout
 
 from xlrepro.errors import StoreError
-from xlrepro.paths import build_dir, check_folder, data_dir
-from xlrepro.trials import PUBLISHED, Record, Trial
+from xlrepro.paths import build_dir, data_dir
+from xlrepro.trials import Record, Trial
 
 logger = logging.getLogger("xlrepro")
-
-ELSEWHERE = "set XLREPRO_BUILD to a folder you can write in"
-FORGOTTEN_SECONDS = 86_400.0  # a temporary file of another machine is removed after a day
 
 
 @dataclass(frozen=True)
@@ -32,6 +26,7 @@ class PublishedFile:
         added: records that were not there before.
         replaced: records that a newer one of the same key took the place of.
         kept: records that a newer one knew less than, and did not replace.
+        withdrawn: records that were taken out.
         total: records now in the file.
         dirty: those of them whose code differed from the commit they name.
     """
@@ -40,6 +35,7 @@ class PublishedFile:
     added: int
     replaced: int
     kept: int
+    withdrawn: int
     total: int
     dirty: int
 
@@ -50,17 +46,11 @@ class RecordStore:
     Args:
         root: folder of this machine's records; default ``build/records``.
         published: folder of published records; default ``data/results``.
-
-    Raises:
-        SettingsError: if the place of the records is no folder, or cannot be reached.
     """
 
     def __init__(self, root: Path | None = None, published: Path | None = None) -> None:
         self.root = Path(root) if root is not None else build_dir() / "records"
         self.published = Path(published) if published is not None else data_dir() / "results"
-        self._reported: set[str] = set()
-        check_folder(self.root)
-        _remove_leftovers(self.root)
 
     def path(self, key: str) -> Path:
         """Return the file of one record."""
@@ -103,8 +93,15 @@ class RecordStore:
         Raises:
             StoreError: if one of them cannot be made or written in.
         """
-        for folder in (self.root, self.root / ".locks", self.log_path("").parent, self.scratch):
-            _make_folder(folder)
+        for folder in (self.root / ".locks", self.log_path("").parent, self.scratch):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / ".written").touch()
+            except OSError as error:
+                raise StoreError(
+                    f"{folder} cannot be written in ({error.strerror}): set XLREPRO_BUILD to a "
+                    "folder that can"
+                ) from error
 
     def put(self, record: Record) -> None:
         """Write one record: temporary file, fsync, rename, fsync of the folder.
@@ -115,59 +112,48 @@ class RecordStore:
         write_atomically(self.path(record.key), record.to_json() + "\n")
 
     def publish(
-        self,
-        experiments: Collection[str] | None = None,
-        profiles: Collection[str] = PUBLISHED,
-        keys: Collection[str] | None = None,
-    ) -> list[PublishedFile]:
-        """Gather finished records into ``data/results/<paper>/<experiment>.<profile>.jsonl``.
+        self, experiment: str, profile: str, records: Iterable[Record], withdraw: bool = False
+    ) -> PublishedFile:
+        """Put records into the published file of their experiment and profile.
 
-        What is published already stays; a newer record of the same key takes its place, unless it
-        names no commit and the older one does.
+        What is published already stays; a newer record of the same trial takes its place, unless
+        it names no commit and the older one does.
 
         Args:
-            experiments: their keys; ``None``: all that have records.
-            profiles: which profiles.
-            keys: only records of these trials; ``None``: all.
-
-        Returns:
-            One entry per file that these records belong to, changed or not.
+            experiment: its key.
+            profile: which.
+            records: what is to be published, whether or not it is.
+            withdraw: whether records of other trials are taken out; git keeps them.
 
         Raises:
-            StoreError: if a published file is broken (nothing of it is overwritten) or cannot be
+            StoreError: if the published file is broken (nothing of it is overwritten) or cannot be
                 written.
         """
-        groups: dict[tuple[str, str], list[Record]] = {}
-        for path in sorted(self.root.glob("*.json")):
-            for record in self._local(path):
-                wanted = experiments is None or record.experiment in experiments
-                if wanted and record.profile in profiles and (keys is None or record.key in keys):
-                    groups.setdefault((record.experiment, record.profile), []).append(record)
-        return [
-            _publish(self.published_path(*address), records)
-            for address, records in sorted(groups.items())
-        ]
-
-    def withdraw(self, experiment: str, profile: str, keys: Collection[str]) -> int:
-        """Take the records of trials out of a published file; git keeps them.
-
-        Returns:
-            How many were in it.
-
-        Raises:
-            StoreError: if the file is broken (nothing of it is changed) or cannot be written.
-        """
         path = self.published_path(experiment, profile)
+        wanted = {_place(record): record for record in records}
         with locked(path):
-            known = _read_whole(path)
-            kept = [record for record in known.values() if record.key not in keys]
-            if len(kept) < len(known):
-                _write(path, kept)
-        return len(known) - len(kept)
-
-    def published_keys(self, experiment: str, profile: str) -> set[str]:
-        """Return the keys of an experiment's published records."""
-        return {record.key for record in self._lines(self.published_path(experiment, profile))}
+            before, broken = _parsed(path)
+            if broken:
+                raise broken[0]
+            known = _newest(before)
+            others = known.keys() - wanted.keys() if withdraw else ()
+            for place in others:
+                del known[place]
+            added = replaced = kept = 0
+            for place, record in wanted.items():
+                old = known.get(place)
+                if old is not None and _age(record) <= _age(old):
+                    continue
+                if old is not None and old.git.commit and not record.git.commit:
+                    kept += 1
+                    continue
+                added, replaced = added + (old is None), replaced + (old is not None)
+                known[place] = record
+            if added or replaced or others:
+                lines = (f"{r.to_json()}\n" for r in sorted(known.values(), key=_order))
+                write_atomically(path, "".join(lines))
+        dirty = sum(record.git.dirty is not False for record in known.values())
+        return PublishedFile(path, added, replaced, kept, len(others), len(known), dirty)
 
     def published_path(self, experiment: str, profile: str) -> Path:
         """Return ``<published>/<paper>/<experiment>.<profile>.jsonl``."""
@@ -180,7 +166,7 @@ class RecordStore:
             The lock, held until its ``release()`` or this process's end; ``None`` if another run
             holds it.
         """
-        _make_folder(self.root / ".locks")
+        (self.root / ".locks").mkdir(parents=True, exist_ok=True)
         held = FileLock(self.root / ".locks" / f"{key}.lock", thread_local=False)
         try:
             held.acquire(blocking=False)
@@ -190,12 +176,9 @@ class RecordStore:
 
     def _lines(self, path: Path) -> list[Record]:
         """Return the records of a published file; broken lines are reported and left out."""
-        try:
-            records, broken = _parsed(path)
-        except StoreError as error:
-            records, broken = [], [error]
+        records, broken = _parsed(path)
         for problem in broken:
-            self._report(problem)
+            _report(str(problem))
         return records
 
     def _local(self, path: Path) -> list[Record]:
@@ -207,16 +190,15 @@ class RecordStore:
         except FileNotFoundError:
             return []
         except StoreError as error:
-            self._report(error)
+            _report(str(error))
             return []
         return [record]
 
-    def _report(self, problem: StoreError) -> None:
-        """Warn of a broken file, once per store."""
-        line = str(problem)
-        if line not in self._reported:
-            self._reported.add(line)
-            logger.warning("warning: %s", line)
+
+@lru_cache
+def _report(problem: str) -> None:
+    """Warn of a broken file, once."""
+    logger.warning("warning: %s", problem)
 
 
 def _order(record: Record) -> tuple[tuple[str, ...], int, str]:
@@ -242,42 +224,6 @@ def _age(record: Record) -> tuple[int, str]:
     return record.version, record.started
 
 
-def _publish(path: Path, records: Iterable[Record]) -> PublishedFile:
-    with locked(path):
-        known = _read_whole(path)
-        added = replaced = kept = 0
-        for record in records:
-            old = known.get(_place(record))
-            if old is not None and _age(record) <= _age(old):
-                continue
-            if old is not None and old.git.commit and not record.git.commit:
-                kept += 1
-                continue
-            added, replaced = added + (old is None), replaced + (old is not None)
-            known[_place(record)] = record
-        if added or replaced:
-            _write(path, known.values())
-    dirty = sum(record.git.dirty is not False for record in known.values())
-    return PublishedFile(path, added, replaced, kept, len(known), dirty)
-
-
-def _write(path: Path, records: Iterable[Record]) -> None:
-    lines = (record.to_json() + "\n" for record in sorted(records, key=_order))
-    write_atomically(path, "".join(lines))
-
-
-def _read_whole(path: Path) -> dict[Trial, Record]:
-    """Return the records of a published file by trial; none if it is not there.
-
-    Raises:
-        StoreError: if it cannot be read or one of its lines is broken.
-    """
-    records, broken = _parsed(path)
-    if broken:
-        raise broken[0]
-    return _newest(records)
-
-
 def _parsed(path: Path) -> tuple[list[Record], list[StoreError]]:
     """Return records and broken lines of a published file as it is now; kept while it stays so."""
     try:
@@ -285,6 +231,8 @@ def _parsed(path: Path) -> tuple[list[Record], list[StoreError]]:
         return _parse(path, status.st_mtime_ns, status.st_size, status.st_ino)
     except FileNotFoundError:
         return [], []
+    except StoreError as error:
+        return [], [error]
 
 
 @lru_cache(maxsize=256)
@@ -311,14 +259,9 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise
-    except UnicodeDecodeError:
-        raise StoreError(
-            f"{path} is not text in UTF-8: remove it, or restore it from git"
-        ) from None
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be read ({error.strerror}): remove it or mend its rights"
-        ) from error
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "no text in UTF-8"
+        raise StoreError(f"{path} cannot be read ({why}): remove it or restore it") from error
 
 
 @contextmanager
@@ -330,14 +273,15 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         StoreError: if it cannot be written there.
     """
-    _make_folder(path.parent)
-    _remove_leftovers(path.parent)
     lock = FileLock(path.with_name(f".{path.name}.lock"))
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     try:
+        for left in path.parent.glob(f".{path.name}.*.tmp"):  # by a process that was killed
+            left.unlink(missing_ok=True)
         yield
     finally:
         lock.release()
@@ -349,53 +293,21 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         StoreError: if it cannot be written; nothing half-written stays.
     """
-    name = f".{path.name[:80]}~{socket.gethostname()}~{os.getpid()}~{uuid.uuid4().hex}~.tmp"
-    temporary = path.parent / name
-    try:
-        content = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = f"U+{ord(text[error.start]):04X}"
-        raise StoreError(
-            f"{path} cannot be written: a text in it holds {half}, half a character: correct the "
-            "name that it comes from"
-        ) from error
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as stream:
-            stream.write(content)
+            stream.write(text.encode())
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
-        descriptor = os.open(path.parent, os.O_RDONLY)
+        folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
+            os.fsync(folder)
         finally:
-            os.close(descriptor)
-    except OSError as error:
+            os.close(folder)
+    except (OSError, UnicodeError) as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove temporary files of processes that were killed while writing."""
-    for path in folder.glob(".*~.tmp"):
-        try:
-            import psutil  # a command that only reads seldom comes here
-
-            _, host, pid, _, _ = path.name.split("~")
-            here = host == socket.gethostname()
-            old = time.time() - path.stat().st_mtime > FORGOTTEN_SECONDS
-            if old or (here and not psutil.pid_exists(int(pid))):
-                path.unlink(missing_ok=True)
-        except (OSError, ValueError, OverflowError):
-            continue  # renamed meanwhile, in a folder to read only, or not one of ours
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder} cannot be made: {error.strerror}; {ELSEWHERE}") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise StoreError(f"{folder} cannot be written in; {ELSEWHERE}")
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"{path} cannot be written: {why}") from error

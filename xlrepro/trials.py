@@ -4,17 +4,18 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
+from xlrepro.yaml_files import describe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,8 +29,6 @@ FIELDS = ("experiment", "systems", "columns", "profile", "seed", "settings", "ta
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 MOST_ITEMS = 10_000  # of a test set, for a record to say which of them were right
 FUTURE = timedelta(days=1)  # a start further ahead of the clock is refused
-PLAIN = {bool, float, int, type(None)}
-WHOLE = "record"  # what a complaint calls it that is about no single field
 
 
 def canonical_json(value: Any) -> str:
@@ -295,11 +294,8 @@ class Record(Checked):
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Record":
-        if flaw := (
-            _flaw_of_cells(self.cells, self.systems, self.columns)
-            or _flaw_of_details(self.details)
-            or _flaw_of_time(self.started)
-        ):
+        cells_flaw = _flaw_of_cells(self.cells, self.systems, self.columns)
+        if flaw := cells_flaw or _flaw_of_time(self.started):
             raise ValueError(flaw)
         cells = {f"{system} {column}" for system in self.systems for column in self.columns}
         if strange := [name for name in self.items if name not in cells.union(self.columns)]:
@@ -332,11 +328,7 @@ class Record(Checked):
         try:
             return _read(text.rstrip("\n"))
         except ValidationError as error:
-            wrong = _complaint(error)
-        except RecursionError:
-            wrong = "it is nested too deeply"
-        except ValueError as error:
-            wrong = str(error)
+            wrong = describe(error)
         raise StoreError(
             f"{where} is not a whole record ({wrong}): remove it and run again, or restore it "
             "from git"
@@ -345,14 +337,7 @@ class Record(Checked):
 
 @lru_cache(maxsize=8192)  # a record made here and the published one are often the same line
 def _read(line: str) -> Record:
-    return Record.model_validate(json.loads(line))
-
-
-def _complaint(error: ValidationError) -> str:
-    """Return the first thing that is wrong with a record, as ``field: what``."""
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"]) or WHOLE
-    return f"{field}: {first['msg'].removeprefix('Value error, ')}"
+    return Record.model_validate_json(line)
 
 
 def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
@@ -386,8 +371,7 @@ def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
             **facts,
         )
     except ValidationError as error:
-        wrong = _complaint(error).removeprefix(f"{WHOLE}: ")
-        raise StoreError(f"{trial.label}: {wrong}") from error
+        raise StoreError(f"{trial.label}: {describe(error)}") from error
 
 
 def _flaw_of_time(started: str) -> str | None:
@@ -415,29 +399,22 @@ def _flaw_of_cells(
     return None if seen else "it fills no cell"
 
 
-def _flaw_of_details(details: Mapping[str, Any]) -> str | None:
-    waiting: list[Any] = [details]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str) and len(part) > LONGEST_DETAIL:
-            return (
-                f"details hold a text of {len(part)} characters; a record holds numbers and "
-                "names only"
-            )
-        if isinstance(part, dict):
-            waiting += [*part, *(v for v in part.values() if type(v) not in PLAIN)]
-        elif isinstance(part, list) and not (kinds := {*map(type, part)}) <= PLAIN:
-            # most of a record's details are long lists of numbers, and lists of those
-            waiting += [[*chain.from_iterable(part)]] if kinds == {list} else part
-    return None
-
-
 def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``details`` as plain JSON values: numpy scalars and tuples become Python's."""
+    """Return ``details`` as plain JSON values: numpy scalars and tuples become Python's.
+
+    Raises:
+        StoreError: if they are no JSON, or hold more than numbers and names.
+    """
     try:
         text = json.dumps(dict(details), allow_nan=False, default=_plain_scalar)
     except (TypeError, ValueError) as error:
         raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
+    longest = max(map(len, re.findall(r'"(?:[^"\\]|\\.)*"', text)), default=0)
+    if longest > LONGEST_DETAIL:
+        raise StoreError(
+            f"{trial.label}: details hold a text of {longest} characters; a record holds numbers "
+            "and names only"
+        )
     return dict(json.loads(text))
 
 

@@ -181,7 +181,7 @@ def test_commands_treat_weights_like_corpora(toy, register):
     runner = CliRunner()
     assert runner.invoke(app, ["fetch", "toy", "--quiet"]).exit_code == 0
     (row,) = json.loads(runner.invoke(app, ["list", "--json"]).stdout)
-    assert (row["cached"], row["bytes"]) == (1, len(WEIGHTS))
+    assert (row["cached"], row["files"]) == (1, 1)
     assert runner.invoke(app, ["verify", "toy"]).exit_code == 0
     registry.cached_path("toy", "weights").write_bytes(b"spoilt")
     result = runner.invoke(app, ["verify", "toy"])

@@ -181,7 +181,7 @@ def test_reasons_for_not_running_are_given_of_the_printed_rows_that_do_not_run_b
         (key, profile, system.identifier)
         for key, each in all_experiments().items()
         for system in each.systems
-        for profile in system.by_name_at
+        for profile in system.named_at
         if system.identifier in load_reported().systems(key)
         if system.identifier not in load_catalog().experiment(key).not_run.get(profile, {})
     ]
@@ -202,8 +202,9 @@ RATES = ("5.0e-04", "1.0e-03")
 
 def announcing(*trials, profiles=("open",)):
     """Return an experiment whose trials announce these lists of cells."""
+    names = dict.fromkeys(system for cells in trials for system, _ in cells)
     return SimpleNamespace(
-        systems=tuple(map(System, dict.fromkeys(s for cells in trials for s, _ in cells))),
+        systems=tuple(System(identifier=name) for name in names),
         columns=tuple(dict.fromkeys(column for cells in trials for _, column in cells)),
         profiles=profiles,
         announced=lambda profile: [list(cells) for cells in trials],

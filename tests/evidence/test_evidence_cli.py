@@ -9,7 +9,7 @@ from xlrepro.cli import build_app
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence import golden
 from xlrepro.evidence.claims import STATUSES
-from xlrepro.experiments import experiment, records_left_out
+from xlrepro.experiments import experiment, records_by_standing
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record
@@ -79,8 +79,8 @@ def test_status_counts_cells_on_other_data_apart(record):
     assert shown.exit_code == 0, repr(shown.exception)
     lines = shown.output.splitlines()
     (line,) = [line.split() for line in lines if "man_moe/table3" in line]
-    # experiment, built, cells, within, above, below, other data
-    assert line[3:7] == ["·", "·", "·", str(len(trial.columns))]
+    # experiment, cells, within, above, below, other data
+    assert line[2:6] == ["·", "·", "·", str(len(trial.columns))]
 
 
 def test_records_with_other_settings_do_not_count(record):
@@ -95,15 +95,13 @@ def test_status_names_records_that_no_preset_asks_for(record):
     said = [
         line for line in call("status", "--profile", "smoke").output.splitlines() if ":" in line
     ]
-    assert said == [
-        "word_order/table2: 1 record with other settings or data than smoke has today is not shown."
-    ]
+    assert said == ["word_order/table2: 1 with other settings than smoke has today, not shown."]
 
 
 def test_records_of_one_table_that_another_asks_for_are_not_left_out():
     asked_by_table5 = experiment("word_order/table5").trials("open")
     assert any(t.experiment == "word_order/table1" for t in asked_by_table5)
-    assert records_left_out("open") == {}
+    assert records_by_standing("open")[1] == []
 
 
 def test_status_for_people_names_the_verdict():
@@ -160,8 +158,8 @@ def test_golden_update_then_check_names_the_numbers_that_differ(record, golden_f
     assert (shown.exit_code, "golden 0.2, now 0.1" in shown.output) == (1, True)
     for path in store.root.glob("*.json"):
         path.unlink()
-    shown = call("golden", "--no-run", "--json", key)
-    assert (shown.exit_code, {d["kind"] for d in json.loads(shown.output)}) == (1, {"missing"})
+    shown = call("golden", "--no-run", key)
+    assert (shown.exit_code, "but today's code has not run it" in shown.output) == (1, True)
 
 
 def test_stale_records_are_no_golden_numbers(record, golden_folder):
@@ -175,8 +173,7 @@ def test_golden_without_a_file_is_a_user_error(golden_folder):
 
 
 def test_updating_everything_must_be_asked_for(golden_folder):
-    shown = call("golden", "--update")
-    assert (shown.exit_code, "name experiments, or give --all" in shown.output) == (2, True)
+    assert "name experiments, or give --all" in str(call("golden", "--update").exception)
 
 
 def smoke_trials(key):

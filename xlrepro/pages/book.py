@@ -23,7 +23,7 @@ import yaml
 
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.experiments import all_experiments, check_deviations
+from xlrepro.experiments import all_experiments
 from xlrepro.pages import findings, notebooks, overview
 from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.notebooks import executed, files_digest, library_files, only_one
@@ -73,10 +73,8 @@ def assemble(profile: str = "smoke") -> Path:
         profile: whose executed notebooks are shown.
 
     Raises:
-        DataError: if a deviation names a row or a column that its experiment lacks.
         SettingsError: if a page of prose is not true of today's numbers.
     """
-    check_deviations()
     folder = book_dir() / "src"
     files = {**prose(), **papers(profile), "_toc.yml": table_of_contents(profile)}
     files |= {f"_static/downloads/{n}": text for n, text in overview.download_files().items()}

@@ -25,8 +25,8 @@ from xlrepro.evidence.deviations import deviations_by_weight
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, Pair, View, gather, shared_columns
 from xlrepro.evidence.text import number
-from xlrepro.experiments import check_deviations, own_records
 from xlrepro.experiments import experiment as find_experiment
+from xlrepro.experiments import own_records
 from xlrepro.pages import plots
 from xlrepro.pages.gathered import Evidence
 from xlrepro.pages.plots import Figure
@@ -224,12 +224,7 @@ class Page:
         return [(title, table) if default else table]
 
     def compare(self) -> Shown:
-        """Set reported beside reproduced: tables for each profile, and this run.
-
-        Raises:
-            DataError: if a deviation names a row or a column that the experiment lacks.
-        """
-        check_deviations(self.key)
+        """Set reported beside reproduced: tables for each profile, and this run."""
         parts: list[Any] = []
         for profile in self.profiles:
             frame = self.evidence.frame(self.key, profile)

