@@ -11,11 +11,10 @@ GONE = {  # of every model: one value in all records, which is a constant now
     ),
     "text": ("seed",),
 }  # fmt: skip
-FROZEN = ("senses", "rates", "sigmas", "reduced", "passes")
 
 
-def migrate(record: dict) -> dict:
-    """Return a record with today's names."""
+def migrate(record: dict) -> dict | str:
+    """Return a record with today's names, or why it is withdrawn."""
     settings = record["settings"]
     if "source_model" in settings:
         source, target = settings.pop("source_model"), settings.pop("target_model")
@@ -32,10 +31,11 @@ def migrate(record: dict) -> dict:
     elif settings.get("model"):
         settings["model"] = _model(settings["model"])
     if record["task"].endswith("/disambiguation"):
-        del settings["layer"]
+        del settings["layer"], settings["draws"]
     if record["task"].endswith("/frozen_purity"):
-        for name in FROZEN:
-            del settings[name]
+        return "centres that follow a finished model: a row of ours that nothing was judged on"
+    if record["systems"][0].startswith("vectors:"):
+        record["task"] = "sense_alignment/neighbours"
     return record
 
 

@@ -31,8 +31,8 @@ from xlrepro.vectors.open.sources import (
     file_hash,
     frequency_path,
     language_sources,
-    local_path,
     open_settings,
+    raw_lines,
     registered_paths,
     text_files,
 )
@@ -84,23 +84,11 @@ def open_lines(language: str, seed: int) -> Iterator[list[str]]:
     """Yield the lines of a language's open text as words, in random order, no line twice."""
     raw: dict[str, None] = {}
     for file in files_of(language):
-        for line in _raw_lines(file):
+        for line in raw_lines(file):
             raw[line.strip()] = None
     chosen = list(raw)
     random.Random(f"pretraining {seed} {language}").shuffle(chosen)
     return (plain_words(line, language) for line in chosen)
-
-
-def _raw_lines(file: TextFile) -> Iterator[str]:
-    if file.treebank:
-        from xlrepro.data.readers.columns import read_conllu
-
-        for sentence in read_conllu(local_path(file.path)):
-            yield " ".join(sentence.tokens)
-        return
-    with open(local_path(file.path), encoding="utf-8") as rows:
-        for row in rows:
-            yield row if file.column is None else row.rstrip("\n").split("\t")[file.column]
 
 
 # ---- states of words where they occur

@@ -9,17 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.man_moe_loop import LoopConvolution, LoopManMoe, LoopTrainer, by_language
-
-
-class ValidConvolution(LoopConvolution):
-    """As in the authors' code: no mask, no padding but that of the batch, at least the widest."""
-
-    def forward(self, x, mask):
-        """Return the maxima over all windows, ``(batch, filters of all widths)``."""
-        short = max(0, max(self.widths) - x.shape[1])
-        x = functional.pad(x.transpose(1, 2), (0, short))
-        return torch.cat([functional.relu(layer(x)).amax(2) for layer in self.convolutions], -1)
+from benchmarks.man_moe_loop import LoopManMoe, LoopTrainer, by_language
 
 
 class VariantLoop(LoopManMoe):
@@ -28,14 +18,10 @@ class VariantLoop(LoopManMoe):
     Args:
         ours: the model whose weights it starts from, without dropout.
         detach: whether the gates train themselves alone.
-        windows: of both convolutions: ``"own"`` begin at an item, ``"batch"`` are the code's.
     """
 
-    def __init__(self, ours, detach, windows="own"):
+    def __init__(self, ours, detach):
         super().__init__(ours, 0.0)
-        if windows == "batch":
-            for convolution in (self.char_cnn, self.critic):
-                convolution.__class__ = ValidConvolution
         self.mixture, self.detach = ours.predictor.mixture, detach
         self.attention = None
         if ours.predictor.pool is not None:

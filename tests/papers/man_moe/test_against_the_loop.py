@@ -22,19 +22,13 @@ def with_a_class_each(texts):
 @pytest.mark.parametrize("task", ["NER", "reviews"])
 @pytest.mark.parametrize("mixture", ["log", "prob"])
 @pytest.mark.parametrize("detach", [True, False])
-@pytest.mark.parametrize("windows", ["own", "batch"])
-def test_two_steps_leave_every_weight_where_the_plain_loop_does(
-    texts, mixture, detach, task, windows
-):
-    changes = {"mixture": mixture, "detach_gate": detach}
-    if windows == "batch":
-        changes |= {"windows": "batch"}
-    settings = make_settings(changes, task=task)
+def test_two_steps_leave_every_weight_where_the_plain_loop_does(texts, mixture, detach, task):
+    settings = make_settings({"mixture": mixture, "detach_gate": detach}, task=task)
     pooled = task == "reviews"
     seen = with_a_class_each(texts) if pooled else texts
     model = make_model(settings, pooled=pooled).eval()
     start = {name: p.detach().clone() for name, p in model.named_parameters()}
-    loop = VariantTrainer(VariantLoop(model, detach, windows).eval(), texts.table, settings)
+    loop = VariantTrainer(VariantLoop(model, detach).eval(), texts.table, settings)
     ours = Trainer(model, texts.table, settings, 3)
     stream = StepStream(seen, settings, np.random.default_rng(0))
     for _ in range(2):

@@ -10,15 +10,13 @@ from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.data.readers.columns import read_conll_ner
 from xlrepro.engine import check_supplied
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.mappings import unsupervised
-from xlrepro.vectors.mappings.unsupervised import CollapsedError
-from xlrepro.vectors.open import vectors as open_vectors
 
 SMALL = {
     **{f"model.{name}": size for name, size in SIZES.items()},
@@ -95,26 +93,6 @@ def test_a_paper_trial_runs_on_supplied_files(supplied, read_vectors, key, syste
     assert set(result.details["experiments"]) == {"de", "es", "nl"}
 
 
-def test_every_row_of_the_paper_runs_and_the_blocks_of_other_profiles_do_not(supplied):
-    found = experiment("man_moe/table4").trials("paper", seeds=[0])
-    assert [s for t in found for s in t.systems] == [
-        *(f"without:{row}" for row in ("MAN-MoE", "BWE+CharCNN (1-to-1)", "BWE+CharCNN (3-to-1)")),
-        "without:MAN-MOE+CharCNN",
-        "without:MAN-MOE+CharCNN+UMWE",
-        *(f"choice:{c}" for c in ("mixture of probabilities", "gate not detached")),
-    ]
-    for block in ("without-mapped", "without-muse", "long"):
-        with pytest.raises(SettingsError, match=rf"does not run {block}:\* at paper"):
-            experiment("man_moe/table4").trials("paper", [f"{block}:*"])
-
-
-def test_the_paper_preset_has_the_printed_sizes_and_the_code_s_length():
-    model = PAPER.model
-    assert (model.extractor_dim, model.expert_dim, model.character_filters) == (64, 128, 200)
-    assert (model.dropout, PAPER.batch_size, PAPER.learning_rate) == (0.5, 16, 0.001)
-    assert (PAPER.epochs, PAPER.min_iterations, PAPER.train_sentences) == (30, 15_000, None)
-
-
 def test_target_text_comes_without_tags_and_limits_hold(supplied):
     assert data.text(PAPER, "de", None) == [("Gleth", "Quax")]
     assert [e.gold for e in data.labelled(PAPER, "de", None, "test")] == [("B-LOC", "B-PER")]
@@ -147,23 +125,6 @@ def test_no_tag_of_a_supplied_target_reaches_training_or_selection(supplied, rea
     assert after.shape != before.shape or not torch.equal(after, before)
 
 
-def test_open_vectors_serve_too(supplied, monkeypatch):
-    opened = []
-    monkeypatch.setattr(open_vectors, "load", lambda name, languages: opened.append(name))
-    data.vectors(PAPER.corpus, "dictionary", PAPER.languages)
-    assert opened == ["dictionary"]
-
-
-def test_vectors_that_collapse_end_the_trial_with_a_line(supplied, monkeypatch):
-    def collapsed(name, files):
-        raise CollapsedError(f"vectors {name!r}: the maps of de collapsed")
-
-    monkeypatch.setattr(unsupervised, "load_supplied", collapsed)
-    (trial,) = experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0], SMALL)
-    with pytest.raises(CollapsedError, match="collapsed"):
-        transfer.transfer(trial, TrialContext())
-
-
 @pytest.mark.parametrize("key", ["man_moe/table4", "word_order/table4"])
 def test_what_is_missing_is_named_before_anything_runs(nothing, key):
     supply_entities(nothing)
@@ -173,9 +134,3 @@ def test_what_is_missing_is_named_before_anything_runs(nothing, key):
         check_supplied(trials)
     assert "wiki.en" not in str(told.value)
     assert "\n" not in str(told.value)
-
-
-def test_a_corpus_without_the_task_is_refused():
-    slots = PAPER.model_copy(update={"corpus": "conll-ner", "task": "SF"})
-    with pytest.raises(SettingsError, match="'conll-ner' for SF"):
-        data.labelled(slots, "en", "alarm", "train")

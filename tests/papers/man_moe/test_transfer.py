@@ -196,6 +196,8 @@ def test_gate_weights_are_a_distribution_over_the_sources():
     found = transfer.gate_weights(trained(settings), transfer.transfers(settings)[0])
     assert list(found) == ["en", "es", "nl"]
     assert sum(found.values()) == pytest.approx(1.0)
+    settings = make_settings({"private_experts": False}, epochs=1)
+    assert transfer.gate_weights(trained(settings), transfer.transfers(settings)[0]) == {}
 
 
 def test_gate_weights_are_means_over_tokens_then_texts(monkeypatch):
@@ -210,11 +212,6 @@ def test_gate_weights_are_means_over_tokens_then_texts(monkeypatch):
     monkeypatch.setattr(data, "text", lambda *names: all_texts)
     expected = sum(alone) / len(alone)
     assert transfer.gate_weights(model, of)["es"] == pytest.approx(expected, abs=1e-6)
-
-
-def test_there_are_no_gate_weights_without_private_experts():
-    settings = make_settings({"private_experts": False}, epochs=1)
-    assert transfer.gate_weights(trained(settings), transfer.transfers(settings)[0]) == {}
 
 
 def test_a_sweep_trial_gives_the_average_of_its_target_over_domains():
@@ -269,12 +266,3 @@ def test_a_gate_is_right_where_a_token_s_own_expert_has_most_weight(monkeypatch)
         gate.weight.zero_()
         gate.bias.copy_(torch.tensor([0.0, 1.0, 0.0]))
     assert transfer.gate_accuracy(model, of) == {"en": 0.0, "es": 100.0, "nl": 0.0}
-
-
-def test_padded_windows_are_evaluated_in_batches_of_training_size_in_their_order():
-    settings = make_settings({"windows": "batch"})
-    (of,) = transfer.transfers(settings)
-    examples = [Example(("a",) * n, ("O",) * n) for n in (1, 5, 2, 1)]
-    ids = transfer.CharacterIds("a")
-    batches = transfer.prepared(of, "de", examples, ids).batches()
-    assert [list(numbers) for numbers in batches] == [[0, 1, 2], [3]]

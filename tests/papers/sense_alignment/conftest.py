@@ -10,4 +10,4 @@ def _cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XLREPRO_DATA", str(tmp_path_factory.mktemp("cache")))
         yield
-    training._loaded.cache_clear()
+    training.load.cache_clear()

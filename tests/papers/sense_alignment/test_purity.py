@@ -1,7 +1,6 @@
 """On text whose ambiguous words have known senses, the senses that are chosen are the true ones.
 
-Of the parts: centres follow the states of a model that was trained with one sense per word. Of the
-whole: senses are trained with the model, once a warm-up has taught its states something. Rate and
+Senses are trained with the model, once a warm-up has taught its states something. Rate and
 deviation of the centres were chosen on lists like these.
 """
 
@@ -15,8 +14,6 @@ from tests.papers.sense_alignment.small_models import model_of, settings
 from xlrepro.artificial import Family, lists
 from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment import purity, text, training, wsd
-from xlrepro.papers.sense_alignment.senses import SenseOutput
-from xlrepro.papers.sense_alignment.settings import SenseSettings
 from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
 from xlrepro.papers.sense_alignment.training import Run
 from xlrepro.trials import TrialContext
@@ -62,12 +59,6 @@ def trained(senses):
     return run.model.eval(), {word: i for i, word in enumerate(read.words)}
 
 
-@pytest.fixture(scope="module")
-def plain():
-    """A language model with one sense."""
-    return trained({"senses": 1})
-
-
 @torch.no_grad()
 def states_of(model_and_words, count, seed):
     """Forward states of the words of new lists: numbers, concepts, states."""
@@ -82,21 +73,6 @@ def states_of(model_and_words, count, seed):
     return torch.cat(ids), concepts, torch.cat(states)
 
 
-def purities(plain, centred):
-    """Let centres follow the states of many lists, then choose the senses of new ones."""
-    torch.manual_seed(0)
-    chosen = SenseSettings.model_validate({**SENSES, "centred": centred})
-    layer = SenseOutput(len(plain[1]), NETWORK["dim"], chosen, "adagrad")
-    layer = layer.double().train()
-    words, _, states = states_of(plain, 600, seed=5)
-    layer.projection.add(states)
-    layer.projection.update()
-    for _ in range(3):
-        for part, own in zip(words.split(96), states.split(96), strict=True):
-            layer.observe(part, layer.choose(part, own), own, step=0)
-    return purity.purities(uses_of(layer, states_of(plain, 150, seed=1)))
-
-
 def uses_of(layer, found):
     """Ambiguous words' uses in new lists: the sense that a layer gives, and the true one."""
     words, concepts, states = found
@@ -105,13 +81,6 @@ def uses_of(layer, found):
         if true in PAIRED:
             uses.setdefault(word, []).append((sense, true))
     return uses
-
-
-def test_senses_are_purer_than_the_majority_sense_and_than_chance(plain):
-    """With one sense per word purity is the share of the majority sense."""
-    found = purities(plain, centred=True)
-    assert found["purity"] > found["majority sense"] + 10
-    assert found["purity"] > found["purity of senses dealt out"] + 10
 
 
 def test_senses_that_are_trained_with_the_model_are_purer_than_one_sense_and_than_chance():
@@ -145,7 +114,6 @@ SEEDED = {
     ("table2", "wsd:ELMo"): wsd.run,
     ("tables6_8", "alive:SaELMo"): purity.growth,
     ("figures4_7", "purity:SaELMo"): purity.purity,
-    ("figures4_7", "purity:ELMo (centres afterwards)"): purity.frozen,
 }
 
 

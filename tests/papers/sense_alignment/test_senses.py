@@ -4,7 +4,6 @@ import pytest
 import torch
 from sklearn.decomposition import PCA
 
-from tests.papers.sense_alignment.small_models import BERT, BILM, corpus, settings
 from xlrepro.papers.sense_alignment.senses import (
     Pruning,
     QueueProjection,
@@ -12,8 +11,6 @@ from xlrepro.papers.sense_alignment.senses import (
     SenseOutput,
 )
 from xlrepro.papers.sense_alignment.settings import PruningSettings, SenseSettings
-from xlrepro.papers.sense_alignment.text import SPECIAL
-from xlrepro.papers.sense_alignment.training import Run
 
 DIM = 4
 LOOKS = {"every": 1, "after": 0}  # of the pruning
@@ -68,11 +65,6 @@ def test_centres_and_projection_that_follow_states_keep_no_gradient_of_them():
     assert not any(new.requires_grad for new in (*after, made.projection.origin))
 
 
-def test_neither_centres_nor_projection_are_parameters():
-    names = dict(layer().named_parameters())
-    assert not any("centres" in name or "projection" in name for name in names)
-
-
 def test_the_chosen_sense_has_the_largest_cosine_after_projection():
     made = layer(senses=3, projection_dim=2)
     words, own = torch.tensor([0, 3, 3, 4]), states(4)
@@ -80,32 +72,6 @@ def test_the_chosen_sense_has_the_largest_cosine_after_projection():
     for word, state, found in zip(words, own, made.choose(words, own), strict=True):
         cosines = torch.cosine_similarity(centres[word] @ matrix, (state @ matrix)[None])
         assert int(found) == int(cosines.argmax())
-
-
-@pytest.mark.parametrize("translated", [False, True])
-def test_no_tensor_of_the_size_of_the_vocabulary_is_made_for_the_choice(translated):
-    made = layer(vocabulary=500)
-    sizes, words = [], torch.tensor([[1, 2], [2, -1], [1, 7]])
-    there = {t.untyped_storage().data_ptr() for t in (made.centres.values, made.on)}
-
-    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
-        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
-            found = function(*arguments, **(keywords or {}))
-            sizes.extend(
-                t.numel()
-                for t in torch.utils._pytree.tree_leaves(found)
-                if isinstance(t, torch.Tensor) and t.untyped_storage().data_ptr() not in there
-            )
-            return found
-
-    with Watch():
-        if translated:
-            project = made.projection.project
-            made.centres.choose_translation(words, states(3), project, made.on)
-        else:
-            made.choose(words[:, 0], states(3))
-    # tokens x translations x senses x dim, not words x senses x dim
-    assert max(sizes) <= words.numel() * 2 * DIM < 500
 
 
 def test_centres_of_the_text_follow_one_state_after_another():
@@ -221,18 +187,6 @@ def test_senses_of_a_word_part_if_centres_begin_at_its_states(begin, used):
     assert len(made.choose(words, (shared + sides).double()).unique()) == used
 
 
-@pytest.mark.parametrize("warmup", ["own", "copied", "tied"])
-def test_any_warm_up_leaves_centres_at_states(warmup):
-    network = BERT if warmup == "tied" else BILM
-    senses = {"warmup": warmup, "begin": "states", "sigma": 100.0}  # far longer than a state
-    run = Run(settings(senses, network), corpus(), "cpu")
-    for step in range(2):
-        run.step(step)
-    first = int(warmup == "own")
-    lengths = run.model.parts()[0].centres.values[len(SPECIAL) : 15, first:].norm(dim=-1)
-    assert bool((lengths < 10).any())
-
-
 def test_the_codes_pruning_takes_four_failures_in_a_row():
     """0.5 to the fourth is the first power below 0.1; one success begins the count anew."""
     rule = PruningSettings(**LOOKS, window=10, frequency=0.1)
@@ -284,20 +238,6 @@ def test_the_translation_is_the_sense_that_fits_the_context():
     there = torch.tensor([[1, 2], [1, 2], [-1, -1]])
     found = made.centres.choose_translation(there, own, made.projection.project, made.on)
     assert found.tolist() == [1 * 2 + 0, 2 * 2 + 1, -1]
-
-
-def test_training_on_translations_brings_the_fitting_sense_nearer():
-    made = layer().train()
-    own = torch.eye(DIM, dtype=torch.double)[:2].repeat(4, 1)
-    made.centres.values.zero_()
-    made.centres.values[1, :, 0] = made.centres.values[2, :, 1] = 1.0
-    words, there = torch.zeros(8, dtype=torch.long), torch.tensor([[1, 2]]).repeat(8, 1)
-    for step in range(50):
-        made.loss(own, own, words, [0], step, there).backward()
-        made.vectors.step(0.5)
-    near = made.vectors.values.view(5, 2, DIM).logsumexp(1)
-    assert near[1, 0] > near[2, 0] + 1
-    assert near[2, 1] > near[1, 1] + 1
 
 
 def test_perfectly_equal_senses_share_a_words_probability():

@@ -115,19 +115,6 @@ def test_a_sum_has_the_drawn_senses_and_those_of_the_words_own():
     assert float(found) == pytest.approx(sum(losses) / len(losses), abs=1e-12)
 
 
-def test_sampled_and_full_gradients_of_sense_vectors_agree_where_all_is_sampled():
-    gradients = []
-    for negatives in (None, 99):
-        made = layer(negatives)
-        states, own, words, translations = batch()
-        made.loss(states, own, words, [0], translations=translations).backward()
-        whole = torch.zeros(WORDS * SLOTS, DIM, dtype=torch.double)
-        rows = made.sampler().rows
-        whole[rows] = made.vectors.gradient
-        gradients.append(whole)
-    torch.testing.assert_close(*gradients, rtol=0, atol=1e-14)
-
-
 def test_a_sense_stands_in_a_sum_once():
     found = own_columns(torch.tensor([3, 4]), torch.tensor([3, 5]), torch.tensor([[3, 7], [5, 4]]))
     assert found.tolist() == [[3, -1, -1, 7], [4, 5, -1, -1]]

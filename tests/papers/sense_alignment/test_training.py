@@ -1,12 +1,7 @@
 """Training: the plain model's steps, warm-ups, resuming to the same bits, finished models."""
 
 import copy
-import os
-import signal
-import subprocess
-import sys
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -15,7 +10,6 @@ from tests.papers.sense_alignment.small_models import (
     BERT,
     BILM,
     corpus,
-    model_of,
     same_bits,
     settings,
 )
@@ -86,50 +80,6 @@ def test_so_does_that_of_two_languages_as_at_open(tmp_path, monkeypatch):
 
 
 # Dies in the middle of the fifth step, one step behind the checkpoint of the third.
-KILLED = """
-import os, signal, sys
-from xlrepro.papers.sense_alignment import training
-from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
-
-whole, training.CHECKPOINT_EVERY = training.Run._loss, 3
-
-def dies(self, number):
-    if number == 4:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return whole(self, number)
-
-training.Run._loss = dies
-training.load(LanguageModelSettings.model_validate_json(sys.argv[1]), ("en",))
-"""
-
-
-def test_a_killed_process_leaves_what_the_next_one_goes_on_from(tmp_path, monkeypatch):
-    chosen = settings({"warmup": "own"})
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "killed"))
-    told = [sys.executable, "-c", KILLED, chosen.model_dump_json()]
-    dead = subprocess.run(told, env=dict(os.environ), capture_output=True, check=False)
-    assert dead.returncode == -signal.SIGKILL, dead.stderr.decode()
-    checkpoint = training.checkpoint_path(chosen, ("en",))
-    assert checkpoint.is_file()
-    resumed = training.load(chosen, ("en",))
-    assert not checkpoint.is_file()
-
-    training._loaded.cache_clear()
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "undisturbed"))
-    undisturbed = training.load(chosen, ("en",))
-    assert resumed.content == undisturbed.content
-    assert resumed.log["loss_curve"] == undisturbed.log["loss_curve"]
-    for one, other in zip(resumed.parts, undisturbed.parts, strict=True):
-        assert one.vectors.values.equal(other.vectors.values)
-        assert one.centres.values.equal(other.centres.values)
-        assert one.on.equal(other.on)
-    training._loaded.cache_clear()
-
-
-def test_the_loss_falls():
-    run = Run(settings(training={"steps": 60}), corpus(sentences=8), "cpu")
-    losses = [run.update(number) for number in range(60)]
-    assert np.mean(losses[-10:]) < np.mean(losses[5:15]) - 0.3
 
 
 def test_berts_warm_up_is_tied_and_then_all_senses_begin_as_its_word_vectors():
@@ -155,13 +105,6 @@ def test_a_window_begins_with_an_empty_state_unless_it_is_carried_over(stateful)
     words = run.text.window(1)
     alone, _ = run.model.loss(words, run._targets[words], None, 1, chosen.seed)
     assert (run.update(1) == pytest.approx(float(alone.detach()), abs=1e-9)) is not stateful
-
-
-@pytest.mark.parametrize("name", ["ELMo", "SaELMo"])
-def test_open_models_are_trained_on_text_that_begins_as_it_is_read_later(name):
-    """With the state carried over, backward states of sentences read for themselves broke down."""
-    rows = (f"table2 wsd:{name}", f"figures4_7 purity:{name}")
-    assert not [row for row in rows if model_of(row, 0, "open").training.stateful]
 
 
 def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind():
@@ -274,3 +217,12 @@ def test_ten_steps_with_one_sense_are_those_of_the_plain_model(monkeypatch, sens
     for part, theirs in zip(run.model.parts(), plain.outputs, strict=True):
         mine = part.vectors.values.view(part.words, part.slots, -1)[:, 0]
         torch.testing.assert_close(mine, theirs.data, **CLOSE)
+
+
+@pytest.mark.parametrize("network", [BILM, BERT], ids=["biLM", "BERT"])
+def test_a_model_of_no_steps_has_the_weights_that_its_seed_draws(network):
+    chosen = settings({"senses": 1}, network, {"steps": 0})
+    found = training.load(chosen, ("en",))
+    drawn = training.build_model(chosen, text.read(chosen, ("en",)))
+    assert same_bits(found.model, drawn)
+    assert (found.log["steps"], found.log["loss_curve"]) == (0, [])

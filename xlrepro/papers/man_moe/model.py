@@ -65,16 +65,16 @@ class WordRepresentation(nn.Module):
                 dropout=settings.dropout,
             )
             self.output_dim += settings.character_dim
-        self.padded_batches = settings.windows == "batch"
 
-    def forward(self, rows: Tensor, table: WordTable, batches: Tensor | None = None) -> Tensor:
+    def forward(self, rows: Tensor, table: WordTable) -> Tensor:
         """Represent some words; the CharCNN reads each distinct spelling once.
 
+        A window of the CharCNN begins at each character. In the code they are those of a valid
+        convolution over the padded words of a batch, which lie in padding too.
+
         Args:
-            rows: of the word table, of the tokens of one or several batches. ``(tokens,)``
+            rows: of the word table. ``(tokens,)``
             table: the words.
-            batches: number of the batch that each token is padded with; ``None``: the same.
-                ``(tokens,)``
 
         Returns:
             ``(tokens, output_dim)``, the fixed vector first.
@@ -83,49 +83,14 @@ class WordRepresentation(nn.Module):
         vectors = table.vectors.index_select(0, rows)
         if self.char_cnn is None:
             return vectors
-        # shape: (tokens,)
-        spellings, padded_to = table.spellings[rows], None
-        if self.padded_batches:
-            widths = self._padded_widths(table, spellings, batches)
-            pairs = torch.stack((spellings, widths), 1)
-            # shape: (words, 2) and (tokens,); a word is a spelling with its padding
-            words, tokens = torch.unique(pairs, dim=0, return_inverse=True)
-            distinct, padded_to = words.unbind(1)
-        else:
-            distinct, tokens = torch.unique(spellings, return_inverse=True)
+        # shape: (spellings,) and (tokens,)
+        distinct, tokens = torch.unique(table.spellings[rows], return_inverse=True)
         # shape: (words, characters of the longest)
         characters = table.characters[distinct]
         width = int((characters > 0).sum(1).max())
         # shape: (tokens, character_dim)
-        spelled = self.char_cnn(characters[:, : max(1, width)], tokens, padded_to)
+        spelled = self.char_cnn(characters[:, : max(1, width)], tokens)
         return torch.cat((vectors, spelled), -1)
-
-    def _padded_widths(self, table: WordTable, spellings: Tensor, batches: Tensor | None) -> Tensor:
-        """Return how many characters each token has with its padding, ``(tokens,)``.
-
-        As many as the longest word of its batch, and at least the widest window.
-        """
-        assert self.char_cnn is not None
-        # shape: (tokens,)
-        lengths = (table.characters > 0).sum(1)[spellings]
-        batches = torch.zeros_like(spellings) if batches is None else batches
-        return longest_of_group(lengths, batches).clamp(min=max(self.char_cnn.kernel_sizes))
-
-
-def longest_of_group(lengths: Tensor, groups: Tensor) -> Tensor:
-    """Return for each item the largest length in its group.
-
-    Args:
-        lengths: ``(items,)``.
-        groups: number of each item's group, ``(items,)``.
-
-    Example:
-        >>> longest_of_group(torch.tensor([2, 5, 3]), torch.tensor([0, 1, 0])).tolist()
-        [3, 5, 3]
-    """
-    # shape: (groups,)
-    longest = lengths.new_zeros(int(groups.max()) + 1).scatter_reduce(0, groups, lengths, "amax")
-    return longest[groups]
 
 
 class FeatureExtractor(nn.Module):
@@ -196,15 +161,6 @@ class TransformerExtractor(nn.Module):
         return torch.cat(states).index_select(0, inverse(order))
 
 
-def shared_extractor(
-    input_dim: int, settings: ModelSettings, fixed_dim: int
-) -> FeatureExtractor | TransformerExtractor:
-    """Return F_s as the settings want it."""
-    if settings.extractor == "BiLSTM":
-        return FeatureExtractor(input_dim, settings, fixed_dim)
-    return TransformerExtractor(input_dim, settings)
-
-
 class Discriminator(nn.Module):
     """D: which language a text's shared features come from, by a CNN over its tokens.
 
@@ -217,7 +173,6 @@ class Discriminator(nn.Module):
     def __init__(self, input_dim: int, languages: int, settings: ModelSettings) -> None:
         super().__init__()
         self.pool = ConvolutionPooling(input_dim, settings.discriminator_filters, KERNEL_SIZES)
-        self.padded_batches = settings.windows == "batch"
         self.dropout = Dropout(settings.dropout)
         width = settings.discriminator_dim
         self.classify = nn.Sequential(
@@ -230,23 +185,15 @@ class Discriminator(nn.Module):
             nn.Linear(width, languages),
         )
 
-    def forward(self, features: Tensor, packing: Packing, batches: Tensor | None = None) -> Tensor:
+    def forward(self, features: Tensor, packing: Packing) -> Tensor:
         """Return log-probabilities of the languages, ``(batch, languages)``.
 
         Args:
             features: flat. ``(tokens, input_dim)``
             packing: of the texts.
-            batches: number of the batch that each text is padded with; ``None``: the same.
-                ``(batch,)``
         """
-        padded_to = None
-        if self.padded_batches:
-            batches = torch.zeros_like(packing.lengths) if batches is None else batches
-            # shape: (batch,)
-            longest = longest_of_group(packing.lengths, batches)
-            padded_to = longest.clamp(min=max(self.pool.kernel_sizes))
         # shape: (batch, 3 * filters)
-        pooled = self.dropout(self.pool(features, packing, padded_to))
+        pooled = self.dropout(self.pool(features, packing))
         return self.classify(pooled).log_softmax(-1)
 
 
@@ -348,7 +295,11 @@ class ManMoe(nn.Module):
     ) -> None:
         super().__init__()
         self.words = WordRepresentation(vector_dim, characters, settings)
-        self.shared = shared_extractor(self.words.output_dim, settings, vector_dim)
+        self.shared: FeatureExtractor | TransformerExtractor
+        if settings.extractor == "BiLSTM":
+            self.shared = FeatureExtractor(self.words.output_dim, settings, vector_dim)
+        else:
+            self.shared = TransformerExtractor(self.words.output_dim, settings)
         self.private: PrivateExtractor | None = None
         self.discriminator: Discriminator | None = None
         width = self.shared.output_dim

@@ -4,8 +4,9 @@ A trial trains one model per target language and domain and tests it on the targ
 ``select_on="source_dev"`` no label of the target is read before training and selection are over.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -31,6 +32,7 @@ from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
+Split = tuple[WordTable, EncodedTexts]  # texts, and their words
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,6 @@ class Transfer:
         """Return texts of the domain without labels."""
         return data.text(self.settings, language, self.domain, split)
 
-    def selection_languages(self) -> tuple[str, ...]:
-        """Return the languages whose dev sets choose the epoch."""
-        return self.sources if self.settings.select_on == "source_dev" else (self.target,)
-
 
 @dataclass(frozen=True)
 class Trained:
@@ -99,7 +97,10 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
     """
     settings: TransferSettings = trial.typed(TransferSettings)
     (system,) = trial.systems
-    metric = "accuracy" if settings.task == "reviews" else "F1"
+    metric, signature = "F1", metrics.span_f1_signature()
+    if settings.task == "reviews":
+        metric = "accuracy"
+        signature = metrics.accuracy_signature().replace("level:token", "level:text")
     scores: dict[str, float] = {}
     details: dict[str, Any] = {"settings": settings.model_dump(mode="json"), "experiments": {}}
     tokens, seconds = 0, 0.0
@@ -114,7 +115,7 @@ def transfer(trial: Trial, context: TrialContext) -> TrialResult:
     return TrialResult(
         cells=[Cell(system, column, scores[column], metric) for column in trial.columns],
         details=details,
-        signatures={metric: _signature(settings)},
+        signatures={metric: signature},
         training_tokens=tokens,
         training_seconds=seconds,
     )
@@ -129,18 +130,11 @@ def transfers(settings: TransferSettings) -> list[Transfer]:
 def averages(scores: dict[str, float], settings: TransferSettings) -> dict[str, float]:
     """Return plain means: ``avg`` over targets, or with domains ``de/avg`` over the domains."""
     if not settings.domains:
-        return {"avg": sum(scores[t] for t in settings.targets) / len(settings.targets)}
+        return {"avg": fmean(scores[t] for t in settings.targets)}
     return {
-        f"{target}/avg": sum(scores[f"{target}/{d}"] for d in settings.domains)
-        / len(settings.domains)
+        f"{target}/avg": fmean(scores[f"{target}/{d}"] for d in settings.domains)
         for target in settings.targets
     }
-
-
-def _signature(settings: TransferSettings) -> str:
-    if settings.task == "reviews":
-        return metrics.accuracy_signature().replace("level:token", "level:text")
-    return metrics.span_f1_signature()
 
 
 def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None = None) -> Trained:
@@ -160,14 +154,17 @@ def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None =
         len(names),
         pooled=settings.task == "reviews",
     ).to(context.device)
-    dev = [
-        prepared(transfer, code, transfer.labelled(code, "dev"), characters)
-        for code in transfer.selection_languages()
-    ]
+    zero_resource = settings.select_on == "source_dev"
+    selecting = transfer.sources if zero_resource else (transfer.target,)
+    gold = {code: transfer.labelled(code, "dev") for code in selecting}
+    dev = {
+        code: prepared(transfer, code, [e.tokens for e in examples], characters)
+        for code, examples in gold.items()
+    }
 
     def dev_score() -> float:
-        scores = [d.score(model, names, context.device) for d in dev]
-        return sum(scores) / len(scores)
+        found = {code: predictions(model, split, context.device) for code, split in dev.items()}
+        return sum(score(settings.task, gold[c], found[c], names) for c in gold) / len(gold)
 
     learner = TransferLearner(model, texts, settings, seed, dev_score, context.device)
     curve = fit(learner, learner.rounds, settings.patience, context.progress)
@@ -210,37 +207,6 @@ def training_texts(
     return TrainingTexts(table, with_gold, without), characters
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A split ready to be predicted again and again.
-
-    Attributes:
-        table: its words.
-        texts: its texts.
-        examples: the same with their labels' names.
-        task: what is predicted.
-        together: texts that are padded together, in the corpus's order, where padding counts;
-            ``None``: as many as are quick.
-    """
-
-    table: WordTable
-    texts: EncodedTexts
-    examples: list[Example]
-    task: str
-    together: int | None = None
-
-    def batches(self) -> Iterable[Sequence[int]]:
-        """Yield the numbers of the texts that go through a model together."""
-        if self.together is None:
-            return ordered([len(rows) for rows in self.texts.rows], EVALUATION_TOKENS)
-        numbers = range(len(self.texts.rows))
-        return [numbers[i : i + self.together] for i in numbers[:: self.together]]
-
-    def score(self, model: ManMoe, names: Sequence[str], device: str) -> float:
-        """Return F1 or accuracy of a model, percent."""
-        return score(self.task, self.examples, predictions(model, self, device), names)
-
-
 def score(
     task: str,
     examples: Sequence[Example],
@@ -256,27 +222,21 @@ def score(
 
 
 def prepared(
-    transfer: Transfer, language: str, examples: list[Example], characters: CharacterIds
-) -> Prepared:
+    transfer: Transfer, language: str, texts: list[tuple[str, ...]], characters: CharacterIds
+) -> Split:
     """Look up the words of a split."""
-    settings = transfer.settings
-    texts = [example.tokens for example in examples]
     words = ((language, word) for tokens in texts for word in tokens)
-    table = word_table(words, data.lookup(settings), characters, transfer.target, settings)
-    number = transfer.languages.index(language)
-    together = settings.batch_size if settings.model.windows == "batch" else None
-    encoded = encode(language, number, texts, table)
-    return Prepared(table, encoded, examples, settings.task, together)
+    lookup = data.lookup(transfer.settings)
+    table = word_table(words, lookup, characters, transfer.target, transfer.settings)
+    return table, encode(language, transfer.languages.index(language), texts, table)
 
 
-def outputs(
-    model: ManMoe, texts: Prepared, device: str
-) -> Iterator[tuple[Sequence[int], Prediction]]:
+def outputs(model: ManMoe, split: Split, device: str) -> Iterator[tuple[Sequence[int], Prediction]]:
     """Yield what a model says of each batch of texts, and the texts' numbers."""
     model.eval()
-    table = texts.table.to(device)
-    for indices in texts.batches():
-        batch = collate([(texts.texts, indices)]).to(device)
+    table, texts = split[0].to(device), split[1]
+    for indices in ordered([len(rows) for rows in texts.rows], EVALUATION_TOKENS):
+        batch = collate([(texts, indices)]).to(device)
         with torch.inference_mode():
             # shape: (tokens, dim)
             words = model.words(batch.flat, table)
@@ -284,11 +244,11 @@ def outputs(
         yield indices, prediction
 
 
-def predictions(model: ManMoe, texts: Prepared, device: str) -> list[list[int]]:
+def predictions(model: ManMoe, split: Split, device: str) -> list[list[int]]:
     """Return the predicted label numbers of each text: one per token, or a single one."""
-    rows = texts.texts.rows
+    rows = split[1].rows
     by_text: dict[int, list[int]] = {}
-    for indices, prediction in outputs(model, texts, device):
+    for indices, prediction in outputs(model, split, device):
         # shape: (tokens,), or (texts,) where they are pooled
         best = prediction.log_probabilities.argmax(-1).cpu()
         pooled = len(best) == len(indices) and model.predictor.pool is not None
@@ -306,7 +266,8 @@ def evaluate(trained: Trained, transfer: Transfer) -> tuple[float, dict[str, flo
         many ``sentences`` were left out.
     """
     examples = transfer.labelled(transfer.target, "test")
-    test = prepared(transfer, transfer.target, examples, trained.characters)
+    tokens = [e.tokens for e in examples]
+    test = prepared(transfer, transfer.target, tokens, trained.characters)
     predicted = predictions(trained.model, test, trained.device)
     task, names = transfer.settings.task, trained.labels
     whole = score(task, examples, predicted, names)
@@ -325,16 +286,17 @@ def gate_weights(trained: Trained, transfer: Transfer) -> dict[str, float]:
     """
     if trained.model.private is None:
         return {}
-    dev = _dev_text(trained, transfer, transfer.target)
+    texts = transfer.text(transfer.target, "dev")
+    dev = prepared(transfer, transfer.target, texts, trained.characters)
     # shape: (sources,)
     total = torch.zeros(len(transfer.sources), dtype=torch.float64)
     for indices, prediction in outputs(trained.model, dev, trained.device):
         assert prediction.private_gate is not None
         # shape: (tokens, sources)
         weights = prediction.private_gate.softmax(-1).double().cpu()
-        for of_text in weights.split([len(dev.texts.rows[i]) for i in indices]):
+        for of_text in weights.split([len(texts[i]) for i in indices]):
             total += of_text.mean(0)
-    means = (total / len(dev.texts.rows)).tolist()
+    means = (total / len(texts)).tolist()
     return dict(zip(transfer.sources, means, strict=True))
 
 
@@ -348,7 +310,8 @@ def gate_accuracy(trained: Trained, transfer: Transfer) -> dict[str, float]:
         return {}
     shares = {}
     for number, language in enumerate(transfer.sources):
-        dev = _dev_text(trained, transfer, language)
+        texts = transfer.text(language, "dev")
+        dev = prepared(transfer, language, texts, trained.characters)
         right, tokens = 0, 0
         for _, prediction in outputs(trained.model, dev, trained.device):
             assert prediction.private_gate is not None
@@ -357,12 +320,6 @@ def gate_accuracy(trained: Trained, transfer: Transfer) -> dict[str, float]:
             right, tokens = right + int((chosen == number).sum()), tokens + len(chosen)
         shares[language] = round(100 * right / tokens, 3)
     return shares
-
-
-def _dev_text(trained: Trained, transfer: Transfer, language: str) -> Prepared:
-    """Return a language's dev text without its labels."""
-    unlabelled = [Example(tokens, ()) for tokens in transfer.text(language, "dev")]
-    return prepared(transfer, language, unlabelled, trained.characters)
 
 
 def _report(trained: Trained, transfer: Transfer, without: Mapping[str, float]) -> dict[str, Any]:

@@ -38,10 +38,6 @@ class ModelSettings(Checked):
         mixture: of the predictor's experts: weighted mean of log-probabilities (the code) or of
             probabilities (the text).
         detach_gate: gates train themselves alone, not the layers below (the code).
-        windows: what the filters of the CharCNN and of the discriminator see: a window that begins
-            at each of a word's characters or a text's ``tokens``; or those of a valid convolution
-            over the padded words or texts of a language's ``batch`` (the code), which lie in
-            padding too and end within it.
     """
 
     adversarial: bool = True
@@ -60,7 +56,6 @@ class ModelSettings(Checked):
     dropout: Dropped = 0.5
     mixture: Literal["log", "prob"] = "log"
     detach_gate: bool = True
-    windows: Literal["tokens", "batch"] = "tokens"
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:

@@ -113,14 +113,9 @@ class Trainer:
         Returns:
             Flat representations, ``(tokens, dim)`` each; labelled texts first.
         """
-        texts = [*batches.main, *batches.critics]
-        # The authors' code pads the texts of each language of each of them apart.
-        # shape: (tokens of all,)
-        of_text = [batch.languages[batch.packing.texts] for batch in texts]
-        apart = torch.cat([numbers + i * (self.sources + 1) for i, numbers in enumerate(of_text)])
-        rows = torch.cat([batch.flat for batch in texts])
+        rows = torch.cat([batch.flat for batch in (*batches.main, *batches.critics)])
         # shape: (tokens of all, dim)
-        words = self.model.words(rows, self.table, apart)
+        words = self.model.words(rows, self.table)
         main = sum(len(batch.flat) for batch in batches.main)
         return words[:main], words[main:].detach()
 
@@ -160,7 +155,11 @@ class Trainer:
             ).sum()
         loss = parts["task"] + self.settings.lambda2 * parts.get("gates", 0.0)
         if batches.unlabelled is not None:
-            parts["language"] = self._frozen_language_loss(shared[1], batches.unlabelled)
+            # D itself is out of the graph, so that only features get a gradient.
+            assert self.model.discriminator is not None
+            self.model.discriminator.requires_grad_(False)
+            parts["language"] = self.language_loss(shared[1], batches.unlabelled)
+            self.model.discriminator.requires_grad_(True)
             # The features are to fool D: its loss with the sign turned round.
             loss = loss - self.settings.lambda1 * parts["language"]
         return loss, {name: float(part.detach()) for name, part in parts.items()}
@@ -175,17 +174,9 @@ class Trainer:
         discriminator = self.model.discriminator
         assert discriminator is not None
         # shape: (batch, languages), then (batch,)
-        log_probabilities = discriminator(shared, batch.packing, batch.languages)
+        log_probabilities = discriminator(shared, batch.packing)
         losses = -log_probabilities.gather(1, batch.languages[:, None]).squeeze(1)
         return language_mean(losses, batch.languages, self.sources + 1)
-
-    def _frozen_language_loss(self, shared: Tensor, batch: TextBatch) -> Tensor:
-        """Return L_D with D itself out of the graph, so that only features get a gradient."""
-        assert self.model.discriminator is not None
-        self.model.discriminator.requires_grad_(False)
-        loss = self.language_loss(shared, batch)
-        self.model.discriminator.requires_grad_(True)
-        return loss
 
     def _shared(self, texts: Sequence[TextBatch], words: Tensor) -> tuple[Tensor, ...]:
         """Return F_s of several batches, which go through it as one."""
@@ -196,10 +187,8 @@ class Trainer:
 
     def _average(self, losses: Tensor, batch: TextBatch) -> Tensor:
         """Return the sum over languages of the mean over their tokens, or texts."""
-        if len(losses) == len(batch.languages):
-            return language_mean(losses, batch.languages, self.sources)
         # a mean over tokens (the code), not over the sentences' sums (Eq. 2)
-        return language_mean(losses, batch.languages[batch.packing.texts], self.sources)
+        return language_mean(losses, languages_of(len(losses), batch), self.sources)
 
 
 def gate_losses(logits: Tensor, batch: TextBatch) -> Tensor:
@@ -209,10 +198,15 @@ def gate_losses(logits: Tensor, batch: TextBatch) -> Tensor:
         logits: ``(tokens, N)``, or ``(batch, N)`` where texts are gated.
         batch: the labelled batch they belong to.
     """
-    languages = batch.languages
-    if len(logits) != len(languages):
-        languages = languages[batch.packing.texts]
+    languages = languages_of(len(logits), batch)
     return torch.nn.functional.cross_entropy(logits, languages, reduction="none")
+
+
+def languages_of(items: int, batch: TextBatch) -> Tensor:
+    """Return the language of each item of a batch, its texts or their tokens, ``(items,)``."""
+    return (
+        batch.languages if items == len(batch.languages) else batch.languages[batch.packing.texts]
+    )
 
 
 class StepStream:
@@ -222,13 +216,18 @@ class StepStream:
         texts: what is drawn from.
         settings: sizes of batches, and k.
         generator: of the order of texts.
+        device: where batches go.
     """
 
     def __init__(
-        self, texts: TrainingTexts, settings: TransferSettings, generator: np.random.Generator
+        self,
+        texts: TrainingTexts,
+        settings: TransferSettings,
+        generator: np.random.Generator,
+        device: str = "cpu",
     ) -> None:
         size, adversarial = settings.batch_size, settings.model.adversarial
-        self.texts, self.generator = texts, generator
+        self.texts, self.generator, self.device = texts, generator, device
         self.critics = settings.discriminator_steps if adversarial else 0
         self.unlabelled = texts.unlabelled if adversarial else ()
         # Of the labelled texts, of those without labels, and of these again for D's own steps.
@@ -241,10 +240,14 @@ class StepStream:
         """Draw the texts of the next iteration."""
         of_labelled, of_unlabelled, of_critics = self.streams
         return StepBatches(
-            _drawn(self.texts.labelled, of_labelled),
-            _drawn(self.unlabelled, of_unlabelled) if self.unlabelled else None,
-            tuple(_drawn(self.unlabelled, of_critics) for _ in range(self.critics)),
+            self._drawn(self.texts.labelled, of_labelled),
+            self._drawn(self.unlabelled, of_unlabelled) if self.unlabelled else None,
+            tuple(self._drawn(self.unlabelled, of_critics) for _ in range(self.critics)),
         )
+
+    def _drawn(self, texts: Sequence[EncodedTexts], streams: Sequence[EndlessBatches]) -> TextBatch:
+        chosen = [(t, next(stream)) for t, stream in zip(texts, streams, strict=True)]
+        return collate(chosen).to(self.device)
 
     def state(self) -> dict[str, Any]:
         """Return where every stream stands, and the generator's state."""
@@ -257,10 +260,6 @@ class StepStream:
             for stream, (order, place) in zip(part, places, strict=True):
                 stream.order, stream.place = list(order), place
         self.generator.bit_generator.state = state["draws"]
-
-
-def _drawn(texts: Sequence[EncodedTexts], streams: Sequence[EndlessBatches]) -> TextBatch:
-    return collate([(t, next(stream)) for t, stream in zip(texts, streams, strict=True)])
 
 
 def iterations_per_epoch(texts: TrainingTexts, batch_size: int) -> int:
@@ -303,9 +302,9 @@ class TransferLearner:
         dev_score: Callable[[], float],
         device: str = "cpu",
     ) -> None:
-        self.model, self.dev_score, self.device = model, dev_score, device
+        self.model, self.dev_score = model, dev_score
         self.trainer = Trainer(model, texts.table.to(device), settings, len(texts.labelled))
-        self.stream = StepStream(texts, settings, np.random.default_rng(seed))
+        self.stream = StepStream(texts, settings, np.random.default_rng(seed), device)
         self.rounds, self.iterations = schedule(texts, settings)
 
     def batches(self, round_: int) -> Iterator[StepBatches]:
@@ -314,7 +313,7 @@ class TransferLearner:
 
     def step(self, batch: StepBatches) -> Step:
         """Do one main iteration; each part of its loss is a mean."""
-        return Step(self.trainer.step(moved(batch, self.device)), tokens=batch.tokens)
+        return Step(self.trainer.step(batch), tokens=batch.tokens)
 
     def state(self) -> dict[str, Any]:
         """Return both optimisers and the streams of texts."""
@@ -326,14 +325,3 @@ class TransferLearner:
         for optimiser, kept in zip(self.trainer.optimizers, state["optimisers"], strict=True):
             optimiser.load_state_dict(kept)
         self.stream.restore(state["stream"])
-
-
-def moved(batches: StepBatches, device: str) -> StepBatches:
-    """Return the batches on ``device``."""
-    if device == "cpu":
-        return batches
-    return StepBatches(
-        batches.labelled.to(device),
-        batches.unlabelled.to(device) if batches.unlabelled else None,
-        tuple(batch.to(device) for batch in batches.critics),
-    )

@@ -8,7 +8,6 @@ import itertools
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,6 @@ from xlrepro.papers.sense_alignment.settings import (
     TransferSettings,
     review_file,
 )
-from xlrepro.paths import supplied_dir
 from xlrepro.vectors.open.tokenise import tokenise
 
 # -- words with senses (Table 2)
@@ -243,7 +241,7 @@ def ner_file(corpus: str, language: str, split: str) -> str:
 @lru_cache(maxsize=8)
 def _entities(corpus: str, language: str, split: str) -> list[Example]:
     if corpus == supplied.CONLL:
-        (file,) = supplied.conll_files([(language, split)])
+        file = supplied.opened(f"{corpus}/{language}/{split}")
         sentences: Sequence[Sentence] = read_conll_ner(file)
     else:
         sentences = loading.load(corpus, ner_file(corpus, language, split))
@@ -256,7 +254,7 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
         rows = loading.load_rows(corpus, f"{language}/{split}")
         kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
     else:
-        kept = read_reviews(_supplied(review_file(corpus, language, domain, split)))
+        kept = read_reviews(supplied.opened(review_file(corpus, language, domain, split)))
     said = [(label, tuple(tokenise(line, language))) for label, line in kept]
     return [Example((words,), (label,)) for label, words in said if words]
 
@@ -269,7 +267,7 @@ def _inference(corpus: str, language: str, split: str) -> list[Example]:
     elif corpus == "xnli+sick":
         rows = _xnli_and_sick(split)
     else:
-        rows = read_pairs(_supplied(MULTINLI[split]))
+        rows = read_pairs(supplied.opened(MULTINLI[split]))
     return [
         Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
         for p, h, label in rows
@@ -294,7 +292,3 @@ def _xnli_and_sick(split: str) -> list[tuple[str, ...]]:
         for _, premise, hypothesis, _, label in loading.load_rows("sick", part)[1:]:
             pairs.append((premise, hypothesis, label.strip().lower()))
     return pairs
-
-
-def _supplied(name: str) -> Path:
-    return registry.note_supplied(supplied_dir() / name)

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing
 from xlrepro.pages.tables import framed
 from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials import Record
+from xlrepro.yaml_files import read_yaml
 
 MOST_WORDS, NAMED = 4, 2  # panels of a model; other words near a sense that are written out
 DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
@@ -24,44 +26,7 @@ LM_CAPTION = (
     "Language models behind the rows: words read, vocabulary, wall time on a shared machine, "
     "training loss at the start and the end, held-out loss in nats a word"
 )
-# Printed model -> experiment and system; printed setting -> path of ours, or our constant, for
-# `page.printed_settings`.
-MODELS = {
-    "SaELMo": ("sense_alignment/tables6_8", "alive:SaELMo"),
-    "SaBERT-Tiny": ("sense_alignment/tables6_8", "alive:SaBERT-Tiny"),
-    "Bi-SaELMo / Bi-SaELMo+Proj": ("sense_alignment/tables6_8", "alive:Bi-SaELMo"),
-}
-SETTINGS = {
-    "batch_size": "model.training.streams",
-    "char_cnn:embedding_dim": "model.network.character_dim",
-    "char_cnn:n_highway": "model.network.highways",
-    "dropout": "model.network.dropout",
-    "lstm:dim": "model.network.cells",
-    "lstm:projection_dim": "model.network.dim",
-    "unroll_steps": "model.training.unroll",
-    "n_negative_samples_batch": "model.senses.negatives",
-    "cluster_proj_dim": "model.senses.projection_dim",
-    "pca_sample": "model.senses.queue",
-    "learning_rate": "model.training.learning_rate",
-    "sense_learning_rate": "model.senses.rate",
-    "attention_probs_dropout_prob": "model.network.dropout",
-    "hidden_dropout_prob": "model.network.dropout",
-    "hidden_size": "model.network.dim",
-    "intermediate_size": "model.network.ff_dim",
-    "max_position_embeddings": "model.network.positions",
-    "num_attention_heads": "model.network.heads",
-    "num_hidden_layers": "model.network.layers",
-    "vocab_size": "model.text.vocabulary",
-    "context_rep_lr": "model.senses.rate",
-    "pca_dim": "model.senses.projection_dim",
-    "contextual_warmup": "model.senses.warmup_steps",
-    "n_context": "model.senses.slots",
-    # constants of the networks
-    "max_word_length": 50, "char_cnn:max_characters_per_token": 50, "char_cnn:n_characters": 261,
-    "lstm:cell_clip": 3.0, "lstm:proj_clip": 3.0, "lstm:n_layers": 2, "all_clip_norm_val": 10.0,
-    "remove_less_frequent_contexts": 0.1, "initializer_range": 0.02, "bidirectional": True,
-    "lstm:use_skip_connections": True,
-}  # fmt: skip
+MODELS, SETTINGS = read_yaml(Path(__file__).with_name("printed_settings.yaml")).values()
 SETTINGS_CAPTION = (
     "Settings as reported in Tables 6 to 8, and ours. A dash: there is none here (no pooler and no "
     "segment types, as next sentences are not predicted; steps instead of epochs). Our batch is "

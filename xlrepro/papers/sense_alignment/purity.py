@@ -7,9 +7,8 @@ purer by chance alone, so that the purity of senses dealt out at random stands b
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,13 +19,7 @@ from xlrepro.artificial import Realisation, lists
 from xlrepro.papers.sense_alignment import text, training
 from xlrepro.papers.sense_alignment.bert import WholeWordBert
 from xlrepro.papers.sense_alignment.network import BiLM
-from xlrepro.papers.sense_alignment.senses import QueueProjection, SenseCentres
-from xlrepro.papers.sense_alignment.settings import (
-    SOURCE,
-    GrowthSettings,
-    LanguageModelSettings,
-    PuritySettings,
-)
+from xlrepro.papers.sense_alignment.settings import SOURCE, GrowthSettings, PuritySettings
 from xlrepro.papers.sense_alignment.text import MASK
 from xlrepro.papers.sense_alignment.training import LanguageModel, alive_by_thirds
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
@@ -39,7 +32,6 @@ EPOCHS = "epochs of the stated steps"
 # ... and of Figures 4 to 7: purities (percent), and the share of own senses (percent).
 PURITY, MAJORITY, DEALT = "purity", "majority sense", "purity of senses dealt out"
 OWN = "own senses among the nearest"
-LABELLED = "told apart with labels"
 
 SENTENCES = 1000  # of the training text, in which uses are counted
 FEWEST_USES = 10  # of a word that counts
@@ -47,15 +39,8 @@ SIGNATURES = {
     PURITY: "purity|words:known pairs|direction:mean of both|v:1",
     OWN: "share|of a word's other senses|nearest:cosine of sense vectors|v:2",
 }
-States = Callable[[list[int]], Tensor]
 # Per word: (sense that the model gives, true sense) of each of its occurrences.
 Occurrences = Mapping[str, Sequence[tuple[int, str]]]
-
-
-def _loaded(settings: LanguageModelSettings, trial: Trial, context: TrialContext) -> LanguageModel:
-    """Return the language model of a trial; the trial's seed is its own."""
-    chosen = settings.model_copy(update={"seed": trial.seed})
-    return training.load(chosen, chosen.languages(), context.device)
 
 
 def _result(
@@ -86,7 +71,7 @@ def growth(trial: Trial, context: TrialContext) -> TrialResult:
         cells = [Cell(system, c, v, c, "count") for c, v in counted(settings.arithmetic).items()]
         return TrialResult(cells, signatures={STEPS: "count|v:1", EPOCHS: "count|v:1"})
     assert settings.model is not None
-    model = _loaded(settings.model, trial, context)
+    model = training.of_trial(settings.model, trial, context)
     # The log's last look may be before the last pruning.
     left = zip(BANDS, alive_by_thirds(model.parts[0].on.cpu()), strict=True)
     cells = [Cell(system, band, value, "senses per word", "count") for band, value in left]
@@ -150,34 +135,43 @@ def counted(printed: Mapping[str, float]) -> dict[str, float]:
 
 
 def purity(trial: Trial, context: TrialContext) -> TrialResult:
-    """Fill purities (percent) where text with known senses is named, else the share of own senses.
+    """Fill purities (percent), the mean of both directions, on text with known senses."""
+    settings = trial.typed(PuritySettings)
+    (system,) = trial.systems
+    model = training.of_trial(settings.model, trial, context)
+    directions = occurrences(model, settings.sentences)
+    scores = [purities(uses_of, trial.seed) for uses_of in directions]
+    cells = [
+        Cell(system, column, sum(score[column] for score in scores) / len(scores), PURITY)
+        for column in trial.columns
+    ]
+    details = {
+        "language_model": model.curves,
+        "occurrences": sum(map(len, directions[0].values())),
+        "words": len(directions[0]),
+    }
+    return _result(cells, details, SIGNATURES, model)
 
-    That share is of a word's other senses, those among the nearest to each: all where they lie
-    together. Words with one sense left have no other.
+
+def neighbourhood(trial: Trial, context: TrialContext) -> TrialResult:
+    """Fill the share of own senses, percent: of a word's other senses, those nearest to each.
+
+    All where they lie together. Words with one sense left have no other.
 
     Details: per chosen word and sense the nearest sense vectors and their places in two dimensions,
     a plane per word.
     """
     settings = trial.typed(PuritySettings)
     (system,) = trial.systems
-    model = _loaded(settings.model, trial, context)
-    cells: list[Cell] = []
-    details: dict[str, Any] = {"language_model": model.curves}
-    if settings.sentences:
-        directions = occurrences(model, settings.sentences)
-        scores = [purities(uses_of, trial.seed) for uses_of in directions]
-        for column in trial.columns:
-            value = sum(score[column] for score in scores) / len(scores)
-            cells.append(Cell(system, column, value, PURITY))
-        details["occurrences"] = sum(map(len, directions[0].values()))
-        details["words"] = len(directions[0])
-    else:
-        words = settings.words or known_words(settings.model.text.ambiguous)
-        shown = {word: neighbours(model, word, settings.neighbours) for word in words}
-        details["neighbours"] = {word: senses for word, senses in shown.items() if senses}
-        shares = [s["own"] for senses in shown.values() for s in senses if s["own"] is not None]
-        if shares:
-            cells.append(Cell(system, OWN, 100 * sum(shares) / len(shares), OWN))
+    model = training.of_trial(settings.model, trial, context)
+    words = settings.words or known_words(settings.model.text.ambiguous)
+    shown = {word: neighbours(model, word, settings.neighbours) for word in words}
+    details = {
+        "language_model": model.curves,
+        "neighbours": {word: senses for word, senses in shown.items() if senses},
+    }
+    shares = [s["own"] for senses in shown.values() for s in senses if s["own"] is not None]
+    cells = [Cell(system, OWN, 100 * sum(shares) / len(shares), OWN)] if shares else []
     return _result(cells, details, SIGNATURES, model)
 
 
@@ -321,139 +315,3 @@ def _plane(vectors: torch.Tensor) -> list[list[float]]:
     left, values, _ = torch.linalg.svd(centred, full_matrices=False)
     places = left[:, :2] * values[:2]
     return [[round(x, 4) for x in row] for row in places.tolist()]
-
-
-# -- centres that follow the states of a finished model: what Algorithm 1 can do by itself
-
-FOLLOWED, CHOSEN_ON, JUDGED = "followed", "chosen on", "known senses"  # three texts
-AT_ONCE = 96  # uses of ambiguous words between two choices, as a step of the training has
-SENSES, REDUCED, PASSES = 3, 16, 2  # of each word; d'; how often centres follow the text
-# a, and deviations of the first centres, of which one pair is chosen.
-RATES, SIGMAS = (0.01, 0.03, 0.1, 0.3), (0.1, 0.3, 1.0)
-
-
-class Uses(NamedTuple):
-    """Uses of ambiguous words in one text, in one direction.
-
-    Attributes:
-        forms: number of each word. ``(uses,)``
-        states: its state. ``(uses, dim)``
-        truths: keys of the concepts that are meant.
-        halves: 0 where the pair of concepts is one to choose on, 1 where it is one to judge.
-        every: states of all words of the text. ``(words, dim)``
-    """
-
-    forms: Tensor
-    states: Tensor
-    truths: list[str]
-    halves: Tensor
-    every: Tensor
-
-
-def frozen(trial: Trial, context: TrialContext) -> TrialResult:
-    """Fill the purities of centres that follow a finished model, percent, on half of the pairs.
-
-    Beside the models whose senses are trained with them. The rate and the first centres' deviation
-    are chosen on half of the known pairs of concepts, on text of their own; the other half is
-    judged on new text. With labels, each sense's mean state tells how far states separate senses
-    at all: the share of uses nearest to their own.
-
-    Details: purity of the other half by rate and deviation, and the chosen ones.
-    """
-    settings = trial.typed(PuritySettings)
-    (system,) = trial.systems
-    model = _loaded(settings.model, trial, context)
-    texts = {name: uses(model, settings.sentences, name) for name in (FOLLOWED, CHOSEN_ON, JUDGED)}
-    tried = {
-        (rate, sigma): _purities(texts, CHOSEN_ON, 0, rate, sigma, trial.seed)[PURITY]
-        for rate, sigma in product(RATES, SIGMAS)
-    }
-    rate, sigma = max(tried, key=lambda pair: tried[pair])
-    scores = _purities(texts, JUDGED, 1, rate, sigma, trial.seed)
-    both = zip(texts[FOLLOWED], texts[JUDGED], strict=True)
-    scores[LABELLED] = sum(with_labels(known, new) for known, new in both) / 2
-    details = {
-        "tried": {f"rate {r}, sigma {s}": round(score, 2) for (r, s), score in tried.items()},
-        "chosen": {"rate": rate, "sigma": sigma},
-        "uses": [int((new.halves == 1).sum()) for new in texts[JUDGED]],
-        "language_model": model.curves,
-    }
-    cells = [Cell(system, column, scores[column], PURITY) for column in trial.columns]
-    return _result(cells, details, SIGNATURES, model)
-
-
-def uses(model: LanguageModel, sentences: int, name: str) -> list[Uses]:
-    """Return the uses of the ambiguous words in new artificial text, forward and backward."""
-    family = text.family(model.settings.text.ambiguous)
-    pair_of = {key: i for i, pair in enumerate(family.pairs) for key in pair}
-    drawn, number = family.realisations(SOURCE, sentences, name), model.numbers
-    found = dict(model.states([[w.form for w in r.words] for r in drawn]))
-    words = [word for realised in drawn for word in realised.words]
-    places = [i for i, w in enumerate(words) if w.sense in pair_of and w.form in number]
-    forms = torch.tensor([number[words[i].form] for i in places])
-    truths = [str(words[i].sense) for i in places]
-    # shape: (uses,)
-    halves = torch.tensor([pair_of[key] % 2 for key in truths])
-    tops = torch.cat([found[i][-1] for i in range(len(drawn))]).cpu()
-    return [Uses(forms, every[places], truths, halves, every) for every in tops.chunk(2, -1)]
-
-
-def _purities(
-    texts: dict[str, list[Uses]], name: str, half: int, rate: float, sigma: float, seed: int
-) -> dict[str, float]:
-    """Return the purities of one half of the pairs on a text, the mean of both directions."""
-    scores = []
-    for known, new in zip(texts[FOLLOWED], texts[name], strict=True):
-        centres, projection = follow(known, rate, sigma, seed)
-        # shape: (words, senses)
-        enabled = torch.ones(centres.values.shape[:2], dtype=torch.bool)
-        senses = centres.choose(new.forms, new.states, projection.project, enabled).tolist()
-        uses_of: dict[str, list[tuple[int, str]]] = {}
-        for i in (new.halves == half).nonzero().flatten().tolist():
-            uses_of.setdefault(str(int(new.forms[i])), []).append((senses[i], new.truths[i]))
-        # Words that occur in one sense alone say nothing.
-        uses_of = {w: u for w, u in uses_of.items() if len({true for _, true in u}) > 1}
-        scores.append(purities(uses_of, seed))
-    return {column: sum(s[column] for s in scores) / len(scores) for column in scores[0]}
-
-
-def follow(
-    known: Uses, rate: float, sigma: float, seed: int
-) -> tuple[SenseCentres, QueueProjection]:
-    """Let centres follow the states of a text; P is that of all its words, centred."""
-    torch.manual_seed(seed)
-    dim, words = known.states.shape[1], int(known.forms.max()) + 1
-    projection = QueueProjection(dim, REDUCED, len(known.every), centred=True)
-    centres = SenseCentres(max(words, 1 << 12), SENSES, dim, sigma, rate=rate)
-    projection, centres = projection.to(known.states.dtype), centres.to(known.states.dtype)
-    projection.add(known.every)
-    projection.update()
-    enabled = torch.ones(centres.values.shape[:2], dtype=torch.bool)
-    for _ in range(PASSES):
-        for part, own in zip(known.forms.split(AT_ONCE), known.states.split(AT_ONCE), strict=True):
-            centres.move(part, centres.choose(part, own, projection.project, enabled), own)
-    return centres, projection
-
-
-def with_labels(known: Uses, new: Uses) -> float:
-    """Return how many uses of the judged half are nearest to the mean state of their own sense.
-
-    Args:
-        known: uses whose senses' means are taken.
-        new: uses that are judged; those of words with one known sense are left out.
-
-    Returns:
-        Percent.
-    """
-    means: dict[int, dict[str, list[Tensor]]] = {}
-    for form, state, true in zip(known.forms.tolist(), known.states, known.truths, strict=True):
-        means.setdefault(form, {}).setdefault(true, []).append(state)
-    right = total = 0
-    for i in (new.halves == 1).nonzero().flatten().tolist():
-        senses = means.get(int(new.forms[i]), {})
-        if len(senses) < 2:
-            continue
-        far = {s: float((torch.stack(v).mean(0) - new.states[i]).norm()) for s, v in senses.items()}
-        right += min(far, key=lambda s: far[s]) == new.truths[i]
-        total += 1
-    return 100.0 * right / total if total else float("nan")

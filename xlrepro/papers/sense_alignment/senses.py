@@ -124,8 +124,7 @@ class SenseCentres(nn.Module):
 
     def choose(self, words: Tensor, states: Tensor, project: Project, enabled: Tensor) -> Tensor:
         """Return the sense of each word in its context, ``(tokens,)``; first of equals."""
-        cosines = self.similarities(words.unsqueeze(1), states, project, enabled)
-        return cosines[:, 0].argmax(-1)
+        return self.similarities(words.unsqueeze(1), states, project, enabled)[:, 0].argmax(-1)
 
     def choose_translation(
         self, words: Tensor, states: Tensor, project: Project, enabled: Tensor

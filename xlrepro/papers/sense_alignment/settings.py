@@ -146,7 +146,7 @@ class TrainingSettings(Checked):
     """How a language model is trained; a biLM by Adagrad, a BERT by AdamW.
 
     Attributes:
-        steps: optimiser steps.
+        steps: optimiser steps; 0: the weights stay random.
         streams: running texts (biLM) or sequences (BERT) a step.
         unroll: words of each running text a step.
         stateful: whether the LSTM's state is carried over; else each window starts from nothing.
@@ -154,7 +154,7 @@ class TrainingSettings(Checked):
         warmup_share: of AdamW's schedule, with linear decay to 0 after it.
     """
 
-    steps: Count
+    steps: FromZero
     streams: Count = 256
     unroll: Count = 16
     stateful: bool = True
@@ -230,25 +230,28 @@ class LanguageModelSettings(Checked):
         return [f"{MODEL_TEXT}/{code}.txt" for code in self.languages(other)]
 
 
-class DisambiguationSettings(Checked):
-    """A trial of Table 2.
+class OfOneModel(Checked):
+    """A trial that looks at one language model, or at none; its seed is the trial's."""
 
-    Attributes:
-        corpus: ``"artificial"``, or ``"wordnet"``: SemCor and the five test sets.
-        model: the language model; its seed is the trial's. None for the rows without one.
-        train_sentences, test_sentences: use the first so many; None is all.
-        draws: of the bootstrap over instances.
-    """
-
-    corpus: Literal["artificial", "wordnet"]
     model: LanguageModelSettings | None = None
-    train_sentences: Count | None = None
-    test_sentences: Count | None = None
-    draws: Count = 1000
 
     def supplied(self) -> list[str]:
         """Return the supplied files that the trial reads."""
         return self.model.supplied() if self.model else []
+
+
+class DisambiguationSettings(OfOneModel):
+    """A trial of Table 2.
+
+    Attributes:
+        corpus: ``"artificial"``, or ``"wordnet"``: SemCor and the five test sets.
+        model: the language model; None for the rows without one.
+        train_sentences, test_sentences: use the first so many; None is all.
+    """
+
+    corpus: Literal["artificial", "wordnet"]
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
 
 
 class TransferSettings(Checked):
@@ -291,7 +294,7 @@ class TransferSettings(Checked):
         return list(dict.fromkeys(files))
 
 
-class GrowthSettings(Checked):
+class GrowthSettings(OfOneModel):
     """A trial of Tables 6 to 8: how many senses are alive, and which steps the settings give.
 
     Attributes:
@@ -300,21 +303,10 @@ class GrowthSettings(Checked):
             the stated steps and epochs.
     """
 
-    model: LanguageModelSettings | None = None
     arithmetic: dict[str, float] | None = None
 
-    @model_validator(mode="after")
-    def _one_of_them(self) -> "GrowthSettings":
-        if (self.model is None) == (self.arithmetic is None):
-            raise ValueError("name either a language model or an arithmetic")
-        return self
 
-    def supplied(self) -> list[str]:
-        """Return the supplied files that the trial reads."""
-        return self.model.supplied() if self.model else []
-
-
-class PuritySettings(Checked):
+class PuritySettings(OfOneModel):
     """A trial of Figures 4 to 7.
 
     Attributes:
@@ -330,7 +322,3 @@ class PuritySettings(Checked):
     sentences: FromZero = 0
     words: tuple[str, ...] = ()
     neighbours: Count = 8
-
-    def supplied(self) -> list[str]:
-        """Return the supplied files that the trial reads."""
-        return self.model.supplied()

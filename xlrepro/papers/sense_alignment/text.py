@@ -21,8 +21,7 @@ from torch import Tensor
 
 from xlrepro import artefacts, artificial
 from xlrepro.artificial import Family, lists
-from xlrepro.data import loading, registry
-from xlrepro.data.readers.columns import read_conllu
+from xlrepro.data import loading, registry, supplied
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.settings import (
     MODEL_TEXT,
@@ -30,10 +29,9 @@ from xlrepro.papers.sense_alignment.settings import (
     LanguageModelSettings,
     TextSettings,
 )
-from xlrepro.paths import supplied_dir
 from xlrepro.training.masking import mask_pieces
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.sources import TextFile, file_hash, local_path, text_files
+from xlrepro.vectors.open.sources import file_hash, raw_lines, text_files
 from xlrepro.vectors.open.tokenise import words_of
 
 FAMILY_SEED = 0
@@ -118,21 +116,11 @@ def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[st
     """Yield all lines of the open text in random order; a repeated line counts once."""
     lines: dict[str, None] = {}
     for file in text_files(language):
-        lines |= dict.fromkeys(line.strip() for line in _raw_lines(file))
+        lines |= dict.fromkeys(line.strip() for line in raw_lines(file))
     order = list(lines)
     random.Random(f"language model 0 {language}").shuffle(order)
     for line in order:
         yield [word for word in words_of(line, language) if word.strip()]
-
-
-def _raw_lines(file: TextFile) -> Iterator[str]:
-    if file.treebank:
-        for sentence in read_conllu(local_path(file.path)):
-            yield " ".join(sentence.tokens)
-        return
-    with open(local_path(file.path), encoding="utf-8") as rows:
-        for row in rows:
-            yield row if file.column is None else row.rstrip("\n").split("\t")[file.column]
 
 
 def _supplied(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
@@ -146,13 +134,7 @@ def _supplied(language: str, settings: TextSettings, limit: int) -> Iterator[lis
 
 
 def _supplied_file(language: str) -> Path:
-    path = supplied_dir() / MODEL_TEXT / f"{language}.txt"
-    if not path.is_file():
-        raise DataError(
-            f"{path} is missing: put tokenised {language} text there, a sentence a line"
-        )
-    registry.note_supplied(path)
-    return path
+    return supplied.opened(f"{MODEL_TEXT}/{language}.txt")
 
 
 # -- text as numbers
@@ -268,15 +250,11 @@ def recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict[
         else:
             inputs[code] = artefacts.file_hash(_supplied_file(code))
     if settings.dictionary:
-        inputs["dictionary"] = registry.content_hash("muse-full", _dictionary(languages))
+        inputs["dictionary"] = registry.content_hash("muse-full", "-".join(languages))
     return inputs
 
 
 # -- the seed dictionary
-
-
-def _dictionary(languages: tuple[str, ...]) -> str:
-    return "-".join(languages)
 
 
 def pairs(settings: TextSettings, other: str) -> list[tuple[str, str]]:
@@ -284,7 +262,7 @@ def pairs(settings: TextSettings, other: str) -> list[tuple[str, str]]:
     if settings.made_up:
         entries = family(settings.ambiguous).dictionary(SOURCE, other)
     else:
-        rows = loading.load_rows("muse-full", _dictionary((SOURCE, other)))
+        rows = loading.load_rows("muse-full", f"{SOURCE}-{other}")
         entries = [(word_form(a, SOURCE), word_form(b, other)) for a, b in rows]
     return list(dict.fromkeys(entries))
 
@@ -374,9 +352,6 @@ class Batches:
         training = self.settings.training
         epoch, place = divmod(step, self.per_epoch())
         length = self.total // training.streams
-        if length <= training.unroll:  # less text than one window: read it round and round
-            wanted = training.streams * (training.unroll + 1)
-            length = self.total * -(-wanted // self.total) // training.streams
         # shape: (streams, 1) and (unroll + 1,)
         streams = np.arange(training.streams)[:, None] * length
         inside = place * training.unroll + np.arange(training.unroll + 1)
@@ -406,8 +381,6 @@ class Batches:
         return seen, hidden, gold
 
 
-def as_read(tokens: Sequence[str], language: str, artificial: bool = False) -> list[str]:
+def as_read(tokens: Sequence[str], language: str) -> list[str]:
     """Return words in the form of the text that language models read: lower case, digits as 0."""
-    if artificial:
-        return list(tokens)
     return [word_form(token, language) or token for token in tokens]

@@ -28,6 +28,7 @@ from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches,
 from xlrepro.paths import cache_dir
 from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import adamw, warmup_then_linear
+from xlrepro.trials import Trial, TrialContext
 
 VERSION = 4  # raised when the code changes the trained models
 LOOKS = 40  # at the senses alive, over the whole training
@@ -259,8 +260,8 @@ class LanguageModel:
 
     @property
     def curves(self) -> dict[str, Any]:
-        """What a record tells of the training."""
-        return {name: value for name, value in self.log.items() if name != "content"}
+        """What a record tells of the training; a model of no steps has no curve."""
+        return {name: v for name, v in self.log.items() if name != "content" and v != []}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -393,6 +394,13 @@ def _recipe(settings: LanguageModelSettings, languages: tuple[str, ...]) -> dict
     return {"version": VERSION, "settings": values, "text": text.recipe(settings, languages)}
 
 
+def of_trial(settings: LanguageModelSettings, trial: Trial, context: TrialContext) -> LanguageModel:
+    """Return the language model of a trial whose seed is the model's own."""
+    chosen = settings.model_copy(update={"seed": trial.seed})
+    return load(chosen, chosen.languages(), context.device)
+
+
+@lru_cache(maxsize=8)
 def load(
     settings: LanguageModelSettings, languages: tuple[str, ...], device: str = "cpu"
 ) -> LanguageModel:
@@ -401,12 +409,6 @@ def load(
     Raises:
         DataError: if a text file cannot be had.
     """
-    return _loaded(settings.model_dump_json(), languages, device)
-
-
-@lru_cache(maxsize=8)
-def _loaded(settings_json: str, languages: tuple[str, ...], device: str) -> LanguageModel:
-    settings = LanguageModelSettings.model_validate_json(settings_json)
     folder = built(
         "language-model",
         "-".join(languages),

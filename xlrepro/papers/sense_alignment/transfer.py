@@ -25,14 +25,13 @@ from xlrepro.tasks.classification import Examples
 from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
-from xlrepro.training.settings import FitSettings
+from xlrepro.training.settings import FitSettings, HeadSettings
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
 from xlrepro.vectors.normalise import simplified
 from xlrepro.vectors.open.tokenise import SEGMENTED_LANGUAGES, tokenise
 
 Spread = tuple[Tensor, Tensor]
-Widths = dict[str, dict[str, float]]  # system -> column -> `width` of the test set
 SPREAD_TEXTS = 2000  # English training texts that mean and deviation are taken of
 
 
@@ -110,13 +109,13 @@ def train_tagger(
     train_set: TaggedSplit,
     dev_set: TaggedSplit,
     tags: TagSet,
-    settings: TransferSettings,
+    head: HeadSettings,
     seed: int,
     context: TrialContext,
 ) -> tuple[FeatureTagger, Fit]:
     """Train a tagger; return it with the weights of its best English dev epoch."""
     torch.manual_seed(seed)
-    device, head = context.device, settings.head
+    device = context.device
     compute_repeatably(device)
     table = train_set.encoded.table
     tagger = FeatureTagger(table.shape[1], tags, head.hidden_dim, head.dropout)
@@ -147,21 +146,14 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
 
     (train, gold), (dev, dev_gold) = (labelled(SOURCE, split) for split in ("train", "dev"))
     spread, tags = spread_of(train), tag_set(gold)
-    model, done = train_tagger(
-        tagged(train, gold, tags, spread),
-        tagged(dev, dev_gold, tags, spread),
-        tags,
-        settings,
-        trial.seed,
-        context,
-    )
-    cells, widths = [], Widths()
+    splits = tagged(train, gold, tags, spread), tagged(dev, dev_gold, tags, spread)
+    model, done = train_tagger(*splits, tags, settings.head, trial.seed, context)
+    cells = []
     for system in trial.systems:
         features, test_gold = labelled(settings.target, "test", maps_of(settings, system, context))
         test = tagged(features, test_gold, tags, spread)
-        widths[system] = {column: width(test.encoded.table[1:])}
         cells.append(Cell(system, column, f1(model, test, context.device), "F1"))
-    return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [done], widths, context)
+    return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [done], context)
 
 
 def sentiment(trial: Trial, context: TrialContext) -> TrialResult:
@@ -179,34 +171,26 @@ def _classified(
 ) -> TrialResult:
     """Train a classifier per domain on English; fill its accuracies on the target language."""
     settings = trial.typed(TransferSettings)
-    cells, fits, widths = [], [], Widths()
+    cells, fits = [], []
     items: dict[str, Sequence[bool]] = {}
     for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
         read = partial(_examples, task, names, settings, domain, context)
         train_set = read(SOURCE, "train")
         spread = train_set.spread
         assert spread is not None
-        model, done = classification.train(
-            train_set,
-            read(SOURCE, "dev", spread),
-            len(names),
-            settings.head,
-            trial.seed,
-            context.device,
-            context.progress,
-        )
+        dev_set = read(SOURCE, "dev", spread)
+        given = len(names), settings.head, trial.seed, context.device, context.progress
+        model, done = classification.train(train_set, dev_set, *given)
         fits.append(done)
         for system in trial.systems:
             maps = maps_of(settings, system, context)
             test = read(settings.target, "test", spread, maps)
-            rows = torch.cat([x.reshape(-1, x.shape[-1]) for x in test.parts[0]])
-            widths.setdefault(system, {})[column] = width((rows - spread[0]) / spread[1])
             classes = classification.predicted(model, test, context.device)
             value = metrics.accuracy(test.labels.tolist(), classes)
             cells.append(Cell(system, column, value, "accuracy"))
             items[f"{system} {column}"] = (test.labels == torch.tensor(classes)).tolist()
     signatures = {"accuracy": metrics.accuracy_signature()}
-    result = _result(settings, cells, signatures, fits, widths, context)
+    result = _result(settings, cells, signatures, fits, context)
     result.items = items
     return result
 
@@ -242,15 +226,6 @@ def spread_of(features: Sequence[Tensor]) -> Spread:
     return rows.mean(0), rows.std(0).clamp(min=1e-6)
 
 
-def width(rows: Tensor) -> float:
-    """Return how far standardised vectors spread, the mean of their entries' deviations.
-
-    1 as in English. A least-squares map draws what it does not know together: heads then see
-    smaller differences than in English.
-    """
-    return round(float(rows.std(0).mean()), 4)
-
-
 def token_vectors(
     settings: TransferSettings,
     language: str,
@@ -260,14 +235,14 @@ def token_vectors(
     context: TrialContext,
 ) -> list[Tensor]:
     """Return the vectors of each example's tokens, ``(length, dim)``, the mean of all layers."""
-    artificial = settings.corpus == "artificial"
+    segmented = settings.corpus != "artificial" and language in SEGMENTED_LANGUAGES
     read, places = [], []
     for example in examples:
-        tokens = example.texts[number][: settings.longest]
-        words, place = (list(tokens), list(range(len(tokens))))
-        if not artificial:
-            words, place = words_of_characters(tokens, language)
-        read.append(text.as_read(words, language, artificial))
+        words = list(example.texts[number][: settings.longest])
+        place = list(range(len(words)))
+        if segmented:
+            words, place = words_of_characters(words, language)
+        read.append(text.as_read(words, language))
         places.append(place)
     reader = _languages(settings, language)
     features = vectors.kept(settings.model, reader, read, "mean", maps, context.device)
@@ -286,15 +261,9 @@ def words_of_characters(characters: Sequence[str], language: str) -> tuple[list[
     takes the vector of its word.
 
     Args:
-        characters: tokens of a character or more; other languages' tokens are words already.
-        language: its code.
-
-    Example:
-        >>> words_of_characters(["a", "b"], "en")
-        (['a', 'b'], [0, 1])
+        characters: tokens of a character or more.
+        language: one that writes words without spaces.
     """
-    if language not in SEGMENTED_LANGUAGES:
-        return list(characters), list(range(len(characters)))
     plain = [simplified(token, language) for token in characters]
     words = tokenise("".join(plain), language)
     if "".join(words) != "".join(plain):  # a token that no segmenter keeps, such as a space
@@ -321,7 +290,6 @@ def _result(
     cells: list[Cell],
     signatures: dict[str, str],
     fits: Sequence[Fit],
-    widths: Widths,
     context: TrialContext,
 ) -> TrialResult:
     details: dict[str, Any] = {
@@ -329,14 +297,9 @@ def _result(
         "train_loss": [done.losses for done in fits],
         "best_epoch": [done.best_epoch for done in fits],
         "most_epochs": settings.head.epochs,
-        "target_width": widths,
         "language_models": 1,  # seeds are of the heads: every cell rests on one pretraining
     }
-    readers = (
-        {"source": SOURCE}
-        if settings.model.joint
-        else {"source": SOURCE, "target": settings.target}
-    )
+    readers = {"source": SOURCE} | ({} if settings.model.joint else {"target": settings.target})
     contents = {}
     for name, language in readers.items():
         model = training.load(settings.model, _languages(settings, language), context.device)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -221,22 +220,18 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     """Fill F1 as a fraction, per system of the trial and test set.
 
     Block ``wsd`` takes the nearest of all senses, ``lemma`` the nearest of the lemma's; so do
-    ``wsd-time`` and ``lemma-time``, whose models differ. Details: a 95 % interval over instances of
-    each cell, by bootstrap; the training of the language model.
+    ``wsd-time`` and ``lemma-time``, whose models differ. Details: how the
+    language model was trained.
     """
     settings = trial.typed(DisambiguationSettings)
     model, pairs = None, 0
     if settings.model is not None:
-        chosen = settings.model.model_copy(update={"seed": trial.seed})
-        model, pairs = (
-            training.load(chosen, chosen.languages(), context.device),
-            (chosen.text.ambiguous),
-        )
-    read = _reader(settings, model, context)
+        model = training.of_trial(settings.model, trial, context)
+        pairs = settings.model.text.ambiguous
+    read = _reader(model, context)
     annotated = read(data.sense_training(settings, pairs))
     classifier = NearestCentroid(annotated, data.inventory(settings.corpus, pairs))
     cells: list[Cell] = []
-    intervals: dict[str, dict[str, list[float]]] = {system: {} for system in trial.systems}
     items: dict[str, Sequence[bool]] = {}
     for number, name in enumerate(trial.columns):
         sentences, total = data.sense_test(settings, pairs, name)
@@ -247,15 +242,10 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             marks, answered = right(answers, words.senses), [a is not None for a in answers]
             value = f1(sum(marks), sum(answered), total)
             cells.append(Cell(system, name, value, METRIC, "fraction"))
-            missing = total - len(marks)
-            intervals[system][name] = bootstrap(
-                marks, answered, missing, settings.draws, trial.seed
-            )
-            items[f"{system} {name}"] = marks + [False] * missing
+            items[f"{system} {name}"] = marks + [False] * (total - len(marks))
         context.progress((number + 1) / len(trial.columns), name)
     details: dict[str, Any] = {
         "settings": settings.model_dump(mode="json", exclude={"model"}),
-        "bootstrap": intervals,
         "senses": len(classifier.senses),
     }
     result = TrialResult(cells, details, {METRIC: SIGNATURE}, items=items)
@@ -268,42 +258,15 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
 
 
 def _reader(
-    settings: DisambiguationSettings, model: training.LanguageModel | None, context: TrialContext
+    model: training.LanguageModel | None, context: TrialContext
 ) -> Callable[[Sequence[SenseSentence]], Instances]:
     """Return what brings sentences to instances with the vectors of the top layer (script)."""
-    artificial = settings.corpus == "artificial"
 
     def read(sentences: Sequence[SenseSentence]) -> Instances:
-        # Underscores join the parts of a word in SemCor alone.
-        words = [list(s.tokens) if artificial else words_of(s)[0] for s in sentences]
-        as_read = [text.as_read(w, SOURCE, artificial) for w in words]
+        as_read = [text.as_read(words_of(s)[0], SOURCE) for s in sentences]
         if model is None:
             return instances(sentences, [torch.zeros(len(w), 1) for w in as_read])
         found = vectors.kept(model.settings, model.languages, as_read, "top", device=context.device)
         return instances(sentences, found)
 
     return read
-
-
-def bootstrap(
-    right: Sequence[bool], answered: Sequence[bool], missing: int, draws: int, seed: int
-) -> list[float]:
-    """Return the 95 % interval of F1 over draws of instances, those without a place too.
-
-    Args:
-        right: of each instance that was placed.
-        answered: likewise.
-        missing: official instances that were not.
-        draws: number of draws.
-        seed: of the draws.
-    """
-    total = len(right) + missing
-    marks = np.concatenate((np.asarray(right, dtype=bool), np.zeros(missing, dtype=bool)))
-    given = np.concatenate((np.asarray(answered, dtype=bool), np.zeros(missing, dtype=bool)))
-    random = np.random.default_rng([seed, 7])
-    scores = []
-    for _ in range(draws):
-        rows = random.integers(total, size=total)
-        scores.append(f1(int(marks[rows].sum()), int(given[rows].sum()), total))
-    low, high = np.quantile(scores, (0.025, 0.975))
-    return [round(float(low), 4), round(float(high), 4)]

@@ -122,6 +122,17 @@ def text_files(language: str) -> list[TextFile]:
     return files
 
 
+def raw_lines(file: TextFile) -> Iterator[str]:
+    """Yield a file's lines of text as they stand there; of a treebank the word forms."""
+    if file.treebank:
+        for sentence in read_conllu(local_path(file.path)):
+            yield " ".join(sentence.tokens)
+        return
+    with open(local_path(file.path), encoding="utf-8") as rows:
+        for row in rows:
+            yield row if file.column is None else row.rstrip("\n").split("\t")[file.column]
+
+
 def text_recipe(language: str) -> list[list[str | int]]:
     """Return what decides a language's text: path, content hash and repeats of every file."""
     return [[file.path, file_hash(file.path), file.repeat] for file in text_files(language)]
