@@ -65,14 +65,14 @@ def test_a_setting_must_be_the_same(record):
     assert judged(record, need, settings={"learning_rate": 0.1}) == ([], [])
     assert judged(record, need, settings={"dim": 8}) == ([], ["one rate"])
     records = [
-        record(f"word:{name}", {"de": 1.0}, profile="open", settings={"learning_rate": rate})
-        for name, rate in (("ORT", 0.001), ("TRS", 0.002))
+        record(f"word:{name}", {column: 1.0}, profile="open", settings={"learning_rate": rate})
+        for name, column, rate in (("ORT", "fr", 0.002), ("ORT", "de", 0.001), ("TRS", "de", 0.002))
     ]
     numbers = gather(records, stale=lambda r: False)
     (failed,), _ = failed_conditions(
         catalog_with(need), numbers, "open", numbers.cells(KEY, "open")
     )
-    assert failed == "one rate: ORT 0.001, TRS 0.002"
+    assert failed == "one rate: ORT 0.001, TRS 0.002 in de"  # column by column
 
 
 def test_a_condition_is_asked_of_its_rows_alone(record):

@@ -140,14 +140,19 @@ def _missed(
         enough = last <= (1 - need.stopped) * len(ends)
         return "" if enough else f"in {last} of {len(ends)} the last epoch was the best on dev"
     if need.same:
-        values: dict[str, set[Any]] = {}
-        for cell in cells:
-            found = {v for r in _behind([cell], numbers) for v in at_path(r.settings, need.same)}
-            values.setdefault(cell.system.partition(":")[2], set()).update(found)
-        if not values or not all(values.values()):
-            return None
-        said = (f"{name} {'/'.join(f'{v:g}' for v in sorted(of))}" for name, of in values.items())
-        return "" if set.intersection(*values.values()) else ", ".join(said)
+        for column in dict.fromkeys(c.column for c in cells):
+            values = {
+                c.system.partition(":")[2]: set(at_path(r.settings, need.same))
+                for c in cells
+                for r in _behind([c], numbers)
+                if c.column == column
+            }
+            if not values or not all(values.values()):
+                return None
+            if len(set.union(*values.values())) > 1:
+                said = (f"{name} {'/'.join(f'{v:g}' for v in of)}" for name, of in values.items())
+                return f"{', '.join(said)} in {column}"
+        return ""
     if need.cell:
         of = numbers.get(need.cell[0], cells[0].profile, *need.cell[1:])
         numbers_found = [of.mean] if of else []
