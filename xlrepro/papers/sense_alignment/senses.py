@@ -453,12 +453,10 @@ class SenseOutput(nn.Module):
         gold = words * self.slots + senses
         if self.settings.negatives is None:
             return self._full(predicting, gold, translated)
-        others = None
-        if self.slots > 1:
-            # shape: (tokens, slots)
-            numbers = words.unsqueeze(1) * self.slots
-            numbers = numbers + torch.arange(self.slots, device=words.device)
-            others = torch.where(self.on[words], numbers, -1)
+        # shape: (tokens, slots)
+        numbers = words.unsqueeze(1) * self.slots
+        numbers = numbers + torch.arange(self.slots, device=words.device)
+        others = torch.where(self.on[words], numbers, -1)
         own = own_columns(gold, translated, others)
         negatives = self.sampler().draw(seed, self.settings.negatives).to(words.device)
         # shape: (rows,) and (negatives + tokens * n,)

@@ -113,7 +113,7 @@ def full_loss(
     return -right.mean()
 
 
-def own_columns(sense: Tensor, translation: Tensor | None, others: Tensor | None) -> Tensor:
+def own_columns(sense: Tensor, translation: Tensor | None, others: Tensor) -> Tensor:
     """Return what the sum of each token holds besides negatives, without repetitions.
 
     Numbers of senses are ``word * slots + sense``.
@@ -129,10 +129,8 @@ def own_columns(sense: Tensor, translation: Tensor | None, others: Tensor | None
         ``(tokens, n)``: first the gold sense, then the gold translation where there are two
         languages, then others; -1 for nothing and for what stands further left already.
     """
-    parts = [sense.unsqueeze(1)]
-    parts += [] if translation is None else [translation.unsqueeze(1)]
-    parts += [] if others is None else [others]
-    senses = torch.cat(parts, 1)
+    gold = [part.unsqueeze(1) for part in (sense, translation) if part is not None]
+    senses = torch.cat((*gold, others), 1)
     for place in range(1, senses.shape[1]):
         again = (senses[:, :place] == senses[:, place : place + 1]).any(1)
         senses[:, place].masked_fill_(again, -1)

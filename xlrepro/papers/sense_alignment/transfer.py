@@ -173,18 +173,30 @@ def _classified(
     settings = trial.typed(TransferSettings)
     cells, fits = [], []
     items: dict[str, Sequence[bool]] = {}
+
+    def read(
+        domain: str, language: str, split: str, spread: Spread | None, maps: Tensor | None = None
+    ) -> Examples:
+        """Return examples, standardised by mean and deviation of English, or None: by their own."""
+        found = data.examples(task, settings, language, split, domain)
+        labels = torch.tensor([names.index(e.labels[0]) for e in found])
+        parts = []
+        for number in range(len(found[0].texts)):
+            features = token_vectors(settings, language, found, number, maps, context)
+            # A document is the mean of its words; a premise or hypothesis stays a sequence.
+            parts.append([v.mean(0) for v in features] if task == "sentiment" else features)
+        return Examples(tuple(parts), labels, spread or spread_of(parts[0]))
+
     for column, domain in zip(trial.columns, settings.domains or ("",), strict=True):
-        read = partial(_examples, task, names, settings, domain, context)
-        train_set = read(SOURCE, "train")
+        train_set = read(domain, SOURCE, "train", None)
         spread = train_set.spread
-        assert spread is not None
-        dev_set = read(SOURCE, "dev", spread)
+        dev_set = read(domain, SOURCE, "dev", spread)
         given = len(names), settings.head, trial.seed, context.device, context.progress
         model, done = classification.train(train_set, dev_set, *given)
         fits.append(done)
         for system in trial.systems:
             maps = maps_of(settings, system, context)
-            test = read(settings.target, "test", spread, maps)
+            test = read(domain, settings.target, "test", spread, maps)
             classes = classification.predicted(model, test, context.device)
             value = metrics.accuracy(test.labels.tolist(), classes)
             cells.append(Cell(system, column, value, "accuracy"))
@@ -193,28 +205,6 @@ def _classified(
     result = _result(settings, cells, signatures, fits, context)
     result.items = items
     return result
-
-
-def _examples(
-    task: str,
-    names: Sequence[str],
-    settings: TransferSettings,
-    domain: str,
-    context: TrialContext,
-    language: str,
-    split: str,
-    spread: Spread | None = None,
-    maps: Tensor | None = None,
-) -> Examples:
-    """Return examples that are read by the mean and deviation of English."""
-    found = data.examples(task, settings, language, split, domain)
-    labels = torch.tensor([names.index(e.labels[0]) for e in found])
-    parts = []
-    for number in range(len(found[0].texts)):
-        features = token_vectors(settings, language, found, number, maps, context)
-        # A document is the mean of its words; a premise or hypothesis stays a sequence.
-        parts.append([v.mean(0) for v in features] if task == "sentiment" else features)
-    return Examples(tuple(parts), labels, spread or spread_of(parts[0]))
 
 
 def spread_of(features: Sequence[Tensor]) -> Spread:

@@ -139,24 +139,28 @@ class NearestCentroid:
 
     def of_the_lemma(self, words: Instances) -> list[str | None]:
         """Return the nearest sense of each word among those of its lemma and part of speech."""
-        answers: list[str | None] = []
-        for vector, lemma, kind in zip(words.vectors, words.lemmas, words.kinds, strict=True):
-            places = self._seen(lemma, kind)
-            if places:
-                best = int((self.centroids[places] @ vector).argmax())
-                answers.append(self.senses[places[best]])
-            else:
-                answers.append(self.first_sense(lemma, kind))
-        return answers
+        return self._of_seen(words, lambda i, at: float(self.centroids[at] @ words.vectors[i]))
 
     def most_frequent(self, words: Instances) -> list[str | None]:
-        """Return the sense that each lemma has most often in training, first of equals."""
+        """Return the sense that each lemma has most often in training.
+
+        Of equals the one that the inventory has first.
+        """
+
+        def frequency(i: int, at: int) -> tuple[int, int]:
+            sense, listed = self.senses[at], list(self.inventory.get(words.lemmas[i], ()))
+            place = listed.index(sense) if sense in listed else len(listed)
+            return self.counts[sense], -place
+
+        return self._of_seen(words, frequency)
+
+    def _of_seen(self, words: Instances, score: Callable[[int, int], Any]) -> list[str | None]:
+        """Return the best sense of each word among those of its lemma and kind in training."""
         answers: list[str | None] = []
-        for lemma, kind in zip(words.lemmas, words.kinds, strict=True):
-            seen = [self.senses[i] for i in self._seen(lemma, kind)]
-            order = {sense: i for i, sense in enumerate(self.inventory.get(lemma, ()))}
-            seen.sort(key=lambda sense: (-self.counts[sense], order.get(sense, len(order))))
-            answers.append(seen[0] if seen else self.first_sense(lemma, kind))
+        for i, (lemma, kind) in enumerate(zip(words.lemmas, words.kinds, strict=True)):
+            seen = [at for at in self.of_lemma.get(lemma, []) if _fits(self.senses[at], kind)]
+            best = max(seen, key=lambda at: score(i, at), default=None)
+            answers.append(self.first_sense(lemma, kind) if best is None else self.senses[best])
         return answers
 
     def first_senses(self, words: Instances) -> list[str | None]:
@@ -167,9 +171,6 @@ class NearestCentroid:
         """Return the first sense of a lemma and part of speech; None where it has none."""
         listed = self.inventory.get(lemma, ())
         return next((s for s in listed if _fits(s, kind)), None)
-
-    def _seen(self, lemma: str, kind: str) -> list[int]:
-        return [i for i in self.of_lemma.get(lemma, []) if _fits(self.senses[i], kind)]
 
 
 def _fits(sense: str, kind: str) -> bool:
