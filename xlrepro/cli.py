@@ -95,16 +95,17 @@ def parse_overrides(pairs: Sequence[str] | None, option: str = "--set") -> dict[
 
     overrides: dict[str, Any] = {}
     for pair in pairs or ():
-        name, equals, value = pair.partition("=")
-        name = name.strip()
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        shown = f"{option} {pair[:80]!r}"
         if not equals or not name:
-            raise SettingsError(f"{option} {pair!r} is not of the form NAME=VALUE")
+            raise SettingsError(f"{shown} is not of the form NAME=VALUE")
         if name in overrides:
-            raise SettingsError(f"{option} {name} is given twice")
+            raise SettingsError(f"{shown}: the name is given twice")
         try:
             overrides[name] = parse_value(value)
         except ValueError as error:
-            raise SettingsError(f"{option} {name}: the value is not YAML ({error})") from None
+            why = str(error)[:200]
+            raise SettingsError(f"{shown}: the value is not YAML ({why})") from None
     return overrides
 
 

@@ -1,0 +1,1 @@
+"""Attacks on readers, runs and stores; run by hand, not in CI."""
