@@ -36,39 +36,16 @@ def test_trials_run_on_a_remote_cluster_and_the_client_keeps_their_records(run, 
     assert {r.key for r in store.records()} == {t.key for t in trials}
 
 
-def test_a_trial_with_a_record_is_not_run_again(run, trial_of, tmp_path):
-    trials = [trial_of(seed, settings={"ran": str(tmp_path / "ran")}) for seed in range(2)]
-    run(trials[:1])
-    summary = run(trials)
-    assert starts(tmp_path / "ran") == {0: 1, 1: 1}
-    assert [r.seed for r in summary.reused] == [0]
-
-
-def test_a_failing_trial_does_not_stop_the_others(run, trial_of):
+def test_a_failure_has_its_reason_and_a_log_and_stops_no_other(run, store, trial_of):
     summary = run([trial_of(seed, settings={"fail": [0]}) for seed in range(3)])
     assert sorted(r.seed for r in summary.done) == [1, 2]
-    assert [f.trial.seed for f in summary.failed] == [0]
-
-
-def test_a_failure_has_its_reason_and_a_log_with_traceback_and_output(run, trial_of):
-    [failure] = run([trial_of(settings={"fail": [0]})]).failed
+    assert {r.details["threads"] for r in summary.done} == {"1"}
+    [failure] = summary.failed
+    assert store.get(failure.trial) is None
     assert failure.reason == "ValueError: seed 0 was told to fail"
     log = failure.log.read_text()
     assert "Traceback" in log
     assert "the trial's own output" in log
-
-
-def test_a_failed_trial_leaves_no_record_and_runs_again(run, store, trial_of, tmp_path):
-    trial = trial_of(settings={"fail": [0], "ran": str(tmp_path / "ran")})
-    run([trial])
-    assert store.get(trial) is None
-    run([trial])
-    assert starts(tmp_path / "ran") == {0: 2}
-
-
-def test_an_unknown_runner_is_a_failure_that_names_it(run, trial_of):
-    [failure] = run([trial_of(task="toy/walk")]).failed
-    assert "toy/walk" in failure.reason
 
 
 def test_a_dying_worker_fails_its_trial_after_one_more_try_and_no_other(run, trial_of, tmp_path):
@@ -77,17 +54,6 @@ def test_a_dying_worker_fails_its_trial_after_one_more_try_and_no_other(run, tri
     assert sorted(r.seed for r in summary.done) == [1, 2]
     assert "its worker died" in summary.failed[0].reason
     assert starts(tmp_path / "ran")[0] == 2
-
-
-def test_the_same_seed_twice_gives_the_same_cells(run, store, trial_of, tmp_path):
-    [first] = run([trial_of(5)]).done
-    store.path(first.key).unlink()
-    [again] = run([trial_of(5)]).done
-    assert again.cells == first.cells
-
-
-def test_workers_compute_with_one_thread(run, trial_of):
-    assert run([trial_of()]).done[0].details["threads"] == "1"
 
 
 def test_an_outdated_record_is_made_again(run, store, trial_of, record_of, monkeypatch):
@@ -182,12 +148,6 @@ def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys, trial_of):
         "1 of 2, toy/table open word:ORT seed 0: 3 s",
         "2 of 2, toy/table open word:ORT seed 1: 3 s",
     ]
-
-
-def test_no_progress_prints_nothing(capsys, trial_of):
-    with Progress(2, wanted=False) as display:
-        end(display, trial_of())
-    assert capsys.readouterr() == ("", "")
 
 
 def test_time_left_follows_from_the_share_done(monkeypatch, capsys):

@@ -159,32 +159,26 @@ def say(text: str) -> None:
 
 
 def list_experiments(as_json: AsJson = False) -> None:
-    """List the experiments: what each computes, at which profiles, at what cost."""
+    """List the experiments: what each asks, at which profiles, at what cost."""
     from xlrepro.evidence.catalog import load_catalog
 
     catalog = load_catalog()
     rows = [
         {
-            "key": each.key,
+            "experiment": each.key,
+            "profile": profile,
+            "seeds": ", ".join(map(str, each.seeds(profile))),
             "title": catalog.experiment(each.key).heading,
             "question": catalog.experiment(each.key).question,
-            "ours": catalog.experiment(each.key).ours,
-            "systems": [system.identifier for system in each.systems],
-            "profiles": {
-                profile: {"cost": each.entry.cost.get(profile, ""), "seeds": each.seeds(profile)}
-                for profile in each.profiles
-            },
+            "cost": each.entry.cost.get(profile, ""),
         }
         for each in chosen_experiments(None)
+        for profile in each.profiles
     ]
     if as_json:
         print_json(rows)
-        return
-    for row in rows:
-        typer.secho(row["key"], bold=True, nl=False)
-        typer.echo(f"  {row['title']}\n    {row['question']}")
-        for name, profile in row["profiles"].items():
-            typer.echo(f"    {name:6} {profile['cost']}")
+    else:
+        print_table("", rows)
 
 
 def run(
@@ -572,8 +566,6 @@ def fetch(
 
     Stops at the first file that cannot be had; what was fetched before stays.
     """
-    from tqdm import tqdm
-
     from xlrepro.data import registry
 
     if (name is None) != everything:
@@ -582,9 +574,8 @@ def fetch(
         wanted = file_ids or list(entry.files)
         for file_id in wanted:
             entry.file(file_id)
-        one = len(wanted) == 1  # which has a bar of its own
-        for file_id in tqdm(wanted, entry.name, unit="file", leave=False, disable=quiet or one):
-            registry.fetch(entry.name, file_id, progress=not quiet and one)
+        for file_id in wanted:
+            registry.fetch(entry.name, file_id, progress=not quiet)
         typer.echo(f"{entry.name}: {', '.join(file_ids or ['all files'])} in the cache")
 
 
