@@ -117,58 +117,6 @@ def test_selection_on_target_dev_does_see_its_labels(garble_target, task, domain
         assert after == pytest.approx([100 - old for old in before])
 
 
-@TASKS
-@pytest.mark.usefixtures("token_accuracy")
-def test_a_target_among_the_sources_is_learnt_from(monkeypatch, garble_target, task, domains):
-    # So that the test above does not hold because labels would not matter.
-    monkeypatch.setattr(transfer.Transfer, "sources", property(lambda self: ("en", "es", "de")))
-    settings = make_settings(task=task, domains=domains)
-    before = trained(settings)
-    garble_target()
-    after = trained(settings)
-    assert after.labels == before.labels
-    assert after.fit.dev_scores != before.fit.dev_scores
-    assert not torch.equal(weights(after.model), weights(before.model))
-
-
-@TASKS
-def test_labels_of_the_target_are_asked_for_only_to_score_its_test_set(monkeypatch, task, domains):
-    asked, read, inside = [], [], []
-    labelled, text, sentences, texts = data.labelled, data.text, data._sentences, data._reviews
-
-    def spy_labelled(settings, code, domain, split):
-        asked.append((code, split))
-        return watched(labelled, settings, code, domain, split)
-
-    def watched(plain, *names):
-        inside.append(plain)
-        try:
-            return plain(*names)
-        finally:
-            inside.pop()
-
-    def spy_sentences(settings, code, domain, split):
-        read.append((code, split, inside[-1] if inside else None))
-        return sentences(settings, code, domain, split)
-
-    def spy_texts(settings, code, domain, split):
-        read.append((code, split, inside[-1] if inside else None))
-        return texts(settings, code, domain, split)
-
-    monkeypatch.setattr(data, "_reviews", spy_texts)
-    monkeypatch.setattr(data, "labelled", spy_labelled)
-    monkeypatch.setattr(data, "text", lambda *names: watched(text, *names))
-    monkeypatch.setattr(data, "_sentences", spy_sentences)
-    settings = make_settings(task=task, domains=domains, epochs=1)
-    column = "/".join(("de", *domains))
-    transfer.transfer(trial_of(settings, (column,)), TrialContext())
-    assert [(code, split) for code, split in asked if code == "de"] == [("de", "test")]
-    assert asked[-1] == ("de", "test")
-    # No way leads round those two: the target's sentences are read as text, or for that score.
-    own = [(split, reader) for code, split, reader in read if code == "de"]
-    assert own == [("train", text), ("test", labelled), ("dev", text)]
-
-
 def test_one_source_is_english_unless_told():
     settings = make_settings(single_source=True, single_sources={"en": "es"})
     assert settings.sources("de") == ("en",)
