@@ -41,8 +41,8 @@ def quantised(values):
     return out
 
 
-def write(path, magic=b"E5S1", cut=None):
-    """Write a random encoder to ``path``; ``cut``: leave off so many bytes at its end."""
+def write(path):
+    """Write a random encoder to ``path``."""
     draw = np.random.default_rng(0)
     tensors = {"emb.word": (1, ROWS * DIM)}
     tensors |= {"emb.pos": (0, POSITIONS * DIM), "emb.type": (0, 2 * DIM)}
@@ -57,7 +57,7 @@ def write(path, magic=b"E5S1", cut=None):
         values = draw.normal(0, 0.3, count).astype("<f4")
         values += 1 if name.endswith("ln.w") else 0
         bodies[name] = quantised(values) if is_quantised else values.tobytes()
-    head = magic + struct.pack("<I7i", 1, DIM, LAYERS, HEADS, FF, ROWS, POSITIONS, 2)
+    head = b"E5S1" + struct.pack("<I7i", 1, DIM, LAYERS, HEADS, FF, ROWS, POSITIONS, 2)
     head += struct.pack("<fi", EPS, 32)
     texts = [subword.encode() for subword, _ in SUBWORDS]
     head += struct.pack("<5iQ", len(SUBWORDS), 0, 2, 1, 3, sum(map(len, texts)))
@@ -73,6 +73,5 @@ def write(path, magic=b"E5S1", cut=None):
         directory += struct.pack("<H", len(name)) + name.encode()
         directory += struct.pack("<BIQQ", is_quantised, count, start, len(bodies[name]))
         start += len(bodies[name])
-    content = head + directory + b"".join(bodies.values())
-    path.write_bytes(content[: len(content) - (cut or 0)])
+    path.write_bytes(head + directory + b"".join(bodies.values()))
     return path

@@ -216,13 +216,6 @@ def test_a_word_of_nothing_is_one_unknown_subword(folder):
     assert pretrained.subwords_of(folder).numbers("") == [3]
 
 
-@pytest.mark.parametrize("spoilt", [{"magic": b"E5S2"}, {"cut": 900}])
-def test_a_file_of_another_kind_or_cut_short_is_one_line(spoilt, tmp_path):
-    with pytest.raises(DataError, match="not an encoder in 4 bits") as error:
-        QuantisedFile(quantised_files.write(tmp_path / "bad.bin", **spoilt))
-    assert "\n" not in str(error.value)
-
-
 def test_english_subwords_and_positions_of_minilm():
     encoder = load(real("all-minilm-l6-v2"))
     assert encoder.subwords.numbers("Unbelievable") == [23653]
@@ -232,20 +225,6 @@ def test_english_subwords_and_positions_of_minilm():
     segment = state["embeddings.token_type_embeddings.weight"][0]
     expected = state["embeddings.position_embeddings.weight"] + segment
     assert torch.equal(encoder.position_table, expected)
-
-
-def test_translations_are_closer_than_other_sentences():
-    encoder = load(real("multilingual-e5-small"))
-
-    def vector(text):
-        with torch.inference_mode():
-            mean = encoder(torch.tensor([encoder.text(text.split())[0]]))[0].mean(0)
-        return mean / mean.norm()
-
-    english, german, other = map(
-        vector, ("The weather is lovely today.", "Das Wetter ist heute schön.", "Prices fell.")
-    )
-    assert english @ german > 0.85 > english @ other
 
 
 # ---- subwords that are learnt
@@ -277,12 +256,6 @@ def test_the_alphabet_is_the_most_frequent_characters():
     assert made.special.unknown in made.numbers("zß")
     assert made.special[:5] == (2, 3, 0, 1, 4)
     assert len(made) <= 100
-
-
-def test_a_damaged_vocabulary_is_one_line(tmp_path):
-    (tmp_path / "subwords.json").write_text("{", "utf-8")
-    with pytest.raises(DataError, match=r"subwords\.json is damaged"):
-        read(tmp_path / "subwords.json")
 
 
 # ---- sentences and kept states

@@ -58,15 +58,6 @@ def test_subwords_are_numbered_as_the_folder_has_them(theirs):
         assert subwords.numbers("ab") == [5, 32]
 
 
-def test_a_models_subwords_may_be_a_plain_list(bert):
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b"]
-    (bert / "vocab.txt").write_text("\n".join(words) + "\n", "utf-8")
-    (bert / "tokenizer.json").unlink()
-    about = {"tokenizer_class": "BertTokenizer", "do_lower_case": False}
-    (bert / "tokenizer_config.json").write_text(json.dumps(about), "utf-8")
-    assert load("supplied:model").subwords.numbers("ab") == [5, 7]
-
-
 def test_dropout_and_segments(theirs):
     model = load("supplied:model", dropout=0.25).model
     assert {m.p for m in model.modules() if isinstance(m, torch.nn.Dropout)} == {0.25}

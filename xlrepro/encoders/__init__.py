@@ -14,12 +14,9 @@ An encoder's name is one of::
 Here is what is known of a name without torch.
 """
 
-from pathlib import Path
-
 from xlrepro.artefacts import file_hash
-from xlrepro.data import registry
-from xlrepro.errors import DataError, SettingsError
-from xlrepro.paths import supplied_dir
+from xlrepro.data import registry, supplied
+from xlrepro.errors import SettingsError
 
 TINY, E5, MINILM = "tiny", "multilingual-e5-small", "all-minilm-l6-v2"
 RELEASED, SUPPLIED = "released:", "supplied:"  # how a name may begin
@@ -71,20 +68,6 @@ def identity(name: str) -> str:
 
         return f"tiny, version 2, of artificial languages {VERSION}"  # its subwords are theirs
     if plain.startswith(SUPPLIED):
-        return file_hash(registry.note_supplied(supplied_folder(plain) / WEIGHTS))
+        _, weights = supplied.files(supplied_files(plain))
+        return file_hash(registry.note_supplied(weights))
     return registry.content_hash(plain, "weights")
-
-
-def supplied_folder(name: str) -> Path:
-    """Return the folder of a supplied model.
-
-    Raises:
-        DataError: naming the files that are not there.
-    """
-    missing = [file for file in supplied_files(name) if not (supplied_dir() / file).is_file()]
-    if missing:
-        raise DataError(
-            f"no {', '.join(missing)} in {supplied_dir()}: put the published model there, or set "
-            "XLREPRO_SUPPLIED to the folder above it"
-        )
-    return supplied_dir() / name.removeprefix(SUPPLIED)

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from xlrepro.errors import DataError
-
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
@@ -104,16 +102,7 @@ def learnt(lines: Iterable[Sequence[str]], size: int, characters: int) -> Subwor
 
 
 def read(path: Path) -> Subwords:
-    """Return subwords that :func:`learnt` gave and that lie in a file.
-
-    Raises:
-        DataError: if the file is damaged.
-    """
+    """Return subwords that :func:`learnt` gave and that lie in a file."""
     from tokenizers import Tokenizer
 
-    try:
-        return Subwords(Tokenizer.from_file(str(path)), Special.of(2, 3, 0, 1, 4))
-    except Exception as error:  # tokenizers raises this class itself
-        raise DataError(
-            f"{path} is damaged ({error}): remove its folder, it is built anew"
-        ) from error
+    return Subwords(Tokenizer.from_file(str(path)), Special.of(2, 3, 0, 1, 4))

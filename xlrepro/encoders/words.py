@@ -15,12 +15,13 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlrepro.artefacts import built, hash_of
+from xlrepro.artefacts import built
 from xlrepro.encoders import E5, identity
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import normalise, simplified
@@ -29,7 +30,6 @@ from xlrepro.vectors.open.sources import (
     SOURCE,
     TextFile,
     file_hash,
-    frequency_path,
     language_sources,
     open_settings,
     raw_lines,
@@ -47,7 +47,6 @@ LAYER = 5  # that of word_order's M-BERT rows, chosen on English dev
 VERSION = 2  # raised when the code changes the vectors
 CENTRED_ON = 2000  # the most frequent words of a language, whose mean is subtracted
 VOCABULARY = 20_000  # words that a translation is sought among
-OCCURRENCES_IN = {"en": 400_000, "others": 100_000}  # words of open text that are read
 MOST_OCCURRENCES = 20  # of a word form, after which a line is read for its other words alone
 LONGEST = 128  # subwords of a line; what is further right is not read
 BATCH_SUBWORDS = 4096  # padded subwords of a batch
@@ -94,6 +93,11 @@ def open_lines(language: str, seed: int) -> Iterator[list[str]]:
 # ---- states of words where they occur
 
 
+def words_read(language: str) -> int:
+    """Return how many words of a language's open text are read."""
+    return 400_000 if language == SOURCE else 100_000
+
+
 def recipe(language: str) -> dict[str, object]:
     """Return what decides the states of a language's words where they occur."""
     return {
@@ -101,22 +105,9 @@ def recipe(language: str) -> dict[str, object]:
         "weights": identity(E5),
         "layer": LAYER,
         "text": [[file.path, file_hash(file.path)] for file in files_of(language)],
-        "words": OCCURRENCES_IN["en" if language == SOURCE else "others"],
+        "words": words_read(language),
         "most": MOST_OCCURRENCES,
     }
-
-
-@cache
-def content_hash() -> str:
-    """Return the hash of what decides the vectors; builds and downloads nothing."""
-    languages = open_settings()["languages"]
-    return hash_of(
-        {
-            "centred on": CENTRED_ON,
-            "frequent words": {code: file_hash(frequency_path(code)) for code in languages},
-            "states": {code: recipe(code) for code in languages},
-        }
-    )
 
 
 class WordStates:
@@ -138,11 +129,6 @@ class WordStates:
         self._text: dict[str, tuple[dict[str, int], dict[str, int], np.ndarray]] = {}
         self._means: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
-
-    @property
-    def content_hash(self) -> str:
-        """Hash of what decides them."""
-        return content_hash()
 
     def words(self, language: str) -> Sequence[str]:
         """Return a language's frequent words, most frequent first."""
@@ -245,8 +231,7 @@ class WordStates:
         rows: dict[str, int] = {}
         sums: list[np.ndarray] = []  # the state of each form, summed over its occurrences
         counts: list[int] = []
-        most = OCCURRENCES_IN["en" if language == self.source else "others"]
-        for line, states in self._read(chosen(open_lines(language, 0), most)):
+        for line, states in self._read(chosen(open_lines(language, 0), words_read(language))):
             for word, state in zip(line, states, strict=False):
                 row = rows.setdefault(word, len(sums))
                 if row == len(sums):
@@ -272,7 +257,7 @@ class WordStates:
 
         from xlrepro.encoders.pretrained import padded
 
-        for waiting in _in_groups(lines, BUFFERED):
+        while waiting := list(islice(lines, BUFFERED)):
             framed = [(line, *self._framed(line)) for line in waiting]
             framed.sort(key=lambda each: -len(each[1]))
             while framed:
@@ -317,16 +302,6 @@ def chosen(
             return
 
 
-def _in_groups(lines: Iterator[list[str]], size: int) -> Iterator[list[list[str]]]:
-    group: list[list[str]] = []
-    for line in lines:
-        group.append(line)
-        if len(group) == size:
-            yield group
-            group = []
-    yield group
-
-
 @cache
 def load() -> WordStates:
     """Return the vectors (cached in the process); the encoder is fetched if need be.
@@ -341,4 +316,4 @@ def load() -> WordStates:
     """
     from xlrepro.encoders.pretrained import load as load_encoder
 
-    return WordStates(load_encoder(E5, LAYER))
+    return WordStates(load_encoder(f"{E5}@{LAYER}"))

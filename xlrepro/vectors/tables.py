@@ -36,7 +36,6 @@ class VectorSet:
         words: Mapping[str, Sequence[str]],
         matrices: Mapping[str, np.ndarray],
         source: str = "en",
-        share_strings: bool = True,
     ) -> None:
         """Hold vectors that lie in memory or in memory-mapped files.
 
@@ -45,24 +44,29 @@ class VectorSet:
             words: per language its words, most frequent first, each once.
             matrices: per language the vectors in the same order, ``(words, dim)``.
             source: the language whose vocabulary sets the scale.
-            share_strings: whether an unknown word takes the source language's vector of the same
-                string.
 
         Raises:
-            SettingsError: if words and vectors do not match in languages, number or dimensions,
-                or the source language is not among them.
+            SettingsError: if words and vectors do not match in number or dimensions.
         """
-        _check(name, words, matrices, source)
+        dim = int(matrices[source].shape[1])
+        for language, matrix in matrices.items():
+            if matrix.shape != (len(words[language]), dim):
+                raise SettingsError(
+                    f"vector set {name!r}: {language} has {len(words[language])} words but vectors "
+                    f"of shape {matrix.shape}; expected ({len(words[language])}, {dim})"
+                )
         self.name = name
         self.source = source
-        self.share_strings = share_strings
-        self.dim = int(matrices[source].shape[1])
-        self._words = {language: words[language] for language in words}
+        self.dim = dim
+        self._words = dict(words)
         self._matrices = dict(matrices)
         self._indexes: dict[str, WordIndex] = {}
         self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
         self._dtype = working_dtype()
-        self._mean, self._scale = _mean_and_scale(matrices[source])
+        sample = np.asarray(matrices[source], dtype=np.float64)
+        scale = sample.std(axis=0)
+        self._mean = sample.mean(axis=0).astype(self._dtype)
+        self._scale = np.where(scale > 1e-9, scale, 1.0).astype(self._dtype)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -110,7 +114,7 @@ class VectorSet:
             row = index.row(form)
             if row is not None:
                 return self._standardised(language, [row]), EXACT
-        if self.share_strings and language != self.source:
+        if language != self.source:
             shared = self._index(self.source)
             for form in forms:
                 row = shared.row(form) if _may_be_shared(form, language) else None
@@ -186,32 +190,3 @@ def _may_be_shared(form: str, language: str) -> bool:
     if len(form) >= 4 or not any(letter.isalpha() for letter in form):
         return True
     return language in _OTHER_SCRIPTS and form.isascii()
-
-
-def _mean_and_scale(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    sample = np.asarray(matrix, dtype=np.float64)
-    scale = sample.std(axis=0)
-    return (
-        sample.mean(axis=0).astype(working_dtype()),
-        np.where(scale > 1e-9, scale, 1.0).astype(working_dtype()),
-    )
-
-
-def _check(
-    name: str,
-    words: Mapping[str, Sequence[str]],
-    matrices: Mapping[str, np.ndarray],
-    source: str,
-) -> None:
-    if set(words) != set(matrices) or source not in words:
-        raise SettingsError(
-            f"vector set {name!r} needs words and vectors of the same languages, {source!r} among "
-            f"them; it has words of {sorted(words)} and vectors of {sorted(matrices)}"
-        )
-    dim = matrices[source].shape[1]
-    for language, matrix in matrices.items():
-        if matrix.shape != (len(words[language]), dim):
-            raise SettingsError(
-                f"vector set {name!r}: {language} has {len(words[language])} words but vectors of "
-                f"shape {matrix.shape}; expected ({len(words[language])}, {dim})"
-            )

@@ -32,7 +32,7 @@ def load_vec(paths: Mapping[str, Path], limit: int = 200_000) -> VectorSet:
 
     Raises:
         DataError: if a file is missing or malformed.
-        SettingsError: if the languages differ in dimensions or English is not among them.
+        SettingsError: if the languages differ in dimensions.
     """
     return load_set("vec", {code: _converted(code, path, limit) for code, path in paths.items()})
 

@@ -44,11 +44,10 @@ def test_a_missing_segmenter_names_the_extra(monkeypatch, language, package):
 
     def without(name, *rest, **named):
         if name.split(".")[0] == package:
-            raise ImportError(name)
+            raise ImportError(name, name=name)
         return real_import(name, *rest, **named)
 
-    for cached in (module._chinese, module._japanese, module._thai):
-        cached.cache_clear()
+    module._segmenter.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(SettingsError, match=rf"{package}.*xlrepro\[segmentation\]") as raised:
         tokenise("北", language)

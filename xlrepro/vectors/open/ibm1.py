@@ -39,7 +39,9 @@ def co_occurrences(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> CoOc
     """Number the words and list the token pairs of sentence pairs; an empty word on both sides."""
     sources: dict[str, int] = {_NULL: 0}
     targets: dict[str, int] = {_NULL: 0}
-    source_ids, target_ids, source_tokens, target_tokens = [], [], [], []
+    # Where no sentence is left, there are no tokens.
+    empty = np.zeros(0, dtype=np.int64)
+    source_ids, target_ids, source_tokens, target_tokens = [empty], [empty], [empty], [empty]
     source_start = target_start = 0
     for source, target in pairs:
         if not source or not target or max(len(source), len(target)) > MAX_LENGTH:
@@ -54,18 +56,17 @@ def co_occurrences(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> CoOc
         target_tokens.append(np.tile(np.arange(m) + target_start, n))
         source_start += n
         target_start += m
-    empty = np.zeros(0, dtype=np.int64)
-    left_all = np.concatenate(source_ids) if source_ids else empty
-    right_all = np.concatenate(target_ids) if target_ids else empty
-    codes, pair_of = np.unique(left_all * len(targets) + right_all, return_inverse=True)
+    codes, pair_of = np.unique(
+        np.concatenate(source_ids) * len(targets) + np.concatenate(target_ids), return_inverse=True
+    )
     return CoOccurrences(
         list(sources),
         list(targets),
         codes // len(targets),
         codes % len(targets),
         pair_of,
-        np.concatenate(source_tokens) if source_tokens else empty,
-        np.concatenate(target_tokens) if target_tokens else empty,
+        np.concatenate(source_tokens),
+        np.concatenate(target_tokens),
     )
 
 
@@ -109,8 +110,6 @@ def translation_counts(
         'x'
     """
     grid = co_occurrences(pairs)
-    if not len(grid.pair_of):
-        return []
     forward = expected_counts(grid.source_of, grid.target_token, grid.pair_of, iterations)
     backward = expected_counts(grid.target_of, grid.source_token, grid.pair_of, iterations)
     both = np.sqrt(forward * backward)

@@ -41,11 +41,12 @@ SEED_WORDS, SEED_SHARE = 10_000, 0.3
 _SPACES = regex.compile(r"\s{2,}")
 
 
+Pairs = list[tuple[str, str]]  # (English, foreign)
 # Per foreign word its English translations and their weights, which sum to 1.
 Table = dict[str, dict[str, float]]
 
 
-def read_pairs(path: Path, language: str) -> list[tuple[str, str]]:
+def read_pairs(path: Path, language: str) -> Pairs:
     """Read ``english foreign`` pairs of a MUSE dictionary, in its order, in stored form.
 
     Raises:
@@ -55,32 +56,25 @@ def read_pairs(path: Path, language: str) -> list[tuple[str, str]]:
     return [(word_form(row[0], "en"), word_form(row[1], language)) for row in rows]
 
 
-def split_by_rank(
-    pairs: Iterable[tuple[str, str]],
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[tuple[str, str]]]:
+def split_by_rank(pairs: Iterable[tuple[str, str]]) -> tuple[Pairs, Pairs, Pairs]:
     """Split dictionary pairs by the rank of their source word into train, test and rest.
 
     The rank of a source word is the number of other source words that come before it.
     """
     ranks: dict[str, int] = {}
-    train: list[tuple[str, str]] = []
-    test: list[tuple[str, str]] = []
-    rest: list[tuple[str, str]] = []
+    train, test, rest = Pairs(), Pairs(), Pairs()
     for pair in pairs:
         rank = ranks.setdefault(pair[0], len(ranks))
-        chosen = train if rank in TRAIN_RANKS else test if rank in TEST_RANKS else rest
-        chosen.append(pair)
+        (train if rank in TRAIN_RANKS else test if rank in TEST_RANKS else rest).append(pair)
     return train, test, rest
 
 
-def without_source_words(
-    pairs: Iterable[tuple[str, str]], removed: frozenset[str]
-) -> list[tuple[str, str]]:
+def without_source_words(pairs: Iterable[tuple[str, str]], removed: frozenset[str]) -> Pairs:
     """Return the pairs whose source word is not among ``removed``."""
     return [pair for pair in pairs if pair[0] not in removed]
 
 
-def read_wiktionary(path: Path, language: str) -> list[tuple[str, str]]:
+def read_wiktionary(path: Path, language: str) -> Pairs:
     """Read (English, foreign) single-word pairs of a Wiktionary export, in stored form.
 
     Entries of several words on either side are left out; ``to`` before a verb does not count.
@@ -250,20 +244,16 @@ def shared_strings(
     numbers, are shared whether or not they are among ``words``.
     """
     known = set(source_words)
-    letterless = [word for word in source_words if not any(sign.isalpha() for sign in word)]
-    same = [word for word in words if len(word) >= 4 and word in known]
     # Punctuation keeps its own vector even where aligned text has led it astray.
-    shared: dict[str, dict[str, float]] = {word: {word: 1.0} for word in letterless}
-    for word in same:
-        if word not in table:
-            shared[word] = {word: 1.0}
-    return shared
+    shared = [word for word in source_words if not any(sign.isalpha() for sign in word)]
+    shared += [word for word in words if len(word) >= 4 and word in known and word not in table]
+    return {word: {word: 1.0} for word in shared}
 
 
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
-def muse(language: str) -> tuple[list, list, list]:
+def muse(language: str) -> tuple[Pairs, Pairs, Pairs]:
     """Return the MUSE pairs (English, foreign) of a language: train, test and rest by rank.
 
     Three empty lists where MUSE has no dictionary.
@@ -280,14 +270,14 @@ def test_source_words(language: str) -> frozenset[str]:
     return frozenset(english for english, _ in muse(language)[1])
 
 
-def muse_untested(language: str) -> list[tuple[str, str]]:
+def muse_untested(language: str) -> Pairs:
     """Return the MUSE pairs of a language but those of its tested source words, in their order."""
     train, _, rest = muse(language)
     # The same word form may stand at a train and at a test rank: out with it everywhere.
     return without_source_words(train + rest, test_source_words(language))
 
 
-def dictionary_pairs(language: str) -> list[tuple[str, str]]:
+def dictionary_pairs(language: str) -> Pairs:
     """Return all dictionary pairs of a language but those of its tested source words."""
     path = wiktionary_path(language)
     more = [] if path is None else read_wiktionary(local_path(path), language)
@@ -383,7 +373,7 @@ def twins(words: Sequence[str], theirs: Sequence[str]) -> dict[str, str]:
     return {word: twin for word, twin in by_word.items() if twin is not None}
 
 
-def seed_pairs(language: str, known: frozenset[str], words: Sequence[str]) -> list[tuple[str, str]]:
+def seed_pairs(language: str, known: frozenset[str], words: Sequence[str]) -> Pairs:
     """Return the (English, foreign) pairs that a mapping is learnt from.
 
     The MUSE training ranks (first 5,000 source words) where there are any; else the heaviest

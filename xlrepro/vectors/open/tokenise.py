@@ -1,7 +1,7 @@
 """Plain text to words, in the manner of the treebanks: punctuation apart, elisions split."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 
 import regex
 
@@ -34,49 +34,27 @@ _ELIDING_LANGUAGES = frozenset({"it", "ca"})
 SEGMENTED_LANGUAGES = frozenset({"zh", "ja", "th"})
 
 
-def _missing(language: str, package: str) -> SettingsError:
-    return SettingsError(
-        f"segmenting {language} text needs the package {package}, which is not installed: "
-        "pip install 'xlrepro[segmentation]'"
-    )
-
-
-@lru_cache(maxsize=1)
-def _chinese() -> Callable[[str], list[str]]:
+@lru_cache
+def _segmenter(language: str) -> Callable[[str], Iterable[str]]:
+    """Return jieba, janome or pythainlp's dictionary engine."""
     try:
-        import jieba
-    except ImportError:
-        raise _missing("zh", "jieba") from None
-    import logging
+        if language == "zh":
+            import jieba
 
-    jieba.setLogLevel(logging.WARNING)
-    return lambda text: list(jieba.cut(text, HMM=True))
+            jieba.setLogLevel("WARNING")
+            return partial(jieba.cut, HMM=True)
+        if language == "ja":
+            from janome.tokenizer import Tokenizer
 
-
-@lru_cache(maxsize=1)
-def _japanese() -> Callable[[str], list[str]]:
-    try:
-        from janome.tokenizer import Tokenizer
-    except ImportError:
-        raise _missing("ja", "janome") from None
-    tokenizer = Tokenizer(wakati=True)
-    return lambda text: list(tokenizer.tokenize(text, wakati=True))
-
-
-@lru_cache(maxsize=1)
-def _thai() -> Callable[[str], list[str]]:
-    try:
+            return partial(Tokenizer(wakati=True).tokenize, wakati=True)
         from pythainlp.tokenize import word_tokenize
-    except ImportError:
-        raise _missing("th", "pythainlp") from None
-    return lambda text: list(word_tokenize(text, engine="newmm", keep_whitespace=False))
 
-
-_SEGMENTERS: dict[str, Callable[[], Callable[[str], list[str]]]] = {
-    "zh": _chinese,
-    "ja": _japanese,
-    "th": _thai,
-}
+        return partial(word_tokenize, engine="newmm", keep_whitespace=False)
+    except ImportError as error:
+        raise SettingsError(
+            f"segmenting {language} text needs the package {(error.name or '').partition('.')[0]}, "
+            "which is not installed: pip install 'xlrepro[segmentation]'"
+        ) from None
 
 
 def tokenise(text: str, language: str) -> list[str]:
@@ -93,9 +71,9 @@ def tokenise(text: str, language: str) -> list[str]:
         ["L'", 'homme', "n'", 'est', 'pas', 'seul', '.']
     """
     text = normalise(text, language)
-    if language in _SEGMENTERS:
-        words = _SEGMENTERS[language]()(simplified(text, language))
-        return [word.strip() for word in words if word.strip()]
+    if language in SEGMENTED_LANGUAGES:
+        words = map(str.strip, _segmenter(language)(simplified(text, language)))
+        return [word for word in words if word]
     if language == "en":
         return _ENGLISH.findall(text)
     if language == "fr":
