@@ -6,7 +6,8 @@ at.
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 
 import regex
 
@@ -85,7 +86,7 @@ class WordIndex:
 
     def _stand_ins(self, word: str) -> list[int]:
         if not any(letter.isalpha() for letter in word):
-            return self._letterless(word)
+            return self._rows_of(word[:1])
         row = self._without_diacritics(word)
         if row is not None:
             return [row]
@@ -96,9 +97,8 @@ class WordIndex:
             return self._pieces(word)
         return self._by_spelling(word)
 
-    def _letterless(self, word: str) -> list[int]:
-        row = self.row(word[:1])
-        return [] if row is None else [row]
+    def _rows_of(self, *words: str) -> list[int]:
+        return [self._rows[word] for word in words if word in self._rows]
 
     def _without_diacritics(self, word: str) -> int | None:
         if not self._folded:
@@ -109,15 +109,14 @@ class WordIndex:
 
     def _by_spelling(self, word: str) -> list[int]:
         korean = self.language == "ko"
-        rules: list[Callable[[], list[int]]] = [
-            lambda: self._without_proclitic(word),
-            lambda: self._known_beginning(word) if korean else [],
-            lambda: self._sharing_prefix(word, 3, 0.75),
-            lambda: self._compound(word),
-            lambda: self._sharing_prefix(word, 4, 0.5),
-            lambda: self._sharing_ending(word) if korean else [],
-        ]
-        return next((rows for rows in (rule() for rule in rules) if rows), [])
+        return (
+            self._without_proclitic(word)
+            or (self._known_beginning(word) if korean else [])
+            or self._sharing_prefix(word, 3, 0.75)
+            or self._compound(word)
+            or self._sharing_prefix(word, 4, 0.5)
+            or (self._sharing_ending(word) if korean else [])
+        )
 
     def _joined(self, word: str) -> list[int]:
         parts = [part for part in _JOINTS.split(word) if part]
@@ -148,22 +147,19 @@ class WordIndex:
 
     def _without_proclitic(self, word: str) -> list[int]:
         for clitic in _PROCLITICS.get(self.language, ()):
-            if word.startswith(clitic) and len(word) - len(clitic) >= 3:
-                row = self.row(word[len(clitic) :])
-                if row is not None:
-                    return [row]
+            long = word.startswith(clitic) and len(word) - len(clitic) >= 3
+            if long and (rows := self._rows_of(word[len(clitic) :])):
+                return rows
         return []
 
     def _known_beginning(self, word: str) -> list[int]:
         # A Korean token is a stem with particles or endings of up to four syllables.
         for particle in _PARTICLES:
-            row = self.row(word.removesuffix(particle)) if word.endswith(particle) else None
-            if row is not None:
-                return [row]
+            if word.endswith(particle) and (rows := self._rows_of(word.removesuffix(particle))):
+                return rows
         for end in range(len(word) - 1, max(0, len(word) - 5), -1):
-            row = self.row(word[:end])
-            if row is not None and (end > 1 or len(word) == 2):
-                return [row]
+            if (rows := self._rows_of(word[:end])) and (end > 1 or len(word) == 2):
+                return rows
         return []
 
     def _compound(self, word: str) -> list[int]:
@@ -237,9 +233,5 @@ def _nearest(words: list[tuple[str, int]], word: str, least: float) -> list[int]
 
 
 def _common_prefix(first: str, second: str) -> int:
-    length = 0
-    for left, right in zip(first, second, strict=False):
-        if left != right:
-            break
-        length += 1
-    return length
+    alike = (left == right for left, right in zip(first, second, strict=False))
+    return sum(1 for _ in takewhile(bool, alike))

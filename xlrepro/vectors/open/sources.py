@@ -185,16 +185,6 @@ def lexicon_recipe(language: str) -> dict[str, Any]:
     }
 
 
-def raw_lines(file: TextFile) -> Iterator[str]:
-    """Yield the lines of a file; of a treebank the words of each sentence, blanks between them."""
-    if file.treebank:
-        yield from (" ".join(sentence.tokens) for sentence in read_conllu(local_path(file.path)))
-        return
-    with open(local_path(file.path), encoding="utf-8") as lines:
-        for line in lines:
-            yield line if file.column is None else line.rstrip("\n").split("\t")[file.column]
-
-
 def sentences(file: TextFile, language: str) -> Iterator[list[str]]:
     """Yield a file's lines as words in stored form, in order, each once."""
     if file.treebank:
