@@ -46,6 +46,7 @@ Seeds = Annotated[str | None, typer.Option(help="0,1,2 or 0-4; default: the prof
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of a running Dask cluster, tcp://host:8786.")
 ]
+PerGpu = Annotated[int, typer.Option(help="Trials at a time on each GPU.")]
 Jobs = Annotated[int, typer.Option(help="Notebooks at a time.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
 
@@ -192,7 +193,7 @@ def run(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     jobs: Annotated[int | None, typer.Option(help="Trials at a time; default: all cores.")] = None,
     scheduler: Scheduler = None,
-    per_gpu: Annotated[int, typer.Option(help="Trials at a time on each GPU.")] = 1,
+    per_gpu: PerGpu = 1,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting.")
     ] = None,
@@ -469,6 +470,7 @@ def batch(
     systems: Systems = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     scheduler: Scheduler = None,
+    per_gpu: PerGpu = 1,
     parameters: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="Set any other parameter."),
@@ -489,7 +491,7 @@ def batch(
     if twice := sorted(options.keys() & given.keys()):
         raise SettingsError(f"{twice[0]} is given twice, by --{twice[0]} and by -p: leave one out")
     jobs_to_do = plan(experiments or None, profile, given | options)
-    made = run_batch(jobs_to_do, workers=jobs, force=force, report=say)
+    made = run_batch(jobs_to_do, workers=jobs, per_gpu=per_gpu, force=force, report=say)
     counts = f"{len(made.done)} run, {len(made.reused)} up to date, {len(made.failed)} failed"
     say(f"notebooks: {counts}, {made.seconds:.0f} s")
     _end_if_failed(made.failed)
@@ -529,8 +531,21 @@ data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @data_app.command("list")
-def list_data(as_json: AsJson = False) -> None:
-    """List the registered data sets: title, licence, languages, how much of it is in the cache."""
+def list_data(
+    experiment: Annotated[str | None, typer.Argument(help="With --profile paper.")] = None,
+    profile: Annotated[str, typer.Option(help="open, or paper: what you supply.")] = "open",
+    as_json: AsJson = False,
+) -> None:
+    """List the registered data sets: title, licence, languages, how much of it is in the cache.
+
+    With --profile paper: what an experiment, or all of them, read below XLREPRO_SUPPLIED, and what
+    is missing there.
+    """
+    if profile == "paper":
+        _list_supplied(experiment, as_json)
+        return
+    if profile != "open" or experiment:
+        raise SettingsError("give --profile paper, with or without an experiment, or neither")
     from xlrepro.data.registry import cached_path, list_datasets
 
     rows = [
@@ -550,6 +565,28 @@ def list_data(as_json: AsJson = False) -> None:
         print_json(rows)
     else:
         print_table("", rows)
+
+
+def _list_supplied(experiment: str | None, as_json: bool) -> None:
+    from xlrepro.data.supplied import needed
+    from xlrepro.experiments import experiment as known
+    from xlrepro.paths import supplied_dir
+
+    rows = [
+        {
+            "name": need.name,
+            "title": need.about.title,
+            "home": need.about.home,
+            "layout": need.about.layout,
+            "found": f"{len(need.found)}/{len(need.found) + len(need.missing)}",
+            "missing": list(need.missing) if as_json else ", ".join(need.missing),
+        }
+        for need in needed(known(experiment).key if experiment else None)
+    ]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(f"below {supplied_dir()}", rows)
 
 
 @data_app.command()

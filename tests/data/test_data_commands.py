@@ -37,6 +37,20 @@ def test_list_is_a_table_for_people(run):
     assert "CC0" in output
 
 
+def test_what_an_experiment_is_to_be_supplied_with_is_listed_at_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    (tmp_path / "conll-ner" / "de").mkdir(parents=True)
+    (tmp_path / "conll-ner" / "de" / "test").write_text("a O\n")
+    call = ["list", "man_moe/table4", "--profile", "paper"]
+    rows = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
+    found = {row["name"]: (row["found"], len(row["missing"])) for row in rows}
+    assert found == {"conll-ner": ("1/12", 11), "fasttext-wiki": ("0/4", 4)}
+    assert "conll-ner/nl/train" in CliRunner().invoke(app, call).stdout
+    for wrong in (["list", "man_moe/table4"], ["list", "no/such", "--profile", "paper"]):
+        with pytest.raises(SettingsError):
+            CliRunner().invoke(app, wrong, catch_exceptions=False)
+
+
 def test_fetch_brings_all_files_of_a_data_set(run, toy):
     assert run("fetch", "toy").exit_code == 0
     assert {"a.conllu", "b.conllu"} <= set(toy.cached_files())

@@ -147,8 +147,8 @@ def test_trials_of_all_notebooks_are_run_together_before_them(
         return SimpleNamespace(line="3 run")
 
     monkeypatch.setattr(notebooks, "run_trials", run_trials)
-    run_batch(plan(None, "smoke", {"device": "cpu"}), report=lines.append)
-    options = {"device": "cpu", "scheduler": None, "jobs": None}
+    run_batch(plan(None, "smoke", {"device": "cpu"}), report=lines.append, per_gpu=3)
+    options = {"device": "cpu", "scheduler": None, "jobs": None, "per_gpu": 3}
     assert calls == [(["shared", "one", "two"], options)]
     assert "trials: 3 run" in lines
     run_batch(plan(None, "smoke", {"device": "cpu"}), report=silent)

@@ -246,6 +246,7 @@ def run_batch(
     jobs: Sequence[Job],
     *,
     workers: int = 2,
+    per_gpu: int = 1,
     force: bool = False,
     report: Callable[[str], None] = print,
 ) -> BatchSummary:
@@ -254,6 +255,7 @@ def run_batch(
     Args:
         jobs: from :func:`plan`.
         workers: notebooks at a time.
+        per_gpu: trials at a time on each GPU, before the notebooks.
         force: run also what is up to date.
         report: called with one line per finished notebook.
 
@@ -265,7 +267,8 @@ def run_batch(
     began, summary = time.perf_counter(), BatchSummary()
     with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()
-        make_records([job for job in jobs if force or not is_current(job, state)], report)
+        stale = [job for job in jobs if force or not is_current(job, state)]
+        make_records(stale, report, per_gpu)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
         summary.reused = [job.experiment for job in jobs if job not in todo]
@@ -288,7 +291,7 @@ def run_batch(
     return summary
 
 
-def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
+def make_records(jobs: Sequence[Job], report: Callable[[str], None], per_gpu: int = 1) -> None:
     """Run the trials of some notebooks that have no record, all together.
 
     What fails here is told by its notebook, which meets the same failure.
@@ -304,7 +307,7 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
         except XlreproError as error:
             report(f"{job.experiment}: {error}")
     if trials:
-        report(f"trials: {run_trials([*trials.values()], **where).line}")
+        report(f"trials: {run_trials([*trials.values()], per_gpu=per_gpu, **where).line}")
 
 
 @contextmanager
