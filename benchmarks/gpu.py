@@ -80,7 +80,7 @@ MODELS: tuple[Row, ...] = (
     ("sense_alignment/table5", "xnli:Bi-SaELMo", {}),
     ("sense_alignment/tables6_8", "alive:SaELMo", {}),
     ("sense_alignment/figures4_7", "purity:SaELMo", {}),
-    ("sense_alignment/figures4_7", "lists:SaELMo", {}),
+    ("sense_alignment/figures4_7", "vectors:SaELMo", {}),
     ("routing_nmt/table1", "translation:MTL (Partial)", FEW),
     ("routing_nmt/table1", "translation:MTL (Routing)", FEW),
     ("ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)", {}),
