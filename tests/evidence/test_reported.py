@@ -48,10 +48,6 @@ def test_a_cell_by_its_address_has_the_papers_own_table_as_its_source():
     )
 
 
-def test_no_source_shows_where_the_transcriber_read():
-    assert [c.source for c in load_reported() if "seed" in c.source or ".txt" in c.source] == []
-
-
 def test_distances_describe_the_data_and_are_no_system():
     numbers = load_reported()
     assert all(not s.startswith("distance") for s in numbers.systems("word_order/table2"))
