@@ -213,6 +213,10 @@ class CatalogEntry(Checked):
         """``"Table 2: Part-of-speech tagging"``; of an experiment of ours the title alone."""
         return self.title if self.ours else f"{self.label}: {self.title}"
 
+    def is_target(self, column: str) -> bool:
+        """Tell whether a column is neither of the training language nor a mean of others."""
+        return column not in {*self.source_columns, *self.average_columns}
+
     def other_weights(self, profile: str, system: str) -> str:
         """Return what stands in for the pre-trained weights of ``system``; empty where nothing."""
         return self.weights.get(profile, {}).get(system.partition(":")[0], "")

@@ -479,8 +479,8 @@ class Judge:
         functions: dict[str, Callable[..., Any]] = {
             "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
             "distance": lambda lang: look_up((f"{paper}/distances", distance, lang)),
-            "columns": lambda table, system: self._columns(f"{paper}/{table}", system, ()),
-            "targets": lambda table, system: self._targets(f"{paper}/{table}", system),
+            "columns": lambda table, system: self._columns(f"{paper}/{table}", system),
+            "targets": lambda table, system: self._columns(f"{paper}/{table}", system, True),
             "systems": lambda table, block="": [
                 s for s in self.reported.systems(f"{paper}/{table}")
                 if s.startswith(f"{block}:" if block else "")
@@ -491,16 +491,11 @@ class Judge:
             raise SettingsError(f"{where}: its predicate is {true!r}, and compares no cells")
         return true
 
-    def _columns(self, experiment: str, system: str, left_out: Iterable[str]) -> list[str]:
-        """Return the columns in which the paper prints a number of a row."""
-        cells = self.reported.cells(experiment)
-        known = (c.column for c in cells if c.system == system and c.value is not None)
-        return [column for column in known if column not in left_out]
-
-    def _targets(self, experiment: str, system: str) -> list[str]:
-        entry = self.catalog.experiment(experiment)
-        left_out = {*entry.source_columns, *entry.average_columns}
-        return self._columns(experiment, system, left_out)
+    def _columns(self, experiment: str, system: str, targets: bool = False) -> list[str]:
+        """Return the columns in which the paper prints a number of a row, all or the targets."""
+        entry, cells = self.catalog.experiment(experiment), self.reported.cells(experiment)
+        known = [c.column for c in cells if c.system == system and c.value is not None]
+        return [c for c in known if not targets or entry.is_target(c)]
 
     def _on_reported(self, claim: Claim) -> ClaimVerdict:
         cells, true = self._on_printed(claim)

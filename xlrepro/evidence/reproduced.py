@@ -204,21 +204,12 @@ class View:
         entry = load_catalog().experiments.get(self.experiment)
         if entry is None or AVERAGE not in entry.average_columns:
             return None
-        left_out = {*entry.source_columns, *entry.average_columns}
-        targets = [
-            cell.column
-            for cell in load_reported().cells(self.experiment)
-            if cell.system == entry.reference(system)
-            and cell.printed
-            and cell.column not in left_out
+        cells = [
+            self.numbers.get(self.experiment, self.profile, system, c.column)
+            for c in load_reported().cells(self.experiment)
+            if c.system == entry.reference(system) and c.printed and entry.is_target(c.column)
         ]
-        cells = [self.numbers.get(self.experiment, self.profile, system, t) for t in targets]
         return joined_cell(cells, fmean, system, AVERAGE)
-
-    def mean(self, system: str, column: str) -> float:
-        """Return a cell's mean over seeds; NaN where nobody ran it."""
-        cell = self.get(system, column)
-        return cell.mean if cell else math.nan
 
     @cached_property
     def cells(self) -> list[ReproducedCell]:
