@@ -25,7 +25,8 @@ SLACK = 1e-9  # a difference of exactly the tolerance is within, whatever the bi
 
 COLUMNS = (
     "experiment", "profile", "system", "block", "name", "column", "metric", "unit", "reported",
-    "printed", "reproduced", "low", "high", "n", "difference", "verdict", "stale", "note", "keys",
+    "printed", "reproduced", "low", "high", "n", "difference", "allowed", "verdict", "stale",
+    "note", "source", "keys",
 )  # fmt: skip
 
 
@@ -124,9 +125,11 @@ def _row(
         "high": high if interval else None,
         "n": ours.n if ours else 0,
         "difference": mean - printed if mean is not None and printed is not None else None,
+        "allowed": allowed,
         "verdict": judged,
         "stale": bool(ours and ours.stale),
         "note": note,
+        "source": theirs.source if theirs else "",
         "keys": ours.keys if ours else (),
     }
 
@@ -165,9 +168,10 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
     Returns:
         A row per (system, column), all reported, then all that were run, with the names of
         ``COLUMNS``; a number that is not there is ``None``. ``reproduced``, ``low`` and ``high``
-        are in the paper's unit; ``difference`` is reproduced minus reported. At a profile with a
-        stand-in for the paper's data or pre-trained weights ``verdict`` is ``"other data"`` where
-        both numbers are there, and ``"not here"`` for a column that the stand-in lacks.
+        are in the paper's unit; ``difference`` is reproduced minus reported, ``allowed`` rounding
+        plus tolerance. At a profile with a stand-in for the paper's data or pre-trained weights
+        ``verdict`` is ``"other data"`` where both numbers are there, and ``"not here"`` for a
+        column that the stand-in lacks.
         ``"quoted"`` is what the paper itself quotes from elsewhere. A gap of the paper's table that
         nobody ran is no row.
 
@@ -202,7 +206,7 @@ def compare(view: View, experiment: "Experiment | None" = None) -> "pd.DataFrame
     import pandas as pd
 
     frame = pd.DataFrame(compared_rows(view, experiment), columns=list(COLUMNS))
-    numbers = ["reported", "reproduced", "low", "high", "difference"]
+    numbers = ["reported", "reproduced", "low", "high", "difference", "allowed"]
     return frame.astype(dict.fromkeys(numbers, float))
 
 

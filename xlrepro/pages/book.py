@@ -249,7 +249,7 @@ def make(
     if run and page.is_file() and stamp.is_file() and stamp.read_text() == everything(profile):
         report("nothing has changed since the book was rendered")
         return page, {}
-    planned = notebooks.plan(None, profile) if run else []
+    planned = notebooks.plan(None, profile)  # an unknown profile ends here, whatever is run
     failed = notebooks.run_batch(planned, workers=jobs, report=report).failed if run else {}
     report("rendering the book")
     with only_one(book_dir()):

@@ -244,6 +244,6 @@ def download_files() -> dict[str, str]:
          r.model_dump(mode="json", include=RECORDS).items()} | {"commit": r.git.commit}
         for r in evidence.records if r.profile in PUBLISHED
     ]  # fmt: skip
-    cells = evidence.cells.assign(keys=evidence.cells["keys"].map(" ".join)).drop(columns="seeds")
+    cells = evidence.cells.assign(keys=evidence.cells["keys"].map(" ".join))
     frames = {"cells": cells, "claims": pd.DataFrame(judged), "records": pd.DataFrame(records)}
     return {f"{n}.csv": f.to_csv(index=False, lineterminator="\n") for n, f in frames.items()}
