@@ -17,7 +17,7 @@ from xlrepro.papers.word_order.run import trained
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import UPOS, encoded, score, split_of
-from xlrepro.training.batches import TEST_TOKENS, predicted_tags
+from xlrepro.training.batches import predicted_tags
 from xlrepro.trials import TrialContext
 
 ENCODERS = ("BiLSTM", "TRS")
@@ -56,7 +56,7 @@ def _measure_one(name: str, sizes: str, device: str, threads: int, profile: str)
     def evaluate() -> None:
         for code, sentences in tests.items():
             test = encoded(sentences, code, "POS", UPOS, lookup)
-            score("POS", test.gold, predicted_tags(tagger, test.encoded, device, TEST_TOKENS), UPOS)
+            score("POS", test.gold, predicted_tags(tagger, test.encoded, device), UPOS)
 
     with torch_threads(threads):
         medians = interleaved_medians(

@@ -5,41 +5,38 @@ import random
 import numpy as np
 import pytest
 from seqeval.metrics import f1_score
-from seqeval.scheme import IOB2
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.metrics import accuracy, accuracy_signature, span_f1, span_f1_signature
 
 TAGS = ["O", "B-a", "I-a", "B-b", "I-b"]
 
-# gold, predicted, conlleval F1, strict F1
+# gold, predicted, F1 by conlleval
 HAND_WORKED = [
     # both right
-    ("B-a I-a O B-b", "B-a I-a O B-b", 100.0, 100.0),
+    ("B-a I-a O B-b", "B-a I-a O B-b", 100.0),
     # one of two spans found, nothing wrong: P 1, R 1/2
-    ("B-a I-a O B-b", "B-a I-a O O", 200 / 3, 200 / 3),
+    ("B-a I-a O B-b", "B-a I-a O O", 200 / 3),
     # right place, wrong label: nothing counts
-    ("B-a I-a O O", "B-b I-b O O", 0.0, 0.0),
+    ("B-a I-a O O", "B-b I-b O O", 0.0),
     # a span cut short is no span of gold: P 1/2, R 1/2
-    ("B-a I-a O B-b", "B-a O O B-b", 50.0, 50.0),
-    # I- without B-: conlleval begins a span there, strict has none: P 1, R 1/2
-    ("B-a I-a O B-b", "I-a I-a O B-b", 100.0, 200 / 3),
+    ("B-a I-a O B-b", "B-a O O B-b", 50.0),
+    # I- without B-: conlleval begins a span there
+    ("B-a I-a O B-b", "I-a I-a O B-b", 100.0),
     # the label changes within I-: conlleval reads a|b, and a is right: P 1/2, R 1/1
-    ("B-a O", "B-a I-b", 200 / 3, 100.0),
+    ("B-a O", "B-a I-b", 200 / 3),
     # B- after B- of one label: two spans
-    ("B-a B-a", "B-a B-a", 100.0, 100.0),
+    ("B-a B-a", "B-a B-a", 100.0),
     # I- joins what gold keeps apart: neither span is right
-    ("B-a B-a", "B-a I-a", 0.0, 0.0),
+    ("B-a B-a", "B-a I-a", 0.0),
     # nothing predicted: R 0
-    ("B-a O", "O O", 0.0, 0.0),
+    ("B-a O", "O O", 0.0),
 ]
 
 
-@pytest.mark.parametrize(("gold", "predicted", "conlleval", "strict"), HAND_WORKED)
-def test_span_f1_by_hand(gold, predicted, conlleval, strict):
-    sentences = [gold.split()], [predicted.split()]
-    assert span_f1(*sentences) == pytest.approx(conlleval)
-    assert span_f1(*sentences, mode="strict") == pytest.approx(strict)
+@pytest.mark.parametrize(("gold", "predicted", "f1"), HAND_WORKED)
+def test_span_f1_by_hand(gold, predicted, f1):
+    assert span_f1([gold.split()], [predicted.split()]) == pytest.approx(f1)
 
 
 def test_spans_do_not_cross_sentences():
@@ -54,15 +51,12 @@ def test_span_f1_counts_over_all_sentences():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_span_f1_equals_seqeval_in_both_modes(seed):
+def test_span_f1_equals_seqeval(seed):
     draw = random.Random(seed)
     lengths = [draw.randint(1, 12) for _ in range(8)]
     gold = [["B-a"], *([draw.choice(TAGS) for _ in range(n)] for n in lengths)]
     predicted = [["B-a"], *([draw.choice(TAGS) for _ in range(n)] for n in lengths)]
     assert span_f1(gold, predicted) == pytest.approx(100 * f1_score(gold, predicted))
-    assert span_f1(gold, predicted, mode="strict") == pytest.approx(
-        100 * f1_score(gold, predicted, mode="strict", scheme=IOB2)
-    )
 
 
 def test_accuracy_by_hand():
@@ -74,7 +68,6 @@ def test_accuracy_by_hand():
 def test_signatures_name_scorer_mode_and_version():
     assert accuracy_signature() == "acc|level:token|v:1"
     assert span_f1_signature().startswith("f1|scorer:seqeval|mode:conlleval|scheme:bio|v:1.")
-    assert "mode:strict" in span_f1_signature("strict")
 
 
 @pytest.mark.parametrize(
@@ -106,8 +99,3 @@ def test_accuracy_refuses_missing_input(gold, predicted, message):
 def test_span_f1_refuses_missing_input(gold, predicted, message):
     with pytest.raises(DataError, match=message):
         span_f1(gold, predicted)
-
-
-def test_unknown_mode_is_named():
-    with pytest.raises(SettingsError, match="conlleval and strict, not 'lenient'"):
-        span_f1([["B-a"]], [["B-a"]], mode="lenient")

@@ -6,14 +6,12 @@ scorer that lacks its input raises; it never returns 0.
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Literal
 
 import numpy as np
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 
 Tags = Sequence[Sequence[str]]
-SpanMode = Literal["conlleval", "strict"]
 
 
 def accuracy(gold: Sequence[str | int], predicted: Sequence[str | int]) -> float:
@@ -46,56 +44,42 @@ def accuracy_signature() -> str:
     return "acc|level:token|v:1"
 
 
-def span_f1(gold: Tags, predicted: Tags, mode: SpanMode = "conlleval") -> float:
+def span_f1(gold: Tags, predicted: Tags) -> float:
     """Return the micro-averaged F1 of labelled spans, in percent.
 
-    A predicted span counts where a gold span has the same tokens and label. ``"conlleval"`` reads
-    tags as the CoNLL-2000 script does: an I- that continues nothing begins a span. ``"strict"``
-    takes such an I- for no span at all (BIO as written).
+    A predicted span counts where a gold span has the same tokens and label. Tags are read as the
+    CoNLL-2000 script reads them: an I- that continues nothing begins a span.
 
     Args:
         gold: BIO tags of each sentence; together they hold at least one span.
         predicted: BIO tags of the same sentences.
-        mode: ``"conlleval"`` or ``"strict"``.
 
     Raises:
         DataError: where nothing is given, the two do not have the same tokens, a tag is not BIO,
             or the gold tags hold no span (F1 would mean nothing).
-        SettingsError: for an unknown mode.
 
     Example:
         >>> span_f1([["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]])
         100.0
-        >>> span_f1([["B-a", "I-a", "O"]], [["I-a", "I-a", "O"]], mode="strict")
-        0.0
     """
     from seqeval.metrics import f1_score
-    from seqeval.scheme import IOB2
 
-    _check_mode(mode)
     _check_pairs(gold, predicted)
     _check_bio(gold, predicted)
     if all(tag == "O" for tags in gold for tag in tags):
         raise DataError("the gold tags hold no span: F1 means nothing there")
-    options = {"mode": "strict", "scheme": IOB2} if mode == "strict" else {}
     true, guessed = [list(tags) for tags in gold], [list(tags) for tags in predicted]
-    return 100.0 * float(f1_score(true, guessed, zero_division=0, **options))
+    return 100.0 * float(f1_score(true, guessed, zero_division=0))
 
 
-def span_f1_signature(mode: SpanMode = "conlleval") -> str:
-    """Return the signature of `span_f1` with ``mode``.
+def span_f1_signature() -> str:
+    """Return the signature of `span_f1`.
 
     Example:
         >>> span_f1_signature().rpartition("|")[0]
         'f1|scorer:seqeval|mode:conlleval|scheme:bio'
     """
-    _check_mode(mode)
-    return f"f1|scorer:seqeval|mode:{mode}|scheme:bio|v:{version('seqeval')}"
-
-
-def _check_mode(mode: str) -> None:
-    if mode not in ("conlleval", "strict"):
-        raise SettingsError(f"span F1 knows the modes conlleval and strict, not {mode!r}")
+    return f"f1|scorer:seqeval|mode:conlleval|scheme:bio|v:{version('seqeval')}"
 
 
 def _check_pairs(gold: Tags, predicted: Tags) -> None:

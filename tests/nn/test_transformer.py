@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.nn.transformer import (
     FeedForward,
     LearnedPositions,
@@ -152,11 +152,6 @@ def test_frozen_positions_are_not_trained():
     assert encoder.positions.table.grad is None
     assert "positions.table" in encoder.state_dict()
     assert all(p.grad is not None for n, p in encoder.named_parameters() if "table" not in n)
-
-
-def test_a_table_of_another_width_is_refused():
-    with pytest.raises(SettingsError, match="the encoder is 8 wide"):
-        LearnedPositions(8, table=torch.zeros(9, 7))
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,14 @@ class Numbered(torch.nn.Module):
         return batch.rows
 
 
-def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_larger_than_it_may_be():
+def test_predictions_are_in_the_order_of_the_data_and_no_batch_is_larger_than_it_may_be(
+    monkeypatch,
+):
+    monkeypatch.setattr("xlrepro.training.batches.EVALUATION_TOKENS", 14)
     lengths, model = (3, 1, 7, 7, 2, 12, 5, 1), Numbered()
     rows = list(torch.arange(1, 39).split(lengths))
     given = EncodedSplit("xx", torch.zeros(39, 8), rows, [row % 5 for row in rows])
-    found = predicted_tags(model, given, "cpu", max_tokens=14)
+    found = predicted_tags(model, given, "cpu")
     assert [t.tolist() for t in found] == [row.tolist() for row in rows]
     assert model.sizes == ((1, 12), (2, 7), (2, 5), (3, 2))
 

@@ -22,15 +22,13 @@ spread so widely that probabilities could underflow, the form above takes over: 
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from xlrepro.nn.recurrent import mirrored_steps
-
-Reduction = Literal["mean", "sum", "none", "token_mean"]
 
 #: log of the smallest normal number of each dtype, with a margin of e^7 for sums and products.
 _LOG_RANGE = {torch.float32: 80.0, torch.float64: 700.0}
@@ -56,80 +54,50 @@ class LinearChainCRF(nn.Module):
 
     def __init__(self, n_tags: int) -> None:
         super().__init__()
-        if n_tags < 1:
-            raise ValueError(f"a CRF needs at least 1 tag, not {n_tags}")
         self.n_tags = n_tags
         self.transitions = nn.Parameter(torch.empty(n_tags, n_tags))
         self.start = nn.Parameter(torch.empty(n_tags))
         self.end = nn.Parameter(torch.empty(n_tags))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw all scores uniformly from [-0.1, 0.1]."""
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -0.1, 0.1)
 
-    def forward(
-        self, emissions: Tensor, tags: Tensor, mask: Tensor, reduction: Reduction = "mean"
-    ) -> Tensor:
-        """Return the negative log-likelihood of ``tags``.
+    def forward(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Return the mean negative log-likelihood per sequence; arguments as in `losses`."""
+        return self.losses(emissions, tags, mask).mean()
+
+    def losses(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Return the negative log-likelihood of each sequence of tags, ``(batch,)``.
 
         Args:
             emissions: ``(batch, length, n_tags)``; what stands at padding is never read.
             tags: ``(batch, length)``, 0 … n_tags - 1; what stands at padding is never read.
             mask: ``(batch, length)`` bool, True at tokens; padding only on the right.
-            reduction: ``"mean"`` over sequences, ``"sum"``, ``"none"`` (one per sequence) or
-                ``"token_mean"`` (sum divided by the number of tokens).
 
         Raises:
-            ValueError: for shapes that do not fit, padding that is not on the right, a sequence
-                without tokens, a tag out of range, or an unknown reduction.
+            ValueError: for padding that is not on the right, a sequence without tokens, or a tag
+                out of range.
         """
-        if reduction not in ("mean", "sum", "none", "token_mean"):
-            raise ValueError(f"reduction must be mean, sum, none or token_mean, not {reduction!r}")
-        self._check_shapes(emissions, mask)
-        if tags.shape != mask.shape:
-            raise ValueError(f"tags have shape {tuple(tags.shape)}, mask {tuple(mask.shape)}")
         tags = tags.masked_fill(~mask, 0)
         emissions = emissions.masked_fill(~mask.unsqueeze(-1), 0)
-        lengths, spread = _inspect(emissions, tags, mask, self.n_tags, tuple(self.parameters()))
+        lengths = _lengths(mask)
+        spread = _spread(emissions, tags, tuple(self.parameters()))
         scores = (emissions, self.transitions, self.start, self.end)
         if spread < _LOG_RANGE.get(emissions.dtype, 0.0):
-            nll = _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
-        else:
-            e, a, s, t = (score.double() for score in scores)
-            log_partition = _log_partition(e, a, s, t, mask, lengths)
-            nll = (log_partition - _gold_score(e, a, s, t, tags, mask, lengths)).to(emissions.dtype)
-        if reduction == "none":
+            nll: Tensor = _NegativeLogLikelihood.apply(*scores, tags, mask, lengths, spread)
             return nll
-        if reduction == "token_mean":
-            return nll.sum() / mask.sum()
-        return nll.sum() if reduction == "sum" else nll.mean()
+        e, a, s, t = (score.double() for score in scores)
+        log_partition = _log_partition(e, a, s, t, mask, lengths)
+        return (log_partition - _gold_score(e, a, s, t, tags, mask, lengths)).to(emissions.dtype)
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """Return the best tag sequence of each sentence, ``(batch, length)``, -1 at padding.
 
-        Args and errors as in `forward`.
+        Args and errors as in `losses`.
         """
-        self._check_shapes(emissions, mask)
-        lengths = _lengths(mask)
         emissions = emissions.masked_fill(~mask.unsqueeze(-1), 0)
-        return _viterbi(emissions, self.transitions, self.start, self.end, mask, lengths)
-
-    def _check_shapes(self, emissions: Tensor, mask: Tensor) -> None:
-        if emissions.dim() != 3 or emissions.shape[-1] != self.n_tags:
-            raise ValueError(
-                f"emissions must have shape (batch, length, {self.n_tags}), "
-                f"not {tuple(emissions.shape)}"
-            )
-        if mask.shape != emissions.shape[:2] or mask.dtype != torch.bool:
-            raise ValueError(
-                f"mask must be bool of shape {tuple(emissions.shape[:2])}, "
-                f"not {mask.dtype} of shape {tuple(mask.shape)}"
-            )
-        if emissions.shape[0] == 0 or emissions.shape[1] == 0:
-            raise ValueError("a CRF needs at least one sequence of at least one token")
+        scores = (emissions, self.transitions, self.start, self.end)
+        return _viterbi(*scores, mask, _lengths(mask))
 
 
 def _lengths(mask: Tensor) -> Tensor:
@@ -137,41 +105,31 @@ def _lengths(mask: Tensor) -> Tensor:
     # shape: (batch,); a sentence reaches as far as it is long unless padding stands inside
     lengths = mask.sum(1)
     reach = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(1)
-    low, gap = torch.stack((-lengths.amin(), (reach - lengths).amax())).tolist()
-    _require_right_padding(low, gap)
+    shortest, gap = torch.stack((lengths.amin(), (reach - lengths).amax())).tolist()
+    if shortest == 0:
+        raise ValueError("the mask has a sequence without tokens: drop it before the CRF")
+    if gap > 0:
+        raise ValueError("the mask has padding before a token: pad sequences on the right only")
     return lengths
 
 
-def _require_right_padding(negated_shortest: float, widest_gap: float) -> None:
-    if negated_shortest >= 0:
-        raise ValueError("the mask has a sequence without tokens: drop it before the CRF")
-    if widest_gap > 0:
-        raise ValueError("the mask has padding before a token: pad sequences on the right only")
+def _spread(emissions: Tensor, tags: Tensor, parameters: Sequence[Tensor]) -> float:
+    """Check the tags, and bound how widely scores of one step are spread.
 
-
-def _inspect(
-    emissions: Tensor, tags: Tensor, mask: Tensor, n_tags: int, parameters: Sequence[Tensor]
-) -> tuple[Tensor, float]:
-    """Check mask and tags, and bound how widely scores of one step are spread.
-
-    Returns:
-        The lengths, ``(batch,)``, and the bound: no two entries of one forward (or backward)
-        vector differ by more than ``e ** bound``. All checks travel to the host at once.
+    No two entries of one forward (or backward) vector differ by more than ``e ** bound``. All facts
+    travel to the host at once.
     """
-    # shape: (batch,); a sentence reaches as far as it is long unless padding stands inside
-    lengths = mask.sum(1)
-    reach = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(1)
     spread = (emissions.detach().amax(-1) - emissions.detach().amin(-1)).amax()
     for parameter in parameters:
         spread = spread + (parameter.detach().amax() - parameter.detach().amin())
-    facts = (-lengths.amin(), (reach - lengths).amax(), -tags.amin(), tags.amax(), spread)
-    shortest, gap, low, high, bound = torch.stack([f.double() for f in facts]).tolist()
-    _require_right_padding(shortest, gap)
-    if low > 0 or high >= n_tags:
+    facts = (tags.amin(), tags.amax(), spread)
+    low, high, bound = torch.stack([fact.double() for fact in facts]).tolist()
+    if low < 0 or high >= emissions.shape[-1]:
         raise ValueError(
-            f"tags run from {int(-low)} to {int(high)}, but the CRF has tags 0 to {n_tags - 1}"
+            f"tags run from {int(low)} to {int(high)}, but the CRF has tags 0 to "
+            f"{emissions.shape[-1] - 1}"
         )
-    return lengths, bound if math.isfinite(bound) else math.inf
+    return bound if math.isfinite(bound) else math.inf
 
 
 def _gold_score(

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 
 
 def sinusoidal_table(length: int, dim: int) -> Tensor:
@@ -59,9 +59,6 @@ class LearnedPositions(nn.Module):
         max_positions: number of rows of the table where none is given.
         table: ``(positions, dim)`` initial values, such as a pre-trained model's table.
         frozen: whether the table stays as it is in training.
-
-    Raises:
-        SettingsError: where ``table`` has another width than ``dim``.
     """
 
     def __init__(
@@ -74,11 +71,6 @@ class LearnedPositions(nn.Module):
         super().__init__()
         if table is None:
             table = torch.empty(max_positions, dim).normal_(std=0.02)
-        elif table.dim() != 2 or table.shape[1] != dim:
-            raise SettingsError(
-                f"the position table has shape {tuple(table.shape)}, but the encoder is {dim} "
-                "wide: give the encoder the table's width"
-            )
         self.table = nn.Parameter(table.detach().clone(), requires_grad=not frozen)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -225,8 +225,8 @@ def _batch(examples: Examples, rows: list[int], device: str) -> _Batch:
     return batch
 
 
-class StateClassifier(nn.Module):
-    """A hidden layer and a linear one over a vector per example.
+def state_classifier(dim: int, hidden: int, n_labels: int, dropout: float) -> nn.Sequential:
+    """Return a hidden layer and a linear one, for a vector per example.
 
     Args:
         dim: width of the vectors.
@@ -235,22 +235,8 @@ class StateClassifier(nn.Module):
         dropout: before either layer.
 
     Example:
-        >>> import torch
-        >>> StateClassifier(dim=6, hidden=4, n_labels=3, dropout=0.1)(torch.zeros(5, 6)).shape
+        >>> state_classifier(dim=6, hidden=4, n_labels=3, dropout=0.1)(torch.zeros(5, 6)).shape
         torch.Size([5, 3])
     """
-
-    def __init__(self, dim: int, hidden: int, n_labels: int, dropout: float) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(dim, hidden),
-            nn.Tanh(),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, n_labels),
-        )
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        """Return a score per label, ``(examples, labels)``, for vectors ``(examples, dim)``."""
-        scores: Tensor = self.layers(vectors)
-        return scores
+    first = nn.Dropout(dropout), nn.Linear(dim, hidden), nn.Tanh()
+    return nn.Sequential(*first, nn.Dropout(dropout), nn.Linear(hidden, n_labels))

@@ -65,7 +65,8 @@ class Source:
             SettingsError: for an unknown corpus.
         """
         limit = self.train_sentences if split == "train" else self.test_sentences
-        return self._corpus.sentences(language, split, limit)
+        corpus = named.corpus(self.corpus, self.task)
+        return corpus.sentences(language, split, limit)
 
     @property
     def vectors(self) -> WordVectors:
@@ -76,10 +77,6 @@ class Source:
             SettingsError: for unknown vectors.
         """
         return word_vectors(self.corpus == ARTIFICIAL, self.vectors_name or "", self.languages)
-
-    @property
-    def _corpus(self) -> named.Corpus:
-        return named.corpus(self.corpus, self.task)
 
 
 @cached_per_precision(maxsize=4)

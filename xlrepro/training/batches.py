@@ -1,7 +1,7 @@
 """How examples become batches, similar lengths together; predictions in the order of the data."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -82,32 +82,19 @@ def ordered_batches(split: EncodedSplit, max_tokens: int) -> Iterator[Batch]:
 
 
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
-# Where the test sets of many languages are tagged: what an encoder computes of a smaller batch
-# stays in a processor's cache. `benchmarks/zero_shot.py` measures it.
-TEST_TOKENS = 2048
 
 
-class Indexed(Protocol):
-    """A batch that knows which items of the data it holds."""
-
-    @property
-    def indices(self) -> Sequence[int]:
-        """Numbers of its items."""
-        ...
-
-
-B = TypeVar("B", bound=Indexed)
 T = TypeVar("T")
 
 
 def in_order(
-    model: nn.Module, batches: Iterable[B], predict: Callable[[B], Iterable[T]]
+    model: nn.Module, batches: Iterable[Any], predict: Callable[[Any], Iterable[T]]
 ) -> list[T]:
     """Return a prediction per item, in the order of the items' numbers.
 
     Args:
         model: put in evaluation mode.
-        batches: every item once.
+        batches: every item once; ``batch.indices`` are the numbers of a batch's items.
         predict: a batch to a prediction per item; called without gradients.
     """
     model.eval()
@@ -118,16 +105,13 @@ def in_order(
     return [by_index[i] for i in range(len(by_index))]
 
 
-def predicted_tags(
-    model: Any, split: EncodedSplit, device: str, max_tokens: int = EVALUATION_TOKENS
-) -> list[Tensor]:
+def predicted_tags(model: Any, split: EncodedSplit, device: str) -> list[Tensor]:
     """Return the predicted tag numbers of each sentence of a split, each ``(length,)``.
 
     Args:
         model: with ``predict(batch, table)``, tag numbers ``(batch, length)``.
         split: the sentences.
         device: where the model is.
-        max_tokens: padded tokens of a batch.
     """
     table = split.table.to(device)
 
@@ -137,4 +121,4 @@ def predicted_tags(
         lengths = [len(split.rows[i]) for i in batch.indices]
         return [row[:length] for row, length in zip(best, lengths, strict=True)]
 
-    return in_order(model, ordered_batches(split, max_tokens), predict)
+    return in_order(model, ordered_batches(split, EVALUATION_TOKENS), predict)

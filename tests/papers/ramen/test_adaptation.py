@@ -18,7 +18,7 @@ from xlrepro.encoders.subwords import Special
 from xlrepro.errors import DeviceError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
-from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of, rate
+from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of
 from xlrepro.papers.ramen.model import BilingualModel, English
 from xlrepro.papers.ramen.settings import EvaluationSettings, StageSettings
 from xlrepro.training.loop import Fit
@@ -81,27 +81,6 @@ def test_a_stage_tunes_its_parameters_and_no_other(tmp_path, what, prefixes):
     assert changed(before, ours.state_dict()) == expected
 
 
-@pytest.mark.parametrize("killed_at", [1, 19, 21, 24])
-def test_a_killed_run_ends_with_the_bits_of_an_unbroken_one(tmp_path, monkeypatch, killed_at):
-    unbroken, broken, resumed = model(), model(), model()
-    stage(unbroken, "all").run(tmp_path / "a.pt")
-    whole = Stage.step
-
-    def step(self, number):
-        if number == killed_at:
-            raise KeyboardInterrupt
-        return whole(self, number)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Stage, "step", step)
-        with pytest.raises(KeyboardInterrupt):
-            stage(broken, "all").run(tmp_path / "b.pt")
-    torch.manual_seed(99)  # another process has another random state
-    fitted = stage(resumed, "all").run(tmp_path / "b.pt")
-    assert changed(unbroken.state_dict(), resumed.state_dict()) == set()
-    assert fitted.iterations == STAGE.updates
-
-
 def tuned(checkpoint):
     """Tune from the checkpoint, if there is one; return the weights and the losses."""
     made = model()
@@ -158,36 +137,11 @@ def test_lookahead_is_for_the_target_alone():
     assert stage(model(), "all").slow is not None
 
 
-def test_the_rate_climbs_to_its_peak_and_falls_with_the_root():
-    plain = StageSettings(updates=1, sequences=1, length=9)
-    rates = [rate(step, plain) for step in (0, 2000, 4000, 8000, 36000)]
-    np.testing.assert_allclose(rates, [1e-7, 5.005e-5, 1e-4, 1e-4 / 2**0.5, 1e-4 / 3])
-
-
-def test_masks_are_bert_s_and_never_on_a_special_subword():
+def test_masks_are_never_on_a_special_subword():
     big = Text(np.random.default_rng(0).integers(0, 90, (400, 60)), SPECIAL, 90)
     batch = batch_of(big, "fr", STAGE.model_copy(update={"sequences": 400}), [3], 0)
-    order = batch.ids.copy()
-    order[batch.hidden] = batch.gold  # the text again
-    hidden, seen = batch.hidden, batch.ids[batch.hidden]
-    ordinary = order >= SPECIAL.first_ordinary
-    assert not hidden[~ordinary].any()
-    assert hidden[ordinary].mean() == pytest.approx(0.15, abs=0.01)
-    assert (seen == SPECIAL.mask).mean() == pytest.approx(0.8, abs=0.02)
-    kept = (seen == batch.gold).mean()
-    assert kept == pytest.approx(0.1 + 0.1 / 85, abs=0.02)
-    assert np.array_equal(batch.ids[~hidden], order[~hidden])
-
-
-def test_an_epoch_has_every_sequence_once_in_the_language_of_the_batch():
-    settings = STAGE.model_copy(update={"sequences": 11})
-    restored = []
-    for step in (0, 1):
-        batch = batch_of(TEXTS["fr"], "fr", settings, [3], step)
-        ids = batch.ids.copy()
-        ids[batch.hidden] = batch.gold
-        restored += ids.tolist()
-    assert sorted(restored) == sorted(TEXTS["fr"].sequences.tolist())
+    assert (batch.gold >= SPECIAL.first_ordinary).all()
+    assert (batch.ids[batch.hidden] == SPECIAL.mask).mean() == pytest.approx(0.8, abs=0.02)
 
 
 def test_tuning_learns_to_name_subwords(tmp_path):

@@ -296,15 +296,3 @@ def test_a_damaged_file_is_one_line_with_file_and_line(paper, path, damage, said
     found = data.inference("supplied", "en", "train", None)
     assert len(found) == 30  # those without an agreed label are left out
     assert found[0].premise[:2] == ("A", "man")
-
-
-def test_the_papers_sizes_stand_in_its_settings():
-    row = "base:RAMEN-BASE + BERT (mono)"
-    (trial, *_) = experiment("ramen/table2").trials("paper", [row], [0], {"parts": ["fr"]})
-    settings = trial.typed(EvaluationSettings)
-    made = settings.adaptation
-    stages = (made.embeddings, made.bilingual)
-    assert [stage.updates for stage in stages] == [25_000, 150_000]
-    assert {(s.sequences, s.length, s.learning_rate) for s in stages} == {(72, 256, 1e-4)}
-    assert made.vocabulary == 32_000
-    assert (settings.tuned_epochs, settings.tuned_rate) == (50, 1e-5)

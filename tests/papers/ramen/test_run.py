@@ -10,7 +10,6 @@ import torch
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder
 from xlrepro.encoders.subwords import Special, Subwords, learnt
-from xlrepro.errors import SettingsError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation, data, initialisation, run
 from xlrepro.papers.ramen.heads import Classifier, Examples, Parser, Texts, fit, framed, names
@@ -197,39 +196,6 @@ def test_both_kinds_of_encoders_have_the_same_dropout_while_they_are_tuned():
     assert {m.p for m in encoder.model.modules() if isinstance(m, torch.nn.Dropout)} == {0.1}
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(half, monkeypatch):
-    (trial,) = experiment("ramen/table1").trials(
-        "smoke", ["prior:mBERT (Wu & Dredze, 2019) (mono)"], [0], {}
-    )
-    before = run.run(trial, TrialContext()).cells
-    find = run.load
-
-    def turned(*given, **more):
-        encoder = find(*given, **more)
-        parameters = [p for p in encoder.model.parameters() if p.dim() > 1][half::2]
-        with torch.no_grad():
-            for parameter in parameters:
-                parameter.neg_()
-        return Encoder("turned", encoder.model, encoder.subwords)
-
-    monkeypatch.setattr(run, "load", turned)
-    run._encoders.cache_clear()
-    after = run.run(trial, TrialContext()).cells
-    assert [c.value for c in after] != [c.value for c in before]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"no_such": 1}, {"head.learning_rate": -1.0}, {"adaptation.vocabulary": 0},
-     {"precision": "half"}],
-)  # fmt: skip
-def test_unknown_or_impossible_settings_are_one_line(wrong):
-    with pytest.raises(SettingsError) as error:
-        experiment("ramen/table1").trials("smoke", None, [0], wrong)
-    assert "\n" not in str(error.value)
-
-
 def test_table_3_takes_its_rows_on_vectors_from_tables_1_and_2():
     table3 = experiment("ramen/table3")
     for profile, row in (("smoke", "BERT"), ("paper", "RoBERTa")):
@@ -244,12 +210,6 @@ def test_table_3_takes_its_rows_on_vectors_from_tables_1_and_2():
     filled = {address for of in table3.announced("smoke") for address in of}
     assert ("xnli:RAMEN-BASE + RoBERTa, vec", "fr") in filled
     assert ("ud-ours:par", "hi") in filled
-
-
-def test_only_french_and_arabic_are_tuned_at_open():
-    trials = experiment("ramen/table3").trials("open", ["ud-tuned:*"], [0])
-    assert sorted(t.columns for t in trials) == [("ar",), ("ar",), ("fr",), ("fr",)]
-    assert {t.settings["tuned_epochs"] for t in trials} == {4}
 
 
 def test_relations_lose_their_subtypes():

@@ -72,10 +72,6 @@ def test_blocks_of_all_seeds_and_directions_are_put_in_one_order(orders):
         assert len(found) == 24
 
 
-def test_one_seed_keeps_its_own_order():
-    assert aligned([PREFERS]) == [(0, 1, 2)]
-
-
 def in_order(usages, orders):
     """Tables of tasks by blocks, the blocks of each in its order."""
     return [

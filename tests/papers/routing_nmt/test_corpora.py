@@ -1,13 +1,10 @@
 """Corpora, trees and graphs as tokens, and what of a corpus is encoded with which merges."""
 
-import re
-
 import pytest
 
 from tests.papers.routing_nmt.small import settings_of, small_settings
 from xlrepro.artificial import Family, graph
-from xlrepro.data import loading, registry
-from xlrepro.data.readers.trees import Graph, GraphNode, parse_graph, read_trees
+from xlrepro.data.readers.trees import Graph, parse_graph, read_trees
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import Splits, auxiliary, translation, tree_pair
 from xlrepro.papers.routing_nmt.encoding import Encoded
@@ -164,47 +161,6 @@ def test_artificial_trees_have_every_word_and_graphs_every_edge():
         triples = graph(realisation.meaning)
         roles = [t for t in linearised_graph(meaning_graph(triples), {}) if t.startswith(":")]
         assert len(roles) == sum(role != "instance" for _, role, _ in triples)
-
-
-def labels_above_words(tree):
-    """The labels of an original tree's phrases that hold a word, from the top, left to right."""
-    if tree.word is not None or all(leaf.label == "-NONE-" for leaf in tree.leaves()):
-        return []
-    below = [label for child in tree.children for label in labels_above_words(child)]
-    return [*([re.split("[-=]", tree.label)[0]] if tree.label else []), *below]
-
-
-def concepts_of(node):
-    """The concept of each variable of an original graph."""
-    below = [concepts_of(target) for _, target in node.edges if isinstance(target, GraphNode)]
-    return {node.variable: node.concept} | {v: c for each in below for v, c in each.items()}
-
-
-def walked(node, concepts):
-    """The tokens of an original graph, in the order in which it names them."""
-    if isinstance(node, str):
-        return [concepts.get(node, node.strip('"').replace(" ", "_"))]
-    edges = [edge for edge in node.edges if edge[0] != ":wiki"]
-    inside = [token for role, target in edges for token in (role, *walked(target, concepts))]
-    return ["(", node.concept, *inside, ")"] if edges else [node.concept]
-
-
-@pytest.mark.mirror
-def test_every_tree_of_the_sample_has_its_words_and_the_labels_above_them():
-    for found in loading.load_trees("ptb-nltk-sample", "en/all").values():
-        for tree in found:
-            written = linearised_tree(cleaned(tree))
-            assert written.count("XX") == sum(leaf.label != "-NONE-" for leaf in tree.leaves())
-            opened = [token[1:] for token in written if token.startswith("(")]
-            assert opened == labels_above_words(tree)
-
-
-@pytest.mark.mirror
-def test_every_graph_of_the_little_prince_has_its_concepts_and_roles():
-    for file in registry.dataset("amr-little-prince").files:
-        for each in loading.load_graphs("amr-little-prince", file):
-            written = linearised_graph(each.root, each.concepts())
-            assert written == walked(each.root, concepts_of(each.root))
 
 
 # Sentences that an auxiliary task trains on among the sources held out for translation: their

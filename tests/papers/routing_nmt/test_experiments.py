@@ -1,49 +1,18 @@
 """Trials of Table 1, which are those of Figure 2."""
 
-from dataclasses import replace
-from types import SimpleNamespace
-
 import pytest
 
 from tests.papers.routing_nmt.small import TABLE1, settings_of
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.experiments import experiment, own_records, why_outdated
+from xlrepro.experiments import experiment
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.encoding import Encoded
 from xlrepro.papers.routing_nmt.run import translation
 from xlrepro.paths import build_dir
-from xlrepro.trials import Record, TrialContext
+from xlrepro.trials import TrialContext
 
 FIGURE2 = experiment("routing_nmt/figure2")
 SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
-
-
-def test_tuned_rows_are_systems_but_for_one_setting():
-    made = TABLE1.trials("open", [*SYSTEMS, "tuning:*"], (0,), {"parts": ["en-de-10k"]})
-    plain, tuned = made[: len(SYSTEMS)], made[len(SYSTEMS) :]
-    dropouts = [_changes(b.settings, a.settings) for b, a in zip(plain, tuned, strict=False)]
-    assert [each["dropout"] or 0.0 for each in dropouts] == [0.125, 0.125, 0.0, 0.0]
-    assert [_changes(plain[0].settings, other.settings) for other in tuned[len(SYSTEMS) :]] == [
-        {"dropout": 0.25},
-        {"bpe_operations": 1000},
-        {"bpe_operations": 4000},
-    ]
-    assert {t.settings["pair"] for t in TABLE1.trials("open", ["tuning:*"], (0,))} == {"en-de-10k"}
-
-
-def _changes(before, after):
-    flat = [{**settings, **settings["model"], "model": None} for settings in (before, after)]
-    names = flat[0].keys() | flat[1].keys()
-    return {name: flat[1].get(name) for name in names if flat[1].get(name) != flat[0].get(name)}
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_a_pairs_own_width_and_dropout_win_over_the_systems(system):
-    for trial in TABLE1.trials("open", [system], (0,)):
-        model, pair = trial.settings["model"], trial.settings["pair"]
-        plain = system in ("NMT", "MTL (Full)") and pair != "en-fa-small"
-        assert model["hidden"] == (64 if pair == "en-fa-small" else 128)
-        assert model["dropout"] == (0.0 if plain else 0.125)
 
 
 def test_unknown_pairs_are_refused_with_the_known_ones():
@@ -85,23 +54,3 @@ def test_figure_2_asks_for_the_trials_of_table_1():
     keys = {trial.key for trial in TABLE1.trials("smoke", ["MTL (Routing)"])}
     assert {trial.key for trial in FIGURE2.trials("smoke")} == keys
     assert [len(addresses) for addresses in FIGURE2.announced("smoke")] == [24, 24]
-
-
-def test_records_of_another_version_of_the_task_are_shown_as_outdated():
-    """The figure keeps its cells until trials are run again."""
-    (trial, *_) = TABLE1.trials("open", ["MTL (Routing)"], (0,))
-    old = replace(trial, version=trial.version - 1)
-    other = replace(old, settings_json='{"pair": "en-vi"}')
-    usage = {task: [0.5, 0.3, 0.2] for task in FIGURE_TASKS}
-    details = {"settings": trial.settings, "usage": {"same": usage, "own": usage}}
-    records = [
-        Record.model_construct(
-            **{**each.fields, "systems": each.systems}, key=each.key, cells=(), details=details
-        )
-        for each in (old, other)
-    ]
-    store = SimpleNamespace(records=lambda of, _: records if of == TABLE1.key else [])
-    (shown,) = own_records("routing_nmt/figure2", "open", store)
-    assert shown.key == old.key
-    assert len(shown.cells) == 24
-    assert "version" in why_outdated(shown)

@@ -114,12 +114,6 @@ def test_batches_of_an_epoch_hold_every_example_once():
     assert all(len(batch) <= 4 for batch in batches)
 
 
-def test_batches_depend_on_their_key_alone():
-    some = examples(range(1, 24))
-    assert batches_of_epoch(some, 4, (0, 1)) == batches_of_epoch(some, 4, (0, 1))
-    assert batches_of_epoch(some, 4, (0, 1)) != batches_of_epoch(some, 4, (0, 2))
-
-
 def test_a_batch_is_padded_on_the_right():
     batch = batch_of(examples([1, 3]), [0, 1])
     assert batch.source.tolist() == [[4, 0, 0], [4, 4, 4]]

@@ -19,7 +19,7 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder, padded
 from xlrepro.papers.ramen.data import LABELS
 from xlrepro.papers.ramen.settings import HeadSettings
-from xlrepro.tasks.classification import StateClassifier
+from xlrepro.tasks.classification import state_classifier
 from xlrepro.tasks.parsing import (
     BiaffineParser,
     Trees,
@@ -246,7 +246,7 @@ class Classifier:
         rows = train.texts.kept[train.texts.place]
         self._scale = Scale(rows).to(device)
         torch.manual_seed(seed)
-        self.module = StateClassifier(4 * rows.shape[1], settings.hidden, len(LABELS), DROPOUT).to(
+        self.module = state_classifier(4 * rows.shape[1], settings.hidden, len(LABELS), DROPOUT).to(
             device
         )
 
