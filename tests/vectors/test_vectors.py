@@ -28,12 +28,17 @@ def vectors():
     )
 
 
-def kinds(vectors, language, words):
-    return vectors.lookup(language, words)[1].tolist()
-
-
-def test_exact_back_off_and_unknown_are_told_apart(vectors):
-    assert kinds(vectors, "de", ["Haus", "hausen", "qqqq"]) == [EXACT, BACK_OFF, UNKNOWN]
+@pytest.mark.parametrize(
+    ("language", "words", "expected"),
+    [
+        ("de", ["Haus", "hausen", "qqqq"], [EXACT, BACK_OFF, UNKNOWN]),
+        ("th", ["ทำ"], [EXACT]),  # decomposed in the vectors
+        ("fr", ["L’"], [EXACT]),  # a typographic apostrophe
+        ("de", ["the"], [UNKNOWN]),  # short strings are not shared
+    ],
+)
+def test_exact_back_off_and_unknown_are_told_apart(vectors, language, words, expected):
+    assert vectors.lookup(language, words)[1].tolist() == expected
 
 
 def test_unknown_word_is_zero(vectors):
@@ -55,14 +60,6 @@ def test_scale_is_that_of_the_source_language_for_all(vectors):
     np.testing.assert_allclose(matrix[0], expected, rtol=1e-4)
 
 
-def test_decomposed_thai_is_found(vectors):
-    assert kinds(vectors, "th", ["ทำ"]) == [EXACT]
-
-
-def test_elided_article_is_found_with_a_typographic_apostrophe(vectors):
-    assert kinds(vectors, "fr", ["L’"]) == [EXACT]
-
-
 def test_year_is_looked_up_as_it_stands_before_its_digits_are_dropped(vectors):
     matrix, found = vectors.lookup("en", ["2000", "1999", "0000"])
     assert found.tolist() == [EXACT] * 3
@@ -74,10 +71,6 @@ def test_name_takes_the_vector_of_the_same_string_in_english(vectors):
     matrix, found = vectors.lookup("de", ["London", "."])
     assert found.tolist() == [BACK_OFF, BACK_OFF]
     np.testing.assert_array_equal(matrix[0], vectors.lookup("en", ["london"])[0][0])
-
-
-def test_short_strings_are_not_shared(vectors):
-    assert kinds(vectors, "de", ["the"]) == [UNKNOWN]
 
 
 def test_mean_of_several_words_has_their_length():

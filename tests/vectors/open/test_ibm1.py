@@ -56,22 +56,6 @@ def test_expected_counts_agree_with_em_by_hand():
         assert found[pair] == pytest.approx(count, abs=1e-9)
 
 
-def test_toy_corpus_is_aligned_rightly():
-    counts = translation_counts(TOY, iterations=20)
-    best = {
-        source: max((c, t) for s, t, c in counts if s == source)[1]
-        for source in ("the", "house", "book", "a")
-    }
-    assert best == {"the": "das", "house": "haus", "book": "buch", "a": "ein"}
-
-
-def test_every_token_is_explained_once():
-    grid = co_occurrences(TOY)
-    counts = expected_counts(grid.source_of, grid.target_token, grid.pair_of, 3)
-    # Six target words and the empty word of three sentences.
-    assert counts.sum() == pytest.approx(9)
-
-
 def test_counts_do_not_depend_on_which_side_is_the_source():
     there = {(s, t): c for s, t, c in translation_counts(TOY)}
     back = {(t, s): c for s, t, c in translation_counts([(t, s) for s, t in TOY])}

@@ -7,7 +7,6 @@ from xlrepro.vectors.open.lexicon import (
     read_pairs,
     read_wiktionary,
     split_by_rank,
-    without_source_words,
 )
 
 
@@ -25,22 +24,10 @@ def test_word_that_comes_again_keeps_its_first_rank():
     assert ("again", "z") not in test
 
 
-def test_removed_source_words_are_gone_whatever_their_translation():
-    pairs = [("a", "x"), ("b", "x"), ("a", "y")]
-    assert without_source_words(pairs, frozenset({"a"})) == [("b", "x")]
-
-
 def test_pairs_are_read_in_stored_form(tmp_path):
     path = tmp_path / "en-de.txt"
     path.write_text("House Haus\n1999\tneunzehn\n", encoding="utf-8")
     assert read_pairs(path, "de") == [("house", "haus"), ("0000", "neunzehn")]
-
-
-def test_malformed_pair_is_named_by_line(tmp_path):
-    path = tmp_path / "en-de.txt"
-    path.write_text("house haus\nhouse\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"en-de\.txt:2"):
-        read_pairs(path, "de")
 
 
 def test_wiktionary_gives_single_words_without_the_infinitive_particle(tmp_path):

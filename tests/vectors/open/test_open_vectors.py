@@ -15,11 +15,6 @@ TARGETS = (
 TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
 
 
-def test_there_are_vectors_for_english_and_the_28_targets():
-    assert set(TARGETS) | {"en"} <= set(open_settings()["languages"])
-    assert len(TARGETS) == 28
-
-
 def test_recipe_hashes_need_no_data(monkeypatch, tmp_path):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
     monkeypatch.delenv("XLREPRO_MIRROR", raising=False)
@@ -70,7 +65,8 @@ def test_no_test_set_is_among_the_text():
             assert not any(name in path for name in TEST_SETS), path
 
 
-def test_every_language_has_a_frequency_list_and_some_source_of_translations():
+def test_every_target_has_a_frequency_list_and_some_source_of_translations():
+    assert len(TARGETS) == 28
     for language in TARGETS:
         sources = language_sources(language)
         assert "frequency" in sources
@@ -82,18 +78,6 @@ def test_unknown_names_are_refused():
         open_vectors.recipe_hash("joint")
     with pytest.raises(SettingsError, match="no open word vectors for language 'xx'"):
         language_sources("xx")
-
-
-def test_twins_are_the_same_word_or_the_same_but_for_diacritics():
-    assert open_lexicon.twins(["áno", "deň", "je"], ["ano", "je", "den"]) == {
-        "áno": "ano",
-        "deň": "den",
-        "je": "je",
-    }
-
-
-def test_twin_spelt_the_same_wins_over_the_folded_one():
-    assert open_lexicon.twins(["byl"], ["býl", "byl"]) == {"byl": "byl"}
 
 
 def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
