@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from xlrepro import artefacts
-from xlrepro.artefacts import built, data_read, file_hash, hash_of, note_data, used
+from xlrepro.artefacts import built, data_read, file_hash, note_data, used
 from xlrepro.errors import SettingsError
 
 
@@ -46,10 +46,6 @@ def test_two_at_once_build_once():
     for thread in threads:
         thread.join()
     assert len(calls) == 1
-
-
-def test_hash_does_not_depend_on_the_order_of_keys():
-    assert hash_of({"a": 1, "b": {"c": 2, "d": 3}}) == hash_of({"b": {"d": 3, "c": 2}, "a": 1})
 
 
 def write(text):

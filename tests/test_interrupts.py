@@ -127,19 +127,6 @@ def test_an_interrupt_while_workers_start_has_no_traceback_and_leaves_no_process
     wait_for(lambda: not living_in_group(process.pid), "the last process to end")
 
 
-def test_two_runs_at_once_share_the_work(start, home, store, scheduler):
-    process = start("--systems=ORT", "--seeds=0-7", "--set=sleep=0.3", "--jobs=1")
-    wait_for((home / "ran").exists, "the first trial")
-    summary = run_trials(
-        trials_of(home, 8, sleep=0.3), store=store, scheduler=scheduler, progress=False
-    )
-    output, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, output
-    assert starts(home) == dict.fromkeys(range(8), 1)
-    assert len(summary.done) + len(summary.reused) == 8
-    wait_for(lambda: not living_in_group(process.pid), "the last process to end")
-
-
 def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished(home, store):
     code = (
         "import sys, time\n"

@@ -6,12 +6,8 @@ import random
 import pytest
 from pydantic import BaseModel
 
-from xlrepro.data.registry import Dataset
+from tests.attacks import records
 from xlrepro.errors import DataError, XlreproError
-from xlrepro.evidence.catalog import read_catalog
-from xlrepro.evidence.claims import read_claims
-from xlrepro.evidence.deviations import read_deviations, read_errata
-from xlrepro.paths import data_dir
 from xlrepro.yaml_files import parse_value, parse_yaml, read_model, read_yaml
 
 
@@ -71,32 +67,15 @@ def test_a_model_names_the_place_that_is_wrong(tmp_path):
         read_model(path, Coloured)
 
 
-ODD = [b"\xff", b"!!bool x", b"!!timestamp x", b"2001-99-99", b"9" * 5000, b"1e999", b"&a [*a]"]
-ODD += [b"{", b"null", b"[]", b"\0", b"!!binary x", b"\xe2\x80\xa8", b": ", b"-1", b".nan", b"'"]
+ATTACKED = records.readers()
 
 
-def damaged(content, chance):
-    """Return the bytes with one stretch of them replaced by something odd."""
-    start = chance.randrange(len(content))
-    stop = start + chance.choice([0, 1, 10, 100])
-    return content[:start] + chance.choice(ODD) + content[stop:]
-
-
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [
-        ("catalog.yaml", read_catalog),
-        ("errata.yaml", read_errata),
-        ("registry/muse-test.yaml", lambda path: read_model(path, Dataset)),
-        ("claims/word_order.yaml", read_claims),
-        ("deviations/man_moe.yaml", read_deviations),
-    ],
-)
-def test_a_damaged_file_is_read_or_refused(tmp_path, name, read):
-    content = (data_dir() / name).read_bytes()
-    chance = random.Random(name)
-    for _ in range(15):
-        path = tmp_path / "damaged.yaml"
-        path.write_bytes(damaged(content, chance))
+@pytest.mark.parametrize("name", ATTACKED)
+def test_a_damaged_file_is_read_or_refused(tmp_path, name):
+    read, content = ATTACKED[name]
+    (tmp_path / "folder").mkdir()
+    for seed in range(15):
+        path = tmp_path / "folder" / "file"
+        path.write_bytes(records.damaged(content, random.Random(f"{name} {seed}")))
         with contextlib.suppress(XlreproError):
             read(path)

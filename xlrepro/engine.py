@@ -469,9 +469,9 @@ def _why_no_workers(error: BaseException) -> str:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     shared = "can" if os.access("/dev/shm", os.W_OK) else "cannot"
     return (
-        f"the workers did not start ({cause}): they need open files (ulimit -n is {files}; 256 are "
-        f"enough for two), /dev/shm ({shared} be written), memory and space in "
-        f"{tempfile.gettempdir()}; mend that, or use --jobs 1"
+        f"the workers did not start ({cause}): they need open files (ulimit -n is {files}), "
+        f"memory, room in /dev/shm (it {shared} be written) and in {tempfile.gettempdir()}; mend "
+        "that, or use --jobs 1"
     )
 
 

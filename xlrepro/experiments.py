@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from xlrepro.checked import Checked
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Cell, Record, Trial
@@ -55,7 +55,7 @@ def merged(*layers: Mapping[str, Any] | None) -> Settings:
 
 def _named(value: Any) -> Any:
     """Return ``[de, es]`` as ``{"de": {}, "es": {}}``; a name with nothing behind it has ``{}``."""
-    entries = dict.fromkeys(value) if isinstance(value, list) else value
+    entries = {str(name): None for name in value} if isinstance(value, list) else value
     return {k: v or {} for k, v in entries.items()} if isinstance(entries, dict) else entries
 
 
@@ -137,8 +137,12 @@ class System(Layer):
         return self.identifier.partition(":")[2]
 
 
-def _identified(rows: Any) -> Any:
-    return {name: {**said, "identifier": name} for name, said in _named(rows).items()}
+def _identified(value: Any) -> Any:
+    """Return rows that know their names."""
+    rows = _named(value)
+    if not isinstance(rows, dict):
+        return rows
+    return {k: v | {"identifier": k} if isinstance(v, dict) else v for k, v in rows.items()}
 
 
 class Task(Checked):
@@ -517,25 +521,28 @@ def _nested(path: str, value: Any) -> Settings:
 
 def _of_part(value: Any, part: str) -> Any:
     """Return a value of ``each`` with the part's name in it."""
-    return (
-        [v.format(part=part) for v in value] if isinstance(value, list) else value.format(part=part)
-    )
+    if isinstance(value, list):
+        return [_of_part(each, part) for each in value]
+    return value.replace("{part}", part) if isinstance(value, str) else value
 
 
 def _filled(templates: Iterable[str], settings: BaseModel, part: str) -> list[str]:
-    """Return the columns that templates stand for: ``"{targets}"`` makes one per target."""
+    """Return the columns that templates stand for: ``"{targets}"`` makes one per target.
+
+    Raises:
+        DataError: for a template that names no setting.
+    """
     columns = []
     for template in templates:
-        pieces = list(Formatter().parse(template))
-        values = [_values(name, settings, part) for _, name, _, _ in pieces if name]
-        for chosen in product(*values):
-            rest = iter(chosen)
-            columns.append(
-                "".join(
-                    text + (format(next(rest), spec or "") if name else "")
-                    for text, name, spec, _ in pieces
-                )
-            )
+        try:
+            pieces = list(Formatter().parse(template))
+            values = [_values(name, settings, part) for _, name, _, _ in pieces if name]
+            for chosen in product(*values):
+                rest = iter(chosen)
+                texts = (t + (format(next(rest), s or "") if n else "") for t, n, s, _ in pieces)
+                columns.append("".join(texts))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise DataError(f"experiments.yaml: no column is named {template!r}: {error}") from None
     return columns
 
 
