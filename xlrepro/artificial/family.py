@@ -121,9 +121,20 @@ class Family:
         domain: str | None = None,
     ) -> list[Realisation]:
         """Return n sentences with their meanings and the sense of every word."""
+        return list(islice(self.stream(code, split, seed, kind, domain), n))
+
+    def stream(
+        self,
+        code: str,
+        split: str,
+        seed: int = 0,
+        kind: str = "mixed",
+        domain: str | None = None,
+    ) -> Iterator[Realisation]:
+        """Yield sentences without end; :meth:`realisations` returns the first ones."""
         meanings = self.meanings(split, seed, kind, domain)
         rng = seeded(self.seed, "words", code, split, seed, kind, domain)
-        return list(islice(self.language(code).realise(meanings, rng), n))
+        return self.language(code).realise(meanings, rng)
 
     def corpus(
         self,

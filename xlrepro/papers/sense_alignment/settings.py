@@ -217,6 +217,10 @@ class LanguageModelSettings(Checked):
             raise ValueError("only a BERT ties its weights in the warm-up")
         return self
 
+    def reader(self, language: str, target: str) -> tuple[str, ...]:
+        """Return what the model that reads a language reads, where ``target`` is the other one."""
+        return self.languages(target if self.joint else language)
+
     def languages(self, other: str = SOURCE) -> tuple[str, ...]:
         """Return what it reads: English and ``other``, or ``other`` alone."""
         if not self.joint:

@@ -29,6 +29,7 @@ from xlrepro.papers.sense_alignment.settings import (
     LanguageModelSettings,
     TextSettings,
 )
+from xlrepro.training.batches import rows_of_step
 from xlrepro.training.masking import mask_pieces
 from xlrepro.vectors.normalise import word_form
 from xlrepro.vectors.open.sources import file_hash, raw_lines, text_files
@@ -37,7 +38,6 @@ from xlrepro.vectors.open.tokenise import words_of
 FAMILY_SEED = 0
 BEGIN, END, UNKNOWN, MASK = SPECIAL = ("<S>", "</S>", "<UNK>", "<MASK>")
 FIRST, LAST, UNKNOWN_ID = map(SPECIAL.index, (BEGIN, END, UNKNOWN))
-USUAL_WORDS = 8  # of an artificial sentence
 FEWEST_WORDS = 3  # shorter lines are headings and list marks
 VERSION = 2  # raised when the code changes what is in the cache
 
@@ -92,24 +92,15 @@ def word_limit(language: str, settings: TextSettings, alone: bool) -> int:
 
 
 def _artificial(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
-    """Yield sentences; more are made where the first ones have too few words."""
-    count, given = limit // USUAL_WORDS + settings.held_out, 0
-    while True:
-        made = _made_up(settings.ambiguous, language, count)
-        yield from map(list, made[given:])
-        given, count = count, 2 * count
-
-
-@lru_cache(maxsize=16)
-def _made_up(pairs: int, language: str, count: int) -> list[tuple[str, ...]]:
-    return family(pairs).text(language, count)
+    for made in family(settings.ambiguous).stream(language, f"text {language}"):
+        yield list(made.forms)
 
 
 def _lists(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
     """Yield lists of nouns of one kind each, enough of them."""
     count = limit // FEWEST_WORDS + settings.held_out
     for made in lists(family(settings.ambiguous), language, count):
-        yield [word.form for word in made.words]
+        yield list(made.forms)
 
 
 def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
@@ -341,10 +332,8 @@ class Batches:
         return np.where(both == 0, FIRST, np.where(both == length - 1, LAST, words))
 
     def per_epoch(self) -> int:
-        """Return the steps of an epoch."""
-        training, network = self.settings.training, self.settings.network
-        if network.family == "bert":
-            return max(1, self.total // network.positions // training.streams)
+        """Return the steps of an epoch of a biLM."""
+        training = self.settings.training
         return max(1, (self.total // training.streams - 1) // training.unroll)
 
     def window(self, step: int) -> Tensor:
@@ -366,10 +355,9 @@ class Batches:
         streams, seed = self.settings.training.streams, self.settings.seed
         network, known = self.settings.network, self.corpus.known
         assert network.family == "bert"
-        epoch, place = divmod(step, self.per_epoch())
         rows = self.total // network.positions
-        order = np.random.default_rng([seed, 3, epoch]).permutation(rows)
-        chosen = np.take(order, range(place * streams, (place + 1) * streams), mode="wrap")
+        epoch = step // max(1, rows // streams)
+        chosen = rows_of_step(step, rows, streams, (seed, 3))
         # shape: (sequences, positions)
         places = chosen[:, None] * network.positions + np.arange(network.positions)
         ids = self.at(epoch, places)[0]

@@ -26,6 +26,7 @@ from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.softmax import RowTable
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
+from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import adamw, warmup_then_linear
 from xlrepro.trials import Trial, TrialContext
@@ -295,18 +296,12 @@ class LanguageModel:
             twice, the others are forward and backward states side by side. BERT: the top layer
             alone.
         """
-        order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
         find: Callable[[Sentences], list[Tensor]] = self._bert_states
         if isinstance(self.encoder, BiLM):
             find = self._bilm_states(sentences)
-        start = 0
-        while start < len(order):
-            rows = order[
-                start : start + max(1, WORDS_AT_ONCE // (len(sentences[order[start]]) + 2))
-            ]
+        for rows in ordered([len(s) + 2 for s in sentences], WORDS_AT_ONCE):
             with torch.no_grad():
                 yield from zip(rows, find([sentences[i] for i in rows]), strict=True)
-            start += len(rows)
 
     @torch.no_grad()
     def _bilm_states(self, sentences: Sentences) -> Callable[[Sentences], list[Tensor]]:

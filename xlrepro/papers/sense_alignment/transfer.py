@@ -234,14 +234,9 @@ def token_vectors(
             words, place = words_of_characters(words, language)
         read.append(text.as_read(words, language))
         places.append(place)
-    reader = _languages(settings, language)
+    reader = settings.model.reader(language, settings.target)
     features = vectors.kept(settings.model, reader, read, "mean", maps, context.device)
     return [v if len(p) == len(v) else v[p] for v, p in zip(features, places, strict=True)]
-
-
-def _languages(settings: TransferSettings, language: str) -> tuple[str, ...]:
-    """Return the languages of the model that reads one of them."""
-    return settings.model.languages(settings.target if settings.model.joint else language)
 
 
 def words_of_characters(characters: Sequence[str], language: str) -> tuple[list[str], list[int]]:
@@ -292,7 +287,8 @@ def _result(
     readers = {"source": SOURCE} | ({} if settings.model.joint else {"target": settings.target})
     contents = {}
     for name, language in readers.items():
-        model = training.load(settings.model, _languages(settings, language), context.device)
+        reader = settings.model.reader(language, settings.target)
+        model = training.load(settings.model, reader, context.device)
         details[f"{name} model"] = model.curves
         contents[f"{name} language model"] = model.content
     return TrialResult(

@@ -162,9 +162,10 @@ def projection(
     both = settings.model_copy(update={"joint": True, "dictionary": True})
     recipe = {
         "version": VERSION,
-        "models": [training.recipe_hash(settings, settings.languages(c)) for c in (SOURCE, target)]
-        if not settings.joint
-        else training.recipe_hash(settings, settings.languages(target)),
+        "models": [
+            training.recipe_hash(settings, settings.reader(code, target))
+            for code in (SOURCE, target)
+        ],
         "sentences": sentences,
         "kind": kind,
         "pairs": text.recipe(both, both.languages(target)),
@@ -174,8 +175,8 @@ def projection(
         means = []
         for code in (SOURCE, target):
             read = text.training_sentences(code, settings.text, not settings.joint, sentences)
-            languages = settings.languages(target if settings.joint else code)
-            means.append(anchors(training.load(settings, languages, device), read))
+            model = training.load(settings, settings.reader(code, target), device)
+            means.append(anchors(model, read))
         english, other = means
         maps = fitted(other, english, text.pairs(settings.text, target), kind)
         np.save(folder / "maps.npy", maps.numpy())
