@@ -17,6 +17,8 @@ from xlrepro.errors import DataError
 
 ROOT = 0  # the head of the root word; words count from 1
 PUNCTUATION = "punct"
+# Of LAS and UAS as they are scored here, relations without their subtypes.
+ATTACHMENT_SIGNATURE = "attachment|punct:excluded by gold relation|subtypes:cut|root:one|v:1"
 
 
 class BiaffineParser(nn.Module):
@@ -225,12 +227,6 @@ def words_right(gold: Sequence[Tree], predicted: Sequence[Tree]) -> dict[str, li
     if not right["UAS"]:
         raise DataError("there are no words to score: the test set is empty")
     return right
-
-
-def attachment_signature(subtypes: bool) -> str:
-    """Return the signature of LAS and UAS as scored here."""
-    kept = "kept" if subtypes else "cut"
-    return f"attachment|punct:excluded by gold relation|subtypes:{kept}|root:one|v:1"
 
 
 def without_subtype(relation: str) -> str:

@@ -6,7 +6,7 @@ English ones. No labelled sentence of a target language is read before training 
 over; in Table 4, none of its test set.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,16 +22,16 @@ from xlrepro.papers.ramen.settings import (
     EvaluationSettings,
 )
 from xlrepro.papers.ramen.supplied import SOURCE
-from xlrepro.tasks.parsing import attachment_signature
+from xlrepro.tasks.parsing import ATTACHMENT_SIGNATURE
 from xlrepro.training.loop import Fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 SUPERVISED = "UD supervised"
 ACCURACY = "acc|level:pair|labels:3|v:1"
-# While it is tuned, M-BERT has the dropout of the paper's English models.
 Address = tuple[str, str, str]  # measure, language, updates
 Scores = dict[str, tuple[float, list[bool]]]  # measure to the score and which items were right
+# While it is tuned, M-BERT has the dropout of the paper's English models.
 DROPOUT: float = EnglishSettings.model_fields["dropout"].default
 
 
@@ -64,23 +64,20 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         if settings.adaptation is not None:
             log = adaptation.logs(settings.adaptation, group[0], context.device)
             details.setdefault("adaptation", {})[group[0]] = log
-    return _result(trial, settings, scores, details, fits)
-
-
-def _result(
-    trial: Trial,
-    settings: EvaluationSettings,
-    scores: Mapping[Address, tuple[float, list[bool]]],
-    details: dict[str, Any],
-    fits: list[Fit],
-) -> TrialResult:
-    (system,), inference = trial.systems, settings.task == "XNLI"
-    cells: list[Cell] = []
+    (system,), cells = trial.systems, []
     items: dict[str, Sequence[bool]] = {}
-    for column in trial.columns:
-        measure, (value, items[column]) = _found(column, scores, inference)
+    for column in trial.columns:  # its parts name measure, language, updates
+        parts = {*column.split("/")}
+        measure = "accuracy" if settings.task == "XNLI" else "UAS" if "UAS" in parts else "LAS"
+        ((value, items[column]),) = (
+            found
+            for (name, target, updates), found in scores.items()
+            if name == measure
+            and target in parts
+            and (updates in parts or parts.isdisjoint(CHECKPOINTS.values()))
+        )
         cells.append(Cell(system, column, value, measure))
-    signature = ACCURACY if inference else attachment_signature(subtypes=False)
+    signature = ACCURACY if settings.task == "XNLI" else ATTACHMENT_SIGNATURE
     return TrialResult(
         cells=cells,
         details=details,
@@ -90,19 +87,6 @@ def _result(
         items=items,
         stopped=all(fit.stopped for fit in fits),
     )
-
-
-def _found(
-    column: str, scores: Mapping[Address, tuple[float, list[bool]]], inference: bool
-) -> tuple[str, tuple[float, list[bool]]]:
-    """Return metric and finding of a column: its parts name measure, language, updates."""
-    parts = column.split("/")
-    measure = "accuracy" if inference else "UAS" if "UAS" in parts else "LAS"
-    for (name, target, updates), value in scores.items():
-        points = [part for part in parts if part in CHECKPOINTS.values()] or [updates]
-        if name == measure and target in parts and updates in points:
-            return measure, value
-    raise KeyError(column)
 
 
 # ---- encoders
