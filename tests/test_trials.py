@@ -145,6 +145,8 @@ CELL = {"system": "word:ORT", "column": "en", "value": 1.0, "metric": "accuracy"
         ("started", "yesterday", "Invalid isoformat"),
         ("artefacts", {"../../victim": "x"}, "artefacts"),
         ("artefacts", {"..": "x"}, "artefacts"),
+        ("experiment", "../victim", "experiment"),
+        ("profile", "large", "profile"),
         ("data", {"sick/train": "not a hash"}, "data"),
         ("threads", "many", "threads"),
         ("schema", 1, "schema"),

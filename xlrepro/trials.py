@@ -177,6 +177,7 @@ class TrialContext:
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]  # what cannot be negative
 Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+ExperimentKey = Annotated[str, Field(pattern="^[A-Za-z0-9_]+/[A-Za-z0-9_]+$")]  # a file's name, too
 # The name of a folder below the cache: never a path, ``..`` least of all.
 ArtefactName = Annotated[str, Field(pattern="^[A-Za-z0-9_-][A-Za-z0-9 ._-]*$")]
 
@@ -264,10 +265,10 @@ class Record(Checked):
 
     schema_version: Literal[3] = Field(alias="schema")
     key: str
-    experiment: str
+    experiment: ExperimentKey
     systems: tuple[str, ...]
     columns: tuple[str, ...]
-    profile: str
+    profile: Literal["smoke", "open", "paper"]
     seed: int
     settings: dict[str, Any]
     task: str

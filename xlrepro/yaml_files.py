@@ -114,4 +114,4 @@ def describe(error: "ValidationError") -> str:
     """Return the first complaint of a pydantic error as ``place: what`` on one line."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "top level"
-    return " ".join(f"{where}: {first['msg'].removeprefix('Value error, ')}".split())
+    return " ".join(f"{where}: {first['msg'].removeprefix('Value error, ')}".split())[:500]
