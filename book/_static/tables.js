@@ -53,28 +53,27 @@
     });
   }
 
-  function addFilter(container, table) {
+  /* A box above `container` that leaves those of `items` that hold all its words. */
+  function addFilter(container, items, what) {
     const label = document.createElement("label");
     const input = document.createElement("input");
     const count = document.createElement("span");
-    const rows = Array.from(table.tBodies[0].rows);
     label.className = "xl-filter";
-    label.append("Filter rows: ", input, " ", count);
+    label.append("Filter " + what + ": ", input, " ", count);
     input.type = "search";
     input.autocomplete = "off";
     count.className = "xl-count";
     count.setAttribute("role", "status");
     input.addEventListener("input", function () {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0;
-      rows.forEach(function (row) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every(function (word) { return text.includes(word); });
-        if (!row.hidden) shown += 1;
+      items.forEach(function (item) {
+        const text = item.textContent.toLowerCase();
+        item.hidden = !words.every(function (word) { return text.includes(word); });
       });
-      count.textContent = words.length ? shown + " of " + rows.length + " rows" : "";
+      const shown = items.filter(function (item) { return !item.hidden; }).length;
+      count.textContent = words.length ? shown + " of " + items.length + " " + what : "";
     });
-    container.insertBefore(label, container.firstChild);
+    container.before(label);
   }
 
   function prepare(container) {
@@ -82,7 +81,8 @@
     if (!table || !table.tHead || !table.tBodies.length || container.dataset.ready) return;
     container.dataset.ready = "yes";
     addSorting(table);
-    if (table.tBodies[0].rows.length > 5) addFilter(container, table);
+    const rows = Array.from(table.tBodies[0].rows);
+    if (rows.length > 5) addFilter(container.firstChild, rows, "rows");
   }
 
   /* A table that fits the window needs no box: its head then stays in sight with the page. */
@@ -119,6 +119,10 @@
 
   function start() {
     document.querySelectorAll(".xl-interactive").forEach(prepare);
+    const all = Array.from(document.querySelectorAll(".xl-deviations > li"));
+    if (document.querySelectorAll(".xl-deviations").length > 1) {
+      addFilter(document.querySelector("article h1").nextElementSibling, all, "deviations");
+    }
     document.querySelectorAll(".xl-command").forEach(addCopy);
     fit();
     unfold();

@@ -184,8 +184,8 @@ def benchmarks() -> Markup:
             for name, group in groups.items():
                 machines.add(f"{path.stem}: {group['machine']} ({group['cores']} cores)")
                 rows += [
-                    (Cell(f"{name}, {path.stem}", group["measured"]), r["benchmark"], r["case"],
-                     r["peer"], r["threads"], _quantity(r["value"], r["unit"]),
+                    (Cell(r["benchmark"], f"{name}, {path.stem}"), Cell(r["case"], r["peer"] or ""),
+                     r["threads"], _quantity(r["value"], r["unit"]),
                      _quantity(r["peer_value"], r["unit"]), r["ratio"], r["repetitions"])
                     for r in group["results"]
                 ]  # fmt: skip
@@ -193,7 +193,7 @@ def benchmarks() -> Markup:
             raise DataError(f"{path} is not a benchmark file ({error!r}): measure again with "
                             "`python -m benchmarks.run`") from error  # fmt: skip
     caption = f"Medians; a ratio above 1: ours is faster. {'; '.join(sorted(machines))}."
-    names = ["group", "benchmark", "case", "peer", "threads", "ours", "peer's", "ratio", "runs"]
+    names = ("benchmark", "case and peer", "threads", "ours", "peer's", "ratio", "runs")
     return table(caption, rows, *names)
 
 
