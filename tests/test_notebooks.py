@@ -37,7 +37,7 @@ CALLS = {
     "Provenance": ("page.provenance()",),
 }
 MOST_LINES = 5
-MOST_BYTES = 1_500_000
+MOST_BYTES = 700_000
 
 
 def cells(path: Path, kind: str | None = None) -> list[dict[str, Any]]:
@@ -170,7 +170,7 @@ def test_smoke_outputs_are_committed_and_none_is_an_error(path):
 
 
 @pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
-def test_it_is_smaller_than_two_megabytes(path):
+def test_it_is_small(path):
     assert path.stat().st_size < MOST_BYTES
 
 
