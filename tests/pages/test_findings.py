@@ -32,7 +32,7 @@ def test_every_page_is_true_of_today_s_numbers_and_has_its_sections(paper):
 def test_the_head_compares_what_its_claim_is_about(paper):
     head = findings.read(paper)[0]
     for each in [head.main, *head.forest]:
-        gap = Findings(paper).gap(*each.compare, at=each.profile)
+        gap = Findings(paper).gap(*each.compare)
         assert gap.n > 0, each.says
 
 

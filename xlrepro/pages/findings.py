@@ -24,13 +24,13 @@ from pydantic import Field
 from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import SIGNS, ClaimVerdict, Condition
+from xlrepro.evidence.claims import SIGNS, ClaimVerdict
 from xlrepro.evidence.compare import unit_factor
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
 from xlrepro.evidence.text import in_words, number
-from xlrepro.pages.gathered import Evidence, load_evidence
+from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
 
@@ -53,7 +53,6 @@ class Compared(Checked):
         claim: the claim whose verdict stands beside it.
         unit: of the difference, ``"points"``.
         scale: what makes it points on the axis: 100 for a fraction, -1 where less is better.
-        profile: of the records.
     """
 
     says: str
@@ -61,7 +60,6 @@ class Compared(Checked):
     claim: str = ""
     unit: str = "points"
     scale: float = 1.0
-    profile: str = "open"
 
 
 class Head(Checked):
@@ -126,12 +124,10 @@ class Findings:
 
     Args:
         paper: ``"word_order"``.
-        evidence: replaces the project's.
     """
 
-    def __init__(self, paper: str, evidence: Evidence | None = None) -> None:
-        self.paper_key = paper
-        self.evidence = evidence or load_evidence()
+    def __init__(self, paper: str) -> None:
+        self.paper_key, self.evidence = paper, load_evidence()
 
     @cached_property
     def names(self) -> dict[str, Any]:
@@ -144,15 +140,13 @@ class Findings:
     def _key(self, table: str) -> str:
         return table if "/" in table else f"{self.paper_key}/{table}"
 
-    def _cell(self, table: str, system: str, column: str, at: str) -> ReproducedCell | None:
+    def _cell(self, table: str, system: str, column: str) -> ReproducedCell | None:
         """Return our cell in a column of the paper's, or in one of ours."""
         key = self._key(table)
-        ours = load_catalog().experiment(key).column_at(at, column)
-        return View(key, at, self.evidence.numbers).get(system, ours)
+        ours = load_catalog().experiment(key).column_at("open", column)
+        return View(key, "open", self.evidence.numbers).get(system, ours)
 
-    def gap(
-        self, table: str, first: str, second: str, column: str | Sequence[str], at: str = "open"
-    ) -> Gap:
+    def gap(self, table: str, first: str, second: str, column: str | Sequence[str]) -> Gap:
         """Return ``first`` minus ``second``: in a column, or on average over several."""
         key, columns = self._key(table), [column] if isinstance(column, str) else list(column)
         entry, half = load_catalog().experiment(key), len(columns)
@@ -161,7 +155,7 @@ class Findings:
             return fmean(values[:half]) - fmean(values[half:])
 
         places = [*product((first, second), columns)]
-        cells = [self._cell(table, system, each, at) for system, each in places]
+        cells = [self._cell(table, system, each) for system, each in places]
         theirs = [load_reported().get(key, entry.reference(system), c) for system, c in places]
         ours = joined_cell(cells, gap_of, first, "")
         known = next((p for p in theirs if p), None)
@@ -178,17 +172,10 @@ class Findings:
             len(known.printed.partition(".")[2]) if known else 2,
         )
 
-    def _directed(
-        self,
-        direction: str,
-        table: str,
-        first: str,
-        second: str,
-        column: str | Sequence[str],
-        at: str = "open",
-    ) -> Gap:
+    def _directed(self, direction: str, *where: Any) -> Gap:
         """Return a gap whose interval lies above 0, below, or includes it; else a SettingsError."""
-        found = self.gap(table, first, second, column, at)
+        table, first, second, _ = where
+        found = self.gap(*where)
         if found.direction != direction:
             said = f"{first} − {second} in {table} is not {direction!r} but {found.direction}"
             raise SettingsError(f"{said}: {found}: rewrite the sentence")
@@ -196,7 +183,7 @@ class Findings:
 
     def mean(self, table: str, system: str, column: str, decimals: int = 1) -> str:
         """Return a mean over seeds at open, in our unit; a SettingsError where nobody ran it."""
-        if (cell := self._cell(table, system, column, "open")) is None:
+        if (cell := self._cell(table, system, column)) is None:
             raise SettingsError(f"{system} in {table}, {column} was not run")
         return number(cell.mean, decimals)
 
@@ -207,12 +194,12 @@ class Findings:
             raise SettingsError(f"nothing is reported for {system} in {table}, {column}")
         return cell.printed
 
-    def verdict(self, claim: str, at: str = "open") -> ClaimVerdict | None:
-        """Return the verdict on a claim; a SettingsError if there is no such claim."""
+    def verdict(self, claim: str) -> ClaimVerdict | None:
+        """Return the verdict on a claim at open; a SettingsError if there is no such claim."""
         verdicts = self.evidence.verdicts(self.paper_key)
         if claim not in verdicts:
             raise SettingsError(f"unknown claim {claim!r}")
-        return verdicts[claim].get(Condition(at).label)
+        return verdicts[claim].get("open")
 
     def claim(self, name: str, text: str = "") -> str:
         """Return a link to a claim, with the sign of its verdict at open."""
@@ -296,8 +283,8 @@ def markdown(paper: str) -> str:
 def compared(paper: str, each: Compared) -> dict[str, Any]:
     """Return a line of a forest plot: texts, and places on the axis in percent of its width."""
     page = Findings(paper)
-    gap = page.gap(*each.compare, at=each.profile)
-    verdict = page.verdict(each.claim, each.profile) if each.claim else None
+    gap = page.gap(*each.compare)
+    verdict = page.verdict(each.claim) if each.claim else None
     note = verdict.note.split("; ")[0] if verdict else ""
     values = {"mean": gap.mean, "low": gap.low, "high": gap.high, "reported": gap.reported}
     if each.scale < 0:

@@ -231,7 +231,8 @@ class Page:
             weights = self.entry.weights.get(profile, {})
             labels = {s: w for s in frame["system"] if (w := weights.get(s.partition(":")[0]))}
             parts += [legend(frame), *comparison_tables(frame, labels)]
-        return Shown((*parts, *self._this_run()))
+        own = [part for part in self._this_run() if isinstance(part, Table)]  # not folded
+        return Shown((*parts, *own))
 
     def scores(self, columns: Sequence[str] | None = None) -> Shown:
         """Draw means with their intervals beside the reported numbers; ``None``: all columns."""

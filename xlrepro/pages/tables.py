@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import (
-    CONSISTENT,
-    CONTRADICTS,
-    INCONCLUSIVE,
-    INCONSISTENT,
-    NO_EFFECT,
-    NOT_RUN,
-    NOT_TESTABLE,
-    REPLICATES,
-    SIGNS,
-)
+from xlrepro.evidence.claims import SIGNS
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
 from xlrepro.evidence.provenance import KEY_LENGTH, command_of, total_cost, trainings_sentence
 from xlrepro.evidence.text import enumerated, number
@@ -34,10 +24,10 @@ STALE = "†"
 MARKS = {WITHIN: "=", ABOVE: "▲", BELOW: "▼"}
 # Middle tones, so that both themes stay readable.
 COLOURS = {
-    WITHIN: "#2e8b5733", ABOVE: "#b0780033", BELOW: "#b0780033", REPLICATES: "#2e8b5755",
-    CONSISTENT: "#2e8b5755", CONTRADICTS: "#d55e0055", INCONSISTENT: "#d55e0055",
-    NO_EFFECT: "#d55e0033", INCONCLUSIVE: "#b0780022", NOT_TESTABLE: "#80808022",
-    NOT_RUN: "#80808022",
+    "within": "#2e8b5733", "above": "#b0780033", "below": "#b0780033", "replicates": "#2e8b5755",
+    "consistent": "#2e8b5755", "contradicts": "#d55e0055", "inconsistent": "#d55e0055",
+    "no effect": "#d55e0033", "inconclusive": "#b0780022", "not testable here": "#80808022",
+    "not run": "#80808022",
 }  # fmt: skip
 
 
