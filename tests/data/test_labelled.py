@@ -35,6 +35,8 @@ def test_pairs_without_an_agreed_label_are_left_out_and_old_names_are_known(tmp_
         ("a.tsv", "one\tneutral", "a.tsv:2: expected 3 columns, found 2"),
         ("a.tsv", "one\ttwo\tthree\tneutral", "a.tsv:2: expected 3 columns, found 4"),
         ("a.tsv", "one\ttwo\tmaybe", "a.tsv:2: unknown label 'maybe'"),
+        ("a.tsv", "one\t \tneutral", "a.tsv:2: expected a text, found none"),
+        ("a.jsonl", json.dumps({**GOOD, "sentence1": ""}), "a.jsonl:2: expected a text"),
     ],
 )
 def test_what_is_no_pair_is_one_line_with_file_and_line(tmp_path, name, content, said):
@@ -57,6 +59,7 @@ def test_reviews_have_one_of_two_labels(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("positive\tGood .\nnegative\tBad .\n", "utf-8")
     assert read_reviews(path) == [("positive", "Good ."), ("negative", "Bad .")]
-    path.write_text("positive\tGood .\n5.0\tBad .\n", "utf-8")
-    with pytest.raises(DataError, match=r"train\.tsv:2: unknown label '5\.0'"):
-        read_reviews(path)
+    for line, said in (("5.0\tBad .", r"unknown label '5\.0'"), ("positive\t", "expected a text")):
+        path.write_text(f"positive\tGood .\n{line}\n", "utf-8")
+        with pytest.raises(DataError, match=rf"train\.tsv:2: {said}"):
+            read_reviews(path)

@@ -1,22 +1,14 @@
 """Tables, senses, trees and graphs; and every reader, attacked with damaged files."""
 
-import random
 import zipfile
 
 import pytest
 
-from xlrepro.data.readers.columns import (
-    read_columns,
-    read_conll_ner,
-    read_conllu,
-    read_senses,
-)
-from xlrepro.data.readers.labelled import read_pairs, read_reviews
-from xlrepro.data.readers.text_files import read_rows, read_text_lines
+from tests.attacks.readers import GRAPHS, READERS, TREES, attack
+from xlrepro.data.readers.columns import read_senses
+from xlrepro.data.readers.text_files import read_rows
 from xlrepro.data.readers.trees import parse_graph, read_graphs, read_tree_zip, read_trees
-from xlrepro.data.readers.word_order_features import N_FEATURES, read_features
 from xlrepro.errors import DataError
-from xlrepro.vectors.vec_files import read_vec
 
 
 @pytest.fixture
@@ -71,21 +63,6 @@ def test_the_unified_sets_have_another_order(write):
 
 
 # Trees and graphs
-
-TREES = "( (S (NP (DT the) (NN rain)) (VP (VBZ falls)) (. .)) )\n( (X (UH yes)) )"
-GRAPHS = """# AMR release; 2 graphs
-
-# ::id one.1 ::date 2020
-# ::snt The boy wants to go .
-(w / want-01
-      :ARG0 (b / boy)
-      :ARG1 (g / go-02
-            :ARG0 b))
-
-# ::id one.2
-# ::snt "Paris"
-(c / city :name (n / name :op1 "Pa ris (x)"))
-"""
 
 
 def test_trees_have_their_labels_and_words():
@@ -143,83 +120,8 @@ def test_a_damaged_graph_is_named_by_its_line(write):
         read_graphs(write(GRAPHS.replace("go-02\n            :ARG0 b))", "go-02")))
 
 
-# Attacks: whatever is done to a file, it is read, or refused in one line that names it
-
-CONLLU = "# sent_id = 1\n" + "".join(
-    f"{n}\tÄpfel{n}\t_\tNOUN\t_\t_\t{n - 1}\tdep\t_\t_\n" for n in range(1, 6)
-)
-SENSES = "A\ta\tDT\t_\t_\t_\nbanks\tbank\tNN\tbank%1:1\tx\td0.t1\n\n"
-FEATURES = "\t".join(["lang", *(f"f{n}" for n in range(N_FEATURES))]) + "\nen" + "\t0.5" * 52 + "\n"
-JSON = '{"sentence1": "a", "sentence2": "é", "gold_label": "neutral"}\n'
-VECTORS = "3 2\nä 0.1 0.2\nb 1e-3 -4\ncd 0 1\n"
-UTTERANCE = "# text: a\n1\ta\tx/y\tB-z\n2\tb\tx/y\tO\n\n"
-FB = ("index", "token", "intent", "slot")
-READERS = {
-    "conllu": (read_conllu, CONLLU + "\n" + CONLLU),
-    "conll": (read_conll_ner, "-DOCSTART- O\n\nMuñoz I-PER\nin O\n\nZürich B-LOC\n\n"),
-    "columns": (lambda path: read_columns(path, FB, comment="#"), UTTERANCE * 2),
-    "senses": (lambda path: read_senses(path, "naf"), SENSES * 2),
-    "rows": (lambda path: read_rows(path, 2), "the\tder\nrain\tRegen\n"),
-    "lines": (read_text_lines, "the\nräin\n"),
-    "penn": (lambda path: read_trees("\n".join(read_text_lines(path)), str(path)), TREES),
-    "penman": (read_graphs, GRAPHS),
-    "features": (read_features, FEATURES),
-    "jsonl": (read_pairs, JSON * 2),
-    "pairs": (read_pairs, "a\tb\tneutral\nc\td\t-\n"),
-    "reviews": (read_reviews, "positive\tgut\nnegative\tschlecht\n"),
-    "vec": (read_vec, VECTORS),
-    "zip": (read_tree_zip, TREES),
-}
-PIECES = [b"\0", b"\xff", b"\xc3", b"\t", b"\n", b" ", b"(", b")", b'"', b"{", b"_",
-          b"-", b"0", b"1-2", b"9" * 5000, b"\xe2\x80\xa8", b"nan", b"1e999"]  # fmt: skip
-
-
-def damaged(content, chance):
-    """Return a file's bytes with one to four damages of the kinds that happen."""
-    for _ in range(chance.randint(1, 4)):
-        start, end = sorted(chance.randrange(len(content) + 1) for _ in range(2))
-        kind = chance.randrange(6)
-        if kind == 0:  # cut short
-            content = content[:start]
-        elif kind == 1:  # a hole of zeros, as after a crash
-            content = content[:start] + bytes(end - start) + content[end:]
-        elif kind == 2:  # a part is missing, or stands twice
-            content = content[:start] + content[end:]
-        elif kind == 3:
-            content = content[:end] + content[start:]
-        elif kind == 4:  # a bit
-            changed = bytearray(content or b"x")
-            changed[start % len(changed)] ^= 1 << chance.randrange(8)
-            content = bytes(changed)
-        else:
-            content = content[:start] + chance.choice(PIECES) + content[start:]
-    return content
-
-
 @pytest.mark.parametrize("name", READERS)
 def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path, name):
-    import gzip
-
-    read, text = READERS[name]
-    suffix = {"jsonl": ".jsonl", "vec.gz": ".gz", "zip": ".zip"}.get(name, ".txt")
-    path = tmp_path / f"attacked{suffix}"
-    if name == "zip":
-        content = zipped(path, {"t/a.mrg": text, "t/b.mrg": text}).read_bytes()
-    else:
-        content = gzip.compress(text.encode()) if suffix == ".gz" else text.encode()
-    path.write_bytes(content)
-    read(path)
-    refused = 0
-    for seed in range(400):
-        path.write_bytes(damaged(content, random.Random(seed)))
-        if name == "conll":
-            read_conll_ner.cache_clear()
-        try:
-            read(path)
-        except DataError as error:
-            refused += 1
-            message = str(error)
-            assert str(path) in message
-            assert "\n" not in message
-            assert len(message) < 2000
+    refused, faults = attack(name, range(200), tmp_path)
+    assert not faults
     assert refused > 20

@@ -57,6 +57,8 @@ def _labelled(
         if label not in labels:
             known = ", ".join(dict.fromkeys(name for name in labels.values() if name))
             raise malformed(path, number, f"unknown label {label!r}, expected one of {known}")
+        if not all(map(str.strip, row)):
+            raise malformed(path, number, "expected a text, found none")
         if labels[label] is not None:
             row[place] = str(labels[label])
             yield row

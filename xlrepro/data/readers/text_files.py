@@ -36,7 +36,7 @@ def read_text_lines(path: Path, *, or_latin1: bool = False) -> list[str]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): check the path") from error
+        raise _unreadable(path, error) from error
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -51,6 +51,31 @@ def read_text_lines(path: Path, *, or_latin1: bool = False) -> list[str]:
         line = content.count(b"\n", 0, place) + 1
         raise malformed(path, line, f"expected text in {encodings}: {error.reason}") from error
     return _lines(text.removeprefix("\ufeff"))
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file in UTF-8 with their numbers, one after the other.
+
+    As `read_text_lines`, for a file that is too large to be held.
+
+    Raises:
+        DataError: if the file cannot be read, or a line is not UTF-8; names the line.
+    """
+    try:
+        with path.open("rb") as stream:
+            for number, raw in enumerate(stream, start=1):
+                try:
+                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    expected = f"expected text in UTF-8: {error.reason}"
+                    raise malformed(path, number, expected) from error
+                yield number, line.removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> DataError:
+    return DataError(f"{path} cannot be read ({error.strerror}): check the path")
 
 
 def _lines(text: str) -> list[str]:

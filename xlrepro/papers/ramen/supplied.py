@@ -14,7 +14,7 @@ language's that have training data.
 
 from collections.abc import Iterator, Sequence
 
-from xlrepro.data.readers.text_files import malformed
+from xlrepro.data.readers.text_files import numbered_lines
 from xlrepro.data.supplied import opened
 
 SOURCE = "en"
@@ -78,13 +78,6 @@ def lines(path: str) -> Iterator[str]:
     Raises:
         DataError: if it is not there, or a line is not UTF-8.
     """
-    location = opened(path)
-    with location.open("rb") as stream:
-        for number, raw in enumerate(stream, start=1):
-            try:
-                line = raw.decode("utf-8").strip()
-            except UnicodeDecodeError as error:
-                wanted = f"expected text in utf-8: {error.reason}"
-                raise malformed(location, number, wanted) from error
-            if line:
-                yield line
+    for _, line in numbered_lines(opened(path)):
+        if line := line.strip():
+            yield line

@@ -255,8 +255,7 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
         kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
     else:
         kept = read_reviews(supplied.opened(review_file(corpus, language, domain, split)))
-    said = [(label, tuple(tokenise(line, language))) for label, line in kept]
-    return [Example((words,), (label,)) for label, words in said if words]
+    return [Example((tuple(tokenise(line, language)),), (label,)) for label, line in kept]
 
 
 @lru_cache(maxsize=8)
@@ -271,7 +270,6 @@ def _inference(corpus: str, language: str, split: str) -> list[Example]:
     return [
         Example((tuple(tokenise(p, language)), tuple(tokenise(h, language))), (label,))
         for p, h, label in rows
-        if p.strip() and h.strip()
     ]
 
 

@@ -22,6 +22,7 @@ from torch import Tensor
 from xlrepro import artefacts, artificial
 from xlrepro.artificial import Family, lists
 from xlrepro.data import loading, registry, supplied
+from xlrepro.data.readers.text_files import numbered_lines
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment.settings import (
     MODEL_TEXT,
@@ -115,13 +116,8 @@ def _open(language: str, settings: TextSettings, limit: int) -> Iterator[list[st
 
 
 def _supplied(language: str, settings: TextSettings, limit: int) -> Iterator[list[str]]:
-    path = _supplied_file(language)
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for line in lines:
-                yield [word_form(word, language) for word in line.split()]
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: {error.reason}; convert it") from None
+    for _, line in numbered_lines(_supplied_file(language)):
+        yield [word_form(word, language) for word in line.split()]
 
 
 def _supplied_file(language: str) -> Path:

@@ -15,7 +15,7 @@ import numpy as np
 import regex
 
 from xlrepro.artefacts import built
-from xlrepro.data.readers.text_files import read_rows
+from xlrepro.data.readers.text_files import numbered_lines, read_rows
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import fold, word_form
 from xlrepro.vectors.open.ibm1 import translation_counts
@@ -319,9 +319,9 @@ def _content(words: list[str], dropped: frozenset[str] = frozenset()) -> list[st
 
 def frequent_words(language: str) -> list[str]:
     """Return the words of a language's frequency list in stored form, most frequent first."""
-    with open(local_path(frequency_path(language)), encoding="utf-8") as lines:
-        words = (word_form(line.split(" ")[0], language) for line in lines)
-        return [word for word in dict.fromkeys(words) if word and " " not in word]
+    lines = numbered_lines(local_path(frequency_path(language)))
+    words = (word_form(line.split(" ")[0], language) for _, line in lines)
+    return [word for word in dict.fromkeys(words) if word and " " not in word]
 
 
 def _mixed(language: str, known: frozenset[str], removed: frozenset[str] = frozenset()) -> Table:

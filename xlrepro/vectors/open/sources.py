@@ -14,6 +14,7 @@ from typing import Any
 
 from xlrepro.data import registry
 from xlrepro.data.readers.columns import read_conllu
+from xlrepro.data.readers.text_files import malformed, numbered_lines
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.normalise import word_form
 from xlrepro.vectors.open.tokenise import words_of
@@ -123,14 +124,21 @@ def text_files(language: str) -> list[TextFile]:
 
 
 def raw_lines(file: TextFile) -> Iterator[str]:
-    """Yield a file's lines of text as they stand there; of a treebank the word forms."""
+    """Yield a file's texts as they are; a treebank's sentences with spaces between words.
+
+    Raises:
+        DataError: if the file cannot be read; names the line.
+    """
+    path = local_path(file.path)
     if file.treebank:
-        for sentence in read_conllu(local_path(file.path)):
+        for sentence in read_conllu(path):
             yield " ".join(sentence.tokens)
         return
-    with open(local_path(file.path), encoding="utf-8") as rows:
-        for row in rows:
-            yield row if file.column is None else row.rstrip("\n").split("\t")[file.column]
+    for number, line in numbered_lines(path):
+        cells = [line] if file.column is None else line.split("\t")
+        if len(cells) <= (file.column or 0):
+            raise malformed(path, number, f"expected {(file.column or 0) + 1} columns")
+        yield cells[file.column or 0]
 
 
 def text_recipe(language: str) -> list[list[str | int]]:

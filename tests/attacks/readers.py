@@ -1,0 +1,226 @@
+"""Every reader against damaged files: whatever is done to a file, it is read, or refused by a
+DataError of one line that names it.
+
+``python -m tests.attacks.readers [--count N] [--seed S] [--only READER]`` spreads N damages over
+all readers, prints what came of them, and exits 1 if a reader raised anything else. Not in CI; the
+ordinary tests try some hundred of each reader. A damage is made again from its reader and seed.
+"""
+
+import argparse
+import gzip
+import io
+import random
+import re
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xlrepro.data.readers.columns import read_columns, read_conll_ner, read_conllu, read_senses
+from xlrepro.data.readers.labelled import read_pairs, read_reviews
+from xlrepro.data.readers.text_files import numbered_lines, read_rows, read_text_lines
+from xlrepro.data.readers.trees import read_graphs, read_tree_zip, read_trees
+from xlrepro.data.readers.word_order_features import N_FEATURES, read_features
+from xlrepro.data.registry import Dataset
+from xlrepro.errors import DataError
+from xlrepro.vectors.open import lexicon
+from xlrepro.vectors.vec_files import read_vec
+from xlrepro.yaml_files import read_model
+
+CONLLU = "# sent_id = 1\n" + "".join(
+    f"{n}\tÄpfel{n}\t_\tNOUN\t_\t_\t{n - 1}\tdep\t_\t_\n" for n in range(1, 6)
+)
+CONLL = "-DOCSTART- O\n\nMuñoz I-PER\nin O\n\nZürich B-LOC\n\n"
+SENSES = "A\ta\tDT\t_\t_\t_\nbanks\tbank\tNN\tbank%1:1\tx\td0.t1\n\n"
+FEATURES = "\t".join(["lang", *(f"f{n}" for n in range(N_FEATURES))]) + "\nen" + "\t0.5" * 52 + "\n"
+JSON = '{"sentence1": "a", "sentence2": "é", "gold_label": "neutral"}\n'
+VECTORS = "3 2\nä 0.1 0.2\nb 1e-3 -4\ncd 0 1\n"
+UTTERANCE = "# text: a\n1\ta\tx/y\tB-z\n2\tb\tx/y\tO\n\n"
+FB = ("index", "token", "intent", "slot")
+TREES = "( (S (NP (DT the) (NN rain)) (VP (VBZ falls)) (. .)) )\n( (X (UH yes)) )"
+GRAPHS = """# AMR release; 2 graphs
+
+# ::id one.1 ::date 2020
+# ::snt The boy wants to go .
+(w / want-01
+      :ARG0 (b / boy)
+      :ARG1 (g / go-02
+            :ARG0 b))
+
+# ::id one.2
+# ::snt "Paris"
+(c / city :name (n / name :op1 "Pa ris (x)"))
+"""
+REGISTRY = f"""name: attacked
+title: Äpfel
+home: https://example.org
+licence: CC0
+redistributable: yes
+citation: nobody
+languages: [en, "no"]
+reader: {{format: conllu}}
+files:
+  en/train: {{path: a/b.conllu.xz, sha256: "{"0" * 64}", bytes: 12, counts: {{sentences: 3}}}}
+"""
+
+
+def _zipped(text: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("t/a.mrg", "t/b.mrg"):
+            archive.writestr(zipfile.ZipInfo(name), text)
+    return made.getvalue()
+
+
+class Reader(NamedTuple):
+    """A reader, an undamaged file of its format, and how that file's name ends."""
+
+    read: Callable[[Path], Any]
+    content: bytes
+    suffix: str = ".txt"
+
+
+READERS = {
+    "conllu": Reader(read_conllu, (CONLLU + "\n" + CONLLU).encode()),
+    "conll": Reader(read_conll_ner.__wrapped__, CONLL.encode()),
+    "conll in Latin-1": Reader(read_conll_ner.__wrapped__, CONLL.encode("latin-1")),
+    "columns": Reader(lambda p: read_columns(p, FB, comment="#"), (UTTERANCE * 2).encode()),
+    "senses": Reader(lambda p: read_senses(p, "naf"), (SENSES * 2).encode()),
+    "rows": Reader(lambda p: read_rows(p, 2), b"the\tder\nrain\tRegen\n"),
+    "lines": Reader(read_text_lines, "the\nräin\n".encode()),
+    "long text": Reader(lambda p: list(numbered_lines(p)), "the\nräin\n".encode()),
+    "penn": Reader(lambda p: read_trees("\n".join(read_text_lines(p)), str(p)), TREES.encode()),
+    "penn in a zip": Reader(read_tree_zip, _zipped(TREES), ".zip"),
+    "penman": Reader(read_graphs, GRAPHS.encode()),
+    "features": Reader(read_features, FEATURES.encode()),
+    "pairs in JSON": Reader(read_pairs, (JSON * 2).encode(), ".jsonl"),
+    "pairs": Reader(read_pairs, b"a\tb\tneutral\nc\td\t-\n"),
+    "reviews": Reader(read_reviews, b"positive\tgut\nnegative\tschlecht\n"),
+    "vectors": Reader(read_vec, VECTORS.encode()),
+    "vectors, packed": Reader(read_vec, gzip.compress(VECTORS.encode()), ".gz"),
+    "dictionary": Reader(
+        lambda p: lexicon.read_pairs(p, "de"), "house haus\ntree bäume\n".encode()
+    ),
+    "Wiktionary": Reader(
+        lambda p: lexicon.read_wiktionary(p, "de"), "house\tnoun\tHäuser; Haus\n".encode()
+    ),
+    "parallel text": Reader(lambda p: lexicon.parallel_pairs([p]), "a b\tä b\nc\td\n".encode()),
+    "registry": Reader(lambda p: read_model(p, Dataset), REGISTRY.encode(), ".yaml"),
+}
+PIECES = [b"\0", b"\xff", b"\xc3", b"\t", b"\n", b"\n\n", b"\r", b" ", b"(", b")", b'"', b"{", b"[",
+          b"_", b"-", b"0", b"1-2", b"-1", b"9" * 5000, b"1e999", b"nan", b"\xe2\x80\xa8",
+          b"\xef\xbb\xbf"]  # fmt: skip
+ENCODINGS = ("latin-1", "utf-16", "utf-8-sig", "cp1252", "utf-32")
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """Return a file's bytes with one to four damages of the kinds that happen."""
+    for _ in range(chance.randint(1, 4)):
+        content = DAMAGES[chance.randrange(len(DAMAGES))](content, chance)
+    return content
+
+
+def _span(content: bytes, chance: random.Random) -> tuple[int, int]:
+    start, end = sorted(chance.randrange(len(content) + 1) for _ in range(2))
+    return start, end
+
+
+def _cut(content: bytes, chance: random.Random) -> bytes:
+    return content[: _span(content, chance)[0]]
+
+
+def _hole(content: bytes, chance: random.Random) -> bytes:
+    start, end = _span(content, chance)  # zeros, as after a crash
+    return content[:start] + bytes(end - start) + content[end:]
+
+
+def _missing(content: bytes, chance: random.Random) -> bytes:
+    start, end = _span(content, chance)
+    return content[:start] + content[end:]
+
+
+def _doubled(content: bytes, chance: random.Random) -> bytes:
+    start, end = _span(content, chance)
+    return content[:end] + content[start:]
+
+
+def _flipped(content: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(content or b"x")
+    changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def _inserted(content: bytes, chance: random.Random) -> bytes:
+    start, _ = _span(content, chance)
+    return content[:start] + chance.choice(PIECES) + content[start:]
+
+
+def _swapped(content: bytes, chance: random.Random) -> bytes:
+    lines = content.splitlines(keepends=True) or [b""]
+    one, other = (chance.randrange(len(lines)) for _ in range(2))
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"".join(lines)
+
+
+def _field(content: bytes, chance: random.Random) -> bytes:
+    fields = re.split(rb"([\t \n,:]+)", content)  # one is lost, or another takes its place
+    fields[chance.randrange(len(fields))] = chance.choice([b"", *PIECES, chance.choice(fields)])
+    return b"".join(fields)
+
+
+def _recoded(content: bytes, chance: random.Random) -> bytes:
+    return content.decode("utf-8", "replace").encode(chance.choice(ENCODINGS), "replace")
+
+
+DAMAGES = (_cut, _hole, _missing, _doubled, _flipped, _inserted, _swapped, _field, _recoded)
+
+
+def attack(name: str, seeds: Iterable[int], folder: Path) -> tuple[int, list[str]]:
+    """Try a reader on its file with the damages of some seeds.
+
+    Returns:
+        How many it refused, and what else it did wrong, a line each with the damage's seed.
+    """
+    reader, refused, faults = READERS[name], 0, []
+    path = folder / f"attacked{reader.suffix}"
+    path.write_bytes(reader.content)
+    reader.read(path)
+    for seed in seeds:
+        path.write_bytes(damaged(reader.content, random.Random(seed)))
+        try:
+            reader.read(path)
+        except DataError as error:
+            refused += 1
+            message = str(error)
+            if str(path) not in message or "\n" in message or len(message) > 2000:
+                faults.append(f"{name}, seed {seed}: says {message[:200]!r}")
+        except Exception as error:
+            faults.append(f"{name}, seed {seed}: {type(error).__name__}: {error}"[:300])
+    return refused, faults
+
+
+def main(arguments: list[str]) -> int:
+    """Attack the readers; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=READERS)
+    asked = parser.parse_args(arguments)
+    names = [asked.only] if asked.only else list(READERS)
+    each, wrong = -(-asked.count // len(names)), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            seeds = range(asked.seed, asked.seed + each)
+            refused, faults = attack(name, seeds, Path(folder))
+            wrong += len(faults)
+            print(f"{name:18} {each:6} damaged, {each - refused - len(faults):6} read, "
+                  f"{refused:6} refused, {len(faults)} faults", flush=True)  # fmt: skip
+            print("".join(f"  {fault}\n" for fault in faults[:5]), end="")
+    print(f"{each * len(names)} damaged files, {wrong} faults")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
