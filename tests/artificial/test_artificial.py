@@ -20,7 +20,6 @@ from xlrepro.artificial import (
     graph,
     lists,
     load_ontology,
-    parameters,
     seeded,
     sentiment,
     weakened,
@@ -28,7 +27,6 @@ from xlrepro.artificial import (
 from xlrepro.artificial.family import TYPES
 from xlrepro.artificial.meanings import Clause, Phrase
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import SettingsError
 
 FAMILY = Family(0)
 ONTOLOGY = load_ontology()
@@ -78,23 +76,6 @@ def test_every_layer_is_well_formed(code):
                 before = tag
 
 
-@pytest.mark.parametrize("code", ["en", "de", "ja", "ar", "fi"])
-def test_no_edges_cross(code):
-    for s in FAMILY.corpus(code, 60):
-        edges = [(min(w, h), max(w, h)) for w, h in enumerate(s.heads, start=1) if h]
-        assert not any(a < c < b < d for a, b in edges for c, d in edges)
-
-
-def test_sentences_of_two_languages_say_the_same():
-    def content(realisation):
-        groups = {"nouns", "verbs", "adjectives", "names"}
-        keys = (key for key in realisation.senses if key in ONTOLOGY.concepts)
-        return Counter(key for key in keys if ONTOLOGY[key].group in groups)
-
-    pairs = zip(FAMILY.realisations("en", 100), FAMILY.realisations("ja", 100))
-    assert all(content(a) == content(b) for a, b in pairs)
-
-
 ROLES = [
     ("subject", "nsubj"), ("object", "obj"), ("oblique", "obl"), ("adjective", "amod"),
     ("genitive", "nmod"), ("adposition", "case"), ("determiner", "det"), ("numeral", "nummod"),
@@ -121,17 +102,6 @@ def test_a_share_between_is_a_share():
     (position,) = (i for i, kind in enumerate(TYPES) if kind == ("NOUN", "VERB", "obj"))
     found = features(Family(0, [language]).corpus("xx", 2000, kind="statements"))[position]
     assert found == pytest.approx(0.7, abs=0.05)
-
-
-def test_more_of_the_object_first_is_further_from_english():
-    base = replace(parameters("en"), code="xx")
-    english = features(FAMILY.corpus("en", 300))
-
-    def distance(share):
-        family = Family(0, [replace(base, object=share, oblique=share)])
-        return np.abs(features(family.corpus("xx", 300)) - english).mean()
-
-    assert distance(0.0) < distance(0.5) < distance(1.0)
 
 
 def test_features_by_hand():
@@ -276,18 +246,3 @@ def test_requests_have_their_domain_and_their_slots():
     }  # fmt: skip
     slots = Counter(tag[2:] for s in found for tag in s.slots if tag != "O")
     assert {"datetime", "contact", "title", "location"} <= set(slots)
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: FAMILY.language("xx"), "there is no artificial language 'xx'"),
-        (lambda: FAMILY.corpus("en", 1, kind="poems"), "kind of meanings is 'poems'"),
-        (lambda: FAMILY.corpus("en", 1, domain="files"), "domain 'files' of mixed"),
-        (lambda: Typology("xx", object=1.5), "object is 1.5, must be from 0 to 1"),
-    ],
-)
-def test_what_is_unknown_is_one_line(call, said):
-    with pytest.raises(SettingsError, match=said) as error:
-        call()
-    assert "\n" not in str(error.value)

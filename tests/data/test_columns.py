@@ -57,16 +57,6 @@ def test_intent_may_be_named_by_a_comment(write):
     assert found[0].intent == "alarm/set"
 
 
-def test_line_that_looks_like_a_comment_is_a_token_after_the_first_token(write):
-    found = read_columns(write("a\tO\n#\tO\n"), ["token", "entity"], comment="#")
-    assert found[0].tokens == ("a", "#")
-
-
-def test_orphan_i_of_bio_is_left_as_it_is(write):
-    found = read_columns(write("a\tO\nb\tI-LOC\n"), ["token", "entity"])
-    assert found[0].entities == ("O", "I-LOC")
-
-
 def test_empty_token_is_kept_where_the_corpus_has_them(write):
     found = read_columns(write("1\t\tO\n"), ["index", "token", "slot"], empty_tokens=True)
     assert found[0].tokens == ("",)

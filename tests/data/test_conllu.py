@@ -88,19 +88,9 @@ def test_words_of_multiword_tokens_and_not_empty_nodes_are_the_tokens(read):
     assert third.tokens == ("ni", "了", "吗")
 
 
-def test_columns_without_annotation_are_none(read):
-    third = read(TRICKY)[2]
-    assert (third.upos, third.heads, third.deprels, third.identifier) == (None, None, None, None)
-
-
 @pytest.mark.parametrize("ending", ["\n\n", "\n", ""])
 def test_last_blank_line_may_be_missing(read, ending):
     assert read(row(1, "mole").rstrip("\n") + ending)[0].tokens == ("mole",)
-
-
-def test_blank_lines_in_a_row_separate_as_one_does(read):
-    one = row(1, "mole")
-    assert read("\n\n" + one + "\n\n\n" + one + "\n\n") == read(one + "\n" + one)
 
 
 def test_windows_line_ends_and_byte_order_mark_are_accepted(read):

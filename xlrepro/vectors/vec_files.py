@@ -6,6 +6,7 @@ memory; what is resident are the words, and the pages of vectors that are looked
 """
 
 import unicodedata
+import zlib
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -67,7 +68,7 @@ def read_vec(path: Path, limit: int = 200_000) -> tuple[list[str], np.ndarray]:
     try:
         with np.errstate(over="ignore"):  # 1e39 becomes infinite, and is refused as such
             whole = KeyedVectors.load_word2vec_format(str(path), limit=limit)
-    except (OSError, EOFError, ValueError, MemoryError) as error:
+    except (OSError, EOFError, ValueError, MemoryError, zlib.error) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataError(f"{path} cannot be read as word vectors: {reason}") from None
     rows: dict[str, int] = {}

@@ -281,7 +281,7 @@ READ = {
     [
         (supplied.INFERENCE, b'{"gold_label": "hid', r"jsonl:41: expected one JSON object"),
         (supplied.parallel_path("fr"), b"one", r"fr\.tsv:\d+: expected 2 columns"),
-        (supplied.text_path("fr"), "été".encode("latin-1"), r"fr\.txt:\d+: expected text in utf-8"),
+        (supplied.text_path("fr"), "été".encode("latin-1"), r"fr\.txt:\d+: expected text in UTF-8"),
     ],
 )
 def test_a_damaged_file_is_one_line_with_file_and_line(paper, path, damage, said):

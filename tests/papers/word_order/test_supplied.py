@@ -62,13 +62,6 @@ def paper_source(task, **changes):
 # What the files hold
 
 
-def test_limits_cut_training_and_test_sentences_apart(supplied):
-    limits = {"train_sentences": 1, "test_sentences": 2}
-    source = paper_source("NER", **limits)
-    counts = {s: len(source.sentences("en", s)) for s in ("train", "test")}
-    assert counts == {"train": 1, "test": 2}
-
-
 def test_the_official_split_of_the_slots_is_used(supplied):
     source = paper_source("SF")
     assert [s.slots for s in source.sentences("en", "train")] == [("B-x", "O"), ("B-y", "I-y", "O")]
@@ -105,13 +98,6 @@ def test_the_line_names_just_the_files_that_a_trial_reads(supplied):
 # Trials
 
 
-def test_figure_3_has_every_width_from_1_to_10_at_paper(supplied):
-    """The paper's Figure 3 draws these."""
-    trials = experiment("word_order/figure3").trials("paper", ["ORT"], [0])
-    widths = [t.settings["encoder"].get("kernel_size", 3) for t in trials]
-    assert sorted(widths) == list(range(1, 11))
-
-
 @pytest.mark.parametrize(
     ("key", "system", "task"),
     [
@@ -129,17 +115,6 @@ def test_a_made_up_corpus_trains_for_an_epoch(supplied, key, system, task):
     assert tagging.tagging(trial, TrialContext()).cells == result.cells
 
 
-def test_enough_epochs_learn_the_made_up_names(supplied):
-    long = {**TINY, "epochs": 60, "patience": 60, "learning_rate": 0.02, "warmup_steps": 1}
-    trial = paper_trial("table1", "word:ORT", "NER", **long, **{"encoder.dropout": 0.0})
-    result = tagging.tagging(trial, TrialContext())
-    values = {c.column: c.value for c in result.cells}
-    assert values["NER/en"] == 100
-    assert values["NER/avg"] == pytest.approx(
-        sum(values[f"NER/{code}"] for code in ("es", "nl", "de")) / 3
-    )
-
-
 @pytest.mark.parametrize(
     "row", ["mbert:RPT", "mbert:TRS w/ M-BERT PE", "finetune:Fine-tune M-BERT w/ frozen PE"]
 )
@@ -150,16 +125,3 @@ def test_rows_with_mbert_train_on_a_made_up_corpus(supplied, tiny, row, task):
     result = mbert_tagging.run(trial, TrialContext())
     assert {c.column for c in result.cells} == set(trial.columns)
     assert set(result.details["cut_sentences"]) == {"en", *trial.settings["targets"]}
-
-
-def test_no_target_sentence_is_read_before_training_is_over(supplied, monkeypatch):
-    read = []
-    original = Source.sentences
-    monkeypatch.setattr(
-        Source,
-        "sentences",
-        lambda s, code, split: read.append((code, split)) or original(s, code, split),
-    )
-    settings = paper_settings("NER", **TINY)
-    tagging.trained(settings, Source.of(settings, "NER"), 0, TrialContext())
-    assert set(read) == {("en", "train"), ("en", "dev")}

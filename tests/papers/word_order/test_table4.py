@@ -1,7 +1,5 @@
 """Table 4 uses MAN-MoE's models and trials, and changes the shared extractor alone."""
 
-import json
-
 import pytest
 
 from xlrepro.evidence.reported import load_reported
@@ -50,19 +48,3 @@ def test_rows_and_columns_are_the_printed_ones():
     key, reported = "word_order/table4", load_reported()
     assert {s.identifier for s in experiment(key).systems} == set(reported.systems(key))
     assert set(experiment(key).columns) == set(reported.columns(key))
-
-
-@pytest.mark.parametrize("row", OTHERS)
-def test_user_settings_reach_every_row(row):
-    (trial,) = trials([row], lambda1=0.5)
-    assert json.loads(trial.settings_json)["lambda1"] == 0.5
-
-
-@pytest.mark.parametrize("row", OTHERS)
-def test_transformers_learn_at_their_own_rate_at_open_unless_the_user_says(row):
-    def rate(**changes):
-        (trial,) = experiment("word_order/table4").trials("open", [row], (0,), changes)
-        return trial.typed(TransferSettings).learning_rate
-
-    assert rate() == 0.001
-    assert rate(learning_rate=0.5) == 0.5

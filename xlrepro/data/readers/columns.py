@@ -5,7 +5,7 @@ in IOB1 (``B-`` only where two spans of one type touch). The readers return BIO.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -166,25 +166,9 @@ def read_columns(
             f"columns are {list(columns)}: they must include 'token', the others be of "
             f"{', '.join(COLUMNS)}"
         )
-    may_be_empty = {"token"} if empty_tokens else set()
     sentences = []
-    for start, block in blocks(read_text_lines(path, or_latin1=or_latin1)):
-        comments: list[str] = []
-        rows: list[list[str]] = []
-        for number, line in enumerate(block, start=start):
-            if comment is not None and not rows and line.startswith(comment):
-                comments.append(line)
-                continue
-            cells = re.split(r"[ \t]+", line) if separator is None else line.split(separator)
-            empty = {name for name, cell in zip(columns, cells) if not cell}
-            if len(cells) != len(columns) or not empty <= may_be_empty:
-                found = "an empty one" if empty else str(len(cells))
-                expected = f"expected {len(columns)} columns ({', '.join(columns)}), found {found}"
-                raise malformed(path, number, expected)
-            rows.append(cells)
-        first = start + len(comments)
-        if not rows:
-            raise malformed(path, first, "expected a sentence after the comment lines")
+    lines = read_text_lines(path, or_latin1=or_latin1)
+    for first, comments, rows in _tables(path, lines, columns, separator, comment, empty_tokens):
         layers = {name: tuple(row[place] for row in rows) for place, name in enumerate(columns)}
         for place, index in enumerate(layers.get("index", ())):
             if index != str(place + 1):
@@ -209,6 +193,36 @@ def read_columns(
     if not sentences:
         raise DataError(f"{path} has no sentence: put the whole file there")
     return sentences
+
+
+def _tables(
+    path: Path,
+    lines: list[str],
+    columns: Sequence[str],
+    separator: str | None,
+    comment: str | None,
+    empty_tokens: bool = False,
+) -> Iterator[tuple[int, list[str], list[list[str]]]]:
+    """Yield each sentence: the number of its first row, its comments, the cells of its rows."""
+    may_be_empty = {"token"} if empty_tokens else set()
+    for start, block in blocks(lines):
+        comments: list[str] = []
+        rows: list[list[str]] = []
+        for number, line in enumerate(block, start=start):
+            if comment is not None and not rows and line.startswith(comment):
+                comments.append(line)
+                continue
+            cells = re.split(r"[ \t]+", line) if separator is None else line.split(separator)
+            empty = {name for name, cell in zip(columns, cells) if not cell}
+            if len(cells) != len(columns) or not empty <= may_be_empty:
+                found = "an empty one" if empty else str(len(cells))
+                expected = f"expected {len(columns)} columns ({', '.join(columns)}), found {found}"
+                raise malformed(path, number, expected)
+            rows.append(cells)
+        if not rows:
+            expected = "expected a sentence after the comment lines"
+            raise malformed(path, start + len(comments), expected)
+        yield start + len(comments), comments, rows
 
 
 def _tags(
@@ -290,32 +304,18 @@ def read_senses(path: Path, layout: str) -> list[SenseSentence]:
     Raises:
         DataError: for the first line with another number of columns.
     """
-    columns = LAYOUTS[layout]
-    sentences = []
-    for start, block in blocks(read_text_lines(path)):
-        rows: list[dict[str, str]] = []
-        for number, line in enumerate(block, start=start):
-            if not rows and line.startswith("# "):
-                continue
-            cells = line.split("\t")
-            if len(cells) != len(columns):
-                raise malformed(path, number, f"expected {len(columns)} columns: {columns}")
-            rows.append(dict(zip(columns, cells)))
-        if rows:
-            sentences.append(
-                SenseSentence(
-                    tokens=tuple(row["token"] for row in rows),
-                    lemmas=tuple(row["lemma"] for row in rows),
-                    tags=tuple(row["pos"] for row in rows),
-                    senses=tuple(
-                        () if row["senses"] == "_" else tuple(row["senses"].split("|"))
-                        for row in rows
-                    ),
-                    instances=tuple(
-                        None if row["instance"] == "_" else row["instance"] for row in rows
-                    ),
-                )
+    columns, sentences = LAYOUTS[layout], []
+    for _, _, rows in _tables(path, read_text_lines(path), columns, "\t", "# "):
+        words = dict(zip(columns, zip(*rows)))
+        sentences.append(
+            SenseSentence(
+                tokens=words["token"],
+                lemmas=words["lemma"],
+                tags=words["pos"],
+                senses=tuple(() if s == "_" else tuple(s.split("|")) for s in words["senses"]),
+                instances=tuple(None if i == "_" else i for i in words["instance"]),
             )
+        )
     return sentences
 
 

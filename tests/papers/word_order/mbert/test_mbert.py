@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import load
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.mbert import tagging
@@ -17,7 +16,6 @@ from xlrepro.papers.word_order.mbert.tagging import (
 )
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL
-from xlrepro.training.settings import computing
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import TagSet, collate
 
@@ -155,26 +153,6 @@ def test_nothing_but_english_is_read_before_training_is_over(monkeypatch, identi
     assert set(read) == {("en", "train"), ("en", "dev")}
 
 
-def test_target_labels_do_not_reach_the_weights(monkeypatch):
-    """Another annotation of the target test sets leaves the trained model as it is."""
-    original, found = Source.sentences, []
-
-    def relabelled(source, code, split):
-        sentences = original(source, code, split)
-        if code == "en":
-            return sentences
-        return [Sentence(tokens=s.tokens, slots=("B-x",) * len(s)) for s in sentences]
-
-    for reader in (original, relabelled):
-        monkeypatch.setattr(Source, "sentences", reader)
-        tagging.features.cache_clear()
-        work = labelling("mbert:TRS")
-        work.train()
-        work.score("es", "test")
-        found.append(torch.cat([p.flatten() for p in work.labeller.parameters()]))
-    assert torch.equal(*found)
-
-
 @pytest.mark.parametrize("identifier", ["mbert:RPT", "finetune:Fine-tune M-BERT"])
 def test_the_same_seed_gives_the_same_losses_and_another_does_not(identifier):
     runs = []
@@ -227,16 +205,3 @@ def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(hal
     tagging.features.cache_clear()
     after = tagging.run(trial, TrialContext())
     assert [c.value for c in after.cells] != [c.value for c in before.cells]
-
-
-def test_files_of_the_paper_s_encoder_are_named():
-    settings = trial_of("mbert:ORT").typed(MbertSettings)
-    name = {"checkpoint": "supplied:bert-base-multilingual-cased"}
-    files = settings.model_copy(update=name).supplied()
-    assert "bert-base-multilingual-cased/model.safetensors" in files
-
-
-def test_rows_have_the_precision_of_their_trial(bert):
-    with computing("double"):
-        assert load("tiny").position_table.dtype == torch.float64
-    assert bert.position_table.dtype == torch.float32
