@@ -84,6 +84,12 @@ def test_a_row_of_ours_stands_beside_the_papers_row(numbers):
     assert (row["printed"], row["difference"]) == ("50.59", pytest.approx(-0.59))
 
 
+def test_a_row_of_ours_has_no_cell_in_columns_that_it_was_not_run_in(numbers):
+    found = numbers({("distributional:ORT", "fr"): {0: 40.0}})
+    frame = compare(View("word_order/table2", "open", found))
+    assert [*frame[frame["system"] == "distributional:ORT"]["column"]] == ["fr"]
+
+
 def test_a_share_is_compared_in_the_papers_unit(numbers):
     row = row_of(numbers, "wsd:SaELMo", "SE2", {0: 57.0, 1: 58.0}, "sense_alignment/table2")
     assert (row["unit"], row["reproduced"]) == ("fraction", pytest.approx(0.575))

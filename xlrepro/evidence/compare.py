@@ -158,7 +158,7 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
     """Set every reported cell of an experiment beside the reproduced one.
 
     A system of a block of ours (``word-mapped:ORT``) stands beside the reported row that the
-    catalog's ``reference_blocks`` names (``word:ORT``).
+    catalog's ``reference_blocks`` names (``word:ORT``), in the columns that it was run in.
 
     Args:
         view: the reproduced cells of an experiment at a profile.
@@ -196,7 +196,8 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
             theirs = reported.get(view.experiment, entry.reference(system), column)
             ours = _reproduced(view, system, column, entry)
             wanted = (system, column) in missing if theirs is None else theirs.printed != ""
-            if ours is not None or wanted:
+            in_its_place = entry.reference(system) != system  # its trials fill what they fill
+            if ours is not None or (wanted and not in_its_place):
                 made.append(_row(view, system, column, theirs, ours))
     return made
 
