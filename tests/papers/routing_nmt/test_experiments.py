@@ -12,7 +12,6 @@ from xlrepro.paths import build_dir
 from xlrepro.trials import TrialContext
 
 FIGURE2 = experiment("routing_nmt/figure2")
-SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
 
 
 def test_unknown_pairs_are_refused_with_the_known_ones():
