@@ -98,17 +98,7 @@ def test_it_opens_with_one_title_then_the_parameters(path):
 
 
 @pytest.mark.parametrize("path", PATHS, ids=name)
-def test_defaults_are_the_smoke_profile(path):
-    assert parameters(path)["profile"] == "smoke"
-
-
-@pytest.mark.parametrize("path", PATHS, ids=name)
-def test_parameters_are_the_common_ones(path):
-    assert list(parameters(path)) == list(parameters(PATHS[0]))
-
-
-@pytest.mark.parametrize("path", PATHS, ids=name)
-def test_every_parameter_is_used_and_bound_by_open_page(path):
+def test_it_opens_the_experiment_it_is_named_for_with_the_common_parameters(path):
     call = next(
         node
         for cell in cells(path, "code")
@@ -116,18 +106,12 @@ def test_every_parameter_is_used_and_bound_by_open_page(path):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open_page"
     )
     experiment, *positional = call.args
+    assert ast.literal_eval(experiment) == name(path)
     names = [node.id for node in positional]
-    keywords = {keyword.arg: keyword.value.id for keyword in call.keywords}
-    inspect.signature(open_page).bind(ast.literal_eval(experiment), *names, **keywords)
-    assert sorted([*names, *keywords.values()]) == sorted(parameters(path))
-
-
-@pytest.mark.parametrize("path", PATHS, ids=name)
-def test_it_opens_the_experiment_it_is_named_for(path):
-    code = "\n".join(source(cell) for cell in cells(path, "code"))
-    opened = re.search(r"open_page\(\s*\"([^\"]+)\"", code)
-    assert opened is not None
-    assert opened.group(1) == name(path)
+    inspect.signature(open_page).bind(name(path), *names)
+    assert (call.keywords, names) == ([], list(parameters(path)))
+    assert names == list(parameters(PATHS[0]))
+    assert parameters(path)["profile"] == "smoke"
 
 
 @pytest.mark.parametrize("path", PATHS, ids=name)
@@ -156,21 +140,13 @@ def test_code_cells_hold_at_most_five_lines(path):
 
 
 @pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
-def test_no_timing_and_no_trace_of_the_run_is_committed(path):
+def test_outputs_of_smoke_are_committed_small_without_error_and_without_a_trace_of_the_run(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     keys = set(notebook["metadata"]).union(*(cell["metadata"] for cell in notebook["cells"]))
     assert keys & {"papermill", "execution", "ExecuteTime", "widgets"} == set()
-
-
-@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
-def test_smoke_outputs_are_committed_and_none_is_an_error(path):
     outputs = [output for cell in cells(path, "code") for output in cell["outputs"]]
     assert outputs, "`make notebooks` writes the outputs; commit them"
     assert [output for output in outputs if output["output_type"] == "error"] == []
-
-
-@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
-def test_it_is_small(path):
     assert path.stat().st_size < MOST_BYTES
 
 

@@ -151,7 +151,7 @@ def declared(source: Path, where: str) -> dict[str, Any]:
         (statements,) = (ast.parse(text).body for text in tagged)
         return {s.targets[0].id: ast.literal_eval(s.value) for s in statements
                 if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)}  # fmt: skip
-    except (OSError, ValueError, LookupError, TypeError, SyntaxError, RecursionError) as error:
+    except (ValueError, LookupError, SyntaxError) as error:
         raise SettingsError(
             f"{where} is not a notebook with one cell tagged 'parameters' of plain values "
             f"({error}): restore it from the repository"
