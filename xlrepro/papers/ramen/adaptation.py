@@ -245,7 +245,9 @@ class Stage:
         self.texts, self.settings, self.key = texts, settings, tuple(key)
         self.mixed, self.device, self.name = mixed, device, f"{target} {what}"
         self.every = min(500, max(20, settings.updates // 50))  # steps between checkpoints
-        self.adam = torch.optim.Adam(self.chosen, lr=settings.learning_rate)
+        self.adam = torch.optim.Adam(
+            self.chosen, lr=settings.learning_rate, fused=self.chosen[0].is_cuda
+        )
         self.slow = Lookahead(self.chosen, *LOOKAHEAD) if target != ENGLISH else None
 
     def run(self, checkpoint: Path) -> Fit:
@@ -287,7 +289,7 @@ class Stage:
 
     def _gradients(self, language: str, batch: Masked) -> float:
         """Add the gradients of a batch, part by part, to those that are there."""
-        total, summed = max(1, len(batch.gold)), 0.0
+        total, losses = max(1, len(batch.gold)), []
         for rows in np.array_split(np.arange(len(batch.ids)), self.settings.accumulation):
             hidden = batch.hidden[rows]
             if not hidden.any():
@@ -302,8 +304,8 @@ class Stage:
             scores = scores.float() if self.mixed else scores
             loss = functional.cross_entropy(scores, gold.to(self.device), reduction="sum") / total
             loss.backward()
-            summed += float(loss.detach())
-        return round(summed, 5)
+            losses.append(loss.detach())
+        return round(sum(map(float, losses)), 5)  # the GPU is waited for once
 
     def _autocast(self) -> AbstractContextManager[Any]:
         return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
