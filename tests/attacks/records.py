@@ -16,6 +16,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def forged(record: Record, chance: random.Random) -> str:
         while isinstance(place[where], dict | list) and place[where] and chance.random() < 0.7:
             place = place[where]
             where = chance.choice([*place] if isinstance(place, dict) else range(len(place)))
-        place[where] = chance.choice(VALUES)
+        place[where] = deepcopy(chance.choice(VALUES))
     try:
         fields = ("experiment", "systems", "columns", "profile", "seed", "settings", "task")
         fields += ("version",)
