@@ -34,8 +34,8 @@ from xlrepro.yaml_files import read_model
 REPLICATES, CONTRADICTS, NO_EFFECT = "replicates", "contradicts", "no effect"
 INCONCLUSIVE, NOT_TESTABLE, NOT_RUN = "inconclusive", "not testable here", "not run"
 CONSISTENT, INCONSISTENT, NOT_CHECKABLE = "consistent", "inconsistent", "not checkable"
-ON_OURS = (REPLICATES, CONTRADICTS, NO_EFFECT, INCONCLUSIVE, NOT_TESTABLE, NOT_RUN)
-STATUSES = (*ON_OURS, CONSISTENT, INCONSISTENT, NOT_CHECKABLE)
+STATUSES = (REPLICATES, CONTRADICTS, NO_EFFECT, INCONCLUSIVE, NOT_TESTABLE, NOT_RUN, CONSISTENT,
+            INCONSISTENT, NOT_CHECKABLE)  # fmt: skip
 SIGNS = {REPLICATES: "✓", CONTRADICTS: "✗", NO_EFFECT: "=", INCONCLUSIVE: "?",
          CONSISTENT: "✓", INCONSISTENT: "✗"}  # fmt: skip
 ALPHA = (1 - LEVEL) / 2  # of a test in one direction

@@ -146,9 +146,6 @@ class ReportedNumbers:
         for cell in by_address.values():
             self._by_experiment.setdefault(cell.experiment, []).append(cell)
 
-    def __iter__(self) -> Iterator[ReportedCell]:
-        return iter(self._by_address.values())
-
     def get(self, experiment: str, system: str, column: str) -> ReportedCell | None:
         """Return the cell at an address, or ``None`` where the paper has none."""
         return self._by_address.get((experiment, system, column))
