@@ -292,7 +292,13 @@ def render(source: Path) -> None:
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves files of today, and says nothing of requests."""
+    """Serves files to this machine's own names, and says nothing of requests."""
+
+    def send_head(self) -> Any:
+        host = self.headers.get("Host", "").rsplit(":", 1)[0]
+        if host not in (ADDRESS, "localhost"):  # another site's name that leads here
+            return self.send_error(403, "not served under this name")
+        return super().send_head()
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-store")
@@ -300,6 +306,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         return
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        return  # a request that is none, or a browser that has gone
 
 
 @contextmanager
@@ -313,7 +324,7 @@ def served(folder: Path, port: int = 0) -> Iterator[str]:
 
     handler = partial(_Handler, directory=str(folder))
     try:
-        server = http.server.ThreadingHTTPServer((ADDRESS, port), handler)
+        server = _Server((ADDRESS, port), handler)
     except (OSError, OverflowError) as error:
         why = str(error).rstrip(".")
         raise SettingsError(f"port {port} cannot be used ({why}): name another, --port") from None
