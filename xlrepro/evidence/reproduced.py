@@ -156,7 +156,7 @@ def gather(
     # the last one put in wins: stale before fresh, earlier before later
     for record in sorted(known, key=lambda r: (r.key not in old, r.started)):
         for cell in record.cells:
-            address = (record.experiment, record.profile, cell.system, cell.column)
+            address: Address = (record.experiment, record.profile, cell.system, cell.column)
             chosen.setdefault(address, {})[record.seed] = (record, cell)
     cells = []
     for address, filled in chosen.items():
