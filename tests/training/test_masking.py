@@ -16,6 +16,7 @@ def test_15_percent_are_hidden_of_them_80_masked_10_replaced_10_left():
     seen = found.ids[found.hidden]
     assert abs((seen == MASK).mean() - 0.8) < 0.01
     assert abs((seen == found.gold).mean() - 0.1) < 0.01
+    assert (found.ids == ids)[~found.hidden].all()
 
 
 def test_special_pieces_are_never_hidden():

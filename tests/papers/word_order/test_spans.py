@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from xlrepro.data import loading
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment, own_records
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order import run as tagging
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import tag_set
+from xlrepro.tasks.tagging import split_of, tag_set
 from xlrepro.trials import Cell, Record, TrialContext
 
 SCORES = {"k=0": 3.0, "k=1": 2.0, "k=2": 1.0}
@@ -124,6 +125,21 @@ def test_table_5_at_k_is_scored_on_the_sentences_disturbed_by_k(monkeypatch):
     assert wanted[1] != wanted[2]
 
 
+def test_table_5_moves_words_with_their_tags_and_spans_whole():
+    settings = slot_settings(**SMALL)
+    source = source_of(settings)
+
+    def units(split, i):
+        words = [tuple(row) for row in split.encoded.table[split.encoded.rows[i]].tolist()]
+        pairs = list(zip(words, split.gold[i], strict=True))
+        return [tuple(pairs[j] for j in unit) for unit in data.units(split.gold[i])]
+
+    plain, moved = split_of(source, "en", "test"), data.disturbed_test(settings, source, 2, 7)
+    both = [[units(split, i) for i in range(len(plain.gold))] for split in (plain, moved)]
+    assert both[0] != both[1]
+    assert list(map(sorted, both[0])) == list(map(sorted, both[1]))
+
+
 @pytest.fixture
 def re_split():
     source = source_of(slot_settings("open"))
@@ -141,3 +157,18 @@ def test_the_english_re_split_is_the_two_official_files_each_utterance_once(re_s
     assert Counter((s.tokens, s.slots) for s in ours) == Counter(
         (s.tokens, s.slots) for s in official
     )
+
+
+@pytest.mark.mirror
+def test_the_deviation_tells_how_many_utterances_training_has_seen(re_split):
+    """The corpus repeats itself: the same words stand in several of its utterances."""
+
+    def seen(found, before):
+        known = {s.tokens for s in before}
+        return f"{100 * sum(s.tokens in known for s in found) / len(found):.1f} %"
+
+    official = {p: loading.load("fb-multilingual-nlu", f"en/{p}") for p in ("dev", "test")}
+    pairs = [(re_split[p], re_split["train"]) for p in ("test", "dev")]
+    shares = [seen(*pair) for pair in (*pairs, (official["test"], official["dev"]))]
+    (told,) = (d for d in load_deviations("word_order/table1") if d.id == "W21")
+    assert [share for share in shares if share not in told.here] == []

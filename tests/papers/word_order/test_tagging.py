@@ -135,6 +135,14 @@ def test_shuffling_moves_tags_with_their_tokens():
     assert any(not torch.equal(a, b) for a, b in zip(split.rows, copy.rows, strict=True))
 
 
+@pytest.mark.parametrize(("row", "copies"), [("TRS", 0), ("TRS w/ shuffled data", 2)])
+def test_only_the_shuffled_rows_shuffle(monkeypatch, row, copies):
+    made, original = [], tagging.shuffled_copy
+    monkeypatch.setattr(tagging, "shuffled_copy", lambda *g: made.append(1) or original(*g))
+    trained(settings_of(row))
+    assert len(made) == copies  # one an epoch
+
+
 def test_ten_copies_are_ten_and_then_repeat():
     orders = [tuple(map(tuple, (r.tolist() for r in shuffled(e)[1].rows))) for e in range(12)]
     assert len(set(orders)) == 10
