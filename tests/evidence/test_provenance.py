@@ -1,15 +1,17 @@
 import shlex
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from xlrepro.cli import build_app
 from xlrepro.evidence.provenance import command_of, total_cost
-from xlrepro.experiments import experiment, own_records
+from xlrepro.experiments import experiment, own_records, why_outdated
 from xlrepro.pages.tables import provenance_table
 from xlrepro.paths import data_dir
 from xlrepro.store import RecordStore
-from xlrepro.trials import canonical_json
+from xlrepro.trials import Record, canonical_json
 
 
 def test_the_total_cost_is_the_sum(record):
@@ -106,3 +108,15 @@ def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_coun
         "Of 8 trainings 3 ended by early stopping; in 3 the last epoch was the best on dev."
     )
     assert "epoch" not in provenance_table([record()]).caption
+
+
+def test_records_of_another_version_are_shown_as_outdated_and_those_of_other_settings_not():
+    shown = experiment("word_order/table2")
+    (trial,) = shown.trials("open", ["word:ORT"], [0])
+    old = replace(trial, version=trial.version - 1)
+    tried = [old, replace(old, settings_json='{"epochs": 1}')]
+    records = [Record.model_construct(**t.fields, key=t.key, cells=(), details={}) for t in tried]
+    store = SimpleNamespace(records=lambda of, _: records if of == shown.key else [])
+    (found,) = own_records(shown.key, "open", store)
+    assert found.key == old.key
+    assert "version" in why_outdated(found)

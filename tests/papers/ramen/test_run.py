@@ -113,6 +113,25 @@ def test_figure_2_is_read_at_three_points():
     assert list(result.details["heads"]) == ["fr+start", "fr+embeddings", "fr+end"]
 
 
+@pytest.mark.parametrize("half", [0, 1])
+def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(half, monkeypatch):
+    """Else golden numbers would not see a wrong layer."""
+    row = "prior:mBERT (Wu & Dredze, 2019) (mono)"
+    (trial,) = experiment("ramen/table1").trials("smoke", [row], [0])
+    before, find = run.run(trial, TrialContext()).cells, run.load
+
+    def turned(*given, **more):
+        encoder = find(*given, **more)
+        with torch.no_grad():
+            for parameter in [p for p in encoder.model.parameters() if p.dim() > 1][half::2]:
+                parameter.neg_()
+        return Encoder("turned", encoder.model, encoder.subwords)
+
+    monkeypatch.setattr(run, "load", turned)
+    run._encoders.cache_clear()
+    assert run.run(trial, TrialContext()).cells != before
+
+
 @pytest.mark.parametrize("task", ["xnli", "ud"])
 def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(task, monkeypatch):
     trial, read = trial_of("table3", TUNED[task]), []
