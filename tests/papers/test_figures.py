@@ -23,7 +23,7 @@ def test_the_majority_baseline_names_the_commonest_tag_throughout(record):
         "de": {"NOUN": [10, 30], "VERB": [5, 10]},  # 15 of 40 right, 30 of 40 by the commonest
         "fr": {"NOUN": [20, 20], "VERB": [10, 20]},
     }
-    details = {"by_tag": tags, "settings": {"source": "en"}}
+    details = {"by_tag": tags}
     (row,) = word_order.majority_baseline(
         with_details(record, details), "open"
     ).frame.values.tolist()

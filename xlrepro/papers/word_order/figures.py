@@ -12,6 +12,7 @@ from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.plots import Figure, lines
 from xlrepro.pages.tables import Cell, Table, framed
+from xlrepro.papers.word_order.settings import SOURCE
 from xlrepro.trials import Record
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def majority_baseline(records: Sequence[Record], profile: str) -> Table:
     rows = []
     for system in dict.fromkeys(system for record in records for system in record.systems):
         own = [r.details for r in records if system in r.systems]
-        source = own[0]["settings"]["source"]
-        counts = {code: tags for code, tags in own[0]["by_tag"].items() if code != source}
+        counts = {code: tags for code, tags in own[0]["by_tag"].items() if code != SOURCE}
         common = {code: 100 * max(n for _, n in tags.values()) / sum(n for _, n in tags.values())
                   for code, tags in counts.items()}  # fmt: skip
         scores = {
