@@ -85,6 +85,8 @@ class _Backend:
     """What torch asks the module of a backend for."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # it stands among the modules: it has no file
+            raise AttributeError(name)
         answers = {"is_available": True, "is_initialized": True, "device_count": 1}
         return lambda *_: answers.get(name, 0 if name == "current_device" else None)
 
