@@ -2,10 +2,10 @@
 
 import re
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from xlrepro.data.download import DAMAGES
 from xlrepro.data.readers.text_files import blocks, read_text_lines
 from xlrepro.errors import DataError
 
@@ -95,10 +95,7 @@ def read_tree_zip(path: Path) -> dict[str, list[Tree]]:
         with zipfile.ZipFile(path) as archive:
             names = sorted(name for name in archive.namelist() if name.endswith(".mrg"))
             texts = {name: archive.read(name).decode("utf-8") for name in names}
-    except (
-        OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError,
-        ValueError,
-    ) as error:  # fmt: skip
+    except (*DAMAGES, OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read as a zip of treebank files: {error}") from error
     return {Path(name).name: read_trees(text, f"{path}:{name}") for name, text in texts.items()}
 
