@@ -17,19 +17,41 @@ def never(record):
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=8), st.floats(0.5, 0.99))
 def test_the_interval_is_scipys(values, level):
-    interval = t_interval(values, level)
+    found = t_interval(values, level)
     spread = np.std(values, ddof=1)
     if spread == 0:
-        assert interval.low == pytest.approx(interval.high)
+        assert found[0] == pytest.approx(found[1])
         return
     scale = spread / math.sqrt(len(values))
     low, high = stats.t.interval(level, len(values) - 1, loc=np.mean(values), scale=scale)
-    assert (interval.low, interval.high) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+    assert found == pytest.approx((low, high), rel=1e-6, abs=1e-6)
 
 
 def test_one_seed_has_no_interval_and_says_so(numbers):
     (cell,) = numbers({("word:ORT", "de"): {3: 50.0}})
-    assert (cell.interval, cell.note) == (None, "one seed: no interval")
+    assert (str(cell.interval), cell.note) == ("(nan, nan)", "one seed: no interval")
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "values", "ends"),
+    [
+        ("accuracy", "percent", (100.0, 66.7, 100.0), (None, 100.0)),
+        ("F1", "fraction", (0.0, 0.1, 0.0), (0.0, None)),
+        ("TER", "percent", (250.0, 60.0, 70.0), (0.0, None)),
+        ("TER", "percent", (90.0, 99.0, 95.0), (None, None)),  # a rate of edits may exceed 100 %
+        ("PPL", "perplexity", (2.0, 9.0, 4.0), (1.0, None)),
+    ],
+)
+def test_an_interval_ends_where_its_metric_does_but_not_that_of_a_difference(
+    numbers, metric, unit, values, ends
+):
+    by_seed = dict(enumerate(values))
+    found = numbers({("a:X", "de"): by_seed, ("a:Y", "de"): dict.fromkeys(by_seed, 0.0)},
+                    metric=metric, unit=unit)  # fmt: skip
+    view, whole = View("word_order/table2", "open", found), t_interval(values)
+    cut = tuple(t if end is None else end for t, end in zip(whole, ends, strict=True))
+    assert view.get("a:X", "de").interval == pytest.approx(cut)
+    assert view.difference("a:X", "a:Y", "de").interval == pytest.approx(whole)
 
 
 def test_seeds_are_gathered_in_order(record):
@@ -63,11 +85,6 @@ def test_records_of_different_settings_are_marked(record):
     records = [record(seed=s, values={"de": 1.0}, settings={"dim": s}) for s in (1, 2)]
     (cell,) = gather(records, stale=never)
     assert (cell.mixed, "different settings" in cell.note) == (True, True)
-
-
-def test_profiles_are_kept_apart(record):
-    found = gather([record(profile=p, values={"de": 1.0}) for p in ("smoke", "open")], stale=never)
-    assert sorted(c.profile for c in found) == ["open", "smoke"]
 
 
 def test_an_average_over_columns_is_taken_seed_by_seed(numbers):

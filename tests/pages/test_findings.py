@@ -1,13 +1,11 @@
 """Findings: numbers are filled in, and a sentence whose direction is not so any more is refused."""
 
-import math
-
 import pytest
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.pages import findings
-from xlrepro.pages.findings import Findings, Gap, filled
+from xlrepro.pages.findings import Findings, filled
 
 ORT = ("table2", "word:ORT", "word:TRS", "avg")
 PAPERS = tuple(load_catalog().papers)
@@ -71,17 +69,3 @@ def test_a_gap_over_several_columns_is_their_mean(page):
     both = page.gap("table2", "word:ORT", "word:TRS", ["de", "fr"])
     each = [page.gap("table2", "word:ORT", "word:TRS", code).mean for code in ("de", "fr")]
     assert both.mean == pytest.approx(sum(each) / 2)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "n", "direction"),
-    [(0.1, 0.3, 5, "higher"), (-2, -1, 3, "lower"), (-1, 1, 3, "same"), (0, 0, 0, "missing")],
-)
-def test_the_interval_says_the_direction(low, high, n, direction):
-    assert Gap((low + high) / 2, low, high, n, "points", math.nan, 2).direction == direction
-
-
-def test_no_number_but_zero_reads_as_zero():
-    gap = Gap(0.012, -0.02, 0.05, 3, "points", math.nan, 2)
-    assert str(gap) == "+0.01 points (95 % CI −0.02 to +0.05, n = 3)"
-    assert str(Gap(1.0, math.nan, math.nan, 1, "points", math.nan, 2)) == "+1.0 points (one seed)"

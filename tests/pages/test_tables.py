@@ -73,6 +73,12 @@ def test_a_number_its_interval_the_paper_s_number_and_the_verdict_stand_in_its_c
     assert "not run" in html
 
 
+def test_an_interval_that_is_cut_at_the_bounds_of_a_share_shows_both_ends(numbers):
+    found = numbers({("word:ORT", "de"): {0: 100.0, 1: 66.0, 2: 100.0}})
+    (table, *_) = comparison_tables(compare(View(KEY, "open", found)))
+    assert "88.67 (39.90 to 100.00)" in table._repr_html_()
+
+
 def test_a_long_comparison_is_cut_into_tables_that_fit_a_page(numbers):
     found = numbers({("word:ORT", f"x{i}"): {0: 1.0} for i in range(20)})
     tables = comparison_tables(compare(View(KEY, "open", found)))

@@ -1,7 +1,8 @@
 """What a page answers, in sentences computed from records: claims, the main difference, cost."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
 from statistics import fmean
@@ -13,7 +14,7 @@ from xlrepro.evidence.conditions import failed_conditions
 from xlrepro.evidence.deviations import Deviation, major_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import AVERAGE, ReproducedCell, View, joined_cell
+from xlrepro.evidence.reproduced import AVERAGE, View, joined_cell
 from xlrepro.evidence.text import in_words, minus, number
 from xlrepro.trials import Record
 
@@ -23,7 +24,8 @@ MEANING = {
     "paper": "paper scale: evidence for values",
 }
 NO_RECORDS = "Nothing has been run on real data yet: what follows is the paper's own"
-DECIMALS = {"points": 1, "perplexity": 1}  # of a difference; 3 for fractions and the like
+MOST_DECIMALS = 3
+MEASURES = {"percent": "points", "fraction": "F1"}  # what differences are counted in
 
 
 @dataclass(frozen=True)
@@ -50,71 +52,112 @@ class Answer:
 
 @dataclass(frozen=True)
 class Gap:
-    """The main difference of a page: the mean over its columns, and those most for and against it.
+    """The first of two systems minus the second, paired by seed, in the paper's unit.
 
     Attributes:
-        what: its name, with the columns in brackets.
-        ours: the mean over the columns that both systems have, paired by seed; ``None``: not run.
-        columns: those columns, of ours.
-        reported: the paper's mean over the same columns; ``None`` where it does not print them.
-        unit: of both.
-        ends: the columns most for and most against the first system, where there are several.
+        mean: over the columns that both systems have; NaN where there is none.
+        low, high: ends of the 95 % interval; NaN for one seed.
+        n: seeds; 0 where one of the two was not run.
+        unit: what a difference is counted in, ``"points"``.
+        reported: the same difference in the paper's numbers; NaN where it does not print them.
+        decimals: of the paper's numbers.
+        columns: column of ours -> the difference in it, the one most for the first system first.
     """
 
-    what: str
-    ours: ReproducedCell | None
-    columns: tuple[str, ...]
-    reported: float | None
+    mean: float
+    low: float
+    high: float
+    n: int
     unit: str
-    ends: tuple[ReproducedCell, ...] = ()
+    reported: float = math.nan
+    decimals: int = 2
+    columns: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return ``"+0.2 points (95 % CI −0.3 to +0.7, n = 5)"``."""
+        return self.said(f"n = {self.n}")
+
+    def said(self, seeds: str) -> str:
+        """Return the difference and its interval, with its seeds in words."""
+        size = f"{self.written(self.mean)} {self.unit}".rstrip()
+        if self.n < 2:
+            return f"{size} (one seed)"
+        return f"{size} (95 % CI {self.written(self.low)} to {self.written(self.high)}, {seeds})"
+
+    def written(self, value: float) -> str:
+        """Write a difference down: as few decimals as do not show a number other than 0 as 0."""
+        least = 1 if self.unit == "points" else self.decimals
+        parts = [abs(v) for v in (self.mean, self.low, self.high) if v and not math.isnan(v)]
+        fitting = (d for d in range(least, MOST_DECIMALS) if all(v >= 0.5 * 10**-d for v in parts))
+        return number(value, next(fitting, MOST_DECIMALS), True)
 
     @property
-    def measure(self) -> str:
-        """What a difference is counted in."""
-        return "points" if self.unit == "percent" else self.unit
+    def direction(self) -> str:
+        """``higher``, ``lower`` or ``same``, by the interval; ``missing`` if it was not run."""
+        if self.n == 0:
+            return "missing"
+        return "higher" if self.low > 0 else "lower" if self.high < 0 else "same"
 
-    def said(self, value: float) -> str:
-        """Write a difference down, with its sign."""
-        return number(value, DECIMALS.get(self.measure, 3), True)
+    @property
+    def printed(self) -> str:
+        """The paper's difference, ``"+9.55"``."""
+        return number(self.reported, self.decimals, True)
 
 
-def gap_of(view: View, main: Difference) -> Gap:
-    """Return a page's main difference, over all columns that its pattern names."""
+def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
+    """Return the mean difference of two systems over the paper's ``columns``."""
     entry, reported = load_catalog().experiment(view.experiment), load_reported()
-    left_out = {*entry.source_columns} if "*" in main.column else set()
-    if not main.column.endswith(AVERAGE):
-        left_out |= {*entry.average_columns}
-    named = [c for c in reported.columns(view.experiment) or view.columns
-             if fnmatchcase(c, main.column) and c not in left_out]  # fmt: skip
-    ours_of = {c: entry.column_at(view.profile, c) for c in named or [main.column]}
-    gaps = {c: view.difference(main.first, main.second, c) for c in ours_of.values()}
+    ours_of = {c: entry.column_at(view.profile, c) for c in columns}
+    gaps = {c: view.difference(first, second, c) for c in ours_of.values()}
     cells = [gap for gap in gaps.values() if gap is not None]  # a proxy's column once
     pairs = [
-        [reported.get(view.experiment, entry.reference(s), c) for s in (main.first, main.second)]
+        [reported.get(view.experiment, entry.reference(s), c) for s in (first, second)]
         for c, ours in ours_of.items()
         if not cells or gaps[ours]
     ]
-    values = [[cell.value for cell in pair if cell and cell.value is not None] for pair in pairs]
-    known = all(len(pair) == 2 for pair in values)
-    unit = next((cell.unit for cell in chain(*pairs, cells) if cell), "")
+    theirs = [[math.nan if p is None or p.value is None else p.value for p in of] for of in pairs]
+    known = next((cell for cell in chain(*pairs) if cell), None)
+    ours = joined_cell(cells, fmean, first, "")
+    unit = known.unit if known else ours.unit if ours else ""
+    factor = unit_factor(ours.unit, unit) if ours else 1.0
+    low, high = ours.interval if ours else (math.nan, math.nan)
     down = bool(cells) and load_catalog().higher_is_better(cells[0].metric) is False
     ranked = sorted(cells, key=lambda cell: cell.mean if down else -cell.mean)
-    column = entry.column_at(view.profile, main.column)
-    if len(cells) > 1 or "*" in main.column:
-        column = f"mean of {len(cells)} columns" if cells else "mean of the columns"
+    return Gap(
+        factor * ours.mean if ours else math.nan,
+        factor * low,
+        factor * high,
+        ours.n if ours else 0,
+        MEASURES.get(unit.split(" ")[0], unit),
+        fmean(one - other for one, other in theirs),
+        len(known.printed.partition(".")[2]) if known else 2,
+        {cell.column: factor * cell.mean for cell in ranked},
+    )
+
+
+def main_gap(view: View, main: Difference) -> Gap:
+    """Return a page's difference, over all columns that its pattern names."""
+    entry = load_catalog().experiment(view.experiment)
+    left_out = {*entry.source_columns} if "*" in main.column else set()
+    if not main.column.endswith(AVERAGE):
+        left_out |= {*entry.average_columns}
+    named = [c for c in load_reported().columns(view.experiment) or view.columns
+             if fnmatchcase(c, main.column) and c not in left_out]  # fmt: skip
+    return gap_of(view, main.first, main.second, named or [main.column])
+
+
+def _name(view: View, main: Difference, gap: Gap) -> str:
+    """Return what a difference is called, with its columns in brackets."""
+    entry = load_catalog().experiment(view.experiment)
+    column, count = entry.column_at(view.profile, main.column), len(gap.columns)
+    if count > 1 or "*" in main.column:
+        column = f"mean of {count} columns" if count else "mean of the columns"
     elif column != main.column:
         column = f"{column} for {main.column}"
     block, _, first = main.first.partition(":")
     if entry.reference(main.first) != main.first:
         column += f", block {block}"
-    return Gap(
-        f"{minus(first, main.second.partition(':')[2])} ({column})",
-        joined_cell(cells, fmean, main.first, main.column) if cells else None,
-        tuple(cell.column for cell in cells),
-        fmean(first - second for first, second in values) if known else None,
-        unit,
-        (ranked[0], ranked[-1]) if len(ranked) > 1 else (),
-    )
+    return f"{minus(first, main.second.partition(':')[2])} ({column})"
 
 
 def answer(
@@ -130,10 +173,8 @@ def answer(
     entry = load_catalog().experiment(view.experiment)
     main, title = entry.answer_at(view.profile), f"Answer, {view.experiment} ({view.profile})"
     if view.profile == "smoke":
-        gap = gap_of(View(view.experiment, "reported", view.numbers), main) if main else None
-        theirs = () if gap is None or gap.reported is None else (
-            f"{gap.what}: the paper reports {gap.said(gap.reported)} {gap.measure}.",
-        )  # fmt: skip
+        printed = View(view.experiment, "reported", view.numbers)
+        theirs = (difference_sentence(printed, main),) if main else ()
         return Answer(title, NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
     if main:
         headline = headline_of(view, main)
@@ -153,22 +194,21 @@ def answer(
 
 def headline_of(view: View, main: Difference) -> str:
     """Return the direction of the main difference beside the paper's."""
-    gap = gap_of(view, main)
-    if gap.ours is None:
+    gap = main_gap(view, main)
+    if not gap.n:
         return "The main difference was not run"
     sides = [view.get(s, c) for s in (main.first, main.second) for c in gap.columns]
     compared = [cell for cell in sides if cell is not None]
     failed, _ = failed_conditions(load_catalog(), view.numbers, view.profile, compared)
     if failed:
         return f"{NOT_TESTABLE.capitalize()}: {failed[0]}"
-    if gap.ours.interval is None:
+    if gap.n == 1:
         return "One seed: a direction, without an interval"
-    sign = gap.ours.interval.sign
-    if sign == "0":
+    if gap.direction == "same":
         return "No significant difference (95 % CI)"
-    if gap.reported is None:
-        return f"{main.first.partition(':')[2]} scores {'higher' if sign == '+' else 'lower'}"
-    if (gap.reported > 0) == (sign == "+"):
+    if math.isnan(gap.reported):
+        return f"{main.first.partition(':')[2]} scores {gap.direction}"
+    if (gap.reported > 0) == (gap.direction == "higher"):
         return "Significant, in the same direction as in the paper"
     return "Significant, opposite to what the paper reports"
 
@@ -190,24 +230,19 @@ def difference_sentence(view: View, main: Difference) -> str:
     """Return the page's main difference with its interval, beside the paper's.
 
     Example of one: "ORT − TRS (avg): +0.1 points (95 % CI 0.0 to +0.2, five seeds); the paper
-    reports +9.6, outside the interval."
+    reports +9.55, outside the interval."
     """
-    gap = gap_of(view, main)
-    said, ends = f"not run with the same seeds at {view.profile}", None
-    if gap.ours is not None:
-        factor = unit_factor(gap.ours.unit, gap.unit) if gap.unit else 1.0
-        inner, interval = "one seed, so no interval", gap.ours.interval
-        if interval:
-            ends = (factor * interval.low, factor * interval.high)
-            seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(gap.ours.n))
-            inner = f"95 % CI {gap.said(ends[0])} to {gap.said(ends[1])}, {seeds}"
-        said = f"{gap.said(factor * gap.ours.mean)} {gap.measure}".rstrip() + f" ({inner})"
-    if gap.reported is not None:
-        said += f"; the paper reports {gap.said(gap.reported)}"
-        if ends:
-            within = ends[0] <= gap.reported <= ends[1]
-            said += f", {'inside' if within else 'outside'} the interval"
-    if gap.ends:
-        each = ", ".join(f"{gap.said(c.mean)} in {c.column}" for c in gap.ends)
-        said += f"; most for and most against it: {each}"
-    return f"{gap.what}: {said}."
+    gap, profile = main_gap(view, main), view.profile
+    seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(gap.n))
+    said = [gap.said(seeds)] if gap.n else [f"not run with the same seeds at {profile}"]
+    if profile == "reported":
+        said = []
+    if gap.printed:
+        inside = "inside" if gap.low <= gap.reported <= gap.high else "outside"
+        where = f", {inside} the interval" * (gap.n > 1) if gap.n else f" {gap.unit}"
+        said.append(f"the paper reports {gap.printed}{where}")
+    if len(gap.columns) > 1:
+        (best, most), *_, (worst, least) = gap.columns.items()
+        ends = f"{gap.written(most)} in {best}, {gap.written(least)} in {worst}"
+        said.append(f"most for and most against it: {ends}")
+    return f"{_name(view, main, gap)}: {'; '.join(said)}."

@@ -1,5 +1,6 @@
 """The catalog: the five papers and every experiment, read from ``data/catalog.yaml``."""
 
+import math
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -12,6 +13,8 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
+LIMITS = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0), "perplexity": (1.0, math.inf),
+          "count": (0.0, math.inf)}  # fmt: skip
 LITERATURE = "quoted by the paper from elsewhere"  # why a row is not run, and nobody means to
 
 
@@ -46,10 +49,15 @@ class Paper(Checked):
 
 
 class Metric(Checked):
-    """A metric: which direction is better, and the tolerance of a comparison, in its unit."""
+    """A metric: which direction is better, and the tolerance of a comparison, in its unit.
+
+    Attributes:
+        rate: whether it is a percentage of edits, say, that may be more than 100.
+    """
 
     higher_is_better: bool | None
     tolerance: float = Field(ge=0)
+    rate: bool = False
 
 
 class ReportedTable(Checked):
@@ -300,6 +308,12 @@ class Catalog(Checked):
     def higher_is_better(self, metric: str) -> bool | None:
         """Return the metric's direction; ``None`` where it has none or is not listed."""
         return self.metrics[metric].higher_is_better if metric in self.metrics else None
+
+    def limits(self, metric: str, unit: str) -> tuple[float, float]:
+        """Return the least and the largest value that a metric can have in a unit."""
+        least, most = LIMITS.get(unit.partition(" ")[0], (-math.inf, math.inf))
+        rate = metric in self.metrics and self.metrics[metric].rate
+        return least, math.inf if rate else most
 
 
 def read_catalog(path: Path) -> Catalog:

@@ -88,8 +88,8 @@ def _row(
     factor = unit_factor(ours.unit, unit) if ours else 1.0
     printed = theirs.value if theirs else None
     mean = ours.mean * factor if ours else None
-    interval = ours.interval if ours else None
-    low, high = (e * factor for e in (interval.low, interval.high)) if interval else (mean, mean)
+    has_interval = ours is not None and ours.n > 1
+    low, high = (e * factor for e in ours.interval) if ours and has_interval else (mean, mean)
     allowed = catalog.tolerance(view.experiment, metric) + (theirs.rounding if theirs else 0.0)
     judged = verdict(printed, mean, low or 0.0, high or 0.0, allowed)
     stand_in = entry.stand_ins.get(view.profile)
@@ -121,8 +121,8 @@ def _row(
         "reported": printed,
         "printed": theirs.printed if theirs else "",
         "reproduced": mean,
-        "low": low if interval else None,
-        "high": high if interval else None,
+        "low": low if has_interval else None,
+        "high": high if has_interval else None,
         "n": ours.n if ours else 0,
         "difference": mean - printed if mean is not None and printed is not None else None,
         "allowed": allowed,

@@ -126,7 +126,7 @@ def _missed(
     records = _behind(cells, numbers)
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
-            of_seeds = cell.interval.half if cell.interval else 0.0
+            of_seeds = cell.mean - cell.interval[0] if cell.n > 1 else 0.0
             of_items = 1.96 * item_error(catalog, numbers, cell)
             if cell.mean - math.hypot(of_seeds, of_items) <= need.above:
                 name = cell.system.partition(":")[2]

@@ -13,6 +13,7 @@ from statistics import fmean
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reported import load_reported
+from xlrepro.experiments import is_outdated
 from xlrepro.trials import Cell, Record
 
 LEVEL = 0.95
@@ -21,47 +22,29 @@ Address = tuple[str, str, str, str]  # experiment, profile, system, column
 Pair = tuple[str, str, "ReproducedCell"]  # two systems, and the first minus the second
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval, ends included."""
-
-    low: float
-    high: float
-
-    @property
-    def half(self) -> float:
-        """Half of its width."""
-        return (self.high - self.low) / 2
-
-    @property
-    def sign(self) -> str:
-        """``"+"`` or ``"-"`` where it leaves out 0, else ``"0"``."""
-        return "+" if self.low > 0 else "-" if self.high < 0 else "0"
-
-
-def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
-    """Return Student's t interval of the mean of ``values``; ``None`` for fewer than two.
+def t_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
+    """Return Student's t interval of the mean of ``values``; NaN for fewer than two.
 
     Args:
         values: one number per seed.
         level: the share of intervals that hold the true mean, between 0 and 1.
 
     Example:
-        >>> interval = t_interval([1.0, 2.0, 3.0])
-        >>> round(interval.low, 3), round(interval.high, 3)
+        >>> low, high = t_interval([1.0, 2.0, 3.0])
+        >>> round(low, 3), round(high, 3)
         (-0.484, 4.484)
-        >>> t_interval([1.0]) is None
-        True
+        >>> t_interval([1.0])
+        (nan, nan)
     """
     n = len(values)
     if n < 2:
-        return None
+        return math.nan, math.nan
     from scipy.special import stdtrit  # a second less to import than scipy.stats
 
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * spread / math.sqrt(n)
-    return Interval(mean - half, mean + half)
+    return mean - half, mean + half
 
 
 @dataclass(frozen=True)
@@ -72,6 +55,7 @@ class ReproducedCell:
         seeds: the seeds, rising; ``values`` and ``keys`` (of the records) go with them.
         stale: whether the code has changed since one of the records was made.
         mixed: whether the records differ in their settings, so that their mean means little.
+        signed: whether it is a difference, which no unit bounds.
     """
 
     experiment: str
@@ -85,6 +69,7 @@ class ReproducedCell:
     keys: tuple[str, ...]
     stale: bool = False
     mixed: bool = False
+    signed: bool = False
 
     @property
     def n(self) -> int:
@@ -97,9 +82,17 @@ class ReproducedCell:
         return math.fsum(self.values) / len(self.values)
 
     @property
-    def interval(self) -> Interval | None:
-        """95 % t interval of the mean over seeds; ``None`` for one seed."""
-        return t_interval(self.values)
+    def interval(self) -> tuple[float, float]:
+        """95 % t interval of the mean over seeds; NaN for one seed.
+
+        It ends where its unit does (a share at 0 and 100 %): a true mean lies nowhere else, so
+        that the interval holds it as often as before.
+        """
+        low, high = t_interval(self.values)
+        if self.signed:
+            return low, high
+        least, most = load_catalog().limits(self.metric, self.unit)
+        return max(low, least), min(high, most)
 
     @property
     def note(self) -> str:
@@ -135,7 +128,7 @@ class ReproducedNumbers:
 
 
 def gather(
-    records: Iterable[Record], *, stale: Callable[[Record], bool] | None = None
+    records: Iterable[Record], *, stale: Callable[[Record], bool] = is_outdated
 ) -> ReproducedNumbers:
     """Gather records into cells.
 
@@ -144,15 +137,11 @@ def gather(
 
     Args:
         records: finished trials of any experiments and profiles.
-        stale: tells whether the code has changed since a record was made; today's code if not
-            given.
+        stale: tells whether the code has changed since a record was made.
     """
-    from xlrepro.experiments import is_outdated
-
-    is_old = stale or is_outdated
     chosen: dict[Address, dict[int, tuple[Record, Cell]]] = {}
     known = list(records)
-    old = {record.key for record in known if is_old(record)}
+    old = {record.key for record in known if stale(record)}
     # the last one put in wins: stale before fresh, earlier before later
     for record in sorted(known, key=lambda r: (r.key not in old, r.started)):
         for cell in record.cells:
@@ -239,7 +228,8 @@ class View:
         that of ``system``.
         """
         sides = [self.get(each, column) for each in (first, second)]
-        return joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
+        gap = joined_cell(sides, lambda values: values[0] - values[1], system or first, column)
+        return replace(gap, signed=True) if gap else None
 
 
 def joined_cell(

@@ -9,12 +9,9 @@ whoever meets the error rewrites the sentence.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from html import escape
-from itertools import product
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import jinja2
@@ -23,18 +20,17 @@ from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError, XlreproError
+from xlrepro.evidence.answers import Gap, gap_of
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import SIGNS, ClaimVerdict
-from xlrepro.evidence.compare import unit_factor
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import ReproducedCell, View, joined_cell
+from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import in_words, number
 from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
 
-MOST_DECIMALS = 3
 AXIS = 16.0  # points, to both sides; what lies outside is drawn at its end
 BECAUSE = {
     "same": "the 95 % CI includes 0",
@@ -72,53 +68,6 @@ class Head(Checked):
     forest: list[Compared] = Field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Gap:
-    """The first of two systems minus the second, paired by seed, in the paper's unit.
-
-    Attributes:
-        low, high: ends of the 95 % interval; NaN for one seed.
-        n: seeds; 0 where one of the two was not run.
-        reported: the same difference in the printed numbers; NaN where there is none.
-    """
-
-    mean: float
-    low: float
-    high: float
-    n: int
-    unit: str
-    reported: float
-    decimals: int
-
-    def __str__(self) -> str:
-        """Return ``"+0.2 points (95 % CI −0.3 to +0.7, n = 5)"``."""
-        size = f"{number(self.mean, self._shown, True)} {self.unit}".rstrip()
-        if self.n < 2:
-            return f"{size} (one seed)"
-        low, high = (number(v, self._shown, True) for v in (self.low, self.high))
-        return f"{size} (95 % CI {low} to {high}, n = {self.n})"
-
-    @property
-    def _shown(self) -> int:
-        """Decimals: as few as do not show a number other than 0 as 0."""
-        least = 1 if self.unit == "points" else self.decimals
-        parts = [abs(v) for v in (self.mean, self.low, self.high) if v and not math.isnan(v)]
-        fitting = (d for d in range(least, MOST_DECIMALS) if all(v >= 0.5 * 10**-d for v in parts))
-        return next(fitting, MOST_DECIMALS)
-
-    @property
-    def direction(self) -> str:
-        """``higher``, ``lower`` or ``same``, by the interval; ``missing`` if it was not run."""
-        if self.n == 0:
-            return "missing"
-        return "higher" if self.low > 0 else "lower" if self.high < 0 else "same"
-
-    @property
-    def printed(self) -> str:
-        """The paper's difference, ``"+9.55"``."""
-        return number(self.reported, self.decimals, True)
-
-
 class Findings:
     """The names that the findings page of one paper may use: every method without underscore.
 
@@ -148,29 +97,8 @@ class Findings:
 
     def gap(self, table: str, first: str, second: str, column: str | Sequence[str]) -> Gap:
         """Return ``first`` minus ``second``: in a column, or on average over several."""
-        key, columns = self._key(table), [column] if isinstance(column, str) else list(column)
-        entry, half = load_catalog().experiment(key), len(columns)
-
-        def gap_of(values: Sequence[float]) -> float:
-            return fmean(values[:half]) - fmean(values[half:])
-
-        places = [*product((first, second), columns)]
-        cells = [self._cell(table, system, each) for system, each in places]
-        theirs = [load_reported().get(key, entry.reference(system), c) for system, c in places]
-        ours = joined_cell(cells, gap_of, first, "")
-        known = next((p for p in theirs if p), None)
-        unit = known.unit if known else ours.unit if ours else ""
-        factor = unit_factor(ours.unit, unit) if ours else 1.0
-        ends = ours.interval if ours else None
-        return Gap(
-            factor * ours.mean if ours else math.nan,
-            factor * ends.low if ends else math.nan,
-            factor * ends.high if ends else math.nan,
-            ours.n if ours else 0,
-            "points" if unit.startswith("percent") else "F1" if unit == "fraction" else unit,
-            gap_of([math.nan if p is None or p.value is None else p.value for p in theirs]),
-            len(known.printed.partition(".")[2]) if known else 2,
-        )
+        view = View(self._key(table), "open", self.evidence.numbers)
+        return gap_of(view, first, second, [column] if isinstance(column, str) else column)
 
     def _directed(self, direction: str, *where: Any) -> Gap:
         """Return a gap whose interval lies above 0, below, or includes it; else a SettingsError."""

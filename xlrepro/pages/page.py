@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.evidence.answers import MEANING, answer, gap_of
+from xlrepro.evidence.answers import MEANING, answer, main_gap
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import Condition
 from xlrepro.evidence.compare import compare
@@ -204,7 +204,7 @@ class Page:
         judged = [(c, v) for c in claims if (v := self.evidence.judge.judge(c, condition))]
         found = answer(self.view, judged, self.records())
         main = self.entry.answer_at(self.view.profile)
-        columns = gap_of(self.view, main).columns if main else self.averages()[:1]
+        columns = list(main_gap(self.view, main).columns) if main else self.averages()[:1]
         if figure is None:
             figure = self.scores(columns or self.view.columns[:1])
         return Shown((markup("answer", found), figure, *self._this_run(columns)), "xl-answer")

@@ -6,7 +6,6 @@ The same data give the same text.
 """
 
 import io
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 from markupsafe import Markup
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.reproduced import Pair, ReproducedCell, View
+from xlrepro.evidence.reproduced import Pair, View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.tables import framed, markup
 
@@ -349,7 +348,7 @@ def forest_plot(pairs: Sequence[Pair]) -> Figure:
     several, first = len({gap.column for _, _, gap in pairs}) > 1, pairs[0][2]
     rows = []
     for one, other, gap in pairs:
-        mean, low, high = _place(gap)
+        mean, (low, high) = gap.mean, gap.interval
         ends = f"{number(low, signed=True)} to {number(high, signed=True)}, " * (low == low)
         said = f"{number(mean, signed=True)} ({ends}n = {gap.n})"
         label = minus(names[one], names[other]) + f", {gap.column}" * several
@@ -359,11 +358,6 @@ def forest_plot(pairs: Sequence[Pair]) -> Figure:
     return dots(
         framed(rows, "label", "series", "value", "low", "high"), title, unit=unit, zero=True
     )
-
-
-def _place(cell: ReproducedCell) -> tuple[float, float, float]:
-    ends = cell.interval
-    return (cell.mean, ends.low, ends.high) if ends else (cell.mean, math.nan, math.nan)
 
 
 def over_setting(view: View, *, along: str, first: str = "", second: str = "") -> Figure:
@@ -385,7 +379,7 @@ def over_setting(view: View, *, along: str, first: str = "", second: str = "") -
                 series = minus(name, second.partition(":")[2]) if first else name
                 series = ", ".join([series] * (len(systems) > 1 or len(parts) < 2) + parts[1:])
                 x = float(value) if value.replace(".", "", 1).isdigit() else value
-                rows.append((parts[0] if parts else name, series, x, *_place(cell)))
+                rows.append((parts[0] if parts else name, series, x, cell.mean, *cell.interval))
     tidy = framed(rows, "panel", "series", "x", "value", "low", "high")
     if rows and not isinstance(rows[0][2], str):
         tidy = tidy.sort_values("x", kind="stable")

@@ -1,5 +1,6 @@
 """Tables of pages: pandas frames shown by one template that escapes all text."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,18 +129,22 @@ def framed(rows: Iterable[Sequence[Any]], *columns: str) -> "pd.DataFrame":
 
 
 def score(row: Mapping[str, Any]) -> Cell:
-    """Return ours ± half of the interval, as many decimals as the paper has, and the link to it."""
+    """Return ours and its interval, as many decimals as the paper has, and the link to its record.
+
+    The interval is ± its half, or its two ends where it is cut off at one (`Catalog.limits`).
+    """
     places = 3 if row["unit"] == "fraction" else 2
     if row["printed"]:
         places = len(row["printed"].partition(".")[2])
     elif row["unit"] == "count":
         places = 0
-    half = number((row["high"] - row["low"]) / 2, places)
-    text = (
-        number(row["reproduced"], places)
-        + f"\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half}" * bool(half)
-        + STALE * row["stale"]
-    )
+    mean, low, high = (row[name] for name in ("reproduced", "low", "high"))
+    text, half = number(mean, places), number((high - low) / 2, places)
+    if half and math.isclose(high - mean, mean - low, abs_tol=1e-9):
+        text += f"\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half}"
+    elif half:
+        text += f" ({number(low, places)} to {number(high, places)})"
+    text += STALE * row["stale"]
     theirs = [row["printed"], number(row["difference"], places, signed=True)]
     theirs[1] += f" {MARKS[row['verdict']]}" if row["verdict"] in MARKS else ""
     return Cell(
@@ -199,8 +204,9 @@ def legend(frame: "pd.DataFrame") -> Markup:
         seeds = entry.counted_seeds(int(ran["n"].mode().max()))
         parts.append(
             f"Large: ours at {profile}, mean over {seeds} ± half of its 95 % confidence interval "
-            "(one seed has none), unless n is given; the interval covers seeds, not the choice of "
-            "test items. Each number links to its records."
+            "(one seed has none), unless n is given; both ends where it is cut at the bounds of a "
+            "score. It covers seeds, not the choice of test items. Each number links to its "
+            "records."
         )
         parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
     if any(frame["printed"]):

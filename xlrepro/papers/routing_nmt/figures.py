@@ -113,9 +113,7 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
                  if s in plain]  # fmt: skip
         if system != PLAIN and gains:
             size = next(iter(ours.values())).details["data"]["translation"]["train"]
-            ends = t_interval(gains)
-            place = (ends.low, ends.high) if ends else (float("nan"),) * 2
-            rows.append((pair.split("-")[1], system, size, fmean(gains), *place))
+            rows.append((pair.split("-")[1], system, size, fmean(gains), *t_interval(gains)))
     frame = framed(sorted(rows, key=lambda row: row[2]), "panel", "series", "x", "value", "low",
                    "high")  # fmt: skip
     return lines(
