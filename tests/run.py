@@ -22,7 +22,8 @@ PASSED = Path(os.environ.get("XLREPRO_BUILD", ROOT / "build")) / "tests-passed"
 def steps(jobs: int) -> dict[str, tuple[str, ...]]:
     """Return the three steps: their names, and what follows the interpreter."""
     spread = ("-n", str(jobs), "--dist", "loadfile")
-    nbval = ("--nbval-lax", "--nbval-current-env", "notebooks")
+    keep = ("-p", "tests.executed_notebooks")  # for the book
+    nbval = (*keep, "--nbval-lax", "--nbval-current-env", "notebooks")
     return {
         "unit tests": ("-m", "pytest", *spread),
         "golden numbers": ("-m", "xlrepro", "golden"),

@@ -359,14 +359,21 @@ def _run(job: Job, state: Mapping[str, str], folder: Path) -> str:
         job.beside(".log").write_text(str(error), encoding="utf-8")
         shutil.copyfile(partial if partial.is_file() else job.source, job.beside(".failed.ipynb"))
         return f"{type(error).__name__}: {str(error).strip().splitlines()[-1:] or ['']}"[:300]
+    keep(job, notebook, stamp)
+    return ""
+
+
+def keep(job: Job, notebook: Any, stamp: str) -> None:
+    """Let the book have an executed notebook, ``stamp`` being the :func:`digest` of its run."""
     for part in (notebook, *notebook.cells):  # timings and paths of this run
         for key in ("papermill", "execution"):
             part.metadata.pop(key, None)
+    job.target.parent.mkdir(parents=True, exist_ok=True)
+    job.beside(".failed.ipynb").unlink(missing_ok=True)
     half = job.beside(".half")
     half.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     half.replace(job.target)
     job.beside(".sha256").write_text(stamp, encoding="utf-8")
-    return ""
 
 
 def _end_kernels() -> None:

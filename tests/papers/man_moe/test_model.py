@@ -3,11 +3,10 @@
 import pytest
 import torch
 
-from tests.papers.man_moe.small_models import LABELS, make_model, make_settings
+from tests.papers.man_moe.small_models import make_model, make_settings
 from xlrepro.experiments import experiment
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.encoding import collate
-from xlrepro.papers.man_moe.model import language_mean
 from xlrepro.papers.man_moe.settings import TransferSettings
 
 pytestmark = pytest.mark.usefixtures("double_precision")
@@ -22,35 +21,7 @@ def represent(model, batch, texts):
     return model.words(batch.flat, texts.table)
 
 
-def test_tagging_gives_a_distribution_per_token_and_gates_over_the_sources(batch, texts):
-    model = make_model(make_settings({"mixture": "prob"}))
-    found = model.predict(represent(model, batch, texts), batch.packing)
-    tokens = int(batch.mask.sum())
-    assert found.log_probabilities.shape == (tokens, LABELS)
-    assert found.private_gate.shape == found.predictor_gate.shape == (tokens, 3)
-    torch.testing.assert_close(found.log_probabilities.exp().sum(-1), torch.ones(tokens))
-
-
-def test_classification_gives_one_distribution_and_one_predictor_gate_per_text(batch, texts):
-    model = make_model(make_settings({"mixture": "prob"}), pooled=True)
-    found = model.predict(represent(model, batch, texts), batch.packing)
-    assert found.log_probabilities.shape == (4, LABELS)
-    assert found.predictor_gate.shape == (4, 3)
-    assert found.private_gate.shape == (int(batch.mask.sum()), 3)
-
-
 EXTRACTORS = ("BiLSTM", "TRS", "ORT")
-
-
-@pytest.mark.parametrize("extractor", EXTRACTORS)
-def test_every_shared_extractor_is_as_wide_and_feeds_all_parts(batch, texts, extractor):
-    model = make_model(make_settings({"extractor": extractor}))
-    words = represent(model, batch, texts)
-    shared = model.shared(words, batch.packing)
-    assert shared.shape == (int(batch.mask.sum()), 8)
-    assert model.discriminator(shared, batch.packing).shape == (4, 4)
-    model.predict(words, batch.packing).log_probabilities.sum().backward()
-    assert all(p.grad is not None for p in model.shared.parameters())
 
 
 def test_only_the_shared_extractor_is_exchanged():
@@ -73,15 +44,6 @@ def test_without_positions_far_words_may_change_places(texts, extractor, sees_or
     packing = Packing(torch.tensor([9]))
     found, moved = (model.shared(tokens, packing)[0] for tokens in (x, swapped))
     assert torch.allclose(found, moved, atol=1e-10) != sees_order
-
-
-@pytest.mark.parametrize("extractor", ["TRS", "ORT"])
-def test_groups_of_similar_length_give_what_one_padded_batch_gives(extractor):
-    extractor = make_model(make_settings({"extractor": extractor})).eval().shared
-    packing = Packing(torch.tensor([2, 9, 1, 8, 3, 9]))
-    x = torch.randn(32, 11)
-    padded = extractor.encoder(packing.padded(x), packing.mask)[packing.mask]
-    torch.testing.assert_close(extractor(x, packing), padded)
 
 
 @pytest.mark.parametrize("extractor", EXTRACTORS)
@@ -130,8 +92,3 @@ def test_the_main_optimiser_gets_everything_but_discriminator_and_fixed_vectors(
     left = {name for name, p in model.named_parameters() if id(p) not in ours}
     assert {name.split(".")[0] for name in left - {"words.char_cnn.embedding"}} == {"discriminator"}
     assert "words.char_cnn.embedding" in left
-
-
-def test_a_language_mean_is_a_sum_of_means():
-    losses = torch.tensor([1.0, 3.0, 10.0])
-    assert float(language_mean(losses, torch.tensor([0, 0, 1]), 3)) == 2.0 + 10.0

@@ -5,14 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional
 
 from tests.papers.man_moe.small_models import make_model, make_settings
 from xlrepro.papers.man_moe.training import (
     StepStream,
-    Trainer,
     TransferLearner,
-    gate_losses,
     iterations_per_epoch,
 )
 from xlrepro.training.loop import Checkpoints, fit
@@ -28,96 +25,9 @@ def snapshot(parameters):
     return [p.detach().clone() for p in parameters]
 
 
-def changed(before, parameters):
-    return [not torch.equal(old, new) for old, new in zip(before, parameters, strict=True)]
-
-
 def trained(model, texts, settings, seed, dev_score):
     learner = TransferLearner(model, texts, settings, seed, dev_score)
     return fit(learner, learner.rounds, settings.patience)
-
-
-def features(trainer, batches):
-    return trainer.words(batches)
-
-
-def test_discriminator_steps_update_the_discriminator_alone_and_k_times(texts):
-    settings = make_settings()
-    model = make_model(settings)
-    trainer = Trainer(model, texts.table, settings, 3)
-    batches = draw(texts, settings)
-    _, words = features(trainer, batches)
-    before, own = snapshot(model.main_parameters()), snapshot(model.discriminator.parameters())
-    trainer.discriminator_steps(batches.critics, words)
-    assert len(batches.critics) == 2
-    assert not any(changed(before, model.main_parameters()))
-    assert any(changed(own, model.discriminator.parameters()))
-    steps = {int(s["step"]) for s in trainer.critic_optimizer.state.values()}
-    assert steps == {2}
-    assert all(p.grad is None for p in model.main_parameters())
-
-
-def test_the_main_step_leaves_the_discriminator_alone(texts):
-    settings = make_settings(discriminator_steps=0)
-    model = make_model(settings)
-    trainer = Trainer(model, texts.table, settings, 3)
-    before, rest = snapshot(model.discriminator.parameters()), snapshot(model.main_parameters())
-    trainer.step(draw(texts, settings))
-    assert not any(changed(before, model.discriminator.parameters()))
-    assert all(p.requires_grad for p in model.discriminator.parameters())
-    assert sum(changed(rest, model.main_parameters())) > 20
-
-
-def test_features_are_pushed_against_the_discriminator(texts):
-    # With the task's loss left out, J's gradient is -lambda1 times that of L_D.
-    settings = make_settings(lambda2=0.0)
-    model = make_model(settings)
-    trainer = Trainer(model, texts.table, settings, 3)
-    batches = draw(texts, settings)
-    weight = model.shared.layers[0].lstm.weight_ih_l0
-
-    def gradient(lambda1):
-        trainer.settings = settings.model_copy(update={"lambda1": lambda1})
-        loss, _ = trainer.main_loss(batches, features(trainer, batches)[0])
-        return torch.autograd.grad(loss, weight)[0]
-
-    unlabelled = batches.unlabelled
-    words = model.words(unlabelled.flat, texts.table)
-    shared = model.shared(words, unlabelled.packing)
-    expected = torch.autograd.grad(trainer.language_loss(shared, unlabelled), weight)[0]
-    torch.testing.assert_close(
-        gradient(0.5) - gradient(0.0), -0.5 * expected, atol=1e-12, rtol=1e-9
-    )
-
-
-def test_gate_loss_is_that_of_the_expert_of_the_texts_language(texts):
-    batch = draw(texts, make_settings()).labelled
-    tokens = int(batch.mask.sum())
-    logits = torch.randn(tokens, 3)
-    of_token = [int(n) for n, size in zip(batch.languages, batch.mask.sum(1)) for _ in range(size)]
-    expected = [-float(logits[i].log_softmax(-1)[n]) for i, n in enumerate(of_token)]
-    torch.testing.assert_close(gate_losses(logits, batch), torch.tensor(expected))
-    per_text = torch.randn(len(batch.mask), 3)
-    torch.testing.assert_close(
-        gate_losses(per_text, batch),
-        functional.cross_entropy(per_text, batch.languages, reduction="none"),
-    )
-
-
-@pytest.mark.parametrize("detach", [True, False])
-def test_gate_loss_reaches_the_layers_below_only_if_not_detached(texts, detach):
-    settings = make_settings({"detach_gate": detach})
-    model = make_model(settings)
-    batch = draw(texts, settings).labelled
-    words = model.words(batch.flat, texts.table)
-    prediction = model.predict(words, batch.packing)
-    below = model.private.extract.layers[0].lstm.weight_ih_l0
-    own = model.private.gate.linear.weight
-    grads = torch.autograd.grad(
-        gate_losses(prediction.private_gate, batch).sum(), [own, below], allow_unused=True
-    )
-    assert grads[0] is not None
-    assert (grads[1] is None) == detach
 
 
 def test_a_step_sees_every_language_in_every_part(texts):

@@ -5,7 +5,6 @@ import pytest
 
 from xlrepro.data import loading
 from xlrepro.evidence.deviations import load_deviations
-from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import experiment, own_records
 from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order import run as tagging
@@ -14,7 +13,6 @@ from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import split_of, tag_set
 from xlrepro.trials import Cell, Record, TrialContext
 
-SCORES = {"k=0": 3.0, "k=1": 2.0, "k=2": 1.0}
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
 
 
@@ -30,13 +28,6 @@ def slot_settings(profile="smoke", **changes):
         profile, ["word:ORT"], [0], {"parts": ["SF"], "test_shuffles": [], **changes}
     )
     return trial.typed(TaggingSettings)
-
-
-@pytest.mark.parametrize("name", ["table1", "table5", "table6"])
-def test_rows_and_columns_have_the_names_that_the_paper_prints(name):
-    shown, reported = experiment(f"word_order/{name}"), load_reported()
-    assert {s.identifier for s in shown.systems if not s.ours} <= set(reported.systems(shown.key))
-    assert set(shown.columns) <= set(reported.columns(shown.key))
 
 
 SCORES = {"avg": 50.0, "k=0": 3.0, "k=1": 2.0, "k=2": 1.0, "en": 3.0, "es": 40.0, "th": 60.0}
