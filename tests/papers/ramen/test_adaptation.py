@@ -1,21 +1,14 @@
 """The stages: what they tune, how they step, and that a kill changes nothing."""
 
 import itertools
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from tests.conftest import ROOT
 from xlrepro.encoders.pretrained import quiet_transformers
 from xlrepro.encoders.subwords import Special
-from xlrepro.errors import DeviceError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of
@@ -26,7 +19,6 @@ from xlrepro.training.loop import Fit
 SPECIAL = Special(2, 3, 0, 1, 4, 5)
 STAGE = StageSettings(updates=25, sequences=4, length=9, learning_rate=0.01, warmup_steps=3)
 STAGES = ["english.head", "english.all", "embeddings", "bilingual"]
-PATIENCE = 60.0  # seconds for a first checkpoint: the import takes most of them
 
 
 def text(subwords, seed=0):
@@ -81,27 +73,25 @@ def test_a_stage_tunes_its_parameters_and_no_other(tmp_path, what, prefixes):
     assert changed(before, ours.state_dict()) == expected
 
 
-def tuned(checkpoint):
-    """Tune from the checkpoint, if there is one; return the weights and the losses."""
-    made = model()
-    fitted = stage(made, "all", STAGE.model_copy(update={"updates": 600})).run(checkpoint)
-    return made.state_dict(), fitted.step_losses
+def test_a_stage_that_is_cut_off_goes_on_to_the_last_bit(tmp_path, monkeypatch):
+    def tuned(name):
+        ours = model()
+        return stage(ours, "all").run(tmp_path / name).step_losses, ours.state_dict()
 
+    wanted, unbroken = tuned("unbroken.pt")
+    step = Stage.step
 
-def test_a_process_that_is_really_killed_goes_on_to_the_last_bit(tmp_path):
-    checkpoint = tmp_path / "broken.pt"
-    process = subprocess.Popen([sys.executable, "-m", __name__, str(checkpoint)], cwd=ROOT)
-    deadline = time.monotonic() + PATIENCE
-    while not checkpoint.is_file() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait(PATIENCE) == -signal.SIGKILL
-    done = len(torch.load(checkpoint, weights_only=True)["fit"]["step_losses"])
-    assert 0 < done < 600
+    def broken(self, number):
+        if number == 22:  # two after a checkpoint
+            raise KeyboardInterrupt
+        return step(self, number)
 
+    monkeypatch.setattr(Stage, "step", broken)
+    with pytest.raises(KeyboardInterrupt):
+        tuned("broken.pt")
+    monkeypatch.setattr(Stage, "step", step)
     torch.rand(5)  # it goes on in another process, which has drawn other numbers
-    resumed, losses = tuned(checkpoint)
-    unbroken, wanted = tuned(tmp_path / "unbroken.pt")
+    losses, resumed = tuned("broken.pt")
     assert losses == wanted
     assert changed(unbroken, resumed) == set()
 
@@ -260,17 +250,6 @@ def test_no_stage_has_the_batches_and_masks_of_another(tmp_path, monkeypatch):
     assert len(drawn) == 4
     for what in ("ids", "hidden"):
         assert len({getattr(batch, what).tobytes() for batch in drawn}) == 4
-
-
-def test_mixed_precision_on_a_cpu_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
-    with pytest.raises(DeviceError, match="CUDA"):
-        adaptation.folder(settings_of().model_copy(update={"precision": "mixed"}), "fr")
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    tuned(Path(sys.argv[1]))
 
 
 def test_models_of_two_targets_have_two_names():

@@ -1,6 +1,5 @@
 """Trials: what is read and tuned, on which device; English under a permutation."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -113,25 +112,6 @@ def test_figure_2_is_read_at_three_points():
     assert list(result.details["heads"]) == ["fr+start", "fr+embeddings", "fr+end"]
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(half, monkeypatch):
-    """Else golden numbers would not see a wrong layer."""
-    row = "prior:mBERT (Wu & Dredze, 2019) (mono)"
-    (trial,) = experiment("ramen/table1").trials("smoke", [row], [0])
-    before, find = run.run(trial, TrialContext()).cells, run.load
-
-    def turned(*given, **more):
-        encoder = find(*given, **more)
-        with torch.no_grad():
-            for parameter in [p for p in encoder.model.parameters() if p.dim() > 1][half::2]:
-                parameter.neg_()
-        return Encoder("turned", encoder.model, encoder.subwords)
-
-    monkeypatch.setattr(run, "load", turned)
-    run._encoders.cache_clear()
-    assert run.run(trial, TrialContext()).cells != before
-
-
 @pytest.mark.parametrize("task", ["xnli", "ud"])
 def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(task, monkeypatch):
     trial, read = trial_of("table3", TUNED[task]), []
@@ -178,30 +158,6 @@ def test_a_sentence_too_long_keeps_a_subword_of_each_word():
     ids, reads = framed(encoder, ["a" * 9, "b" * 9] * 20)  # 94 subwords at most
     assert len(reads) == 40
     assert len(ids) <= 96
-
-
-@pytest.mark.parametrize("kind", ["bilingual", "multilingual"])
-def test_tuned_heads_compute_on_the_device_of_the_trial(kind, monkeypatch):
-    """Nothing is left on the CPU: torch refuses to mix it with another device, ``meta`` too."""
-    masks = "transformers.masking_utils._ignore_bidirectional_mask_sdpa"  # looks at values
-    monkeypatch.setattr(masks, lambda *given, **more: False)
-    if kind == "bilingual":
-        trial = trial_of("table3", TUNED["ud"])
-        here, there = readers_of(trial), readers_of(trial, "meta")
-    else:
-        there, here = (dict.fromkeys(("en", "fr"), run.load("tiny", device=d))
-                       for d in ("meta", "cpu"))  # fmt: skip
-    trees, pairs = of_trees(here["en"], 6), of_pairs(here["en"], 6)
-    with computing("double"):
-        heads = (Parser(trees, HEAD, 0, "meta"), trees), (Classifier(pairs, HEAD, 0, "meta"), pairs)
-        for code, (head, examples) in itertools.product(("en", "fr"), heads):
-            far = replace(examples.texts, encoder=there[code], frozen=False)
-            states = head._scale(far.states([0, 2]).to("meta"))
-            assert states.device.type == "meta"
-            if isinstance(head, Classifier):
-                assert head.loss(examples._replace(texts=far), [0, 2]).device.type == "meta"
-            else:
-                assert head.module(states)[0].device.type == "meta"
 
 
 def test_both_kinds_of_encoders_have_the_same_dropout_while_they_are_tuned():

@@ -184,24 +184,3 @@ def test_a_trial_fills_the_columns_it_announces_and_counts_every_word():
     source = Source.of(trial.typed(MbertSettings), "POS", vectors_name=None)
     total = sum(n for _, n in result.details["by_tag"]["es"].values())
     assert total == sum(len(s) for s in source.sentences("es", "test"))
-
-
-@pytest.mark.parametrize("half", [0, 1])
-def test_the_sign_of_half_the_weights_of_the_smoke_encoder_moves_its_numbers(half, monkeypatch):
-    trial = trial_of("mbert:ORT", "table2", "POS")
-    before = tagging.run(trial, TrialContext())
-    find = tagging.load
-
-    def turned(*given, **more):
-        encoder = find(*given, **more)
-        parameters = [p for p in encoder.model.parameters() if p.dim() > 1][half::2]
-        with torch.no_grad():
-            for parameter in parameters:
-                parameter.neg_()
-        return type(encoder)("turned", encoder.model, encoder.subwords)
-
-    monkeypatch.setattr(tagging, "load", turned)
-    tagging.frozen_encoder.cache_clear()
-    tagging.features.cache_clear()
-    after = tagging.run(trial, TrialContext())
-    assert [c.value for c in after.cells] != [c.value for c in before.cells]
