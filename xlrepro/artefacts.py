@@ -51,12 +51,18 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's content; kept in the cache by path, size and time of change.
+def sha256_of(path: Path | str) -> str:
+    """Return the SHA-256 of a file's content.
 
     Raises:
         OSError: if the file cannot be read.
     """
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """Return `sha256_of` a file, kept in the cache by path, size and time of change."""
     status = path.stat()
     return _file_hash(cache_dir(), str(path.resolve()), status.st_size, status.st_mtime_ns)
 
@@ -69,8 +75,7 @@ def _file_hash(root: Path, path: str, size: int, mtime_ns: int) -> str:
         note = json.loads(kept.read_text("utf-8"))
         if note["file"] == known:
             return str(note["sha256"])
-    with open(path, "rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    digest = sha256_of(path)
     with suppress(OSError):  # a cache that cannot be written: hashed again next time
         kept.parent.mkdir(parents=True, exist_ok=True)
         part = kept.with_name(f".{kept.name}.{os.getpid()}")

@@ -574,14 +574,14 @@ def _list_supplied(experiment: str | None, as_json: bool) -> None:
 
     rows = [
         {
-            "name": need.name,
-            "title": need.about.title,
-            "home": need.about.home,
-            "layout": need.about.layout,
-            "found": f"{len(need.found)}/{len(need.found) + len(need.missing)}",
-            "missing": list(need.missing) if as_json else ", ".join(need.missing),
+            "name": name,
+            "title": about.title,
+            "home": about.home,
+            "layout": about.layout,
+            "found": f"{len(about.paths()) - len(missing)}/{len(about.paths())}",
+            "missing": missing if as_json else ", ".join(missing),
         }
-        for need in needed(known(experiment).key if experiment else None)
+        for name, about, missing in needed(known(experiment).key if experiment else None)
     ]
     if as_json:
         print_json(rows)

@@ -8,12 +8,10 @@ ordinary tests try some hundred of each reader. A damage is made again from its 
 
 import argparse
 import gzip
-import io
 import random
 import re
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +19,7 @@ from typing import Any, NamedTuple
 from xlrepro.data.readers.columns import read_columns, read_conll_ner, read_conllu, read_senses
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.readers.text_files import numbered_lines, read_rows, read_text_lines
-from xlrepro.data.readers.trees import read_graphs, read_tree_zip, read_trees
-from xlrepro.data.readers.word_order_features import N_FEATURES, read_features
+from xlrepro.data.readers.trees import read_graphs, read_trees
 from xlrepro.data.registry import Dataset
 from xlrepro.errors import DataError
 from xlrepro.vectors.open import lexicon
@@ -34,7 +31,6 @@ CONLLU = "# sent_id = 1\n" + "".join(
 )
 CONLL = "-DOCSTART- O\n\nMuñoz I-PER\nin O\n\nZürich B-LOC\n\n"
 SENSES = "A\ta\tDT\t_\t_\t_\nbanks\tbank\tNN\tbank%1:1\tx\td0.t1\n\n"
-FEATURES = "\t".join(["lang", *(f"f{n}" for n in range(N_FEATURES))]) + "\nen" + "\t0.5" * 52 + "\n"
 JSON = '{"sentence1": "a", "sentence2": "é", "gold_label": "neutral"}\n'
 VECTORS = "3 2\nä 0.1 0.2\nb 1e-3 -4\ncd 0 1\n"
 UTTERANCE = "# text: a\n1\ta\tx/y\tB-z\n2\tb\tx/y\tO\n\n"
@@ -66,14 +62,6 @@ files:
 """
 
 
-def _zipped(text: str) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in ("t/a.mrg", "t/b.mrg"):
-            archive.writestr(zipfile.ZipInfo(name), text)
-    return made.getvalue()
-
-
 class Reader(NamedTuple):
     """A reader, an undamaged file of its format, and how that file's name ends."""
 
@@ -92,9 +80,7 @@ READERS = {
     "lines": Reader(read_text_lines, "the\nräin\n".encode()),
     "long text": Reader(lambda p: list(numbered_lines(p)), "the\nräin\n".encode()),
     "penn": Reader(lambda p: read_trees("\n".join(read_text_lines(p)), str(p)), TREES.encode()),
-    "penn in a zip": Reader(read_tree_zip, _zipped(TREES), ".zip"),
     "penman": Reader(read_graphs, GRAPHS.encode()),
-    "features": Reader(read_features, FEATURES.encode()),
     "pairs in JSON": Reader(read_pairs, (JSON * 2).encode(), ".jsonl"),
     "pairs": Reader(read_pairs, b"a\tb\tneutral\nc\td\t-\n"),
     "reviews": Reader(read_reviews, b"positive\tgut\nnegative\tschlecht\n"),

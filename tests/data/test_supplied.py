@@ -70,15 +70,16 @@ def test_every_missing_file_is_named_with_where_it_is_to_be_had(root):
 def test_one_list_says_what_an_experiment_needs_and_what_is_there(root):
     (root / "conll-ner" / "de").mkdir(parents=True)
     (root / "conll-ner" / "de" / "test").write_text("a O\n")
-    needs = {need.name: need for need in supplied.needed("man_moe/table4")}
+    needs = {name: (about, missing) for name, about, missing in supplied.needed("man_moe/table4")}
     assert set(needs) == {"conll-ner", "fasttext-wiki"}
-    assert needs["conll-ner"].found == ("conll-ner/de/test",)
-    assert len(needs["conll-ner"].missing) == 11
+    about, missing = needs["conll-ner"]
+    assert set(about.paths()) - set(missing) == {"conll-ner/de/test"}
+    assert len(missing) == 11
     assert len(supplied.needed()) > 10
 
 
 def test_the_registry_names_experiments_that_there_are():
     known = set(all_experiments())
     papers = {key.partition("/")[0] for key in known}
-    named_ = {reader for need in supplied.needed() for reader in need.about.read_by}
+    named_ = {reader for _, about, _ in supplied.needed() for reader in about.read_by}
     assert named_ <= known | papers

@@ -151,12 +151,7 @@ class Family:
         sentence by sentence; different splits say different things. The first sentences of a longer
         corpus are those of a shorter one.
         """
-        return [
-            sentence_of(realisation, f"{code}-{split}-{seed}-{number}")
-            for number, realisation in enumerate(
-                self.realisations(code, n, split, seed, kind, domain), start=1
-            )
-        ]
+        return [sentence_of(r) for r in self.realisations(code, n, split, seed, kind, domain)]
 
     def parallel(
         self, code_a: str, code_b: str, n: int, seed: int = 0, split: str = "parallel"

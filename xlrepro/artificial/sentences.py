@@ -239,7 +239,7 @@ def _in_order(node: Node) -> list[Node]:
     return [*before, node, *after]
 
 
-def sentence_of(realisation: Realisation, identifier: str | None = None) -> Sentence:
+def sentence_of(realisation: Realisation) -> Sentence:
     """Return the annotated sentence of a realisation."""
     words = realisation.words
     return Sentence(
@@ -250,5 +250,4 @@ def sentence_of(realisation: Realisation, identifier: str | None = None) -> Sent
         entities=tuple(word.entity for word in words),
         slots=tuple(word.slot for word in words),
         intent=realisation.meaning.intent,
-        identifier=identifier,
     )

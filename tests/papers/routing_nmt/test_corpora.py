@@ -4,7 +4,7 @@ import pytest
 
 from tests.papers.routing_nmt.small import settings_of, small_settings
 from xlrepro.artificial import Family, graph
-from xlrepro.data.readers.trees import Graph, parse_graph, read_trees
+from xlrepro.data.readers.trees import parse_graph, read_trees
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import Splits, auxiliary, translation, tree_pair
 from xlrepro.papers.routing_nmt.encoding import Encoded
@@ -145,7 +145,7 @@ def test_what_the_treebanks_notation_adds_to_words_is_undone():
 
 
 def test_a_graph_is_written_without_variables_and_links():
-    kept = Graph("", "", parse_graph(GRAPH))
+    kept = parse_graph(GRAPH)
     assert " ".join(linearised_graph(kept.root, kept.concepts())) == (
         "( want-01 :ARG0 boy :ARG1 ( go-02 :ARG0 boy :polarity - ) :op1 ( name :op1 New_York ) )"
     )

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from xlrepro.data.readers.text_files import blocks, malformed, read_text_lines
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 
-COLUMNS = ("token", "index", "upos", "entity", "slot", "intent", "ignore")
+CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 TAG = re.compile(r"O$|[BI]-\S+$")
-SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(.*?)\s*$")
 RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})$")  # a multiword token
 EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,5})\.([1-9][0-9]{0,5})$")
 DOCUMENT = "-DOCSTART-"  # a token of its own, or the first of a document's first sentence
@@ -26,7 +25,7 @@ LAYOUTS = {"naf": NAF, "unified": UNIFIED}
 
 
 def read_conllu(path: Path) -> list[Sentence]:
-    """Return the sentences of a CoNLL-U file with tokens, UPOS, heads, relations and ``sent_id``.
+    """Return the sentences of a CoNLL-U file with tokens, UPOS, heads and relations.
 
     The tokens of a sentence are its syntactic words: the lines of multiword tokens (``1-2``) and
     of empty nodes (``1.1``) are dropped, as UD's own evaluation does. A layer that is ``_`` on
@@ -37,43 +36,31 @@ def read_conllu(path: Path) -> list[Sentence]:
         DataError: for the first line that breaks the format, with its number and what was expected;
             if there is no sentence.
     """
-    sentences = [_conllu_sentence(path, *block) for block in blocks(read_text_lines(path))]
-    if not sentences:
-        raise DataError(f"{path} has no sentence: put the whole file there")
-    return sentences
-
-
-def _conllu_sentence(path: Path, start: int, block: list[str]) -> Sentence:
-    identifier = None
-    words: list[list[str]] = []
-    numbers: list[int] = []
-    comments = True
-    for number, line in enumerate(block, start=start):
-        if comments and line.startswith("#"):
-            if match := SENT_ID.match(line):
-                identifier = match.group(1)
-            continue
-        comments = False
-        fields = line.split("\t")
-        if len(fields) != 10:
-            expected = f"expected 10 columns separated by tabs, found {len(fields)}"
-            raise malformed(path, number, expected)
-        if fields[0] == str(len(words) + 1):
-            words.append(fields)
-            numbers.append(number)
-        elif not _may_be_dropped(fields[0], len(words)):
-            raise malformed(path, number, f"expected ID {len(words) + 1}, found {fields[0]!r}")
-    if not words:
-        raise malformed(path, start + len(block), "expected a sentence of at least one word")
-    columns = list(zip(*words))
-    heads = _layer(path, numbers, "HEAD", columns[6])
-    return Sentence(
-        tokens=_whole(path, numbers, "FORM", columns[1]),
-        upos=_layer(path, numbers, "UPOS", columns[3]),
-        heads=None if heads is None else _heads(path, numbers, heads),
-        deprels=_layer(path, numbers, "DEPREL", columns[7]),
-        identifier=identifier,
-    )
+    sentences = []
+    for first, _, rows in _tables(path, read_text_lines(path), CONLLU, comment="#"):
+        words: list[list[str]] = []
+        numbers: list[int] = []
+        for number, cells in enumerate(rows, start=first):
+            if cells[0] == str(len(words) + 1):
+                words.append(cells)
+                numbers.append(number)
+            elif not _may_be_dropped(cells[0], len(words)):
+                expected = f"expected ID {len(words) + 1}, found {cells[0]!r}"
+                raise malformed(path, number, expected)
+        if not words:
+            expected = "expected a sentence of at least one word"
+            raise malformed(path, first + len(rows), expected)
+        columns = dict(zip(CONLLU, zip(*words)))
+        upos, heads, deprels = (
+            _layer(path, numbers, name, columns[name]) for name in ("UPOS", "HEAD", "DEPREL")
+        )
+        for number, head in zip(numbers, heads or ()):
+            if not (head.isdecimal() and len(head) < 7 and int(head) <= len(words)):
+                expected = f"expected a HEAD from 0 to {len(words)}, found {head!r}"
+                raise malformed(path, number, expected)
+        tree = None if heads is None else tuple(map(int, heads))
+        sentences.append(Sentence(columns["FORM"], upos, tree, deprels))
+    return _some(path, sentences)
 
 
 def _may_be_dropped(identifier: str, n_words: int) -> bool:
@@ -85,30 +72,22 @@ def _may_be_dropped(identifier: str, n_words: int) -> bool:
     return match is not None and int(match.group(1)) == n_words
 
 
-def _whole(path: Path, numbers: list[int], name: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    if "" in values:
-        raise malformed(path, numbers[values.index("")], f"expected a {name}, found nothing")
-    return values
-
-
 def _layer(
     path: Path, numbers: list[int], name: str, values: tuple[str, ...]
 ) -> tuple[str, ...] | None:
     """Return one column, ``None`` if it is not annotated."""
     if "_" not in values:
-        return _whole(path, numbers, name, values)
+        return values
     if all(value == "_" for value in values):
         return None
     expected = f"expected a {name} as on the sentence's other words, found '_'"
     raise malformed(path, numbers[values.index("_")], expected)
 
 
-def _heads(path: Path, numbers: list[int], values: tuple[str, ...]) -> tuple[int, ...]:
-    for number, head in zip(numbers, values):
-        if not (head.isdecimal() and len(head) < 7 and int(head) <= len(values)):
-            expected = f"expected a HEAD from 0 to {len(values)}, found {head!r}"
-            raise malformed(path, number, expected)
-    return tuple(map(int, values))
+def _some(path: Path, sentences: list[Sentence]) -> list[Sentence]:
+    if not sentences:
+        raise DataError(f"{path} has no sentence: put the whole file there")
+    return sentences
 
 
 def iob1_to_bio(tags: Sequence[str]) -> tuple[str, ...]:
@@ -144,9 +123,9 @@ def read_columns(
 
     Args:
         path: a text file.
-        columns: what each column holds, of ``token`` (needed), ``index`` (1, 2, … within the
+        columns: what each column holds: ``token`` (needed), ``index`` (1, 2, … within the
             sentence), ``upos``, ``entity``, ``slot``, ``intent`` (the same on every line of a
-            sentence) and ``ignore``.
+            sentence); what has another name is not read.
         separator: between columns; ``None`` stands for any run of blanks and tabs.
         comment: what a comment line begins with. Only lines before a sentence's first token are
             comments.
@@ -157,72 +136,61 @@ def read_columns(
         or_latin1: as of `read_text_lines`.
 
     Raises:
-        SettingsError: for an unknown column.
         DataError: for the first malformed line, with its number and what was expected; if there is
             no sentence.
     """
-    if "token" not in columns or not set(columns) <= set(COLUMNS):
-        raise SettingsError(
-            f"columns are {list(columns)}: they must include 'token', the others be of "
-            f"{', '.join(COLUMNS)}"
-        )
     sentences = []
     lines = read_text_lines(path, or_latin1=or_latin1)
     for first, comments, rows in _tables(path, lines, columns, separator, comment, empty_tokens):
-        layers = {name: tuple(row[place] for row in rows) for place, name in enumerate(columns)}
+        layers = dict(zip(columns, zip(*rows)))
         for place, index in enumerate(layers.get("index", ())):
             if index != str(place + 1):
                 expected = f"expected token number {place + 1}, found {index!r}"
                 raise malformed(path, first + place, expected)
-        intent = _intent(path, first, layers.get("intent"))
+        intents = dict.fromkeys(layers.get("intent", ()))
         if intent_comment is not None:
             named = [line for line in comments if line.startswith(intent_comment)]
-            if not named:
-                expected = f"expected a comment {intent_comment!r} before the sentence"
-                raise malformed(path, first, expected)
-            intent = named[0].removeprefix(intent_comment).strip()
+            intents = dict.fromkeys(line.removeprefix(intent_comment).strip() for line in named)
+        if len(intents) != 1 and (intent_comment or "intent" in columns):
+            raise malformed(path, first, f"expected one intent, found {', '.join(intents) or 0}")
         sentences.append(
             Sentence(
                 tokens=layers["token"],
                 upos=layers.get("upos"),
                 entities=_tags(path, first, layers.get("entity"), tag_aliases or {}),
                 slots=_tags(path, first, layers.get("slot"), tag_aliases or {}),
-                intent=intent,
+                intent=next(iter(intents), None),
             )
         )
-    if not sentences:
-        raise DataError(f"{path} has no sentence: put the whole file there")
-    return sentences
+    return _some(path, sentences)
 
 
 def _tables(
     path: Path,
     lines: list[str],
     columns: Sequence[str],
-    separator: str | None,
-    comment: str | None,
+    separator: str | None = "\t",
+    comment: str | None = None,
     empty_tokens: bool = False,
 ) -> Iterator[tuple[int, list[str], list[list[str]]]]:
     """Yield each sentence: the number of its first row, its comments, the cells of its rows."""
-    may_be_empty = {"token"} if empty_tokens else set()
     for start, block in blocks(lines):
-        comments: list[str] = []
-        rows: list[list[str]] = []
-        for number, line in enumerate(block, start=start):
-            if comment is not None and not rows and line.startswith(comment):
-                comments.append(line)
-                continue
-            cells = re.split(r"[ \t]+", line) if separator is None else line.split(separator)
-            empty = {name for name, cell in zip(columns, cells) if not cell}
-            if len(cells) != len(columns) or not empty <= may_be_empty:
+        size = 0
+        while comment is not None and size < len(block) and block[size].startswith(comment):
+            size += 1
+        rows = [
+            re.split(r"[ \t]+", line) if separator is None else line.split(separator)
+            for line in block[size:]
+        ]
+        if not rows:
+            raise malformed(path, start + size, "expected a sentence after the comment lines")
+        for number, cells in enumerate(rows, start=start + size):
+            empty = "" in cells and not empty_tokens
+            if len(cells) != len(columns) or empty:
                 found = "an empty one" if empty else str(len(cells))
                 expected = f"expected {len(columns)} columns ({', '.join(columns)}), found {found}"
                 raise malformed(path, number, expected)
-            rows.append(cells)
-        if not rows:
-            expected = "expected a sentence after the comment lines"
-            raise malformed(path, start + len(comments), expected)
-        yield start + len(comments), comments, rows
+        yield start + size, block[:size], rows
 
 
 def _tags(
@@ -235,14 +203,6 @@ def _tags(
         if not TAG.match(tag):
             raise malformed(path, first + place, f"expected a tag O, B-… or I-…, found {tag!r}")
     return tags
-
-
-def _intent(path: Path, first: int, intents: tuple[str, ...] | None) -> str | None:
-    for place, intent in enumerate(intents or ()):
-        if intent != intents[0]:  # type: ignore[index]
-            expected = f"expected intent {intents[0]!r} as on the line before, found {intent!r}"  # type: ignore[index]
-            raise malformed(path, first + place, expected)
-    return intents[0] if intents else None
 
 
 @lru_cache(maxsize=16)
@@ -265,9 +225,7 @@ def read_conll_ner(path: Path) -> tuple[Sentence, ...]:
         if len(sentence) > skipped:
             tags = iob1_to_bio((sentence.entities or ())[skipped:])
             sentences.append(Sentence(sentence.tokens[skipped:], entities=tags))
-    if not sentences:
-        raise DataError(f"{path} has no sentence: put the whole file there")
-    return tuple(sentences)
+    return tuple(_some(path, sentences))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ A label that nobody knows is refused with its line, when the file is read.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from xlrepro.data.readers.text_files import malformed, read_text_lines
+from xlrepro.data.readers.text_files import malformed, numbered_lines, read_rows
 
 # As MultiNLI and XNLI have them. XNLI's translated training sets say "contradictory"; "-" is a
 # pair whose annotators did not agree, and is left out.
@@ -31,8 +31,8 @@ def read_pairs(path: Path) -> list[tuple[str, str, str]]:
     Raises:
         DataError: for the first line that is not such a pair, with its number.
     """
-    cells = _json_cells if path.suffix == ".jsonl" else _table_cells(3)
-    return [(p, h, label) for p, h, label in _labelled(path, cells, 2, INFERENCE)]
+    rows = _json_rows(path) if path.suffix == ".jsonl" else read_rows(path, 3)
+    return [(p, h, label) for p, h, label in _labelled(path, rows, 2, INFERENCE)]
 
 
 def read_reviews(path: Path) -> list[tuple[str, str]]:
@@ -41,45 +41,37 @@ def read_reviews(path: Path) -> list[tuple[str, str]]:
     Raises:
         DataError: for the first line that is not a review with a known label, with its number.
     """
-    return [(label, text) for label, text in _labelled(path, _table_cells(2), 0, POLARITY)]
+    rows = read_rows(path, 2)
+    return [(label, text) for label, text in _labelled(path, rows, 0, POLARITY)]
 
 
 def _labelled(
     path: Path,
-    cells: Callable[[Path, int, str], list[str]],
+    rows: Iterable[Sequence[str]],
     place: int,
     labels: Mapping[str, str | None],
 ) -> Iterator[list[str]]:
     """Yield the cells of each line, the label (at ``place``) as it is called here."""
-    for number, line in enumerate(read_text_lines(path), start=1):
-        row = cells(path, number, line)
+    for number, cells in enumerate(rows, start=1):
+        row = list(cells)
         label = row[place].strip()
         if label not in labels:
             known = ", ".join(dict.fromkeys(name for name in labels.values() if name))
             raise malformed(path, number, f"unknown label {label!r}, expected one of {known}")
         if not all(map(str.strip, row)):
             raise malformed(path, number, "expected a text, found none")
-        if labels[label] is not None:
-            row[place] = str(labels[label])
+        if (name := labels[label]) is not None:
+            row[place] = name
             yield row
 
 
-def _table_cells(count: int) -> Callable[[Path, int, str], list[str]]:
-    def cells(path: Path, number: int, line: str) -> list[str]:
-        row = line.split("\t")
-        if len(row) != count:
-            raise malformed(path, number, f"expected {count} columns, found {len(row)}")
-        return row
-
-    return cells
-
-
-def _json_cells(path: Path, number: int, line: str) -> list[str]:
+def _json_rows(path: Path) -> Iterator[list[str]]:
     names = ("sentence1", "sentence2", "gold_label")
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        raise malformed(path, number, "expected one JSON object") from None
-    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in names):
-        raise malformed(path, number, f"expected the texts {', '.join(names)}")
-    return [row[name] for name in names]
+    for number, line in numbered_lines(path):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            raise malformed(path, number, "expected one JSON object") from None
+        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in names):
+            raise malformed(path, number, f"expected the texts {', '.join(names)}")
+        yield [row[name] for name in names]

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from xlrepro.errors import DataError
 
-# What letters of Latin-1 look like in UTF-8 (Ã¼ for ü), and what dashes and quotes do. In Latin-1
-# itself no English, German, Dutch or Spanish text has these bytes one after the other.
-UTF8_IN_LATIN1 = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2[\x80-\xbf]{2}")
-CONTROLS = re.compile(rb"[\x80-\x9f]")  # letters and marks of Windows-1252, but none of Latin-1
+# What letters of Latin-1, dashes and quotes look like in UTF-8 (Ã¼ for ü), and what those of
+# Windows-1252 do. In Latin-1 no English, German, Dutch or Spanish text has such bytes.
+NO_LATIN1 = re.compile(rb"[\xc2\xc3][\x80-\xbf]|[\x80-\x9f]")
 
 
 def malformed(path: Path, line: int, expected: str) -> DataError:
@@ -22,67 +21,39 @@ def malformed(path: Path, line: int, expected: str) -> DataError:
 
 
 def read_text_lines(path: Path, *, or_latin1: bool = False) -> list[str]:
-    r"""Return the lines of a text file in UTF-8 without their ends (``\n`` or ``\r\n``).
-
-    Only these two end a line: other separators of Unicode (U+2028, U+0085) occur within tokens.
+    """Return the lines of a text file; see `numbered_lines`.
 
     Args:
-        path: the file. A byte order mark is dropped.
+        path: the file.
         or_latin1: whether it may be in Latin-1 throughout, as CoNLL-2002 and 2003 were distributed.
-
-    Raises:
-        DataError: if the file cannot be read, or its text is in neither encoding; names the line.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        place, encodings = error.start, "UTF-8"
-        if or_latin1:
-            encodings = "UTF-8, or in Latin-1 throughout"
-            if not UTF8_IN_LATIN1.search(content):
-                control = CONTROLS.search(content)
-                if control is None:
-                    return _lines(content.decode("latin-1"))
-                place = control.start()
-        line = content.count(b"\n", 0, place) + 1
-        raise malformed(path, line, f"expected text in {encodings}: {error.reason}") from error
-    return _lines(text.removeprefix("\ufeff"))
+    encoding = "utf-8"
+    if or_latin1 and path.is_file() and not NO_LATIN1.search(path.read_bytes()):
+        encoding = "latin-1"
+    return [line for _, line in numbered_lines(path, encoding)]
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file in UTF-8 with their numbers, one after the other.
+def numbered_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of a text file with their numbers, without their ends and byte order mark.
 
-    As `read_text_lines`, for a file that is too large to be held.
+    Only ``\n`` and ``\r\n`` end a line: other separators of Unicode (U+2028, U+0085) occur within
+    tokens.
 
     Raises:
-        DataError: if the file cannot be read, or a line is not UTF-8; names the line.
+        DataError: if the file cannot be read, or a line is not of the encoding; names the line.
     """
     try:
         with path.open("rb") as stream:
             for number, raw in enumerate(stream, start=1):
                 try:
-                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                    line = raw.decode(encoding)
                 except UnicodeDecodeError as error:
                     expected = f"expected text in UTF-8: {error.reason}"
                     raise malformed(path, number, expected) from error
-                yield number, line.removesuffix("\n").removesuffix("\r")
+                line = line.removesuffix("\n").removesuffix("\r")
+                yield number, line.removeprefix("\ufeff") if number == 1 else line
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> DataError:
-    return DataError(f"{path} cannot be read ({error.strerror}): check the path")
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.replace("\r\n", "\n").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return lines
+        raise DataError(f"{path} cannot be read ({error.strerror}): check the path") from error
 
 
 def blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:

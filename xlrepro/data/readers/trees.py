@@ -1,18 +1,16 @@
 """Trees in brackets: the Penn Treebank's constituents, and AMR graphs in PENMAN notation."""
 
+import logging
 import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from xlrepro.data.download import DAMAGES
 from xlrepro.data.readers.text_files import blocks, read_text_lines
 from xlrepro.errors import DataError
 
 BRACKETS = re.compile(r"[()]|[^\s()]+")
-AMR_TOKENS = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
-SENTENCE = "# ::snt "
-IDENTIFIER = re.compile(r"# ::id (\S+)")
 MOST_LEVELS = 200  # deeper brackets are damage: the Penn Treebank's deepest have 40
 
 
@@ -89,14 +87,11 @@ def read_tree_zip(path: Path) -> dict[str, list[Tree]]:
     """Return the trees of each ``.mrg`` file of a zip, by the file's name, in their order.
 
     Raises:
-        DataError: if the zip cannot be read or a file is malformed.
+        DataError: if a file is malformed.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if name.endswith(".mrg"))
-            texts = {name: archive.read(name).decode("utf-8") for name in names}
-    except (*DAMAGES, OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read as a zip of treebank files: {error}") from error
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(name for name in archive.namelist() if name.endswith(".mrg"))
+        texts = {name: archive.read(name).decode("utf-8") for name in names}
     return {Path(name).name: read_trees(text, f"{path}:{name}") for name, text in texts.items()}
 
 
@@ -118,15 +113,8 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A sentence's graph.
+    """A sentence's graph: the sentence as the corpus has it, tokenised, and the top node."""
 
-    Attributes:
-        identifier: the corpus's own.
-        sentence: tokenised, as the corpus has it.
-        root: the top node.
-    """
-
-    identifier: str
     sentence: str
     root: GraphNode
 
@@ -145,61 +133,43 @@ def read_graphs(path: Path) -> list[Graph]:
     """Return the graphs of a file.
 
     Raises:
-        DataError: for the first graph that is malformed, with the line on which it begins.
+        DataError: for the first graph that is malformed, with the line on which its block begins.
     """
     graphs = []
     for start, block in blocks([line if line.strip() else "" for line in read_text_lines(path)]):
-        comments = [line for line in block if line.startswith("#")]
-        lines = [line for line in block if not line.startswith("#")]
-        if not lines:
-            continue
-        sentence = next((c[len(SENTENCE) :] for c in comments if c.startswith(SENTENCE)), "")
-        named = [m.group(1) for c in comments if (m := IDENTIFIER.match(c))]
-        root = parse_graph(" ".join(lines), f"{path}:{start + block.index(lines[0])}")
-        graphs.append(Graph(named[0] if named else "", sentence, root))
+        if any(not line.startswith("#") for line in block):
+            graphs.append(parse_graph("\n".join(block), f"{path}:{start}"))
     return graphs
 
 
-def parse_graph(text: str, where: str = "graph") -> GraphNode:
-    """Return the root of one graph.
+def parse_graph(text: str, where: str = "graph") -> Graph:
+    """Return one graph.
 
     Args:
-        text: ``(v / concept :role target …)``.
+        text: ``(v / concept :role target …)``, behind comments such as ``# ::snt The sentence .``.
         where: file and line, for the error's message.
 
     Raises:
         DataError: if it is malformed.
 
     Example:
-        >>> parse_graph("(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))").concept
+        >>> parse_graph("(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))").root.concept
         'want-01'
     """
-    tokens = AMR_TOKENS.findall(text)
+    import penman
+
+    logging.getLogger("penman").setLevel(logging.ERROR)  # what it warns of is refused below
     try:
-        root, end = _node(tokens, 0)
-    except (IndexError, ValueError, RecursionError) as error:
-        raise DataError(
-            f"{where}: the graph is malformed ({str(error)[:200]}); it is damaged"
-        ) from error
-    if end != len(tokens):
-        raise DataError(f"{where}: something stands behind the graph's end; it is damaged")
-    return root
+        (tree,) = penman.iterparse(text)
+        return Graph(tree.metadata.get("snt", ""), _node(tree.node))
+    except (penman.DecodeError, ValueError, TypeError, RecursionError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise DataError(f"{where}: the graph is malformed ({said}); it is damaged") from None
 
 
-def _node(tokens: list[str], start: int) -> tuple[GraphNode, int]:
-    opening, variable, slash, concept = tokens[start : start + 4]
-    if opening != "(" or slash != "/":
-        raise ValueError(f"expected (variable / concept, found {opening} {variable} {slash}")
-    place = start + 4
-    edges: list[tuple[str, GraphNode | str]] = []
-    while tokens[place] != ")":
-        role = tokens[place]
-        if not role.startswith(":"):
-            raise ValueError(f"expected a role, found {role}")
-        if tokens[place + 1] == "(":
-            target, place = _node(tokens, place + 1)
-            edges.append((role, target))
-        else:
-            edges.append((role, tokens[place + 1]))
-            place += 2
-    return GraphNode(variable, concept, tuple(edges)), place + 1
+def _node(node: Any) -> GraphNode:
+    variable, ((slash, concept), *edges) = node
+    if slash != "/" or None in (concept, *(target for _, target in edges)):
+        raise ValueError(f"a name, a concept or a target is missing at {variable}")
+    below = ((role, _node(t) if isinstance(t, tuple) else t) for role, t in edges)
+    return GraphNode(variable, concept, tuple(below))

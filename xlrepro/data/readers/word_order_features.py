@@ -7,55 +7,22 @@ mean absolute difference of their features (word order paper, Table 2, column "D
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from xlrepro.data import registry
-from xlrepro.data.readers.text_files import malformed, read_text_lines
-
-N_FEATURES = 52
-_DATASET = "word-order-distance"
-
-
-def read_features(path: Path) -> dict[str, np.ndarray]:
-    """Return the features of each language of a table with a header ``lang f0 f1 …``.
-
-    Args:
-        path: a table separated by tabs, a language a row.
-
-    Returns:
-        By language, an array of shape ``(52,)``, float64, each from 0 to 1.
-
-    Raises:
-        DataError: for a malformed row, with its line number.
-    """
-    header, *rows = read_text_lines(path) or [""]
-    names = ["lang", *(f"f{place}" for place in range(N_FEATURES))]
-    if header.split("\t") != names:
-        raise malformed(path, 1, f"expected the header lang, f0, …, f{N_FEATURES - 1}")
-    features: dict[str, np.ndarray] = {}
-    for number, row in enumerate(rows, start=2):
-        language, *cells = row.split("\t")
-        try:
-            values = np.array([float(cell) for cell in cells])
-        except ValueError as error:
-            raise malformed(path, number, f"expected numbers: {error}") from error
-        if values.shape != (N_FEATURES,) or not np.all((values >= 0) & (values <= 1)):
-            raise malformed(path, number, f"expected {N_FEATURES} numbers from 0 to 1")
-        if language in features:
-            raise malformed(path, number, f"expected each language once, found {language} again")
-        features[language] = values
-    return features
 
 
 def table() -> dict[str, np.ndarray]:
-    """Return the registered features: by language, an array of shape ``(52,)``.
+    """Return the registered features: by language, an array of shape ``(52,)``, each from 0 to 1.
 
     Raises:
         DataError: if the registered table cannot be had.
     """
-    return read_features(registry.fetch(_DATASET, "features", progress=False))
+    path = registry.fetch("word-order-distance", "features", progress=False)
+    features = pd.read_csv(path, sep="\t", index_col="lang", float_precision="round_trip")
+    return {str(language): row.to_numpy(float) for language, row in features.iterrows()}
 
 
 def mean_absolute_difference(one: Sequence[float] | np.ndarray, other: np.ndarray) -> float:
