@@ -15,7 +15,7 @@ import pytest
 from xlrepro.pages import notebooks
 
 passed: dict[Any, dict[int, Any]] = defaultdict(dict)  # by notebook: outputs by number of the cell
-before: dict[str, str] = {}  # hashes of what notebooks read
+before: list[str] = []  # the hash of what notebooks read
 
 
 def pytest_configure() -> None:
@@ -24,8 +24,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take the hashes before the first cell runs."""
-    before.update(notebooks.state_of_things())
+    """Take the hash before the first cell runs."""
+    before.append(notebooks.state_of_things())
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
@@ -43,4 +43,4 @@ def pytest_sessionfinish() -> None:
         if len(outputs) == len(cells):
             for number, cell in enumerate(cells):
                 cell.outputs = outputs[number]
-            notebooks.keep(job, notebook, notebooks.digest(job, before))
+            notebooks.keep(job, notebook, notebooks.digest(job, *before))

@@ -493,7 +493,7 @@ def batch(
     jobs_to_do = plan(experiments or None, profile, given | options)
     made = run_batch(jobs_to_do, workers=jobs, per_gpu=per_gpu, force=force, report=say)
     counts = f"{len(made.done)} run, {len(made.reused)} up to date, {len(made.failed)} failed"
-    say(f"notebooks: {counts}, {made.seconds:.0f} s")
+    say(f"notebooks: {counts}")
     _end_if_failed(made.failed)
 
 

@@ -26,7 +26,13 @@ from xlrepro.evidence.catalog import load_catalog
 from xlrepro.experiments import all_experiments
 from xlrepro.pages import findings, notebooks, overview
 from xlrepro.pages.gathered import load_evidence
-from xlrepro.pages.notebooks import executed, files_digest, library_files, only_one
+from xlrepro.pages.notebooks import (
+    executed,
+    files_digest,
+    library_files,
+    only_one,
+    state_of_things,
+)
 from xlrepro.pages.page import claims_list
 from xlrepro.pages.tables import markup
 from xlrepro.paths import build_dir, project_root
@@ -214,16 +220,11 @@ def table_of_contents(profile: str) -> str:
 
 def everything(profile: str) -> str:
     """Return a digest of all that a book of ``profile``'s notebooks is made from."""
-    root, build = project_root(), build_dir()
-    made = [*(build / "records").glob("*.json"), *(build / "notebooks" / profile).rglob("*.ipynb")]
-    shown = [p for name in ("book", "notebooks", "data") for p in (root / name).rglob("*")]
-    tracked = [*library_files(), root / "CHANGELOG.md", *shown]
-    parts = (
-        profile,
-        files_digest([p for p in tracked if p.is_file()], root),
-        files_digest(made, build),
-    )
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
+    root, made = project_root(), build_dir() / "notebooks" / profile
+    prose = [p for name in ("book", "notebooks", "data") for p in (root / name).rglob("*")]
+    files = [p for p in [*library_files(), root / "CHANGELOG.md", *prose] if p.is_file()]
+    parts = (files_digest(files, root), files_digest(made.rglob("*.ipynb"), build_dir()))
+    return hashlib.sha256("".join((state_of_things(), *parts)).encode()).hexdigest()
 
 
 def make(

@@ -10,16 +10,13 @@ import ast
 import hashlib
 import json
 import logging
-import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +26,7 @@ from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
+from xlrepro.store import write_atomically
 from xlrepro.trials import PROFILES, Trial
 from xlrepro.yaml_files import parse_value
 
@@ -69,7 +67,6 @@ class BatchSummary:
     done: list[str] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
     failed: dict[str, Path] = field(default_factory=dict)
-    seconds: float = 0.0
 
 
 def executed(experiment: str, profile: str, failed: bool = False) -> Path:
@@ -200,40 +197,25 @@ def library_files() -> list[Path]:
     return [p for p in found if p.suffix in (".py", ".yaml", ".html")]
 
 
-def state_of_things() -> dict[str, str]:
-    """Return hashes of the library and the shown data (``""``), and of each paper's records."""
+def state_of_things() -> str:
+    """Return the hash of what decides what all pages show: code, data, records."""
     root, data = project_root(), data_dir()
     shown = [p for name in SHOWN_DATA for p in [data / name, *(data / name).rglob("*")]]
     library = [p for p in library_files() if not p.as_posix().endswith(NOT_COMPUTING)]
-    records: dict[str, list[Path]] = {}
-    for path in (build_dir() / "records").glob("*.json"):
-        with suppress(OSError, ValueError, LookupError, TypeError):  # removed meanwhile, or broken
-            owner = json.loads(path.read_bytes())["experiment"]
-            records.setdefault(owner.split("/")[0], []).append(path)
-    hashes = {"": files_digest([*library, *(p for p in shown if p.is_file())], root)}
-    return hashes | {k: files_digest(files, build_dir()) for k, files in records.items()}
+    code = files_digest([*library, *(p for p in shown if p.is_file())], root)
+    return code + files_digest((build_dir() / "records").glob("*.json"), build_dir())
 
 
-@cache
-def papers_read(experiment: str) -> list[str]:
-    """Return the papers whose records can change the page of ``experiment``."""
-    paper = experiment.split("/")[0]
-    own = [e for key, e in all_experiments().items() if key.split("/")[0] == paper]
-    return sorted({paper} | {name.split("/")[0] for each in own for name in each.trained_in})
-
-
-def digest(job: Job, state: Mapping[str, str]) -> str:
+def digest(job: Job, state: str) -> str:
     """Return the hash of all that decides what a job's notebook shows; outputs do not count."""
     cells = json.loads(job.source.read_text(encoding="utf-8"))["cells"]
-    parts = [
-        [[cell["cell_type"], "".join(cell["source"])] for cell in cells],
-        {k: v for k, v in job.parameters.items() if k not in NOT_SHOWN},
-        [state[""], *(state.get(paper, "") for paper in papers_read(job.experiment))],
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    sources = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
+    parameters = {k: v for k, v in job.parameters.items() if k not in NOT_SHOWN}
+    parts = json.dumps([sources, parameters, state], sort_keys=True)
+    return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def is_current(job: Job, state: Mapping[str, str]) -> bool:
+def is_current(job: Job, state: str) -> bool:
     """Tell whether the executed notebook is there and nothing that decides it has changed."""
     stamp = job.beside(".sha256")
     return job.target.is_file() and stamp.is_file() and stamp.read_text() == digest(job, state)
@@ -264,7 +246,7 @@ def run_batch(
     """
     if workers < 1:
         raise SettingsError(f"--jobs must be 1 or more, not {workers}")
-    began, summary = time.perf_counter(), BatchSummary()
+    summary = BatchSummary()
     with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()
         stale = [job for job in jobs if force or not is_current(job, state)]
@@ -272,8 +254,12 @@ def run_batch(
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
         summary.reused = [job.experiment for job in jobs if job not in todo]
-        with _kernels() as folder, ThreadPoolExecutor(workers) as pool:
-            running = {pool.submit(_run, job, state, folder): job for job in todo}
+        # In /tmp: the path of a socket may have 107 characters
+        with (
+            tempfile.TemporaryDirectory(prefix="xlrepro-", dir="/tmp") as folder,
+            ThreadPoolExecutor(workers) as pool,
+        ):
+            running = {pool.submit(_run, job, state, Path(folder)): job for job in todo}
             try:
                 for count, done in enumerate(as_completed(running), start=1):
                     job, failure = running[done], done.result()
@@ -287,7 +273,6 @@ def run_batch(
                 pool.shutdown(wait=False, cancel_futures=True)
                 _end_kernels()
                 raise
-    summary.seconds = time.perf_counter() - began
     return summary
 
 
@@ -310,35 +295,21 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None], per_gpu: in
         report(f"trials: {run_trials([*trials.values()], per_gpu=per_gpu, **where).line}")
 
 
-@contextmanager
-def _kernels() -> Iterator[Path]:
-    """Have kernels named ``python3`` run this interpreter; give a folder for their sockets."""
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "Python 3", "language": "python", "env": ENVIRONMENT}
-    before = dict(os.environ)
-    # In /tmp: the path of a socket may have 107 characters
-    with tempfile.TemporaryDirectory(prefix="xlrepro-", dir="/tmp") as name:
-        path = Path(name) / "kernels" / "python3" / "kernel.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(spec), encoding="utf-8")
-        # Before the user's own kernels of that name
-        paths = (name, before.get("JUPYTER_PATH"))
-        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
-        os.environ["JUPYTER_RUNTIME_DIR"] = name
-        try:
-            yield Path(name)
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-
-
-def _run(job: Job, state: Mapping[str, str], folder: Path) -> str:
-    """Run one job; return why it failed, in a line, or nothing.
+def _run(job: Job, state: str, folder: Path) -> str:
+    """Run one job in a kernel of this interpreter; return why it failed, in a line, or nothing.
 
     A run that fails leaves the executed notebook of an earlier one where it is.
     """
     import papermill
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
     from traitlets.config import Config
+
+    class ThisInterpreter(AsyncKernelManager):
+        """Whatever kernels the user has."""
+
+        argv = (sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}")
+        kernel_spec = KernelSpec(argv=[*argv], language="python", env=ENVIRONMENT)
 
     job.target.parent.mkdir(parents=True, exist_ok=True)
     for suffix in (".sha256", ".log", ".failed.ipynb"):
@@ -348,12 +319,13 @@ def _run(job: Job, state: Mapping[str, str], folder: Path) -> str:
     partial = folder / f"{name}.ipynb"
     braced = [str(p).replace("{", "{{").replace("}", "}}") for p in (job.source, partial)]
     # Sockets, no ports: one that is chosen may be taken before the kernel listens on it.
-    transport = {"transport": "ipc", "ip": str(folder / str(abs(hash(name)) % 10**6))}
+    place = {"connection_file": str(folder / f"{name}.json"), "transport": "ipc",
+             "ip": str(folder / str(abs(hash(name)) % 10**6))}  # fmt: skip
     try:
         notebook = papermill.execute_notebook(
             *braced, parameters=dict(job.parameters), kernel_name="python3", progress_bar=False,
-            start_timeout=START_SECONDS, config=Config(KernelManager=transport),
-            request_save_on_cell_execute=False,
+            start_timeout=START_SECONDS, config=Config(KernelManager=place),
+            kernel_manager_class=ThisInterpreter, request_save_on_cell_execute=False,
         )  # fmt: skip
     except Exception as error:
         job.beside(".log").write_text(str(error), encoding="utf-8")
@@ -368,11 +340,8 @@ def keep(job: Job, notebook: Any, stamp: str) -> None:
     for part in (notebook, *notebook.cells):  # timings and paths of this run
         for key in ("papermill", "execution"):
             part.metadata.pop(key, None)
-    job.target.parent.mkdir(parents=True, exist_ok=True)
     job.beside(".failed.ipynb").unlink(missing_ok=True)
-    half = job.beside(".half")
-    half.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    half.replace(job.target)
+    write_atomically(job.target, json.dumps(notebook, ensure_ascii=False, indent=1) + "\n")
     job.beside(".sha256").write_text(stamp, encoding="utf-8")
 
 
