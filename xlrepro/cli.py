@@ -306,7 +306,8 @@ def golden(
         _end_if_failed({f"{f.trial.label}: {f.reason}": f.log for f in made.failed})
     differences = []
     for key, of in trials.items():
-        numbers = fresh_numbers(own_records(key, "smoke", store), keys={t.key for t in of})
+        keys = {trial.key for trial in of}
+        numbers = fresh_numbers(r for r in own_records(key, "smoke", store) if r.key in keys)
         versions = {t.task: t.version for t in of}
         differences += (
             write(key, numbers, versions, smoke_alone=smoke_alone)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from xlrepro.errors import DataError, StoreError
+from xlrepro.evidence import golden
 from xlrepro.evidence.golden import (
     FEWEST_SENTENCES,
     check,
@@ -19,22 +20,31 @@ KEY = "word_order/table2"
 FEW = {"test_sentences": FEWEST_SENTENCES - 1}
 
 
+@pytest.fixture(autouse=True)
+def _folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(golden, "project_root", lambda: tmp_path)
+
+
 def numbers_of(record, values, stale=False, **more):
     return fresh_numbers([record(values=values, **more)], stale=lambda r: stale)
 
 
-def columns_of(folder):
-    golden = json.loads(golden_path(KEY, folder).read_text())
-    return {column for system in golden["cells"].values() for column in system}
+def columns_of():
+    cells = json.loads(golden_path(KEY).read_text())["cells"]
+    return {column for system in cells.values() for column in system}
 
 
-def test_what_was_just_written_holds_and_is_the_same_when_written_again(record, tmp_path):
+def test_what_was_just_written_holds_and_is_the_same_when_written_again(record):
     now = numbers_of(record, {"en": 90.0, "de": 50.0})
-    update(KEY, now, VERSIONS, tmp_path)
-    before = golden_path(KEY, tmp_path).read_bytes()
-    assert check(KEY, now, VERSIONS, tmp_path) == []
-    update(KEY, now, VERSIONS, tmp_path)
-    assert golden_path(KEY, tmp_path).read_bytes() == before
+    update(KEY, now, VERSIONS)
+    before = golden_path(KEY).read_bytes()
+    assert check(KEY, now, VERSIONS) == []
+    update(KEY, now, VERSIONS)
+    assert golden_path(KEY).read_bytes() == before
+
+
+def kind_of(difference):
+    return {difference.now: "missing", difference.golden: "new"}.get(None, "moved")
 
 
 @pytest.mark.parametrize(
@@ -49,13 +59,11 @@ def test_what_was_just_written_holds_and_is_the_same_when_written_again(record, 
         ({"de": 50.0}, {"profile": "open"}, [("missing", "de", 0)]),
     ],
 )
-def test_a_number_that_moved_is_missing_or_is_new_is_a_difference(
-    record, tmp_path, values, more, kinds
-):
-    update(KEY, numbers_of(record, {"de": 50.0}), VERSIONS, tmp_path)
+def test_a_number_that_moved_is_missing_or_is_new_is_a_difference(record, values, more, kinds):
+    update(KEY, numbers_of(record, {"de": 50.0}), VERSIONS)
     now = numbers_of(record, values or {"en": 90.0}, **more)
-    found = check(KEY, now, VERSIONS, tmp_path)
-    assert [(d.kind, d.column, d.seed) for d in found] == kinds
+    found = check(KEY, now, VERSIONS)
+    assert [(kind_of(d), *d.place[2:]) for d in found] == kinds
 
 
 @pytest.mark.parametrize(
@@ -68,70 +76,67 @@ def test_a_number_that_moved_is_missing_or_is_new_is_a_difference(
         ({"1.0e-03": 50.0}, FEW, {"1.0e-03"}),  # there is no average
     ],
 )
-def test_beside_an_average_cells_of_few_sentences_are_not_compared(
-    record, tmp_path, values, settings, kept
-):
-    update(KEY, numbers_of(record, values, settings=settings), VERSIONS, tmp_path)
-    assert columns_of(tmp_path) == kept
+def test_beside_an_average_cells_of_few_sentences_are_not_compared(record, values, settings, kept):
+    update(KEY, numbers_of(record, values, settings=settings), VERSIONS)
+    assert columns_of() == kept
 
 
-def test_times_are_in_no_golden_file(record, tmp_path):
+def test_times_are_in_no_golden_file(record):
     made = [record(values={"de": 50.0}), record("word:TRS", {"fr": 1.5}, metric="seconds")]
-    update(KEY, fresh_numbers(made, stale=lambda r: False), VERSIONS, tmp_path)
-    assert columns_of(tmp_path) == {"de"}
+    update(KEY, fresh_numbers(made, stale=lambda r: False), VERSIONS)
+    assert columns_of() == {"de"}
 
 
-def test_numbers_of_a_gpu_or_of_other_trials_are_no_golden_numbers(record):
-    wanted, other = record(seed=0, values={"de": 1.0}), record(seed=1, values={"de": 9.0})
+def test_numbers_of_a_gpu_are_no_golden_numbers(record):
+    here, other = record(seed=0, values={"de": 1.0}), record(seed=1, values={"de": 9.0})
     on_gpu = other.model_copy(update={"peak_gpu_memory_bytes": 2**20})
-    assert off_cpu([on_gpu, wanted, None]) == {on_gpu.key}
-    for records, keys in (([wanted, on_gpu], None), ([wanted, other], {wanted.key})):
-        (cell,) = fresh_numbers(records, keys=keys, stale=lambda r: False)
-        assert cell.values == (1.0,)
+    assert off_cpu([on_gpu, here, None]) == {on_gpu.key}
+    found = fresh_numbers([here, on_gpu], stale=lambda r: False)
+    assert found == {("word:ORT", "de", 0): 1.0}
 
 
-def test_an_update_that_fails_leaves_the_old_file(record, tmp_path, monkeypatch):
-    update(KEY, numbers_of(record, {"de": 50.0}), VERSIONS, tmp_path)
-    before = golden_path(KEY, tmp_path).read_text()
+def test_an_update_that_fails_leaves_the_old_file(record, monkeypatch):
+    update(KEY, numbers_of(record, {"de": 50.0}), VERSIONS)
+    before = golden_path(KEY).read_text()
 
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StoreError, match="cannot be written"):
-        update(KEY, numbers_of(record, {"de": 60.0}), RAISED, tmp_path)
-    assert golden_path(KEY, tmp_path).read_text() == before
+        update(KEY, numbers_of(record, {"de": 60.0}), RAISED)
+    assert golden_path(KEY).read_text() == before
 
 
-def test_nothing_fresh_cannot_become_golden(record, tmp_path):
+def test_nothing_fresh_cannot_become_golden(record):
     with pytest.raises(DataError, match="has no smoke record of today's code"):
-        update(KEY, numbers_of(record, {"de": 50.0}, stale=True), VERSIONS, tmp_path)
+        update(KEY, numbers_of(record, {"de": 50.0}, stale=True), VERSIONS)
 
 
-def test_an_update_returns_everything_that_moved_however_little(record, tmp_path):
-    update(KEY, numbers_of(record, {"de": 50.0, "en": 90.0}), VERSIONS, tmp_path)
-    (moved,) = update(KEY, numbers_of(record, {"de": 50.01, "en": 90.0}), RAISED, tmp_path)
+def test_an_update_returns_everything_that_moved_however_little(record):
+    update(KEY, numbers_of(record, {"de": 50.0, "en": 90.0}), VERSIONS)
+    (moved,) = update(KEY, numbers_of(record, {"de": 50.01, "en": 90.0}), RAISED)
     assert str(moved) == "word_order/table2 word:ORT / de, seed 0: golden 50, now 50.01"
 
 
-def test_a_number_that_moved_while_its_version_did_not_is_not_accepted(record, tmp_path):
-    update(KEY, numbers_of(record, {"de": 50.0}), VERSIONS, tmp_path)
+def test_a_number_that_moved_while_its_version_did_not_is_not_accepted(record):
+    update(KEY, numbers_of(record, {"de": 50.0}), VERSIONS)
     now = numbers_of(record, {"de": 60.0})
-    (found,) = check(KEY, now, VERSIONS, tmp_path)
+    (found,) = check(KEY, now, VERSIONS)
     assert "(version of word_order/pos is still the same)" in str(found)
     with pytest.raises(DataError, match="raise the version of the task"):
-        update(KEY, now, VERSIONS, tmp_path)
-    assert check(KEY, numbers_of(record, {"de": 50.0}), VERSIONS, tmp_path) == []
-    update(KEY, now, VERSIONS, tmp_path, smoke_alone=True)  # other artificial data, say
-    assert check(KEY, now, VERSIONS, tmp_path) == []
+        update(KEY, now, VERSIONS)
+    assert check(KEY, numbers_of(record, {"de": 50.0}), VERSIONS) == []
+    update(KEY, now, VERSIONS, smoke_alone=True)  # other artificial data, say
+    assert check(KEY, now, VERSIONS) == []
 
 
 @pytest.mark.parametrize("text", [None, "{", '{"experiment": 3}'])
-def test_a_missing_or_broken_file_names_itself(record, tmp_path, text):
-    path = golden_path(KEY, tmp_path)
+def test_a_missing_or_broken_file_names_itself(record, text):
+    path = golden_path(KEY)
     path.parent.mkdir(parents=True)
     if text is not None:
         path.write_text(text)
     with pytest.raises(DataError, match=r"table2\.json") as error:
-        check(KEY, numbers_of(record, {"de": 50.0}), VERSIONS, tmp_path)
+        check(KEY, numbers_of(record, {"de": 50.0}), VERSIONS)
     assert ("xlrepro golden --update word_order/table2" in str(error.value)) == (text is None)

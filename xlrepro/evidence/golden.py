@@ -6,8 +6,7 @@ cells are missing until they are run again.
 """
 
 import json
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 
 from xlrepro.checked import Checked
 from xlrepro.errors import DataError
-from xlrepro.evidence.reproduced import AVERAGE, ReproducedNumbers, gather
+from xlrepro.evidence.reproduced import AVERAGE
 from xlrepro.experiments import is_outdated
 from xlrepro.paths import project_root
 from xlrepro.store import write_atomically
@@ -30,9 +29,8 @@ TOLERANCE = 1e-6
 # handful of tokens says nothing that the average does not.
 FEWEST_SENTENCES = 20
 UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golden file
-MOVED, MISSING, NEW = "moved", "missing", "new"
 
-Place = tuple[str, str, int]  # system, column, seed
+Numbers = dict[tuple[str, str, int], float]  # by system, column and seed
 
 
 class _Golden(Checked):
@@ -49,34 +47,30 @@ class Difference:
     """A number that is not what the golden file says.
 
     Attributes:
-        kind: ``"moved"`` beyond the tolerance; ``"missing"``: in the file, but not run by today's
-            code; ``"new"``: run, but not in the file.
-        golden, now: the numbers, or ``None``.
+        place: experiment, system, column, seed.
+        golden: ``None``: it is not in the file.
+        now: ``None``: today's code has not run it.
         same: tasks of the experiment whose version is that of the file, if the number moved.
     """
 
-    experiment: str
-    system: str
-    column: str
-    seed: int
-    kind: str
+    place: tuple[str, str, str, int]
     golden: float | None
     now: float | None
     same: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        place = f"{self.experiment} {self.system} / {self.column}, seed {self.seed}"
-        if self.kind == MISSING:
-            return f"{place}: golden {self.golden:.4g}, but today's code has not run it"
-        if self.kind == NEW:
-            return f"{place}: {self.now:.4g}, but not in the golden file"
+        where = "{} {} / {}, seed {}".format(*self.place)
+        if self.now is None:
+            return f"{where}: golden {self.golden:.4g}, but today's code has not run it"
+        if self.golden is None:
+            return f"{where}: {self.now:.4g}, but not in the golden file"
         still = f" (version of {', '.join(self.same)} is still the same)" if self.same else ""
-        return f"{place}: golden {self.golden:.8g}, now {self.now:.8g}{still}"
+        return f"{where}: golden {self.golden:.8g}, now {self.now:.8g}{still}"
 
 
-def golden_path(experiment: str, folder: Path | None = None) -> Path:
+def golden_path(experiment: str) -> Path:
     """Return the golden file of an experiment."""
-    return (folder or project_root() / "tests" / "golden") / f"{experiment}.json"
+    return project_root() / "tests" / "golden" / f"{experiment}.json"
 
 
 def off_cpu(records: Iterable[Record | None]) -> set[str]:
@@ -85,55 +79,41 @@ def off_cpu(records: Iterable[Record | None]) -> set[str]:
 
 
 def fresh_numbers(
-    records: Iterable[Record],
-    *,
-    keys: Collection[str] | None = None,
-    stale: Callable[[Record], bool] = is_outdated,
-) -> ReproducedNumbers:
-    """Gather the smoke records that today's code made on a CPU.
+    records: Iterable[Record], *, stale: Callable[[Record], bool] = is_outdated
+) -> Numbers:
+    """Return the numbers of smoke records that today's code made on a CPU.
 
     Metrics that no run repeats are left out; where the experiment has averages, so are the other
     cells of trials that test on fewer than ``FEWEST_SENTENCES`` sentences a set.
 
     Args:
         records: of one experiment.
-        keys: take only records of these keys (those of today's trials); ``None``: all.
         stale: tells whether the code has changed since a record was made.
     """
-    made = list(records)
-    elsewhere = off_cpu(made)
-    smoke = [r for r in made if r.profile == PROFILE and r.key not in elsewhere]
+    smoke = [r for r in records if r.profile == PROFILE and not off_cpu([r])]
     averages = {c.column for r in smoke for c in r.cells if AVERAGE in c.column.split("/")}
-    fresh = []
+    numbers: Numbers = {}
     for record in smoke:
-        if (keys is not None and record.key not in keys) or stale(record):
-            continue
         limit = record.settings.get("training", record.settings).get("test_sentences")
         few = bool(averages) and limit is not None and limit < FEWEST_SENTENCES
-        cells = [c for c in record.cells
-                 if c.metric not in UNREPEATABLE and (not few or c.column in averages)]  # fmt: skip
-        fresh.append(record.model_copy(update={"cells": cells}))
-    return gather(fresh, stale=lambda record: False)
+        for cell in record.cells if not stale(record) else ():
+            if cell.metric not in UNREPEATABLE and (not few or cell.column in averages):
+                numbers[cell.system, cell.column, record.seed] = round(cell.value, 8)
+    return numbers
 
 
-def check(
-    experiment: str,
-    numbers: ReproducedNumbers,
-    versions: Mapping[str, int],
-    folder: Path | None = None,
-) -> list[Difference]:
+def check(experiment: str, now: Numbers, versions: Mapping[str, int]) -> list[Difference]:
     """Compare an experiment's fresh smoke numbers with its golden file, in both directions.
 
     Args:
         experiment: ``"word_order/table2"``.
-        numbers: from `fresh_numbers`.
+        now: from `fresh_numbers`.
         versions: of the tasks that gave them, today.
-        folder: where the golden files lie; the project's unless told.
 
     Raises:
         DataError: if the golden file is missing or malformed.
     """
-    path = golden_path(experiment, folder)
+    path = golden_path(experiment)
     if not path.is_file():
         raise DataError(
             f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
@@ -143,47 +123,29 @@ def check(
     except ValidationError as error:
         raise DataError(f"{path}: {describe(error)}") from None
     same = tuple(task for task, number in versions.items() if golden.versions.get(task) == number)
-    before: dict[Place, float] = {
+    before: Numbers = {
         (system, column, seed): value
         for system, columns in golden.cells.items()
         for column, seeds in columns.items()
         for seed, value in seeds.items()
     }
-    after = _by_place(experiment, numbers)
-    differences = []
-    for place in {**before, **after}:
-        old, new = before.get(place), after.get(place)
-        if old is None or new is None:
-            kind = NEW if old is None else MISSING
-            differences.append(Difference(experiment, *place, kind, old, new))
-        elif not math.isclose(old, new, rel_tol=0.0, abs_tol=TOLERANCE):
-            differences.append(Difference(experiment, *place, MOVED, old, new, same))
-    return differences
-
-
-def _by_place(experiment: str, numbers: ReproducedNumbers) -> dict[Place, float]:
-    return {
-        (cell.system, cell.column, seed): round(value, 8)
-        for cell in numbers.cells(experiment, PROFILE)
-        for seed, value in zip(cell.seeds, cell.values)
-    }
+    both = {place: (before.get(place), now.get(place)) for place in {**before, **now}}
+    return [
+        Difference((experiment, *place), old, new, same if None not in (old, new) else ())
+        for place, (old, new) in both.items()
+        if old is None or new is None or abs(old - new) > TOLERANCE
+    ]
 
 
 def update(
-    experiment: str,
-    numbers: ReproducedNumbers,
-    versions: Mapping[str, int],
-    folder: Path | None = None,
-    *,
-    smoke_alone: bool = False,
+    experiment: str, now: Numbers, versions: Mapping[str, int], *, smoke_alone: bool = False
 ) -> list[Difference]:
     """Write an experiment's golden file from fresh smoke numbers and return what moved.
 
     Args:
         experiment: ``"word_order/table2"``.
-        numbers: from `fresh_numbers`.
+        now: from `fresh_numbers`.
         versions: of the tasks that gave them, today.
-        folder: where the golden files lie; the project's unless told.
         smoke_alone: what moved is data or settings of smoke, and no task computes otherwise.
 
     Raises:
@@ -191,23 +153,22 @@ def update(
             and the version of no task of the experiment did.
         StoreError: if the file cannot be written; the old one stays.
     """
-    cells: dict[str, dict[str, dict[int, float]]] = {}
-    for (system, column, seed), value in _by_place(experiment, numbers).items():
-        cells.setdefault(system, {}).setdefault(column, {})[seed] = value
-    if not cells:
+    if not now:
         raise DataError(
             f"{experiment} has no smoke record of today's code, made on a CPU: `xlrepro golden "
             f"--update {experiment}` makes them"
         )
-    path = golden_path(experiment, folder)
-    moved = check(experiment, numbers, versions, folder) if path.is_file() else []
-    still = [d for d in moved if d.kind == MOVED and len(d.same) == len(versions)]
+    moved = check(experiment, now, versions) if golden_path(experiment).is_file() else []
+    still = [d for d in moved if d.same and len(d.same) == len(versions)]
     if still and not smoke_alone:
         raise DataError(
             f"{still[0]}: records of the old code would count as current; raise the version of the "
             "task that changed in experiments.yaml, or say --smoke-alone if only smoke's data moved"
         )
+    cells: dict[str, dict[str, dict[int, float]]] = {}
+    for (system, column, seed), value in now.items():
+        cells.setdefault(system, {}).setdefault(column, {})[seed] = value
     content = {"cells": cells, "experiment": experiment, "profile": PROFILE, "versions": versions}
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
-    write_atomically(path, text + "\n")
+    write_atomically(golden_path(experiment), text + "\n")
     return moved
