@@ -29,9 +29,9 @@ from xlrepro.evidence.catalog import load_catalog, read_catalog
 from xlrepro.evidence.claims import read_claims
 from xlrepro.evidence.compare import compared_rows
 from xlrepro.evidence.deviations import read_deviations, read_errata
-from xlrepro.evidence.golden import check
+from xlrepro.evidence.golden import read_golden
 from xlrepro.evidence.reported import read_reported
-from xlrepro.evidence.reproduced import ReproducedNumbers, View, gather
+from xlrepro.evidence.reproduced import View, gather
 from xlrepro.paths import data_dir, project_root
 from xlrepro.store import RecordStore
 from xlrepro.training.loop import Checkpoints
@@ -95,14 +95,6 @@ def table_of(path: Path) -> None:
     read_reported(folder, load_catalog())
 
 
-def golden_of(path: Path) -> None:
-    """Compare nothing with a golden file."""
-    target = path.parent / "word_order" / "distances.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_bytes(path.read_bytes())
-    check(KEY, ReproducedNumbers([]), {}, path.parent)
-
-
 def store_of(path: Path) -> None:
     """Read a store whose only record and whose published file are the same damaged bytes."""
     store = RecordStore(path.parent / "records", path.parent / "results")
@@ -132,7 +124,7 @@ def readers() -> dict[str, tuple[Callable[[Path], object], bytes]]:
         "seeds": (text_of(cli.parse_seeds), b"0,1,5-7"),
         "checkpoint": (lambda path: Checkpoints(path).load(), saved.getvalue()),
         "experiments": (trials_of, YAML.encode()),
-        "golden": (golden_of, (project_root() / f"tests/golden/{KEY}.json").read_bytes()),
+        "golden": (read_golden, (project_root() / f"tests/golden/{KEY}.json").read_bytes()),
         "reported": (table_of, (data / "reported/word_order/table1.csv").read_bytes()),
         "catalog": (read_catalog, (data / "catalog.yaml").read_bytes()),
         "errata": (read_errata, (data / "errata.yaml").read_bytes()),

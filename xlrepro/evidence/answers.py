@@ -11,7 +11,7 @@ from xlrepro.evidence.catalog import Difference, load_catalog
 from xlrepro.evidence.claims import NOT_RUN, NOT_TESTABLE, Claim, ClaimVerdict, status_counts
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN, compared_rows, unit_factor
 from xlrepro.evidence.conditions import failed_conditions
-from xlrepro.evidence.deviations import Deviation, major_deviations
+from xlrepro.evidence.deviations import WEIGHTS, Deviation, load_deviations
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, View, joined_cell
@@ -188,8 +188,9 @@ def answer(
         claims = f"{len(counted)} claim{'s' * (len(counted) != 1)}"
         lines.append(f"Of {claims} of the paper: {counts or NOT_RUN}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
-    why = () if entry.ours else tuple(major_deviations(view.experiment, view.profile)[:2])
-    return Answer(title, headline, tuple(lines), why, cost)
+    known = load_deviations(view.experiment, view.profile)
+    why = [d for d in known if d.weight == WEIGHTS[0] and not entry.ours][:2]
+    return Answer(title, headline, tuple(lines), tuple(why), cost)
 
 
 def headline_of(view: View, main: Difference) -> str:

@@ -24,7 +24,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog, moved
 from xlrepro.evidence.conditions import ITEM_DRAWS, error_of_items, failed_conditions
-from xlrepro.evidence.deviations import WEIGHTS, Deviation
+from xlrepro.evidence.deviations import Deviation
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
@@ -659,7 +659,7 @@ def conditions_of(
 def touching(
     claim: Claim, judge: Judge, profiles: Sequence[str], known: Sequence[Deviation]
 ) -> list[Deviation]:
-    """Return the deviations that touch the cells a claim rests on, those of major weight first.
+    """Return the ``known`` deviations that touch the cells a claim rests on, in their order.
 
     A block of ours that stands in for one of the paper's counts as that one too.
     """
@@ -669,7 +669,6 @@ def touching(
         blocks = judge.catalog.experiment(experiment).reference_blocks
         stood_in = [f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block]
         cells |= {(experiment, each, column) for each in (system, *stood_in)}
-    deviations = [
+    return [
         d for d in known if {*profiles} & {*d.profiles} and any(d.touches(*cell) for cell in cells)
     ]
-    return sorted(deviations, key=lambda d: WEIGHTS.index(d.weight))

@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import Field
 
 from xlrepro.checked import Checked
-from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
@@ -69,49 +68,44 @@ class _ErrataFile(Checked):
 
 
 def read_deviations(path: Path) -> list[Deviation]:
-    """Read a deviations file; experiments get their full key, ``"word_order/table2"``.
+    """Read a deviations file; experiments get their full key, ``"word_order/table2"``."""
+    content = read_model(path, _DeviationFile)
 
-    Raises:
-        DataError: if it is malformed, or names an experiment that the catalog lacks, or rows or
-            columns of one that it does not concern.
-    """
-    content, catalog = read_model(path, _DeviationFile), load_catalog()
-    full: dict[str, Deviation] = {}
-    for deviation in content.deviations:
-        where = f"{path}: {deviation.id}"
-        if deviation.id in full:
-            raise DataError(f"{where} stands there twice")
-        keys = {name: f"{content.paper}/{name}" for name in deviation.experiments}
-        if unknown := [key for key in keys.values() if key not in catalog.experiments]:
-            raise DataError(f"{where}: the catalog has no experiment {unknown[0]}")
-        if other := ({*deviation.rows} | {*deviation.columns}) - {*keys}:
-            raise DataError(
-                f"{where}: rows or columns of {min(other)}, which is not among its experiments"
-            )
-        full[deviation.id] = deviation.model_copy(
+    def full(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        return {f"{content.paper}/{name}": given for name, given in named.items()}
+
+    return [
+        each.model_copy(
             update={
-                "experiments": tuple(keys.values()),
-                "rows": {keys[name]: given for name, given in deviation.rows.items()},
-                "columns": {keys[name]: given for name, given in deviation.columns.items()},
+                "experiments": tuple(full(dict.fromkeys(each.experiments, ()))),
+                "rows": full(each.rows),
+                "columns": full(each.columns),
             }
         )
-    return list(full.values())
+        for each in content.deviations
+    ]
 
 
-_read_once = cache(read_deviations)
+@cache
+def _all(folder: Path) -> list[Deviation]:
+    every = [each for path in sorted(folder.glob("*.yaml")) for each in read_deviations(path)]
+    return sorted(every, key=lambda each: WEIGHTS.index(each.weight))
 
 
-def load_deviations(experiment: str | None = None) -> list[Deviation]:
-    """Return the deviations of one experiment, or all of them; [] where none are named.
+def load_deviations(experiment: str | None = None, profile: str | None = None) -> list[Deviation]:
+    """Return the deviations of an experiment or of all, those of major weight first.
 
-    Raises:
-        DataError: if a file is malformed or cannot be read.
+    Args:
+        experiment: ``"word_order/table2"``; a SettingsError if there is none of that name.
+        profile: leaves out those that are not at this profile.
     """
     if experiment is not None:
         load_catalog().experiment(experiment)
-    files = sorted((data_dir() / "deviations").glob("*.yaml"))
-    every = [d for path in files for d in _read_once(path)]
-    return [d for d in every if experiment is None or experiment in d.experiments]
+    return [
+        each
+        for each in _all(data_dir() / "deviations")
+        if experiment in (None, *each.experiments) and profile in (None, *each.profiles)
+    ]
 
 
 def read_errata(path: Path) -> list[Erratum]:
@@ -120,30 +114,5 @@ def read_errata(path: Path) -> list[Erratum]:
 
 
 def load_errata() -> list[Erratum]:
-    """Return the errata of all papers.
-
-    Raises:
-        DataError: if one names a claim that its paper does not have.
-    """
-    from xlrepro.evidence.claims import load_claims  # which reads deviations
-
-    path = data_dir() / "errata.yaml"
-    errata = read_errata(path)
-    known = {(c.paper, c.id) for c in load_claims()}
-    for erratum in errata:
-        if erratum.claim and (erratum.paper, erratum.claim) not in known:
-            raise DataError(f"{path}: {erratum.id} names the unknown claim {erratum.claim}")
-    return errata
-
-
-def deviations_by_weight(
-    experiment: str | None = None, profile: str | None = None
-) -> list[Deviation]:
-    """Return the deviations of an experiment (of all for ``None``), those of major weight first."""
-    shown = [d for d in load_deviations(experiment) if profile is None or profile in d.profiles]
-    return sorted(shown, key=lambda d: WEIGHTS.index(d.weight))
-
-
-def major_deviations(experiment: str, profile: str) -> list[Deviation]:
-    """Return the deviations of major weight on an experiment's numbers at a profile."""
-    return [d for d in deviations_by_weight(experiment, profile) if d.weight == WEIGHTS[0]]
+    """Return the errata of all papers."""
+    return read_errata(data_dir() / "errata.yaml")

@@ -33,7 +33,7 @@ UNREPEATABLE = ("seconds",)  # metrics that no run repeats: they are in no golde
 Numbers = dict[tuple[str, str, int], float]  # by system, column and seed
 
 
-class _Golden(Checked):
+class Golden(Checked):
     """The file: per system and column a number per seed; the versions of the tasks."""
 
     experiment: str
@@ -102,6 +102,19 @@ def fresh_numbers(
     return numbers
 
 
+def read_golden(path: Path) -> Golden:
+    """Read a golden file; a DataError says that it is missing, or what is malformed in it."""
+    if not path.is_file():
+        name = f"{path.parent.name}/{path.stem}"
+        raise DataError(
+            f"{path} is missing: make it with `xlrepro golden --update {name}` and commit it"
+        )
+    try:
+        return Golden.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(f"{path}: {describe(error)}") from None
+
+
 def check(experiment: str, now: Numbers, versions: Mapping[str, int]) -> list[Difference]:
     """Compare an experiment's fresh smoke numbers with its golden file, in both directions.
 
@@ -113,15 +126,7 @@ def check(experiment: str, now: Numbers, versions: Mapping[str, int]) -> list[Di
     Raises:
         DataError: if the golden file is missing or malformed.
     """
-    path = golden_path(experiment)
-    if not path.is_file():
-        raise DataError(
-            f"{path} is missing: make it with `xlrepro golden --update {experiment}` and commit it"
-        )
-    try:
-        golden = _Golden.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise DataError(f"{path}: {describe(error)}") from None
+    golden = read_golden(golden_path(experiment))
     same = tuple(task for task, number in versions.items() if golden.versions.get(task) == number)
     before: Numbers = {
         (system, column, seed): value

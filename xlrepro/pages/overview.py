@@ -17,7 +17,7 @@ from xlrepro.evidence.claims import (
     kept_at_five_percent,
 )
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
-from xlrepro.evidence.deviations import deviations_by_weight, load_errata
+from xlrepro.evidence.deviations import load_deviations, load_errata
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.text import enumerated, number
@@ -155,7 +155,7 @@ def deviations() -> str:
             for deviation in evidence.touching(claim):
                 touched[deviation.id].append(claim)
     for paper, entry in load_catalog().papers.items():
-        own = [d for d in deviations_by_weight() if d.experiments[0].startswith(f"{paper}/")]
+        own = [d for d in load_deviations() if d.experiments[0].startswith(f"{paper}/")]
         parts.append(f"## {entry.menu}\n\n{markup('deviations', own, '', touched)}")
     return "\n\n".join(parts)
 

@@ -21,7 +21,7 @@ from xlrepro.evidence.answers import MEANING, answer, main_gap
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import Condition
 from xlrepro.evidence.compare import compare
-from xlrepro.evidence.deviations import deviations_by_weight
+from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, Pair, View, gather, shared_columns
 from xlrepro.evidence.text import number
@@ -306,7 +306,7 @@ class Page:
 
     def deviations(self) -> Shown:
         """List where we knowingly differ from the paper."""
-        known = deviations_by_weight(self.key)
+        known = load_deviations(self.key)
         html = markup("deviations", known, "../", {})
         return Shown((html,), summary=f"{self.key}: {len(known)} known deviations")
 
