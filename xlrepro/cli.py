@@ -422,23 +422,23 @@ def claims(
     from dataclasses import asdict
 
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims import Judge, conditions_of, judge_all, load_claims, status_counts
-    from xlrepro.evidence.reproduced import gather
+    from xlrepro.evidence.claims import status_counts
+    from xlrepro.evidence.gathered import Evidence
     from xlrepro.experiments import own_records
     from xlrepro.store import RecordStore
 
     catalog, store = load_catalog(), RecordStore()
     content, counted = [], dict[str, list[Any]]()
     for key in catalog.papers if paper is None else [paper]:
-        of_paper = load_claims(key)
-        experiments = catalog.of_paper(key)
-        numbers = gather(r for name in experiments for r in own_records(name, profile, store))
-        verdicts = judge_all(of_paper, conditions_of(key, [profile], numbers), Judge(numbers))
-        for claim in of_paper:
+        names = catalog.of_paper(key)
+        records = tuple(r for name in names for r in own_records(name, profile, store))
+        evidence = Evidence(records, (profile,))
+        for claim in evidence.claims(key):
+            verdicts = evidence.verdicts(key)[claim.id]
             about = {"paper": key, "id": claim.id, "kind": claim.kind, "claim": claim.text}
-            content.append((about, verdicts[claim.id]))
-            for label, verdict in verdicts[claim.id].items():
-                counted.setdefault(label, []).append(verdict if claim.kind == "text" else None)
+            content.append((about, verdicts))
+            for label, verdict in verdicts.items():
+                counted.setdefault(label, []).append(verdict if claim.counted else None)
     if as_json:
         print_json(
             [

@@ -81,12 +81,6 @@ def test_a_stale_record_counts_and_is_marked(record):
     assert (cell.stale, "stale" in cell.note) == (True, True)
 
 
-def test_records_of_different_settings_are_marked(record):
-    records = [record(seed=s, values={"de": 1.0}, settings={"dim": s}) for s in (1, 2)]
-    (cell,) = gather(records, stale=never)
-    assert (cell.mixed, "different settings" in cell.note) == (True, True)
-
-
 def test_an_average_over_columns_is_taken_seed_by_seed(numbers):
     found = numbers({("a:X", "de"): {0: 10.0, 1: 20.0, 2: 5.0}, ("a:X", "fr"): {0: 30.0, 1: 60.0}})
     view = View("word_order/table2", "open", found)

@@ -8,8 +8,8 @@ import pytest
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.deviations import load_deviations, load_errata
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.pages import overview
-from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.page import claims_list
 from xlrepro.paths import project_root
 

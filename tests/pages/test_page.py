@@ -3,7 +3,7 @@
 import pytest
 
 from xlrepro.errors import SettingsError
-from xlrepro.pages.gathered import Evidence
+from xlrepro.evidence.gathered import Evidence
 from xlrepro.pages.page import details_table, open_page
 
 BASE = "without:MAN-MOE+CharCNN"

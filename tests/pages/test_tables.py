@@ -8,8 +8,8 @@ import pytest
 from xlrepro.evidence.claims import Condition
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
+from xlrepro.evidence.gathered import Evidence
 from xlrepro.evidence.reproduced import View
-from xlrepro.pages.gathered import Evidence
 from xlrepro.pages.page import claims_list
 from xlrepro.pages.tables import Cell, Table, comparison_tables, framed, legend, markup, run_table
 

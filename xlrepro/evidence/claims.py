@@ -24,7 +24,6 @@ from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog, moved
 from xlrepro.evidence.conditions import ITEM_DRAWS, error_of_items, failed_conditions
-from xlrepro.evidence.deviations import Deviation
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
@@ -526,7 +525,6 @@ class Judge:
             f"judged on block {', '.join(sorted(others))}": others and not condition.blocks,
             f"printed values for {quoted}": quoted,
             "stale records": any(c.stale for c in cells.values()),
-            "records of different settings": any(c.mixed for c in cells.values()),
         }
         notes = [note for note, so in said.items() if note and so]
         failed, unknown = failed_conditions(
@@ -596,13 +594,6 @@ class Judge:
         return cells, fixed, missing
 
 
-def judge_all(
-    claims: Sequence[Claim], wanted: Sequence[Condition], judge: Judge
-) -> dict[str, dict[str, ClaimVerdict | None]]:
-    """Return claim id -> condition label -> verdict."""
-    return {c.id: {w.label: judge.judge(c, w) for w in wanted} for c in claims}
-
-
 def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:
     """Return how many verdicts have each status."""
     counts = Counter(v.status for v in verdicts if v is not None)
@@ -617,58 +608,3 @@ def kept_at_five_percent(verdicts: Iterable[ClaimVerdict | None]) -> int:
     tests = [v.p for v in verdicts if v is not None and v.p]
     p = sorted(min(1.0, 2 * min(both)) for both in tests)
     return max((i for i, each in enumerate(p, 1) if each <= (1 - LEVEL) * i / len(p)), default=0)
-
-
-def claims_of(key: str, judge: Judge) -> list[Claim]:
-    """Return the claims of a paper (``"ramen"``), or those that an experiment bears on.
-
-    An experiment bears on the claims whose predicates read its cells, and on those without a
-    predicate that rest on the figure of its name (``"word_order/figure2"``: "Figure 2").
-    """
-    paper, _, experiment = key.partition("/")
-    if not experiment:
-        return load_claims(paper)
-    judge.catalog.experiment(key)
-    figure = experiment.replace("figure", "Figure ")
-    return [
-        c
-        for c in load_claims(paper)
-        if (key in {read[0] for read in judge.reads(c)} if c.predicate else c.cells == figure)
-    ]
-
-
-def conditions_of(
-    paper: str, profiles: Sequence[str], numbers: ReproducedNumbers
-) -> list[Condition]:
-    """Return the conditions worth a column: the printed numbers, each profile, and each profile
-    with a block of ours in the place of the paper's, if that block was run at it.
-    """
-    conditions = [REPORTED, *map(Condition, profiles)]
-    for key, entry in load_catalog().of_paper(paper).items():
-        for ours, theirs in entry.reference_blocks.items():
-            for profile in profiles:
-                if entry.judged_on.get(profile, {}).get(theirs) == ours:
-                    continue  # the profile's own verdict
-                ran = any(s.startswith(f"{ours}:") for s in View(key, profile, numbers).systems)
-                condition = Condition(profile, {theirs: ours})
-                if ran and condition not in conditions:
-                    conditions.insert(conditions.index(Condition(profile)) + 1, condition)
-    return conditions
-
-
-def touching(
-    claim: Claim, judge: Judge, profiles: Sequence[str], known: Sequence[Deviation]
-) -> list[Deviation]:
-    """Return the ``known`` deviations that touch the cells a claim rests on, in their order.
-
-    A block of ours that stands in for one of the paper's counts as that one too.
-    """
-    cells = set[Address]()
-    for experiment, system, column in judge.reads(claim) if claim.predicate else []:
-        block, _, name = system.partition(":")
-        blocks = judge.catalog.experiment(experiment).reference_blocks
-        stood_in = [f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block]
-        cells |= {(experiment, each, column) for each in (system, *stood_in)}
-    return [
-        d for d in known if {*profiles} & {*d.profiles} and any(d.touches(*cell) for cell in cells)
-    ]

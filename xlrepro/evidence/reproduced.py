@@ -54,7 +54,6 @@ class ReproducedCell:
     Attributes:
         seeds: the seeds, rising; ``values`` and ``keys`` (of the records) go with them.
         stale: whether the code has changed since one of the records was made.
-        mixed: whether the records differ in their settings, so that their mean means little.
         signed: whether it is a difference, which no unit bounds.
     """
 
@@ -68,7 +67,6 @@ class ReproducedCell:
     values: tuple[float, ...]
     keys: tuple[str, ...]
     stale: bool = False
-    mixed: bool = False
     signed: bool = False
 
     @property
@@ -99,7 +97,6 @@ class ReproducedCell:
         """What a reader must know about the number; empty where nothing."""
         remarks = ["one seed: no interval"] * (self.n == 1)
         remarks += ["stale: the code has changed since"] * self.stale
-        remarks += ["records of different settings"] * self.mixed
         return "; ".join(remarks)
 
 
@@ -160,7 +157,6 @@ def gather(
                 values=tuple(cell.value for cell in parts),
                 keys=tuple(record.key for record in of),
                 stale=any(record.key in old for record in of),
-                mixed=any(record.settings != of[0].settings for record in of),
             )
         )
     return ReproducedNumbers(cells, known)
@@ -260,7 +256,6 @@ def joined_cell(
         values=tuple(value([v[s] for v in by_seed]) for s in seeds),
         keys=tuple(keys[s] for s in seeds),
         stale=any(c.stale for c in cells),
-        mixed=any(c.mixed for c in cells),
     )
 
 

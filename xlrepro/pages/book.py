@@ -23,9 +23,9 @@ import yaml
 
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.experiments import all_experiments
 from xlrepro.pages import findings, notebooks, overview
-from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.notebooks import (
     executed,
     files_digest,

@@ -23,11 +23,11 @@ from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import Gap, gap_of
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import SIGNS, ClaimVerdict
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import in_words, number
-from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
 

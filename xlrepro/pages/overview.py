@@ -18,11 +18,11 @@ from xlrepro.evidence.claims import (
 )
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
 from xlrepro.evidence.deviations import load_deviations, load_errata
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.text import enumerated, number
 from xlrepro.pages import findings
-from xlrepro.pages.gathered import load_evidence
 from xlrepro.pages.tables import Cell, Table, framed, markup
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED

@@ -22,13 +22,13 @@ from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import Condition
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
+from xlrepro.evidence.gathered import Evidence
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, Pair, View, gather, shared_columns
 from xlrepro.evidence.text import number
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.experiments import own_records
 from xlrepro.pages import plots
-from xlrepro.pages.gathered import Evidence
 from xlrepro.pages.plots import Figure
 from xlrepro.pages.tables import (
     Cell,

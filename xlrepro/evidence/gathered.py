@@ -1,0 +1,144 @@
+"""All numbers and verdicts that a page or the book shows, gathered once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.claims import (
+    REPORTED,
+    Claim,
+    ClaimVerdict,
+    Condition,
+    Judge,
+    load_claims,
+    status_counts,
+)
+from xlrepro.evidence.compare import compare
+from xlrepro.evidence.deviations import Deviation, load_deviations
+from xlrepro.evidence.reproduced import ReproducedNumbers, View, gather
+from xlrepro.experiments import all_experiments, all_own_records
+from xlrepro.trials import PUBLISHED, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Records, and what follows from them beside the papers' numbers.
+
+    Attributes:
+        records: of any experiments and profiles.
+        shown: profiles worth a column; none: open, and paper where a paper's records are of it.
+    """
+
+    records: tuple[Record, ...]
+    shown: tuple[str, ...] = ()
+
+    @cached_property
+    def numbers(self) -> ReproducedNumbers:
+        """The reproduced cells."""
+        return gather(self.records)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Judges claims on these numbers."""
+        return Judge(self.numbers)
+
+    def of(self, experiment: str, profiles: Sequence[str] = PUBLISHED) -> list[Record]:
+        """Return the records of an experiment."""
+        return [r for r in self.records if r.experiment == experiment and r.profile in profiles]
+
+    def profiles(self, paper: str) -> Sequence[str]:
+        """Return the profiles worth a column for ``paper``."""
+        seen = {r.profile for r in self.records if r.experiment.split("/", 1)[0] == paper}
+        return self.shown or [p for p in PUBLISHED if p in seen or p == "open"]
+
+    @cache  # noqa: B019 (the evidence lives as long as its process)
+    def claims(self, key: str) -> list[Claim]:
+        """Return the claims of a paper (``"ramen"``), or those that an experiment bears on.
+
+        An experiment bears on the claims whose predicates read its cells, and on those without a
+        predicate that rest on the figure of its name (``"word_order/figure2"``: "Figure 2").
+        """
+        paper, _, experiment = key.partition("/")
+        figure = experiment.replace("figure", "Figure ")
+        return [
+            c
+            for c in load_claims(paper)
+            if not experiment
+            or (key in {r[0] for r in self.judge.reads(c)} if c.predicate else c.cells == figure)
+        ]
+
+    @cache  # noqa: B019
+    def conditions(self, paper: str) -> list[Condition]:
+        """Return the conditions worth a column: the printed numbers, each profile, and each profile
+        with a block of ours in the place of the paper's, if that block was run at it.
+        """
+        found = [REPORTED]
+        for profile in self.profiles(paper):
+            blocks = list[Condition]()
+            for key, entry in load_catalog().of_paper(paper).items():
+                ran = {s.split(":")[0] for s in View(key, profile, self.numbers).systems}
+                for ours, theirs in entry.reference_blocks.items():
+                    judged = entry.judged_on.get(profile, {}).get(theirs) == ours
+                    condition = Condition(profile, {theirs: ours})
+                    if ours in ran and not judged and condition not in blocks:
+                        blocks.append(condition)
+            found += [Condition(profile), *reversed(blocks)]
+        return found
+
+    @cache  # noqa: B019
+    def verdicts(self, paper: str) -> dict[str, dict[str, ClaimVerdict | None]]:
+        """Return claim to condition's label to verdict, judged once."""
+        conditions = self.conditions(paper)
+        return {
+            claim.id: {each.label: self.judge.judge(claim, each) for each in conditions}
+            for claim in self.claims(paper)
+        }
+
+    def tally(self, paper: str, label: str = "open") -> dict[str, int]:
+        """Return how many of the paper's own sentences have each verdict; ``all``: how many."""
+        own = [c.id for c in self.claims(paper) if c.counted]
+        counts = status_counts([self.verdicts(paper)[name].get(label) for name in own])
+        return {**counts, "all": len(own)}
+
+    def touching(self, claim: Claim) -> list[Deviation]:
+        """Return the deviations that touch the cells a claim rests on, those of major weight first.
+
+        A block of ours that stands in for one of the paper's counts as that one too.
+        """
+        cells = set[tuple[str, str, str]]()
+        for experiment, system, column in self.judge.reads(claim) if claim.predicate else ():
+            block, _, name = system.partition(":")
+            blocks = load_catalog().experiment(experiment).reference_blocks
+            stood_in = [f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block]
+            cells |= {(experiment, each, column) for each in (system, *stood_in)}
+        shown = {*self.profiles(claim.paper)}
+        known = [d for d in load_deviations() if shown & {*d.profiles}]
+        return [d for d in known if any(d.touches(*cell) for cell in cells)]
+
+    @cache  # noqa: B019
+    def frame(self, experiment: str, profile: str) -> "pd.DataFrame":
+        """Return the cells of ``experiment``, reported beside reproduced, compared once."""
+        view = View(experiment, profile, self.numbers)
+        return compare(view, experiment=all_experiments().get(experiment))
+
+    @cached_property
+    def cells(self) -> "pd.DataFrame":
+        """All cells of all experiments, at open and wherever else they were run."""
+        import pandas as pd
+
+        return pd.concat([
+            self.frame(key, profile)
+            for key in load_catalog().experiments
+            for profile in self.profiles(key.split("/")[0])
+        ], ignore_index=True)  # fmt: skip
+
+
+@cache
+def load_evidence() -> Evidence:
+    """Return the project's evidence, read once."""
+    return Evidence(tuple(all_own_records()))
