@@ -107,6 +107,12 @@ def test_every_field_of_a_trial_changes_its_key(trial_of, field, value):
     assert trial_of(**{field: value}).key != trial_of().key
 
 
+def test_in_how_many_parts_a_step_is_computed_changes_no_key(trial_of):
+    one, three = ({"stage": {"updates": 9, "accumulation": n}} for n in (1, 3))
+    assert trial_of(settings=three).key == trial_of(settings=one).key
+    assert finish(trial_of(settings=three)).settings == three
+
+
 def test_the_order_of_settings_does_not_change_the_key(trial_of):
     assert trial_of(settings={"a": 1, "b": 2}).key == trial_of(settings={"b": 2, "a": 1}).key
 

@@ -26,9 +26,22 @@ S = TypeVar("S", bound="BaseModel")
 PROFILES = ("smoke", "open", "paper")
 PUBLISHED = PROFILES[1:]  # whose numbers say something about a paper
 FIELDS = ("experiment", "systems", "columns", "profile", "seed", "settings", "task", "version")
+BY_MEMORY = ("accumulation",)  # parts that a step is computed in
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 MOST_ITEMS = 10_000  # of a test set, for a record to say which of them were right
 FUTURE = timedelta(days=1)  # a start further ahead of the clock is refused
+
+
+def decisive(settings: Any) -> Any:
+    """Return settings without those that a machine's memory decides, and no number.
+
+    Example:
+        >>> decisive({"stage": {"updates": 9, "accumulation": 3}})
+        {'stage': {'updates': 9}}
+    """
+    if not isinstance(settings, dict):
+        return settings
+    return {name: decisive(v) for name, v in settings.items() if name not in BY_MEMORY}
 
 
 def canonical_json(value: Any) -> str:
@@ -106,8 +119,9 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 (64 hex digits) of the fields' canonical JSON."""
-        return hashlib.sha256(canonical_json(self.fields).encode()).hexdigest()
+        """SHA-256 (64 hex digits) of the fields' canonical JSON, without what decides nothing."""
+        fields = self.fields | {"settings": decisive(self.settings)}
+        return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
     @property
     def label(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError
-from xlrepro.training.loop import Checkpoints, Fit, Step, fit, mean_loss
+from xlrepro.training.loop import Checkpoints, Fit, Step, fast_products, fit, mean_loss
 from xlrepro.training.optimiser import ScheduledAdam, warmup_then_linear
 
 
@@ -181,3 +181,10 @@ def test_a_curve_has_at_most_forty_points_and_ends_at_the_last_step():
     assert len(points) == 30
     assert points[0] == [3, 1.0]
     assert points[-1] == [90, 88.0]
+
+
+@pytest.mark.parametrize(("device", "inside"), [("cpu", "highest"), ("cuda", "high")])
+def test_products_are_fast_inside_a_training_on_a_gpu_alone(device, inside):
+    with fast_products(device):
+        assert torch.get_float32_matmul_precision() == inside
+    assert torch.get_float32_matmul_precision() == "highest"

@@ -144,10 +144,10 @@ class _BestWindow(torch.autograd.Function):
         flat = table.flatten(0, 1).clone()
         flat[0] = -torch.inf  # padding is no place where a window begins
         offsets = torch.arange(width, device=padded.device) * rows
-        for words in order.split(CHUNK):
-            part = padded[words]
-            length = int((part > 0).sum(1).max())
-            windows = part.unfold(1, width, 1)[:, :length]  # (chunk, length, width)
+        chunks, lengths = order.split(CHUNK), (padded > 0).sum(1)
+        longest = torch.stack([lengths[words].max() for words in chunks]).tolist()
+        for words, length in zip(chunks, longest, strict=True):
+            windows = padded[words].unfold(1, width, 1)[:, :length]  # (chunk, length, width)
             values = functional.embedding_bag(
                 (windows + offsets).reshape(-1, width), flat, mode="sum"
             ).view(len(words), length, -1)

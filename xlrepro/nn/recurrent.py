@@ -110,12 +110,11 @@ class BiLSTM(nn.Module):
 class Packing:
     """The lengths of some texts, and what follows from them.
 
+    Lengths are kept on the CPU: asking a GPU for them would mean waiting for it.
+
     Args:
         lengths: tokens of each text, at least one. ``(batch,)``
-
-    Attributes:
-        lengths: the same.
-        device: where tensors of places are.
+        device: where tensors of places are; default: where the lengths are.
 
     Example:
         >>> packing = Packing(torch.tensor([2, 3]))
@@ -123,12 +122,11 @@ class Packing:
         ([2, 2, 1], [2, 0, 3, 1, 4], [4, 1, 3, 0, 2])
     """
 
-    def __init__(self, lengths: Tensor) -> None:
-        if lengths.numel() == 0 or int(lengths.min()) < 1:
-            raise ValueError("packing needs at least one text, and no text without tokens")
-        self.device = lengths.device
-        self.lengths = lengths
+    def __init__(self, lengths: Tensor, device: torch.device | str | None = None) -> None:
         self._lengths = lengths.cpu()
+        if lengths.numel() == 0 or int(self._lengths.min()) < 1:
+            raise ValueError("packing needs at least one text, and no text without tokens")
+        self.device = lengths.device if device is None else device
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -137,7 +135,16 @@ class Packing:
     @classmethod
     def joined(cls, packings: Sequence["Packing"]) -> "Packing":
         """Return the packing of the texts of several batches, one batch after the other."""
-        return cls(torch.cat([p.lengths for p in packings]))
+        return cls(torch.cat([p._lengths for p in packings]), packings[0].device)
+
+    def to(self, device: str) -> "Packing":
+        """Return the packing with its tensors on ``device``."""
+        return Packing(self._lengths, device)
+
+    @cached_property
+    def lengths(self) -> Tensor:
+        """Return the number of tokens of each text, ``(batch,)``, on the device."""
+        return self._lengths.to(self.device)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -182,7 +189,10 @@ class Packing:
             groups[-1].append(text)
         places = torch.arange(sum(self.sizes), device=self.device).split(self.sizes)
         return [
-            (torch.cat([places[text] for text in group]), Packing(self.lengths[group]))
+            (
+                torch.cat([places[text] for text in group]),
+                Packing(self._lengths[group], self.device),
+            )
             for group in groups
         ]
 
@@ -196,7 +206,7 @@ class Packing:
     @cached_property
     def batch_sizes(self) -> list[int]:
         """Return how many texts have a t-th token, for each t."""
-        return self.mask.sum(0).tolist()
+        return (torch.arange(max(self.sizes))[:, None] < self._lengths).sum(1).tolist()
 
     @cached_property
     def _steps(self) -> tuple[Tensor, Tensor]:

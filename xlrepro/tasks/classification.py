@@ -159,7 +159,7 @@ def train(
     kind = PairClassifier if len(train_set.parts) == 2 else DenseClassifier
     features = train_set.parts[0][0]
     model = kind(features.shape[-1], classes, settings.hidden_dim, settings.dropout)
-    model = model.to(features.dtype).to(device)
+    model = model.to(computed_in(features.dtype)).to(device)
     adam = ScheduledAdam(model, settings.learning_rate)
     generator = np.random.default_rng(seed)
 
@@ -181,6 +181,11 @@ def train(
         generator,
     )
     return model, fit(learner, settings.epochs, settings.patience, progress)
+
+
+def computed_in(dtype: torch.dtype) -> torch.dtype:
+    """Return what features are computed in: what is kept in half precision, in single."""
+    return torch.promote_types(dtype, torch.float32)
 
 
 def predicted(model: nn.Module, examples: Examples, device: str = "cpu") -> list[int]:

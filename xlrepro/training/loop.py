@@ -9,7 +9,8 @@ A `Checkpoints` file keeps the state of a training, whole at every moment.
 import copy
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
@@ -300,6 +301,20 @@ class BatchLearner(Generic[B]):
         """Go on from what :meth:`state` returned."""
         self.adam.restore(state["adam"])
         self.generator.bit_generator.state = state["draws"]
+
+
+@contextmanager
+def fast_products(device: str) -> Iterator[None]:
+    """Inside the block a GPU may round the factors of single-precision products to TF32.
+
+    For the training of large networks; heads, maps and scores are computed without it.
+    """
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(before if device == "cpu" else "high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def compute_repeatably(device: str) -> None:

@@ -192,7 +192,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def paper(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(folder))
-    monkeypatch.setattr(data, "_words", data._words.__wrapped__)
     return folder
 
 

@@ -123,10 +123,16 @@ def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind(
             scores = (vectors @ state).exp() * part.on
             word = line[k] if line[k] < run.text.corpus.known else 2
             losses.append(-(scores[word].sum() / scores.sum()).log())
-    alone = Corpus.of([], run.text.corpus.known, [[1]], held_out={"en": [sentence]})
-    total, words = training.held_out(model, alone, "en")
-    assert words == 5
-    assert total == pytest.approx(float(torch.stack(losses).sum().detach()) / 2, abs=1e-4)
+
+    def cost(*texts):
+        held_out = Corpus.of([], run.text.corpus.known, [[1]], held_out={"en": list(texts)})
+        return torch.tensor(training.held_out(model, held_out, "en"), dtype=torch.double)
+
+    expected = [float(torch.stack(losses).detach().sum()) / 2, 5]
+    assert cost(sentence).tolist() == pytest.approx(expected, abs=1e-4)
+    others = [5, 6], [4] * 9  # beside them it is padded
+    alone = sum(map(cost, (sentence, *others)))
+    torch.testing.assert_close(cost(sentence, *others), alone, rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("network", [BILM, BERT], ids=["biLM", "BERT"])

@@ -59,6 +59,13 @@ def test_kept_vectors_are_those_computed_and_are_computed_once(monkeypatch):
     assert all(torch.equal(a, b) for a, b in zip(found, again))
 
 
+def test_vectors_kept_in_half_precision_are_the_same_to_three_digits():
+    whole, halves = (vectors.kept(ELMO, ("en",), SENTENCES, "mean", half=h) for h in (False, True))
+    for one, other in zip(whole, halves, strict=True):
+        assert (one.dtype, other.dtype) == (torch.double, torch.half)
+        torch.testing.assert_close(other.double(), one, rtol=1e-3, atol=1e-6)
+
+
 def test_w_is_applied_to_each_layer_before_the_mean():
     states = torch.randn(2, 3, 4)
     maps = torch.randn(2, 4, 4)

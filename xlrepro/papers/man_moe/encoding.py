@@ -75,9 +75,11 @@ class TextBatch:
         return self.rows[self.mask]
 
     def to(self, device: str) -> "TextBatch":
-        """Return the batch on ``device``."""
-        moved = (t.to(device) for t in (self.rows, self.mask, self.languages, self.gold))
-        return TextBatch(*moved)
+        """Return the batch on ``device``; what would be waited for there is computed here."""
+        tensors = (t.to(device) for t in (self.rows, self.mask, self.languages, self.gold))
+        moved = TextBatch(*tensors)
+        vars(moved).update(packing=self.packing.to(device), flat=self.flat.to(device))
+        return moved
 
 
 @dataclass(frozen=True)

@@ -100,12 +100,13 @@ class Trainer:
         change nothing below it.
         """
         words, critics = self.words(batches)
-        parts = {"discriminator": self.discriminator_steps(batches.critics, critics)}
-        loss, more = self.main_loss(batches, words)
+        critic = self.discriminator_steps(batches.critics, critics)
+        loss, parts = self.main_loss(batches, words)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
-        return {**parts, **more}
+        parts = {"discriminator": critic, **parts}
+        return dict(zip(parts, torch.stack(list(parts.values())).tolist(), strict=True))
 
     def words(self, batches: StepBatches) -> tuple[Tensor, Tensor]:
         """Return the words of the main step's texts, and those of the discriminator's.
@@ -119,26 +120,26 @@ class Trainer:
         main = sum(len(batch.flat) for batch in batches.main)
         return words[:main], words[main:].detach()
 
-    def discriminator_steps(self, critics: Sequence[TextBatch], words: Tensor) -> float:
+    def discriminator_steps(self, critics: Sequence[TextBatch], words: Tensor) -> Tensor:
         """Update D once per batch, all else fixed; return its mean loss (Algorithm 1, 3-9).
 
         All k batches go through F_s together, without a graph.
         """
         if not critics or self.critic_optimizer is None:
-            return 0.0
+            return words.new_zeros(())
         with torch.no_grad():
             # shape of each: (tokens of a batch, 2 * extractor_dim)
             features = self._shared(critics, words)
-        total = 0.0
+        total = words.new_zeros(())
         for batch, shared in zip(critics, features, strict=True):
             loss = self.language_loss(shared, batch)
             self.critic_optimizer.zero_grad(set_to_none=True)
             loss.backward()
             self.critic_optimizer.step()
-            total += float(loss.detach())
+            total += loss.detach()
         return total / len(critics)
 
-    def main_loss(self, batches: StepBatches, words: Tensor) -> tuple[Tensor, dict[str, float]]:
+    def main_loss(self, batches: StepBatches, words: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return J of Eq. 6 on the batches, and its parts (Algorithm 1, 11-21)."""
         # shape of each: (tokens of a batch, 2 * extractor_dim)
         shared = self._shared(batches.main, words)
@@ -162,7 +163,7 @@ class Trainer:
             self.model.discriminator.requires_grad_(True)
             # The features are to fool D: its loss with the sign turned round.
             loss = loss - self.settings.lambda1 * parts["language"]
-        return loss, {name: float(part.detach()) for name, part in parts.items()}
+        return loss, {name: part.detach() for name, part in parts.items()}
 
     def language_loss(self, shared: Tensor, batch: TextBatch) -> Tensor:
         """Return L_D: the sum over languages of the mean loss of D on their texts (Eq. 4).

@@ -76,8 +76,8 @@ def _write_stream(settings: AdaptationSettings, language: str, target: Path) -> 
     else:
         split = subwords.learnt(lines, settings.vocabulary, settings.characters)
         split.engine.save(str(target / "subwords.json"))
-    numbers = [n for line in lines for word in line for n in split.numbers(word)]
-    np.save(target / "numbers.npy", np.array(numbers, dtype=np.int32))
+    numbers = (n for line in lines for word in line for n in split.numbers(word))
+    np.save(target / "numbers.npy", np.fromiter(numbers, dtype=np.int32))
 
 
 def subwords_in(settings: AdaptationSettings, language: str) -> Subwords:
@@ -117,14 +117,14 @@ def sequences(numbers: np.ndarray, begin: int, length: int) -> np.ndarray:
     """
     body = length - 1
     count = len(numbers) // body
-    rows = np.full((count, length), begin, dtype=np.int64)
+    rows = np.full((count, length), begin, dtype=numbers.dtype)
     rows[:, 1:] = numbers[: count * body].reshape(count, body)
     return rows
 
 
 def text_of(settings: AdaptationSettings, language: str, length: int) -> tuple[Text, Text]:
     """Return a language's text and its held-out part, as sequences of ``length`` subwords."""
-    numbers = np.load(stream_folder(settings, language) / "numbers.npy").astype(np.int64)
+    numbers = np.load(stream_folder(settings, language) / "numbers.npy", mmap_mode="r")
     split = subwords_in(settings, language)
     rows = sequences(numbers, split.special.begin, length)
     cut = min(settings.held_out, len(rows) // 2)
@@ -346,9 +346,18 @@ def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cp
 # ---- the models
 
 
+def _decisive(settings: AdaptationSettings) -> dict[str, Any]:
+    """Return settings as recipes have them: a step that is computed in parts is the same step."""
+    values = settings.model_dump(mode="json")
+    english = values["english"]
+    for stage in (english["head"], english["all"], values["embeddings"], values["bilingual"]):
+        stage["accumulation"] = 1
+    return values
+
+
 def english_recipe(settings: AdaptationSettings) -> dict[str, Any]:
     """Return everything that decides the English model after stage 0. Builds nothing."""
-    plain = settings.model_dump(mode="json")
+    plain = _decisive(settings)
     names = ("corpus", "words", "held_out", "english", "precision", "seed")
     return {
         "version": VERSION,
@@ -361,7 +370,7 @@ def recipe(settings: AdaptationSettings, target: str) -> dict[str, Any]:
     """Return everything that decides a bilingual model. Builds nothing."""
     return {
         "target": target,  # artificial text is named alike in all languages
-        "settings": settings.model_dump(mode="json"),
+        "settings": _decisive(settings),
         "stream": recipe_of_stream(settings, target),
         "initialisation": data.recipe_of_initialisation(settings, target),
         "english": hash_of(english_recipe(settings)),

@@ -23,7 +23,7 @@ from xlrepro.papers.ramen.settings import (
 )
 from xlrepro.papers.ramen.supplied import SOURCE
 from xlrepro.tasks.parsing import ATTACHMENT_SIGNATURE
-from xlrepro.training.loop import Fit
+from xlrepro.training.loop import Fit, fast_products
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
@@ -189,7 +189,8 @@ def _trained(
         changes = {"epochs": epochs, "patience": epochs, "learning_rate": settings.tuned_rate}
         both, how = nn.ModuleList([tuned_layers(read(source)), head.module]), settings.head
         how = how.model_copy(update=changes)
-        fits.append(fit(head, both, train.tuned(), dev.tuned(), how, seed, context.progress))
+        with fast_products(context.device):
+            fits.append(fit(head, both, train.tuned(), dev.tuned(), how, seed, context.progress))
     curves: dict[str, Any] = {
         name: {"train_loss": fit.losses, "dev": fit.dev_scores, "best_epoch": fit.best_epoch}
         for name, fit in zip(("frozen", "tuned"), fits, strict=False)

@@ -222,7 +222,7 @@ class QueueProjection(nn.Module):
         size = len(self.queue)
         # shape: (n, dim), the latest Q at most; (n,)
         kept = states.detach()[-size:]
-        first = int(self.seen) + len(states) - len(kept)
+        first = self.seen + len(states) - len(kept)
         places = (torch.arange(len(kept), device=kept.device) + first) % size
         self.queue[places] = kept.to(self.queue.dtype)
         self.seen += len(states)
@@ -284,7 +284,7 @@ class Pruning(nn.Module):
         """Take note of choices, both ``(tokens,)``, in their order."""
         groups, size = grouped(words), self.settings.window
         # Of more choices than the ring has places the last ones stay.
-        kept = groups.rank >= groups.counts[groups.group] - size
+        kept = (groups.rank >= groups.counts[groups.group] - size).nonzero().squeeze(1)
         place = (self.records[words] + groups.rank) % size
         self.window[words[kept], place[kept]] = senses[kept].to(self.window.dtype)
         self.records[groups.kinds] += groups.counts

@@ -272,6 +272,7 @@ class TransferSettings(Checked):
         head: the BiLSTM-CRF or the classifier.
         longest: words of a sentence that are read; the rest is cut off. None: all.
         train_sentences, test_sentences: use the first so many; the latter for dev and test.
+        half_features: whether contextual vectors are kept in half precision.
     """
 
     corpus: str
@@ -284,6 +285,7 @@ class TransferSettings(Checked):
     longest: Count | None = None
     train_sentences: Count | None = None
     test_sentences: Count | None = None
+    half_features: bool = False
 
     def supplied(self) -> list[str]:
         """Return the supplied files that the trial reads."""

@@ -173,10 +173,8 @@ def _repeated(own: Tensor, negatives: Tensor) -> Tensor:
     ordered, order = negatives.sort()
     # shape: (tokens, n); where a sense would stand among the ordered negatives
     at = torch.searchsorted(ordered, own).clamp(max=len(negatives) - 1)
-    row, column = (ordered[at] == own).nonzero(as_tuple=True)
-    mask = torch.zeros(len(own), len(negatives), dtype=torch.bool, device=own.device)
-    mask[row, order[at[row, column]]] = True
-    return mask
+    times = torch.zeros(len(own), len(negatives), dtype=torch.int8, device=own.device)
+    return times.scatter_add_(1, order[at], (ordered[at] == own).to(times.dtype)) > 0
 
 
 class Sampler:

@@ -27,7 +27,7 @@ from xlrepro.papers.sense_alignment.softmax import RowTable
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
 from xlrepro.training.batches import ordered
-from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fit
+from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fast_products, fit
 from xlrepro.training.optimiser import adamw, warmup_then_linear
 from xlrepro.trials import Trial, TrialContext
 
@@ -78,7 +78,8 @@ def pretrain(
     compute_repeatably(device)
     run = Run(settings, corpus, device)
     rounds = -(-settings.training.steps // CHECKPOINT_EVERY)
-    return run, fit(run, rounds, None, lambda _, text: say(text), Checkpoints(checkpoint))
+    with fast_products(device):
+        return run, fit(run, rounds, None, lambda _, text: say(text), Checkpoints(checkpoint))
 
 
 class Run:
@@ -461,19 +462,23 @@ def held_out(model: Model, corpus: Corpus, language: str) -> list[float]:
     sentences = corpus.held_out.get(language, [])
     if isinstance(model, WholeWordBert) or not sentences:
         return [0.0, 0]
-    total, count, parts = 0.0, 0, model.parts()
-    for sentence in sentences:
-        numbers = torch.tensor([text.FIRST, *sentence, text.LAST])
-        # shape: (2, 1, length)
-        words = torch.stack((numbers, numbers.flip(0)))[:, None].to(model.characters.device)
+    device = model.characters.device
+    total, parts = torch.zeros((), dtype=torch.double, device=device), model.parts()
+    for chosen in ordered([len(s) + 1 for s in sentences], WORDS_AT_ONCE):
+        rows = [torch.tensor([text.FIRST, *sentences[i], text.LAST]) for i in chosen]
+        # shape: (2, batch, length), padded on the right
+        words = nn.utils.rnn.pad_sequence([*rows, *(row.flip(0) for row in rows)], batch_first=True)
+        words = words.unflatten(0, (2, -1)).to(device)
         layers, _ = model.encoder(model.encoder.vectors(words[:, :, :-1], model.characters))
-        targets = words[:, 0, 1:].clone()
-        targets[targets >= corpus.known] = UNKNOWN_ID
-        for part, states, gold in zip(parts, layers[-1][:, 0], targets, strict=True):
+        # shape: (batch, length - 1); True where there is a word to predict
+        lengths = torch.tensor([len(row) - 1 for row in rows])
+        there = (torch.arange(words.shape[2] - 1) < lengths[:, None]).to(device)
+        targets = words[:, :, 1:].masked_fill(words[:, :, 1:] >= corpus.known, UNKNOWN_ID)
+        both = zip(parts, layers[-1][:, there], targets[:, there], strict=True)
+        for part, states, gold in both:
             for some in zip(states.split(LOSSES_AT_ONCE), gold.split(LOSSES_AT_ONCE), strict=True):
-                total += float(part.word_losses(*some).sum()) / 2
-        count += len(sentence) + 1
-    return [round(total, 4), count]
+                total += part.word_losses(*some).sum() / 2
+    return [round(float(total), 4), sum(len(s) + 1 for s in sentences)]
 
 
 def read(

@@ -21,7 +21,7 @@ from xlrepro.papers.sense_alignment import data, text, training, vectors
 from xlrepro.papers.sense_alignment.data import NLI, POLARITY, Example
 from xlrepro.papers.sense_alignment.settings import SOURCE, TransferSettings
 from xlrepro.tasks import classification
-from xlrepro.tasks.classification import Examples
+from xlrepro.tasks.classification import Examples, computed_in
 from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
@@ -213,6 +213,7 @@ def spread_of(features: Sequence[Tensor]) -> Spread:
     Small language models have small states that share a large part; heads learn from what differs.
     """
     rows = torch.cat([v.reshape(-1, v.shape[-1]) for v in features[:SPREAD_TEXTS]])
+    rows = rows.to(computed_in(rows.dtype))
     return rows.mean(0), rows.std(0).clamp(min=1e-6)
 
 
@@ -235,7 +236,8 @@ def token_vectors(
         read.append(text.as_read(words, language))
         places.append(place)
     reader = settings.model.reader(language, settings.target)
-    features = vectors.kept(settings.model, reader, read, "mean", maps, context.device)
+    half = settings.half_features
+    features = vectors.kept(settings.model, reader, read, "mean", maps, context.device, half)
     return [v if len(p) == len(v) else v[p] for v, p in zip(features, places, strict=True)]
 
 

@@ -47,6 +47,7 @@ def kept(
     layer: Layer,
     maps: Tensor | None = None,
     device: str = "cpu",
+    half: bool = False,
 ) -> list[Tensor]:
     """Return :func:`mixed` vectors of sentences, from the cache if there, memory-mapped.
 
@@ -57,6 +58,7 @@ def kept(
         layer: see :func:`mixed`.
         maps: likewise.
         device: where the language model reads, and is trained if need be.
+        half: whether they are kept in half precision.
     """
     recipe = {
         "version": VERSION,
@@ -64,13 +66,14 @@ def kept(
         "sentences": _digest("\n".join("\t".join(s) for s in sentences).encode("utf-8")),
         "layer": layer,
         "maps": None if maps is None else _digest(maps.numpy().tobytes()),
+        **({"half": True} if half else {}),
     }
     ends = np.cumsum([0, *map(len, sentences)])
 
     def build(target: Path) -> None:
         table: np.ndarray | None = None
         for i, states in training.load(settings, languages, device).states(sentences):
-            rows = mixed(states, layer, maps).cpu().numpy()
+            rows = mixed(states, layer, maps).to(torch.half if half else states.dtype).cpu().numpy()
             if table is None:
                 shape = (int(ends[-1]), rows.shape[1])
                 table = np.lib.format.open_memmap(target / "vectors.npy", "w+", rows.dtype, shape)
@@ -107,7 +110,7 @@ def anchors(model: LanguageModel, sentences: Sentences) -> Anchors:
         counts += torch.bincount(place, minlength=len(number))
     if total is None:
         raise DataError("anchors need text: there are no sentences")
-    return dict(zip(number, total.cpu() / counts[:, None, None].to(total.dtype)))
+    return dict(zip(number, total.cpu().div_(counts[:, None, None].to(total.dtype))))
 
 
 def fitted(

@@ -25,7 +25,7 @@ from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL, labels, score, tag_counts, tag_set, tagger_learner
 from xlrepro.training.batches import predicted_tags
-from xlrepro.training.loop import Fit, compute_repeatably, fit
+from xlrepro.training.loop import Fit, compute_repeatably, fast_products, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
@@ -278,7 +278,8 @@ class Labelling:
         learner = tagger_learner(
             self.labeller, train, dev_score, settings, self.seed, self.context.device
         )
-        return fit(learner, settings.epochs, settings.patience, self.context.progress)
+        with fast_products(self.context.device):
+            return fit(learner, settings.epochs, settings.patience, self.context.progress)
 
     def score(self, language: str, name: str) -> float:
         """Return accuracy or F1 on a split, percent."""
