@@ -50,44 +50,52 @@ AGREE = 1e-6  # largest difference of a CPU and a GPU, both in double precision
 
 # Rows whose smoke trials stand for all models: experiment, row, settings that make it short.
 SHORT: dict[str, Any] = {"epochs": 1}
+ONE: dict[str, Any] = SHORT | {"targets": ["de"]}
 FEW: dict[str, Any] = SHORT | {
     "train_pairs": 16, "test_pairs": 4, "auxiliary_train": 16, "auxiliary_dev": 4,
 }  # fmt: skip
+STEPS: dict[str, Any] = {"model.training.steps": 8}  # senses begin at 6
+HEAD: dict[str, Any] = STEPS | {"head.epochs": 1, "train_sentences": 20, "test_sentences": 10}
+STAGES = {"english.all": 4, "embeddings": 3, "bilingual": 6}  # updates; slow weights move at 5
+FRENCH: dict[str, Any] = {"head.train": 48, "head.test": 12, "head.epochs": 1}
+RAMEN: dict[str, Any] = FRENCH | {
+    "parts": ["fr"], "adaptation.words": 600, "adaptation.pairs": 60, "adaptation.vocabulary": 150,
+    **{f"adaptation.{stage}.updates": updates for stage, updates in STAGES.items()},
+}  # fmt: skip
 Row = tuple[str, str, dict[str, Any]]
 MODELS: tuple[Row, ...] = (
-    ("word_order/table2", "word:BiLSTM", SHORT),
-    ("word_order/table2", "word:TRS", SHORT),
-    ("word_order/table2", "word:RPT", SHORT),
-    ("word_order/table2", "word:ORT", SHORT),
-    ("word_order/table2", "mbert:TRS w/ M-BERT PE", SHORT),
-    ("word_order/table2", "finetune:M-BERT", SHORT),
+    ("word_order/table2", "word:BiLSTM", ONE),
+    ("word_order/table2", "word:TRS", ONE),
+    ("word_order/table2", "word:RPT", ONE),
+    ("word_order/table2", "word:ORT", ONE),
+    ("word_order/table2", "mbert:TRS w/ M-BERT PE", ONE),
+    ("word_order/table2", "finetune:M-BERT", ONE),
     ("word_order/table1", "word:ORT", SHORT),
     ("word_order/table3", "nlu:Liu et al. (2019)", SHORT),
     ("word_order/distances", "distance:mean absolute difference", {}),
-    ("word_order/open_vectors", "vectors:dictionary", {}),
-    ("word_order/table4", "ner:Chen et al. (2019) using TRS", SHORT),
+    ("word_order/open_vectors", "vectors:dictionary", {"languages": ["en", "de"]}),
+    ("word_order/table4", "ner:Chen et al. (2019) using TRS", ONE),
     ("man_moe/table2", "corpus:en", {}),
-    ("man_moe/table2", "without:MAN-MoE", SHORT),
-    ("man_moe/table4", "without:MAN-MOE+CharCNN", SHORT),
+    ("man_moe/table4", "without:MAN-MOE+CharCNN", ONE),
     ("man_moe/table5", "without:MAN-MoE", SHORT),
     ("man_moe/table6", "sweep:k", SHORT),
-    ("sense_alignment/table2", "wsd:ELMo", {}),
-    ("sense_alignment/table2", "wsd:SaELMo", {}),
-    ("sense_alignment/table2", "wsd:BERT-Tiny", {}),
-    ("sense_alignment/table2", "wsd:SaBERT-Tiny", {}),
-    ("sense_alignment/table3", "main:Bi-SaELMo", {}),
-    ("sense_alignment/table4", "sentiment:Joint-ELMo", {}),
-    ("sense_alignment/table5", "xnli:Bi-SaELMo", {}),
-    ("sense_alignment/tables6_8", "alive:SaELMo", {}),
-    ("sense_alignment/figures4_7", "purity:SaELMo", {}),
-    ("sense_alignment/figures4_7", "vectors:SaELMo", {}),
+    ("sense_alignment/table2", "wsd:ELMo", STEPS),
+    ("sense_alignment/table2", "wsd:SaELMo", STEPS),
+    ("sense_alignment/table2", "wsd:BERT-Tiny", STEPS),
+    ("sense_alignment/table2", "wsd:SaBERT-Tiny", STEPS),
+    ("sense_alignment/table3", "main:Bi-SaELMo", HEAD),
+    ("sense_alignment/table4", "sentiment:Joint-ELMo", HEAD),
+    ("sense_alignment/table5", "xnli:Bi-SaELMo", HEAD),
+    ("sense_alignment/tables6_8", "alive:SaELMo", STEPS),
+    ("sense_alignment/figures4_7", "purity:SaELMo", STEPS),
+    ("sense_alignment/figures4_7", "vectors:SaELMo", STEPS),
     ("routing_nmt/table1", "translation:MTL (Partial)", FEW),
     ("routing_nmt/table1", "translation:MTL (Routing)", FEW),
-    ("ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)", {}),
-    ("ramen/table1", "base:RAMEN-BASE + BERT (mono)", {}),
-    ("ramen/table2", "base:RAMEN-BASE + BERT (parallel)", {}),
-    ("ramen/table3", "xnli-tuned:RAMEN-BASE + RoBERTa, vec", {}),
-    ("ramen/table3", "ud-tuned:RAMEN-BASE + RoBERTa, vec", {}),
+    ("ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)", FRENCH | {"targets": ["fr"]}),
+    ("ramen/table1", "base:RAMEN-BASE + BERT (mono)", RAMEN),
+    ("ramen/table2", "base:RAMEN-BASE + BERT (parallel)", RAMEN),
+    ("ramen/table3", "xnli-tuned:RAMEN-BASE + RoBERTa, vec", RAMEN | {"tuned_epochs": 1}),
+    ("ramen/table3", "ud-tuned:RAMEN-BASE + RoBERTa, vec", RAMEN | {"tuned_epochs": 1}),
 )  # fmt: skip
 QUICK_MODELS = MODELS[3:4]
 

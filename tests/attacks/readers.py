@@ -97,7 +97,8 @@ READERS = {
 }
 PIECES = [b"\0", b"\xff", b"\xc3", b"\t", b"\n", b"\n\n", b"\r", b" ", b"(", b")", b'"', b"{", b"[",
           b"_", b"-", b"0", b"1-2", b"-1", b"9" * 5000, b"1e999", b"nan", b"\xe2\x80\xa8",
-          b"\xef\xbb\xbf"]  # fmt: skip
+          b"\xef\xbb\xbf", b"null", b"2001-99-99", b"!!bool x", b"!!binary x", b"&a [*a]",
+          b"\\ud800", b"../../x"]  # fmt: skip
 ENCODINGS = ("latin-1", "utf-16", "utf-8-sig", "cp1252", "utf-32")
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from tests.attacks.readers import damaged
 from tests.test_experiments import YAML
 from xlrepro import cli, experiments
 from xlrepro.errors import XlreproError
@@ -38,28 +39,11 @@ from xlrepro.training.loop import Checkpoints
 from xlrepro.trials import Record, Trial
 
 KEY, PROFILE = "word_order/distances", "open"
-ODD = [
-    b"\0", b"\xff", b"\xc3", b"\n", b"\n\n", b'"', b"'", b"{", b"}", b"[", b"]", b",", b": ", b"-",
-    b"-1", b"null", b"nan", b"NaN", b"1e999", b"9" * 5000, b"2001-99-99", b"!!bool x", b"&a [*a]",
-    b"!!timestamp x", b"!!binary x", b"\\ud800", b"\xe2\x80\xa8", b"../../x", b"<script>", b"{x}",
-]  # fmt: skip
 VALUES: list[Any] = [
     None, True, -1, 0, 1e308, -1e308, float("nan"), float("inf"), 10**400, "", "x" * 10_000, "<b>",
     "../../victim", "\0", [], {}, [[]], [None], {"a": {}}, {"": 1}, "2999-01-01T00:00:00+00:00",
     "9" * 5000, "word:ORT",
 ]  # fmt: skip
-
-
-def damaged(content: bytes, chance: random.Random) -> bytes:
-    """Return bytes with one to three stretches cut, zeroed, doubled or made something odd."""
-    for _ in range(chance.randint(1, 3)):
-        start = chance.randrange(len(content) + 1)
-        end = min(len(content), start + chance.choice([0, 1, 2, 10, 100, len(content)]))
-        middle = chance.choice(
-            [b"", bytes(end - start), content[start:end] * 2, *chance.sample(ODD, 5)]
-        )
-        content = content[:start] + middle + content[end:]
-    return content
 
 
 def trials_of(path: Path) -> None:

@@ -1,8 +1,7 @@
 """Hold the records of commit 7f094e65 against today's rows: ``python -m tests.oracle [PAPER …]``.
 
 Every record of then is asked for by a row of today with the same settings and has the same cells,
-or its paper's ``migrate`` names the reason why it is withdrawn. ``--apply`` rewrites the published
-records of the papers accordingly.
+or its paper's ``migrate`` names the reason why it is withdrawn.
 """
 
 import gzip
@@ -15,7 +14,6 @@ from pathlib import Path
 
 from xlrepro.errors import XlreproError
 from xlrepro.experiments import all_experiments, task
-from xlrepro.paths import data_dir
 from xlrepro.training.settings import validated
 from xlrepro.trials import Trial
 
@@ -41,10 +39,10 @@ def today(record: dict) -> Trial:
     return Trial.create(**named, settings=settings, version=version)
 
 
-def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
-    """Return old key to the trial of today, counted reasons of withdrawal, and what is lost."""
+def compare(paper: str) -> tuple[int, Counter, list[str]]:
+    """Return how many records are found, counted reasons of withdrawal, and what is lost."""
     migrate = importlib.import_module(f"tests.oracle.{paper}").migrate
-    found, withdrawn, lost = {}, Counter(), []
+    found, withdrawn, lost = 0, Counter(), []
     asked: dict[tuple, set[Trial]] = {}
     for record in old_records(paper):
         moved = migrate(json.loads(json.dumps(record)))
@@ -65,7 +63,7 @@ def compare(paper: str) -> tuple[dict[str, Trial], Counter, list[str]]:
                 for row in each.all_trials(trial.profile, [trial.seed])
             }
         if replace(trial, version=0) in asked[where]:
-            found[record["key"]] = trial
+            found += 1
         else:
             lost.append(_difference(trial))
     return found, withdrawn, lost
@@ -105,60 +103,20 @@ def _flat(settings: dict, prefix: str = "") -> dict:
     return flat
 
 
-def apply(paper: str, found: dict[str, Trial]) -> None:
-    """Rewrite the paper's published records: today's settings and keys; withdrawn ones go."""
-    old = {record["key"]: record for record in old_records(paper)}
-    by_cells = {_address(record): key for key, record in old.items()}
-    for path in sorted((data_dir() / "results" / paper).glob("*.jsonl")):
-        lines: dict[str, list[str]] = {}
-        for line in path.read_text(encoding="utf-8").split("\n"):
-            if not line.strip():
-                continue
-            record = json.loads(line)
-            cells = [[c["system"], c["column"], c["value"]] for c in record["cells"]]
-            key = by_cells.get(_address({**record, "cells": cells}))
-            if key is None:  # made since
-                lines.setdefault(path.name, []).append(line)
-            elif key in found:
-                trial = found[key]
-                record |= {"key": trial.key, **trial.fields}
-                lines.setdefault(_file(trial), []).append(
-                    json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False)
-                )
-        path.unlink()
-        for name, kept in lines.items():
-            target = path.parent / name
-            before = target.read_text(encoding="utf-8") if target.exists() else ""
-            target.write_text(before + "".join(f"{line}\n" for line in kept), encoding="utf-8")
-
-
-def _file(trial: Trial) -> str:
-    return f"{trial.experiment.partition('/')[2]}.{trial.profile}.jsonl"
-
-
-def _address(record: dict) -> str:
-    cells = sorted(map(list, record["cells"]))
-    named = [record[name] for name in ("profile", "seed")]
-    return json.dumps([*named, cells, sorted(record["columns"]), record["task"].split("/")[0]])
-
-
-def main(papers: list[str], write: bool) -> int:
+def main(papers: list[str]) -> int:
     """Print what is found, withdrawn and lost; return the exit status."""
     status = 0
     for paper in papers:
         found, withdrawn, lost = compare(paper)
-        print(f"{paper}: {len(found)} found, {sum(withdrawn.values())} withdrawn, {len(lost)} lost")
+        print(f"{paper}: {found} found, {sum(withdrawn.values())} withdrawn, {len(lost)} lost")
         for reason, count in sorted(withdrawn.items()):
             print(f"  withdrawn {count}: {reason}")
         for line, count in Counter(lost).most_common(25):
             print(f"  LOST {count}: {line}")
-        if write and not lost:
-            apply(paper, found)
         status |= bool(lost)
     return status
 
 
 if __name__ == "__main__":
-    names = [name for name in sys.argv[1:] if not name.startswith("--")]
     known = [p.stem for p in HERE.glob("*.py") if not p.stem.startswith("_")]
-    sys.exit(main(names or sorted(known), "--apply" in sys.argv))
+    sys.exit(main(sys.argv[1:] or sorted(known)))

@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 
+from xlrepro.engine import check_supplied
+from xlrepro.errors import DataError
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import all_experiments
 
@@ -22,3 +24,14 @@ def test_no_two_trials_of_a_seed_fill_one_cell(each):
     for profile in each.profiles:
         filled = Counter(address for cells in each.announced(profile) for address in cells)
         assert [address for address, count in filled.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("key", [k for k, e in all_experiments().items() if "paper" in e.profiles])
+def test_without_the_paper_s_files_an_experiment_says_in_one_line_what_to_supply(
+    key, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
+    with pytest.raises(DataError, match="XLREPRO_SUPPLIED") as told:
+        check_supplied(all_experiments()[key].trials("paper", seeds=[0]))
+    assert str(tmp_path) in str(told.value)
+    assert "\n" not in str(told.value)

@@ -7,8 +7,6 @@ import pytest
 
 from tests.papers.man_moe.small_models import SIZES
 from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
-from xlrepro.engine import check_supplied
-from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
@@ -97,14 +95,3 @@ def test_target_text_comes_without_tags_and_limits_hold(supplied):
     cut = PAPER.model_copy(update={"train_sentences": 1})
     assert len(data.labelled(cut, "en", None, "train")) == 1
     assert len(data.labelled(cut, "en", None, "dev")) == 2
-
-
-@pytest.mark.parametrize("key", ["man_moe/table4", "word_order/table4"])
-def test_what_is_missing_is_named_before_anything_runs(nothing, key):
-    supply_entities(nothing)
-    supply_vectors(nothing, ("en", "nl"))
-    trials = experiment(key).trials("paper", seeds=[0])
-    with pytest.raises(DataError, match=r"wiki\.de\.vec, fasttext-wiki/wiki\.es\.vec;") as told:
-        check_supplied(trials)
-    assert "wiki.en" not in str(told.value)
-    assert "\n" not in str(told.value)

@@ -139,15 +139,6 @@ def test_a_trial_fills_its_columns_with_percentages(task):
     assert {c.metric for c in result.cells} == set(result.signatures)
 
 
-def test_gate_weights_are_a_distribution_over_the_sources():
-    settings = make_settings(epochs=1)
-    found = transfer.gate_weights(trained(settings), transfer.transfers(settings)[0])
-    assert list(found) == ["en", "es", "nl"]
-    assert sum(found.values()) == pytest.approx(1.0)
-    settings = make_settings({"private_experts": False}, epochs=1)
-    assert transfer.gate_weights(trained(settings), transfer.transfers(settings)[0]) == {}
-
-
 def test_gate_weights_are_means_over_tokens_then_texts(monkeypatch):
     settings = make_settings(epochs=1)
     of = transfer.transfers(settings)[0]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from xlrepro.data.named import UTTERANCES
 from xlrepro.data.sentences import Sentence
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import nlu
@@ -65,18 +64,6 @@ def copied(model):
 
 
 # The model
-
-
-@pytest.mark.parametrize("row", ["BiLSTM", "TRS", "ORT"])
-def test_two_evaluations_are_equal_and_two_training_passes_are_not(row):
-    model, (x, intents, tags, mask) = small_model(row), batch()
-    model.eval()
-    first, second = (model.losses(x, intents, tags, mask) for _ in range(2))
-    assert first == second
-    model.train()
-    first, second = (model.losses(x, intents, tags, mask) for _ in range(2))
-    assert first[0] != second[0]
-    assert first[1] != second[1]
 
 
 def test_noise_has_its_standard_deviation_in_training_only():
@@ -304,12 +291,3 @@ def test_rows_differ_in_their_encoder_alone(profile):
     assert encoders[1].pop("positions") == "sinusoidal"
     assert encoders[1] == encoders[2]
     assert len({t.key for t in trials}) == 3
-
-
-def test_the_supplied_training_file_is_read_with_intents_and_slots(monkeypatch, tmp_path):
-    file = tmp_path / UTTERANCES / "train-en.conllu"
-    file.parent.mkdir()
-    file.write_text("1\tzorp\tsay/zorp\tB-x\n2\tblip\tsay/zorp\tNoLabel\n\n", encoding="utf-8")
-    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
-    (found,) = source_of(settings(profile="paper")).sentences("en", "train")
-    assert (found.tokens, found.slots, found.intent) == (("zorp", "blip"), ("B-x", "O"), "say/zorp")

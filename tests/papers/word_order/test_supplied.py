@@ -6,7 +6,7 @@ from tests.papers.word_order.made_up_supplies import supply
 from xlrepro.encoders.pretrained import load
 from xlrepro.engine import check_supplied
 from xlrepro.errors import DataError
-from xlrepro.experiments import all_experiments, experiment
+from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import run as tagging
 from xlrepro.papers.word_order.mbert import tagging as mbert_tagging
 from xlrepro.papers.word_order.settings import TaggingSettings
@@ -24,12 +24,6 @@ def supplied(tmp_path, monkeypatch):
     forget()
     yield tmp_path
     forget()
-
-
-@pytest.fixture
-def nothing(tmp_path, monkeypatch):
-    monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
-    return tmp_path
 
 
 def forget():
@@ -73,16 +67,6 @@ def test_tags_are_those_of_english_training_each_with_its_continuation(supplied)
 
 
 # What is missing
-
-
-@pytest.mark.parametrize(
-    "key", [k for k, e in all_experiments().items() if k[:4] == "word" and "paper" in e.profiles]
-)
-def test_without_the_data_every_experiment_says_in_one_line_what_to_supply(nothing, key):
-    with pytest.raises(DataError, match="XLREPRO_SUPPLIED") as caught:
-        check_supplied(experiment(key).trials("paper", seeds=[0]))
-    assert str(nothing) in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_line_names_just_the_files_that_a_trial_reads(supplied):
