@@ -7,7 +7,7 @@ The same data give the same text.
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, cycle
 from textwrap import fill
@@ -78,6 +78,7 @@ def drawn(title: str, alt: str, draw: Callable[["Drawing"], None]) -> Figure:
         drawing = Drawing(figsize=(WIDTH, 3), layout="constrained")
         FigureCanvasAgg(drawing)
         draw(drawing)
+        _key(drawing)
         # A layout found anew at every save moves by hairs: find it once and keep it.
         drawing.draw_without_rendering()
         drawing.set_layout_engine("none")
@@ -127,23 +128,36 @@ def _points(axes: "Axes", part: "pd.DataFrame", at: Any, style: dict[str, Any], 
     axes.errorbar(x, y, fmt="none", ecolor=style["color"], lw=1, **ends)
 
 
-def _styles(frame: "pd.DataFrame", known: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _styles(frame: "pd.DataFrame", known: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Return how each series is drawn."""
     names = list(dict.fromkeys(frame["series"]))
-    hues = colours([n for n in names if n not in known]) | known
+    hues = {**colours([n for n in names if n not in known]), **known}
     return {n: {"color": hues[n], "marker": MARKERS[i % 8], "ms": 4, "lw": 1, "label": n}
             for i, n in enumerate(names)}  # fmt: skip
 
 
-def _key(drawing: "Drawing", axes: Sequence["Axes"]) -> None:
+def _key(drawing: "Drawing") -> None:
     """Write the series below all panels, each once; none for a single one."""
     labels = dict[str, Any]()
-    for panel in axes:
-        handles, names = panel.get_legend_handles_labels()
+    for axes in drawing.axes:
+        handles, names = axes.get_legend_handles_labels()
         labels |= dict(zip(names, handles, strict=True))
     if len(labels) > 1:
         drawing.legend(list(labels.values()), list(labels), loc="outside lower center",
                        frameon=False, ncols=min(3, len(labels)))  # fmt: skip
+
+
+def panels(drawing: "Drawing", titles: Sequence[str], height: float, **shared: Any) -> list["Axes"]:
+    """Return axes for each title, two across, ``height`` inches each."""
+    across = min(len(titles), 2)
+    down = -(-len(titles) // across)
+    drawing.set_figheight(0.6 + height * down)
+    grid = list(drawing.subplots(down, across, squeeze=False, **shared).flat)
+    for spare in grid[len(titles) :]:
+        spare.remove()
+    for axes, title in zip(grid, titles, strict=False):
+        axes.set_title(title, wrap=True)
+    return grid[: len(titles)]
 
 
 def dots(
@@ -152,7 +166,7 @@ def dots(
     *,
     unit: str = "",
     zero: bool = False,
-    known: dict[str, str] | None = None,
+    known: Mapping[str, str] = {},
 ) -> Figure:
     """Draw values with their intervals, a row per label, a mark per series.
 
@@ -166,26 +180,20 @@ def dots(
     """
     if frame.empty:
         return nothing(title)
-    labels, styles = list(dict.fromkeys(frame["label"])), _styles(frame, known or {})
-    lone = frame.groupby("label").size().max() == 1
+    labels, styles = list(dict.fromkeys(frame["label"])), _styles(frame, known)
 
     def draw(drawing: "Drawing") -> None:
         shown = [fill(label, 32) for label in labels]
         lines = sum(1 + text.count("\n") for text in shown)
-        row = 0.2 if lone else 0.14 + 0.05 * len(styles)
-        drawing.set_figheight(1 + max(0.18 * lines, row * len(labels)))
+        drawing.set_figheight(1 + max(0.18 * lines, (0.15 + 0.05 * len(styles)) * len(labels)))
         axes = drawing.add_subplot()
         for i, (name, part) in enumerate(frame.groupby("series", sort=False)):
-            shift = 0.0 if lone else 0.7 * ((i + 0.5) / len(styles) - 0.5)
+            shift, style = 0.7 * ((i + 0.5) / len(styles) - 0.5), styles[str(name)] | {"ls": ""}
             at = [labels.index(label) + shift for label in part["label"]]
-            _points(axes, part, at, styles[str(name)] | {"ls": ""}, "x")
+            _points(axes, part, at, style, "x")
             if "reported" in part and part["reported"].notna().any():
-                hollow = (
-                    {"mfc": "none", "label": "the paper"}
-                    if i == 0
-                    else {"mfc": "none", "label": ""}
-                )
-                axes.plot(part["reported"], at, **styles[str(name)] | {"ls": "", "ms": 6} | hollow)
+                hollow = {"ms": 6, "mfc": "none", "label": "the paper"}
+                axes.plot(part["reported"], at, **style | hollow)
         axes.set_yticks(range(len(labels)), shown)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlabel(unit)
@@ -193,7 +201,6 @@ def dots(
         axes.grid(axis="x", color="#88888844", lw=0.6)
         if zero:
             axes.axvline(0, color=GREY, lw=0.8)
-        _key(drawing, [axes])
 
     said = [
         f"{r.label}{f', {r.series}' if len(styles) > 1 else ''}: {number(r.value)}"
@@ -210,7 +217,7 @@ def lines(
     xlabel: str,
     ylabel: str,
     joined: bool = True,
-    known: dict[str, str] | None = None,
+    known: Mapping[str, str] = {},
 ) -> Figure:
     """Draw values over a setting or a measure, a panel per part, a line per series.
 
@@ -225,38 +232,31 @@ def lines(
     """
     if frame.empty:
         return nothing(title)
-    panels, styles = list(dict.fromkeys(frame["panel"])), _styles(frame, known or {})
+    parts, styles = frame.groupby(["panel", "series"], sort=False), _styles(frame, known)
+    names = list(dict.fromkeys(frame["panel"]))
 
     def draw(drawing: "Drawing") -> None:
-        across = min(len(panels), 2)
-        down = -(-len(panels) // across)
-        drawing.set_figheight(0.6 + 2.4 * down)
-        grid = drawing.subplots(down, across, sharey=True, squeeze=False).flat
-        for spare in list(grid)[len(panels) :]:
-            spare.remove()
-        for axes, panel in zip(drawing.axes, panels, strict=True):
-            rows = frame[frame["panel"] == panel]
-            for name, part in rows.groupby("series", sort=False):
-                style = {"ls": "-" if joined else ""}
-                style |= {"marker": ""} if joined and len(part) > MOST_MARKED else {}
-                _points(axes, part, part["x"].tolist(), styles[str(name)] | style, "y")
-            if (rows["value"] < 0).any():
-                axes.axhline(0, color=GREY, lw=0.8)
-            axes.set_title(panel, wrap=True)
-            axes.set_xlabel(xlabel)
-            for r in rows.itertuples() if "name" in rows else ():
-                axes.annotate(r.name, (r.x, r.value), (3, 3), textcoords="offset points",
-                              fontsize=7)  # fmt: skip
-        drawing.axes[0].set_ylabel(ylabel)
         drawing.suptitle(title, fontsize=9)
-        _key(drawing, drawing.axes)
+        grid = dict(zip(names, panels(drawing, names, 2.4, sharey=True), strict=True))
+        for (panel, name), part in parts:
+            style = {"ls": "-" if joined else ""}
+            style |= {"marker": ""} if joined and len(part) > MOST_MARKED else {}
+            _points(grid[panel], part, part["x"].tolist(), styles[name] | style, "y")
+            for r in part.itertuples() if "name" in part else ():
+                grid[panel].annotate(r.name, (r.x, r.value), (3, 3), textcoords="offset points",
+                                     fontsize=7)  # fmt: skip
+        for panel, axes in grid.items():
+            axes.set_xlabel(xlabel)
+            if (frame["value"][frame["panel"] == panel] < 0).any():
+                axes.axhline(0, color=GREY, lw=0.8)
+        grid[names[0]].set_ylabel(ylabel)
 
     said = []
-    for (panel, name), part in frame.groupby(["panel", "series"], sort=False):
-        ends = [
-            f"{number(float(e['value']))} at {e['x']}" for _, e in part.iloc[[0, -1]].iterrows()
-        ]
-        said.append(f"{', '.join(filter(None, (str(panel), str(name))))}: {' to '.join(ends)}")
+    for place, part in parts:
+        ends = (
+            f"{number(float(r['value']))} at {r['x']}" for _, r in part.iloc[[0, -1]].iterrows()
+        )
+        said.append(f"{', '.join(filter(None, map(str, place)))}: {' to '.join(ends)}")
     return drawn(title, f"{title}. {'; '.join(said)}.", draw)
 
 
@@ -321,17 +321,13 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
     title = f"{load_catalog().experiment(key).title} ({profile})"
     one, figures = shown["column"].nunique() == 1, []
-    for name, part in (
-        [(shown["column"].iloc[0], shown)] if one else shown.groupby("block", sort=False)
-    ):
+    for name, part in shown.groupby("column" if one else "block", sort=False):
         names = short_names(part["system"].unique())
-        system, many = (
-            part["system"].map(names),
-            part["system"].nunique() > part["column"].nunique(),
-        )
+        system, column = part["system"].map(names), part["column"]
+        many = system.nunique() > column.nunique()
         tidy = part.assign(
-            label=system if one or many else part["column"], value=part["reproduced"],
-            series="ours" if one else part["column"] if many else system,
+            label=system if one or many else column, value=part["reproduced"],
+            series="ours" if one else column if many else system,
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
         figures.append(dots(tidy, f"{title}: {name}", unit=part["unit"].iloc[0], known=known))

@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing
+from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing, panels
 from xlrepro.pages.tables import framed
 from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials import Record
@@ -79,21 +79,18 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
     ]
 
     def draw(drawing: Any) -> None:
-        across = 2
-        down = -(-len(planes) // across)
-        drawing.set_figheight(0.4 + 2.2 * down)
-        grid = list(drawing.subplots(down, across, squeeze=False).flat)
-        for axes, (name, word, senses) in zip(grid, planes):
+        titles = [
+            f"{name}: {word}, {len(of)} sense{'s' * (len(of) > 1)}" for name, word, of in planes
+        ]
+        for axes, (_, word, senses) in zip(panels(drawing, titles, 2.2), planes, strict=True):
             for sense, colour in zip(senses, PALETTE):
                 near = sense["nearest"]
                 axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
-                axes.scatter(*sense["place"], s=48, color=colour, marker="D", ec=GREY)
+                x, y = sense["place"]
+                axes.scatter(x, y, s=48, color=colour, marker="D", ec=GREY)
                 for other, _, _, x, y in _others(word, sense):
                     axes.annotate(other, (x, y), (3, 2), textcoords="offset points", fontsize=7)
-            axes.set_title(f"{name}: {word}, {len(senses)} sense{'s' * (len(senses) > 1)}")
             axes.set(xticks=[], yticks=[])
-        for spare in grid[len(planes) :]:
-            spare.remove()
         drawing.suptitle(title)
 
     said = [
