@@ -30,24 +30,19 @@ MEASURES = {"percent": "points", "fraction": "F1"}  # what differences are count
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found on a page; as text a line without its numbers.
+    """What was found on a page.
 
     Attributes:
-        title: which page, at which profile.
         headline: the verdict in a few words.
         sentences: plain text, computed.
         why: the deviations of major weight, so that numbers may differ for them.
         cost: what is behind it.
     """
 
-    title: str
     headline: str
     sentences: tuple[str, ...]
     why: tuple[Deviation, ...]
     cost: str
-
-    def __repr__(self) -> str:
-        return f"{self.title}: {len(self.sentences)} sentences computed from records"
 
 
 @dataclass(frozen=True)
@@ -171,11 +166,11 @@ def answer(
         records: behind the cells.
     """
     entry = load_catalog().experiment(view.experiment)
-    main, title = entry.answer_at(view.profile), f"Answer, {view.experiment} ({view.profile})"
+    main = entry.answer_at(view.profile)
     if view.profile == "smoke":
         printed = View(view.experiment, "reported", view.numbers)
         theirs = (difference_sentence(printed, main),) if main else ()
-        return Answer(title, NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
+        return Answer(NO_RECORDS, theirs, (), f"{MEANING['smoke'].capitalize()}: see below.")
     if main:
         headline = headline_of(view, main)
         lines = [difference_sentence(view, each) for each in (main, *entry.contrasts)]
@@ -190,7 +185,7 @@ def answer(
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     known = load_deviations(view.experiment, view.profile)
     why = [d for d in known if d.weight == WEIGHTS[0] and not entry.ours][:2]
-    return Answer(title, headline, tuple(lines), tuple(why), cost)
+    return Answer(headline, tuple(lines), tuple(why), cost)
 
 
 def headline_of(view: View, main: Difference) -> str:

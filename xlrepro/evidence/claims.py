@@ -11,7 +11,7 @@ What the runs did not test is *not testable here*, which wins over all of these.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -67,6 +67,9 @@ class Claim(Checked):
     magnitudes: bool = False
     paper: str = ""
     names: dict[str, Any] = Field(default_factory=dict, repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.paper, self.id, self.predicate))
 
     @property
     def counted(self) -> bool:
@@ -164,16 +167,18 @@ class Condition:
 
     Attributes:
         profile: ``"open"``; ``"reported"`` for the printed numbers.
-        blocks: block in the predicate -> block of ours, ``{"word": "word-mapped"}``.
+        theirs: block in the predicate, ``"word"``; empty: each block is itself.
+        ours: the block that is read for it, ``"word-mapped"``.
     """
 
     profile: str
-    blocks: Mapping[str, str] = field(default_factory=dict)
+    theirs: str = ""
+    ours: str = ""
 
     @property
     def label(self) -> str:
         """How a table's heading names it."""
-        return ", ".join([self.profile, *self.blocks.values()])
+        return ", ".join(filter(None, (self.profile, self.ours)))
 
 
 REPORTED = Condition("reported")
@@ -408,33 +413,25 @@ class Judge:
     def __init__(self, numbers: ReproducedNumbers | None = None) -> None:
         self.numbers = numbers or ReproducedNumbers([])
         self.reported, self.catalog = load_reported(), load_catalog()
-        self._judged: dict[Any, ClaimVerdict | None] = {}
-        self._printed: dict[Any, tuple[dict[Address, ReportedCell | None], Truth]] = {}
         self._items = cache(partial(error_of_items, self.catalog, self.numbers))
 
+    @cache  # noqa: B019 (it lives as long as its process)
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
-        """Return the verdict, reached once; ``None`` if the condition's blocks of ours do not touch
-        the claim.
+        """Return the verdict; ``None`` if the condition's block of ours does not touch the claim.
 
         A claim on the size of an effect has the verdict of its sign-only form where sizes cannot
         be tested.
         """
-        key = (claim.paper, claim.id, claim.predicate, condition.label)
-        if key not in self._judged:
-            self._judged[key] = self._verdict(claim, condition)
-        return self._judged[key]
-
-    def _verdict(self, claim: Claim, condition: Condition) -> ClaimVerdict | None:
         printed = condition == REPORTED
         if claim.predicate is None:
             return ClaimVerdict(NOT_CHECKABLE if printed else NOT_TESTABLE, note=UNPRINTED)
         if printed:
             return self._on_reported(claim)
-        if condition.blocks and not any(
-            condition.blocks.get(system.partition(":")[0])
-            in self.catalog.experiment(experiment).reference_blocks
+        if condition.ours and not any(
+            system.partition(":")[0] == condition.theirs
+            and condition.ours in self.catalog.experiment(experiment).reference_blocks
             for experiment, system, _ in self.reads(claim)
-        ):  # no experiment has the block of ours that replaces a cell's
+        ):
             return None
         verdict = self._on_reproduced(claim, condition)
         if claim.magnitudes and verdict.status == NOT_TESTABLE:
@@ -450,6 +447,7 @@ class Judge:
         """Return the cells that the claim's predicate reads, in their first order."""
         return [*self._on_printed(claim)[0]]
 
+    @cache  # noqa: B019
     def _on_printed(self, claim: Claim) -> tuple[dict[Address, ReportedCell | None], Truth]:
         """Return the cells that a claim reads, and its predicate on what is printed of them.
 
@@ -458,19 +456,16 @@ class Judge:
                 the paper prints nothing are taken at their word: a test holds such reads against
                 the systems and columns that the experiment can run.
         """
-        key = (claim.paper, claim.id, claim.predicate)
-        if key not in self._printed:
-            seen: dict[Address, ReportedCell | None] = {}
+        seen: dict[Address, ReportedCell | None] = {}
 
-            def look_up(address: Address) -> Array:
-                seen[address] = cell = self.reported.get(*address)
-                if cell is None and self.catalog.experiment(address[0]).reported:
-                    raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
-                return np.array([math.nan if cell is None or cell.value is None else cell.value])
+        def look_up(address: Address) -> Array:
+            seen[address] = cell = self.reported.get(*address)
+            if cell is None and self.catalog.experiment(address[0]).reported:
+                raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
+            return np.array([math.nan if cell is None or cell.value is None else cell.value])
 
-            true = self._evaluate(claim, look_up)
-            self._printed[key] = (seen, true)
-        return self._printed[key]
+        true = self._evaluate(claim, look_up)
+        return seen, true
 
     def _evaluate(self, claim: Claim, look_up: Callable[[Address], Array]) -> Truth:
         paper, where = claim.paper, f"claim {claim.id}"
@@ -522,7 +517,7 @@ class Judge:
         others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
         said = {
             instead: True,
-            f"judged on block {', '.join(sorted(others))}": others and not condition.blocks,
+            f"judged on block {', '.join(sorted(others))}": others and not condition.ours,
             f"printed values for {quoted}": quoted,
             "stale records": any(c.stale for c in cells.values()),
         }
@@ -579,7 +574,7 @@ class Judge:
         for address, printed in read.items():
             experiment, system, printed_column = address
             entry = self.catalog.experiment(experiment)
-            placed = moved(system, condition.blocks)
+            placed = moved(system, {condition.theirs: condition.ours})
             if placed == system:
                 placed = entry.judged(condition.profile, system)
             column = entry.column_at(condition.profile, printed_column)

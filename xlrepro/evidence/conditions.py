@@ -142,12 +142,13 @@ def _missed(
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
             values = {
-                c.system.partition(":")[2]: set(at_path(r.settings, need.same))
+                c.system.partition(":")[2]: {
+                    v for r in _behind([c], numbers) for v in at_path(r.settings, need.same)
+                }
                 for c in cells
-                for r in _behind([c], numbers)
                 if c.column == column
             }
-            if not values or not all(values.values()):
+            if not all(values.values()):
                 return None
             if len(set.union(*values.values())) > 1:
                 said = (f"{name} {'/'.join(f'{v:g}' for v in of)}" for name, of in values.items())

@@ -84,7 +84,7 @@ class Evidence:
                 ran = {s.split(":")[0] for s in View(key, profile, self.numbers).systems}
                 for ours, theirs in entry.reference_blocks.items():
                     judged = entry.judged_on.get(profile, {}).get(theirs) == ours
-                    condition = Condition(profile, {theirs: ours})
+                    condition = Condition(profile, theirs, ours)
                     if ours in ran and not judged and condition not in blocks:
                         blocks.append(condition)
             found += [Condition(profile), *reversed(blocks)]

@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -67,28 +66,21 @@ def parse_number(printed: str) -> tuple[float | None, float]:
     return float(printed.replace(",", "")), 0.5 * 10.0**-decimals
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield (file and line, row) of a CSV whose header must be ``HEADER``.
-
-    A remark in ``extra`` is left out; ``"PE=-; k=2"`` there are two further fields.
-
-    Raises:
-        DataError: for a missing file, another header, or a row of another length.
-    """
+def _rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV; ``"PE=-; k=2"`` in ``extra`` are two further fields."""
     try:
         with path.open(encoding="utf-8", newline="") as handle:
-            rows = list(csv.reader(handle, strict=True))
+            rows = list(csv.DictReader(handle, strict=True))
     except FileNotFoundError:
         raise DataError(f"{path} is missing: restore it from the repository") from None
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not readable as CSV ({error})") from None
-    for line, row in enumerate(rows, 1):
-        if len(row) != len(HEADER) or (line == 1 and tuple(row) != HEADER):
+    for line, row in enumerate(rows, 2):
+        if tuple(row) != HEADER or None in row.values():
             raise DataError(f"{path}:{line}: expected the fields {','.join(HEADER)}")
-        fields = dict(zip(HEADER, row))
-        extra = (part.partition("=") for part in fields["extra"].split(";") if "=" in part)
-        if line > 1:
-            yield f"{path}:{line}", {k.strip(): v.strip() for k, _, v in extra} | fields
+        extra = (part.partition("=") for part in row["extra"].split(";") if "=" in part)
+        row.update({k.strip(): v.strip() for k, _, v in extra if k.strip() not in HEADER})
+    return rows
 
 
 def read_table(
@@ -101,15 +93,15 @@ def read_table(
     """
     paper = experiment.split("/", 1)[0]
     source, cells = catalog.paper(paper), []
-    for where, row in _rows(path):
+    for line, row in enumerate(_rows(path), 2):
         if any(row.get(field) not in values for field, values in spec.only.items()):
             continue
-        if row["paper"] != paper:
-            raise DataError(f"{where}: paper is {row['paper']!r}, expected {paper!r}")
-        if row["row_group"] not in spec.blocks:
-            raise DataError(f"{where}: the catalog names no block for {row['row_group']!r}")
+        group, where = row["row_group"], f"{path}:{line}"
+        if row["paper"] != paper or group not in spec.blocks:
+            raise DataError(
+                f"{where}: the catalog names no block for {group!r} of {row['paper']!r}"
+            )
         worded = {k: spec.words.get(k, {}).get(v, v) for k, v in row.items()}
-        block = spec.blocks[row["row_group"]]
         try:
             name = spec.system.format_map(worded)
             column = "/".join(filter(None, (worded[field] for field in spec.column)))
@@ -119,21 +111,14 @@ def read_table(
             raise DataError(f"{where}: the row has no {'column' if name else 'system'}")
         value, rounding = parse_number(row["value"])
         table = f"Table {row['table']}".replace("Table figure", "Figure ")
-        cell = ReportedCell(
-            experiment=experiment,
-            table=table,
-            system=f"{block}:{name}",
-            column=column,
-            printed=row["value"],
-            value=value,
-            rounding=rounding,
-            unit=row["unit"],
-            metric=row["metric"],
-            source=f"{source.short}, {source.version}, {table}, row {name} ({row['row_group']}), "
-            f"column {column}",
-            context=block in spec.context,
-        )
-        cells.append(cell)
+        place = f"{table}, row {name} ({group}), column {column}"
+        cells.append(
+            ReportedCell(
+                experiment, table, f"{spec.blocks[group]}:{name}", column, row["value"], value,
+                rounding, row["unit"], row["metric"], f"{source.short}, {source.version}, {place}",
+                spec.blocks[group] in spec.context,
+            )
+        )  # fmt: skip
     return cells
 
 

@@ -19,8 +19,6 @@ from importlib.metadata import metadata, version
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.gathered import load_evidence
@@ -82,7 +80,7 @@ def assemble(profile: str = "smoke") -> Path:
         SettingsError: if a page of prose is not true of today's numbers.
     """
     folder = book_dir() / "src"
-    files = {**prose(), **papers(profile), "_toc.yml": table_of_contents(profile)}
+    files = {**prose(), **papers(profile)}
     files |= {f"_static/downloads/{n}": text for n, text in overview.download_files().items()}
     for path in [p for p in folder.rglob("*") if p.is_file()]:
         gone = path.relative_to(folder)
@@ -100,33 +98,29 @@ def assemble(profile: str = "smoke") -> Path:
 
 def prose() -> Files:
     """Return the files of ``book/`` with the numbers and tables of their pages filled in."""
-    files: Files = {}
-    root = project_root() / "book"
+    root, files = project_root() / "book", Files()
     for path in sorted(p for p in root.rglob("*") if p.is_file() and "/." not in p.as_posix()):
-        name = path.relative_to(root).as_posix()
-        if path.name == "_config.yml":
-            files[name] = config(path)
-        elif path.suffix != ".md":
-            files[name] = path
-        elif path.name != "findings.md":
-            text = path.read_text(encoding="utf-8")
-            files[name] = findings.filled(text, vars(overview), f"book/{name}")
+        if path.name != "findings.md":
+            is_template = path.suffix in (".md", ".yml")
+            files[path.relative_to(root).as_posix()] = filled_in(path) if is_template else path
     return files
 
 
-def config(path: Path) -> str:
-    """Return Jupyter Book's settings, with the foot of each page: version, commit, date."""
-    settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+def filled_in(path: Path) -> str:
+    """Return a file of ``book/`` with its ``{{ expressions }}`` filled in."""
+    names = {"catalog": load_catalog(), "notebooks": notebooks.find_notebooks(), "footer": footer}
+    text = path.read_text(encoding="utf-8")
+    return findings.filled(text, {**vars(overview), **names}, f"book/{path.name}")
+
+
+def footer() -> str:
+    """Return the foot of each page: version, commit, date."""
     about = metadata("xlrepro").get_all("Project-URL") or []
     urls = dict(url.split(", ", 1) for url in about)
     said = subprocess.run(["git", "log", "-1", "--format=%H %cs"], cwd=project_root(), text=True,
                           capture_output=True, check=False).stdout.split()  # fmt: skip
     commit, date = said if len(said) == 2 else ("", datetime.now(UTC).date().isoformat())
-    options = settings["sphinx"]["config"]["html_theme_options"]
-    options["extra_footer"] = str(
-        markup("footer", version("xlrepro"), commit, date, urls.get("Repository", ""))
-    )
-    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+    return str(markup("footer", version("xlrepro"), commit, date, urls.get("Repository", "")))
 
 
 def papers(profile: str) -> Files:
@@ -182,37 +176,6 @@ def _heading(cell: dict[str, Any]) -> str:
 
 def _markdown(name: str, text: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
-
-
-def table_of_contents(profile: str) -> str:
-    """Return ``_toc.yml``: a menu that folds by paper."""
-    catalog, found = load_catalog(), notebooks.find_notebooks()
-
-    def page(name: str, title: str = "") -> dict[str, Any]:
-        return {"file": name, "title": title} if title else {"file": name}
-
-    chapters = []
-    for key, paper in catalog.papers.items():
-        pages = [page(f"{key}/method", "Method")]
-        pages += [
-            page(k, "Walkthrough")
-            for k in found
-            if k.startswith(f"{key}/") and k not in catalog.experiments
-        ]
-        pages += [page(k, e.short) for k, e in catalog.of_paper(key).items() if k in found]
-        pages += [page(f"{key}/claims", "Claims")]
-        chapters.append({**page(f"{key}/findings", paper.menu), "sections": pages})
-    parts: list[tuple[str, list[Any]]] = [
-        ("Start", ["guide/reading", "guide/reproducing", "guide/data", "guide/artificial"]),
-        ("Papers", chapters),
-        ("Across the papers", ["claims", "experiments", "deviations", "errata", "benchmarks"]),
-        ("Reference", ["downloads", "bibliography", "changelog"]),
-    ]
-    listed = [
-        {"caption": name, "chapters": [page(e) if isinstance(e, str) else e for e in entries]}
-        for name, entries in parts
-    ]
-    return yaml.safe_dump({"format": "jb-book", "root": "index", "parts": listed}, sort_keys=False)
 
 
 # -- Rendering -------------------------------------------------------------------------------

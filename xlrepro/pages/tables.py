@@ -199,28 +199,16 @@ def legend(frame: "pd.DataFrame") -> Markup:
     paper = load_catalog().paper(str(frame["experiment"].iloc[0]).split("/")[0])
     units = [m if u in m or u not in ("percent", "points", "fraction") else f"{m} in {u}"
              for m, u in zip(frame["metric"], frame["unit"]) if m]  # fmt: skip
-    parts = [f"{', '.join(dict.fromkeys(units))}."]
-    if len(ran):
-        seeds = entry.counted_seeds(int(ran["n"].mode().max()))
-        parts.append(
-            f"Large: ours at {profile}, mean over {seeds} ± half of its 95 % confidence interval "
-            "(one seed has none), unless n is given; both ends where it is cut at the bounds of a "
-            "score. It covers seeds, not the choice of test items. Each number links to its "
-            "records."
-        )
-        parts += [f"{STALE}: the code has changed since."] * bool(ran["stale"].any())
-    if any(frame["printed"]):
-        parts.append(
-            "Small: the paper's number, then ours minus it: = within the interval, ▲ above, ▼ "
-            f"below; no sign where data or weights differ. The paper's numbers: {paper.version}."
-        )
-    if (proxy := entry.stand_ins.get(profile)) is not None:
-        parts.append(f"Our data are a proxy for the paper's: {proxy.data}.")
-    weights = entry.weights.get(profile, {})
-    for each in dict.fromkeys(weights.values()):
-        rows = enumerated([block for block, named in weights.items() if named == each])
-        parts.append(f"Proxy for the paper's weights in {rows}: {each}.")
-    return markup("legend", " ".join(parts))
+    blocks: dict[str, list[str]] = {}
+    for block, weights in entry.weights.get(profile, {}).items():
+        blocks.setdefault(weights, []).append(block)
+    return markup(
+        "legend", ", ".join(dict.fromkeys(units)), profile,
+        seeds=entry.counted_seeds(int(ran["n"].mode().max())) if len(ran) else "",
+        stale=STALE * bool(ran["stale"].any()), version=paper.version * any(frame["printed"]),
+        data=entry.stand_ins.get(profile),
+        weights={weights: enumerated(of) for weights, of in blocks.items()},
+    )  # fmt: skip
 
 
 def run_table(mine: "pd.DataFrame", shown: "pd.DataFrame", title: str) -> Table:
