@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from xlrepro.errors import DataError, SettingsError
+from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
     ALPHA,
     CONSISTENT,
@@ -346,18 +347,19 @@ FILE = "paper: word_order\nclaims:\n"
 ONE = '  - {id: X1, kind: text, section: s, text: t, cells: c, predicate: "1 > 0"}\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (ONE + ONE, "X1 stands there twice"),
-        (ONE.replace("text,", "figure,"), "needs a rule"),
-        (ONE.replace(', predicate: "1 > 0"', ""), "needs a predicate"),
-        (ONE.replace("kind: text", "kind: ours, variant_of: Z9"), "variant of no claim"),
-        (ONE.replace("X1", "<b>"), "id"),
-    ],
-)
-def test_a_malformed_claim_names_file_and_what_is_wrong(tmp_path, text, message):
+def test_a_malformed_claim_names_file_and_what_is_wrong(tmp_path):
     path = tmp_path / "claims.yaml"
-    path.write_text(FILE + text, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
+    path.write_text(FILE + ONE.replace("X1", "<b>"), encoding="utf-8")
+    with pytest.raises(DataError, match=r"claims\.yaml: claims\.0\.id"):
         read_claims(path)
+
+
+def test_claims_have_ids_of_their_own_and_a_predicate_or_a_figure_s_rule():
+    for paper in load_catalog().papers:
+        claims = load_claims(paper)
+        known = {claim.id for claim in claims}
+        assert len(known) == len(claims)
+        for each in claims:
+            assert each.variant_of in {None, *known}, each.id
+            assert bool(each.rule) == (each.kind == "figure"), each.id
+            assert each.predicate or each.kind == "figure", each.id

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from xlrepro.checked import Checked
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
@@ -167,7 +167,6 @@ class CatalogEntry(Checked):
         tolerance: replaces the metric's tolerance.
         ours: whether the experiment is ours and not in the paper.
         shown_on: the page that shows its records; empty: one of its own.
-        sweep: whether columns are values of a setting, so that the best of a row matters.
         deterministic: whether a seed changes nothing, so that one run is exact.
         stand_ins: profile -> what stands in there for the paper's data.
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
@@ -194,7 +193,6 @@ class CatalogEntry(Checked):
     tolerance: float | None = Field(default=None, ge=0)
     ours: bool = False
     shown_on: str = ""
-    sweep: bool = False
     deterministic: bool = False
     stand_ins: dict[str, StandIn] = Field(default_factory=dict)
     weights: dict[str, dict[str, str]] = Field(default_factory=dict)
@@ -318,11 +316,7 @@ class Catalog(Checked):
 
 def read_catalog(path: Path) -> Catalog:
     """Read a catalog file; a DataError names the entry that is wrong."""
-    catalog = read_model(path, Catalog)
-    for key in catalog.experiments:
-        if key.split("/", 1)[0] not in catalog.papers:
-            raise DataError(f"{path}: experiment {key} belongs to no paper of the catalog")
-    return catalog
+    return read_model(path, Catalog)
 
 
 _read_once = cache(read_catalog)
