@@ -27,12 +27,6 @@ UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 FOLDERS = ("HOME", "BUILD", "DATA", "SUPPLIED", "MIRROR")  # that XLREPRO_… name
 SEEDS = re.compile(r"(\d{1,20})(?: *- *(\d{1,20}))?", re.ASCII)
 MOST_SEEDS = 10_000
-STYLES = {
-    "within": "green", "replicates": "green", "consistent": "green", "above": "yellow",
-    "below": "yellow", "inconclusive": "yellow", "contradicts": "red", "inconsistent": "red",
-    "no effect": "red", "not run": "red", "not here": "dim", "quoted": "dim",
-    "not testable here": "dim", "not checkable": "dim",
-}  # fmt: skip
 
 Experiments = Annotated[
     list[str] | None,
@@ -124,31 +118,29 @@ def chosen_experiments(names: Sequence[str] | None) -> list[Any]:
     return [experiment(key) for key in dict.fromkeys(keys or known)]
 
 
-def print_table(title: str, rows: Sequence[Mapping[str, Any]], caption: str = "") -> None:
-    """Print rows, whose keys are the heads; columns without words stand to the right.
+def show(rows: Sequence[Mapping[str, Any]], as_json: bool, title: str = "", end: str = "") -> None:
+    """Print rows, whose keys are the heads, as a table for people or as JSON for a machine.
 
-    A file or a pipe, which has no width of its own, gets 200 columns.
+    Columns without words stand to the right. A file or a pipe, which has no width of its own, gets
+    200 columns.
     """
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
     from rich import box
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD)
-    for head in rows[0] if rows else ():
-        words = any(str(row[head])[:1].isalpha() for row in rows)
-        longest = max(len(str(row[head])) for row in rows)
-        table.add_column(head, justify="left" if words else "right", no_wrap=longest < 50)
-    for row in rows:
-        texts = ["·" if value == 0 else str(value) for value in row.values()]
-        table.add_row(*(Text(text, style=STYLES.get(text, "")) for text in texts))
-    console = Console()
-    (console if console.is_terminal else Console(width=200)).print(table)
-
-
-def print_json(content: Any) -> None:
-    """Print what a machine reads."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=1))
+    table = Table(title=title, caption=end, box=box.SIMPLE_HEAD)
+    texts = [["·" if value == 0 else str(value) for value in row.values()] for row in rows]
+    for head, column in zip(rows[0] if rows else (), zip(*texts)):
+        words = any(text[:1].isalpha() for text in column)
+        short = max(map(len, column)) < 50
+        table.add_column(head, justify="left" if words else "right", no_wrap=short)
+    for row in texts:
+        table.add_row(*row)
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
 
 
 def say(text: str) -> None:
@@ -176,10 +168,7 @@ def list_experiments(as_json: AsJson = False) -> None:
         for each in chosen_experiments(None)
         for profile in each.profiles
     ]
-    if as_json:
-        print_json(rows)
-    else:
-        print_table("", rows)
+    show(rows, as_json)
 
 
 def run(
@@ -201,7 +190,6 @@ def run(
         bool, typer.Option(help="Run also trials that have a record; the newer one counts.")
     ] = False,
     dry_run: Annotated[bool, typer.Option(help="Show what would run, and run nothing.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run the trials of experiments that have no current record; safe to interrupt and repeat."""
     from xlrepro.engine import run_trials
@@ -228,28 +216,18 @@ def run(
         dry_run=dry_run,
     )
     if dry_run:
-        states = [
-            ("outdated, to run" if t.key in made.outdated else "to run", t) for t in made.pending
-        ]
-        states += [("has a record", record.trial) for record in made.reused]
-        rows = [{"key": t.key, "state": state, "label": t.label} for state, t in states]
-        if as_json:
-            print_json(rows)
-            return
-        for row in rows:
-            typer.echo(f"{row['key'][:12]}  {row['state']:18}  {row['label']}")
+        for trial in made.pending:
+            state = "outdated, to run" if trial.key in made.outdated else "to run"
+            typer.echo(f"{trial.key[:12]}  {state:16}  {trial.label}")
+        for record in made.reused:
+            typer.echo(f"{record.key[:12]}  has a record      {record.trial.label}")
         typer.echo(f"{len(made.pending)} trials to run, {len(made.reused)} have a record")
         return
-    if as_json:
-        failed = [{"label": f.trial.label, "reason": f.reason} for f in made.failed]
-        keys = {name: [r.key for r in getattr(made, name)] for name in ("done", "reused")}
-        print_json({**keys, "failed": failed, "seconds": round(made.seconds, 3)})
-    else:
-        for record in made.done:
-            if old := before.get(record.trial):
-                typer.echo(f"{record.trial.label}: {_moved(old.cells, record.cells)}")
-        typer.echo(made.line)
-    _end_if_failed({f"{f.trial.label}: {f.reason}": f.log for f in made.failed})
+    for record in made.done:
+        if old := before.get(record.trial):
+            typer.echo(f"{record.trial.label}: {_moved(old.cells, record.cells)}")
+    typer.echo(made.line)
+    _end_if_failed(made.logs)
 
 
 def _moved(before: Sequence[Any], now: Sequence[Any]) -> str:
@@ -276,9 +254,6 @@ def golden(
     update: Annotated[
         bool, typer.Option("--update", help="Write the golden files and print what moved.")
     ] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="With --update: those of all experiments.")
-    ] = False,
     smoke_alone: Annotated[
         bool,
         typer.Option(help="With --update: only data or settings of smoke moved, no version."),
@@ -294,8 +269,6 @@ def golden(
     from xlrepro.experiments import own_records
     from xlrepro.store import RecordStore
 
-    if update and not experiments and not everything:
-        raise SettingsError("--update runs trials: name experiments, or give --all")
     chosen = [each for each in chosen_experiments(experiments) if "smoke" in each.profiles]
     trials = {each.key: each.trials("smoke") for each in chosen}
     store = RecordStore()
@@ -303,7 +276,7 @@ def golden(
         every = [trial for of in trials.values() for trial in of]
         again = off_cpu(store.get(trial) for trial in every)
         made = run_trials(every, store=store, device="cpu", again=again)
-        _end_if_failed({f"{f.trial.label}: {f.reason}": f.log for f in made.failed})
+        _end_if_failed(made.logs)
     differences = []
     for key, of in trials.items():
         keys = {trial.key for trial in of}
@@ -316,47 +289,42 @@ def golden(
         )
     for difference in differences:
         typer.echo(str(difference))
-    count = f"in {len(trials)} experiments"
     if update:
         typer.echo(f"{len(trials)} golden files written, {len(differences)} numbers moved")
-    elif differences:
-        typer.echo(f"{len(differences)} numbers differ from the golden ones {count}")
-    else:
-        typer.echo(f"golden numbers hold {count}: {', '.join(trials)}")
-    raise typer.Exit(1 if differences and not update else 0)
+        return
+    said = f"{len(differences)} numbers differ from the golden ones"
+    typer.echo(f"{said if differences else 'golden numbers hold'} in {', '.join(trials)}")
+    raise typer.Exit(bool(differences))
 
 
 def publish(
     experiments: Experiments = None,
-    profile: Annotated[str, typer.Option(help="open, paper or both.")] = "open,paper",
     withdraw: Annotated[
         bool,
         typer.Option("--withdraw", help="Take published records out that no row asks for."),
     ] = False,
 ) -> None:
-    """Gather finished records into data/results, for git; what is published already stays."""
+    """Gather finished records of open and paper into data/results, for git; what is there stays."""
     from xlrepro.experiments import records_by_standing
     from xlrepro.store import RecordStore
+    from xlrepro.trials import PUBLISHED
 
     sources = dict.fromkeys(name for e in chosen_experiments(experiments) for name in e.trained_in)
-    for name in profile.split(","):
-        if name not in ("open", "paper"):
-            raise SettingsError(f"profile {name!r} is not published; only open and paper are")
-        store = RecordStore()
+    store = RecordStore()
+    for name in PUBLISHED:
         asked, others = records_by_standing(name, store)
         for source in sources:
             records = [record for record in asked if record.experiment == source]
             if rest := sum(record.experiment == source for record in others):
                 say(f"{source} {name}: {rest} records with other settings than the profile's today")
-            if not records and not (withdraw and rest):
-                continue
-            file = store.publish(source, name, records, withdraw)
-            counts = f"{file.added} added, {file.replaced} replaced, {file.withdrawn} taken out"
-            typer.echo(f"{file.path}: {counts}, {file.total} in all")
-            if file.kept:
-                say(f"warning: {file.kept} newer ones name no commit, and replace none that does")
-            if file.dirty:
-                say(f"warning: {file.dirty} of them ran on code that differs from their commit")
+            if records or (withdraw and rest):
+                file = store.publish(source, name, records, withdraw)
+                counts = f"{file.added} added, {file.replaced} replaced, {file.withdrawn} taken out"
+                typer.echo(f"{file.path}: {counts}, {file.total} in all")
+                if file.kept:
+                    say(f"warning: {file.kept} newer ones name no commit: older ones stay")
+                if file.dirty:
+                    say(f"warning: {file.dirty} of them ran on code that differs from their commit")
 
 
 # ---- status, claims
@@ -384,12 +352,13 @@ def status(
     views = {k: View(k, profile, gather(of, stale=is_outdated)) for k, of in records.items()}
     cells = {key: compared_rows(view, experiment=chosen[key]) for key, view in views.items()}
     if as_json:
-        print_json(cells)
+        typer.echo(json.dumps(cells, ensure_ascii=False, indent=1))
         return
     if experiments:
         for key, of in cells.items():
             ran = sum(row["n"] > 0 for row in of)
-            print_table(f"{key}, {profile}: {ran} of {len(of)} cells run", [*map(_for_people, of)])
+            title = f"{key}, {profile}: {ran} of {len(of)} cells run"
+            show([*map(_for_people, of)], False, title)
         return
     rows = []
     for key, of in cells.items():
@@ -397,7 +366,7 @@ def status(
         standings = Counter(map(standing, records[key]))
         row = {"experiment": key, "cells": len(of), **verdicts}
         rows.append(row | {name: standings[name] for name in STANDINGS})
-    print_table(f"Cells by verdict, records, profile {profile}", rows)
+    show(rows, False, f"Cells by verdict, records, profile {profile}")
     for key, count in Counter(r.experiment for r in records_by_standing(profile)[1]).items():
         typer.echo(f"{key}: {count} with other settings than {profile} has today, not shown.")
 
@@ -406,11 +375,16 @@ def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a terminal shows of a compared cell."""
     from xlrepro.evidence.text import number
 
-    numbers = {name: number(row[name]) for name in ("reproduced", "low", "high")}
-    plain = {name: row[name] for name in ("verdict", "note")}
-    difference = number(row["difference"], signed=True)
-    cell = {"system": row["system"], "column": row["column"], "reported": row["printed"]}
-    return {**cell, **numbers, "n": row["n"], "difference": difference, **plain}
+    return {
+        "system": row["system"],
+        "column": row["column"],
+        "reported": row["printed"],
+        **{name: number(row[name]) for name in ("reproduced", "low", "high")},
+        "n": row["n"],
+        "difference": number(row["difference"], signed=True),
+        "verdict": row["verdict"],
+        "note": row["note"],
+    }
 
 
 def claims(
@@ -440,12 +414,8 @@ def claims(
             for label, verdict in verdicts.items():
                 counted.setdefault(label, []).append(verdict if claim.counted else None)
     if as_json:
-        print_json(
-            [
-                {**about, "verdicts": {label: v and asdict(v) for label, v in of.items()}}
-                for about, of in content
-            ]
-        )
+        verdicts_of = ({k: v and asdict(v) for k, v in of.items()} for _, of in content)
+        show([about | {"verdicts": of} for (about, _), of in zip(content, verdicts_of)], True)
         return
     rows = []
     for about, of in content:
@@ -457,7 +427,7 @@ def claims(
         for status, count in status_counts(of).items()
         if count
     ]
-    print_table("Claims", rows, f"Of the authors' sentences: {', '.join(counts)}")
+    show(rows, False, "Claims", f"Of the authors' sentences: {', '.join(counts)}")
 
 
 # ---- notebooks and the book
@@ -542,13 +512,28 @@ def list_data(
     With --profile paper: what an experiment, or all of them, read below XLREPRO_SUPPLIED, and what
     is missing there.
     """
+    from xlrepro.data.registry import cached_path, list_datasets
+    from xlrepro.data.supplied import needed
+    from xlrepro.paths import supplied_dir
+
     if profile == "paper":
-        _list_supplied(experiment, as_json)
+        if experiment is not None:
+            chosen_experiments([experiment])  # is known
+        supplied = [
+            {
+                "name": name,
+                "title": about.title,
+                "home": about.home,
+                "layout": about.layout,
+                "found": f"{len(about.paths()) - len(missing)}/{len(about.paths())}",
+                "missing": missing if as_json else ", ".join(missing),
+            }
+            for name, about, missing in needed(experiment)
+        ]
+        show(supplied, as_json, f"below {supplied_dir()}")
         return
     if profile != "open" or experiment:
         raise SettingsError("give --profile paper, with or without an experiment, or neither")
-    from xlrepro.data.registry import cached_path, list_datasets
-
     rows = [
         {
             "name": entry.name,
@@ -562,59 +547,28 @@ def list_data(
         }
         for entry in list_datasets()
     ]
-    if as_json:
-        print_json(rows)
-    else:
-        print_table("", rows)
-
-
-def _list_supplied(experiment: str | None, as_json: bool) -> None:
-    from xlrepro.data.supplied import needed
-    from xlrepro.experiments import experiment as known
-    from xlrepro.paths import supplied_dir
-
-    rows = [
-        {
-            "name": name,
-            "title": about.title,
-            "home": about.home,
-            "layout": about.layout,
-            "found": f"{len(about.paths()) - len(missing)}/{len(about.paths())}",
-            "missing": missing if as_json else ", ".join(missing),
-        }
-        for name, about, missing in needed(known(experiment).key if experiment else None)
-    ]
-    if as_json:
-        print_json(rows)
-    else:
-        print_table(f"below {supplied_dir()}", rows)
+    show(rows, as_json)
 
 
 @data_app.command()
 def fetch(
-    name: Annotated[str | None, typer.Argument(help="Name of a data set.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of a data set.")],
     file_ids: Annotated[
         list[str] | None,
         typer.Argument(help="Files of it, such as en/train; without one, all."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Fetch all data sets.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
-    """Bring files into the cache, from XLREPRO_MIRROR or else from upstream.
+    """Bring files into the cache, from XLREPRO_MIRROR or else from upstream; print where they lie.
 
     Stops at the first file that cannot be had; what was fetched before stays.
     """
     from xlrepro.data import registry
 
-    if (name is None) != everything:
-        raise SettingsError("name a data set to fetch, or give --all, not both")
-    for entry in registry.list_datasets() if name is None else [registry.dataset(name)]:
-        wanted = file_ids or list(entry.files)
-        for file_id in wanted:
-            entry.file(file_id)
-        for file_id in wanted:
-            registry.fetch(entry.name, file_id, progress=not quiet)
-        typer.echo(f"{entry.name}: {', '.join(file_ids or ['all files'])} in the cache")
+    entry = registry.dataset(name)
+    for file_id in file_ids or ():
+        entry.file(file_id)
+    for file_id in file_ids or entry.files:
+        typer.echo(registry.fetch(name, file_id))
 
 
 @data_app.command()
@@ -639,19 +593,7 @@ def verify(
                 name = f"{entry.name} {file_id}"
                 typer.echo(f"{status}: {name}; repair with: xlrepro data fetch {name}")
     typer.echo(", ".join(f"{counts[status]} {status}" for status in ("ok", "missing", "wrong")))
-    if counts["wrong"] or (names and counts["missing"]):
-        raise typer.Exit(1)
-
-
-@data_app.command()
-def path(
-    name: Annotated[str, typer.Argument(help="Name of a data set, as `data list` shows it.")],
-    file_id: Annotated[str, typer.Argument(help="Such as en/train.")],
-) -> None:
-    """Print where a file lies in the cache; fetch it if it is not there."""
-    from xlrepro.data import registry
-
-    typer.echo(registry.fetch(name, file_id))
+    raise typer.Exit(bool(counts["wrong"] or (names and counts["missing"])))
 
 
 # ---- the process

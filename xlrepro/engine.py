@@ -108,6 +108,11 @@ class RunSummary:
     seconds: float = 0.0
 
     @property
+    def logs(self) -> dict[str, Path]:
+        """What failed and why, in a line, and the file that tells more."""
+        return {f"{each.trial.label}: {each.reason}": each.log for each in self.failed}
+
+    @property
     def line(self) -> str:
         """One line for people.
 
