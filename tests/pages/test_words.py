@@ -2,12 +2,15 @@
 
 import json
 import re
+import subprocess
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.pages import book, findings, overview
+from xlrepro.paths import project_root
 
 FORBIDDEN = (
     "told from", "told apart", "tell apart", "not shown", "undecided", "come back", "comes back",
@@ -76,3 +79,24 @@ def test_sentences_of_findings_are_short_and_have_few_numbers(paper):
 def test_the_rest_of_the_first_screen_has_none_either():
     shown = [overview.answer(), str(overview.glance()), overview.in_short()]
     assert [found(text) for text in shown] == [[], [], []]
+
+
+@lru_cache
+def code() -> tuple[list[str], str]:
+    """Return the names of all tracked files, and the text of the library."""
+    listed = subprocess.run(["git", "ls-files"], cwd=project_root(), text=True, check=True,
+                            capture_output=True).stdout.split()  # fmt: skip
+    library = [n for n in listed if n.startswith("xlrepro/") and n.endswith((".py", ".yaml"))]
+    return listed, "\n".join((project_root() / n).read_text(encoding="utf-8") for n in library)
+
+
+@pytest.mark.parametrize("key", book.notebooks.find_notebooks())
+def test_the_code_that_a_method_in_brief_points_to_is_there(key):
+    cells = json.loads(book.notebooks.find_notebooks()[key].read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    files, library = code()
+    for named in re.findall(r"`([\w./]+)`", " ".join(re.findall(r"\(([^()]*)\)", text))):
+        if named.endswith((".py", ".yaml")):
+            assert [n for n in files if f"/{n}".endswith(f"/{named}")], named
+        elif "/" not in named:
+            assert re.search(rf"\b{re.escape(named.split('.')[-1])}\b", library), named

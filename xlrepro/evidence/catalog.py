@@ -180,6 +180,7 @@ class CatalogEntry(Checked):
         seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
         items: profile -> column (names may hold ``*``) -> items of its test set, if few.
         conditions: profile -> what must be so for a verdict on its cells.
+        shown: column -> what a page calls it, where its name is not for readers.
     """
 
     short: str = Field(max_length=26)
@@ -204,6 +205,7 @@ class CatalogEntry(Checked):
     seeds_of: str = ""
     items: dict[str, dict[str, int]] = Field(default_factory=dict)
     conditions: dict[str, tuple[Need, ...]] = Field(default_factory=dict)
+    shown: dict[str, str] = Field(default_factory=dict)
 
     def counted_seeds(self, count: int | str) -> str:
         """Return so many seeds as words, with what they change where that is not everything."""

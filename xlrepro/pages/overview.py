@@ -1,8 +1,10 @@
 """Pages about all papers: at a glance, claims, experiments, deviations, errata, downloads, data."""
 
 import json
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from markupsafe import Markup
@@ -19,10 +21,11 @@ from xlrepro.evidence.claims import (
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
 from xlrepro.evidence.deviations import load_deviations, load_errata
 from xlrepro.evidence.gathered import load_evidence
-from xlrepro.evidence.provenance import total_cost
+from xlrepro.evidence.provenance import total_cost, trainings_sentence
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.text import enumerated, number
 from xlrepro.pages import findings
+from xlrepro.pages.plots import colours_of, lines
 from xlrepro.pages.tables import Cell, Table, framed, markup
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED
@@ -142,6 +145,38 @@ def experiments() -> Markup:
         ))  # fmt: skip
     caption = "Every experiment: reported numbers, how cells at open compare, and what it cost."
     return table(caption, rows, "experiment", "reported", "cells at open", "cost")
+
+
+def curves(
+    key: str, path: str, panels: Mapping[str, str], systems: Mapping[str, str], **axes: str
+) -> Markup:
+    """Return how the trainings behind cells at open went: a panel per column, a line per seed.
+
+    Args:
+        key: the experiment.
+        path: dotted, of the curve in a record's details: a value per epoch, or pairs of step and
+            value; ``*`` is the column.
+        panels: title -> column.
+        systems: row -> what to call it.
+        axes: ``title``, ``xlabel`` and ``ylabel``.
+    """
+    import pandas as pd
+
+    evidence, rows, shown = load_evidence(), [], {}
+    records = {r.key: r for r in evidence.of(key, ["open"])}
+    for (title, column), (system, name) in product(panels.items(), systems.items()):
+        cell = evidence.numbers.get(key, "open", system, column)
+        for record in [records[k] for k in cell.keys] if cell else ():
+            details = pd.json_normalize(record.details).iloc[0]
+            points = details[path.replace("*", column)]
+            pairs = [p if isinstance(p, list) else (i, p) for i, p in enumerate(points, 1)]
+            rows += [(title, name, record.seed, *pair, math.nan, math.nan) for pair in pairs]
+            shown[record.key] = record
+    frame = framed(rows, "panel", "series", "seed", "x", "value", "low", "high")
+    known = dict(zip(systems.values(), colours_of(key, list(systems)).values(), strict=True))
+    figure = Markup(lines(frame, known=known, **axes)._repr_html_())
+    ended = trainings_sentence(list(shown.values()))
+    return figure + markup("legend", ended) if ended else figure
 
 
 # -- Deviations, errata, benchmarks, data ------------------------------------------------------

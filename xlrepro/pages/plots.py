@@ -222,8 +222,9 @@ def lines(
     """Draw values over a setting or a measure, a panel per part, a line per series.
 
     Args:
-        frame: ``panel``, ``series``, ``x``, ``value``, ``low``, ``high``, and ``name``, if points
-            have one. Where ``x`` is text its values stand at equal distances.
+        frame: ``panel``, ``series``, ``x``, ``value``, ``low``, ``high``; ``name``, if points have
+            one; ``seed``, if each has a line of its own, with a mark at its end. Where ``x`` is
+            text its values stand at equal distances.
         title: of the whole.
         xlabel: of the setting.
         ylabel: of the values.
@@ -233,28 +234,33 @@ def lines(
     if frame.empty:
         return nothing(title)
     parts, styles = frame.groupby(["panel", "series"], sort=False), _styles(frame, known)
-    names = list(dict.fromkeys(frame["panel"]))
+    names, by_seed = list(dict.fromkeys(frame["panel"])), "seed" in frame
 
     def draw(drawing: "Drawing") -> None:
         drawing.suptitle(title, fontsize=9)
         grid = dict(zip(names, panels(drawing, names, 2.4, sharey=True), strict=True))
         for (panel, name), part in parts:
-            style = {"ls": "-" if joined else ""}
-            style |= {"marker": ""} if joined and len(part) > MOST_MARKED else {}
-            _points(grid[panel], part, part["x"].tolist(), styles[name] | style, "y")
+            style: dict[str, Any] = {"ls": "-" if joined else ""}
+            style |= {"markevery": [-1]} if by_seed else {}
+            style |= {"marker": ""} if joined and len(part) > MOST_MARKED and not by_seed else {}
+            for _, each in part.groupby("seed") if by_seed else [("", part)]:
+                _points(grid[panel], each, each["x"].tolist(), styles[name] | style, "y")
             for r in part.itertuples() if "name" in part else ():
                 grid[panel].annotate(r.name, (r.x, r.value), (3, 3), textcoords="offset points",
                                      fontsize=7)  # fmt: skip
         for panel, axes in grid.items():
             axes.set_xlabel(xlabel)
+            if by_seed:
+                axes.locator_params(axis="x", integer=True)
             if (frame["value"][frame["panel"] == panel] < 0).any():
                 axes.axhline(0, color=GREY, lw=0.8)
         grid[names[0]].set_ylabel(ylabel)
 
     said = []
     for place, part in parts:
+        along = part.sort_values("x", kind="stable") if by_seed else part
         ends = (
-            f"{number(float(r['value']))} at {r['x']}" for _, r in part.iloc[[0, -1]].iterrows()
+            f"{number(float(r['value']))} at {r['x']}" for _, r in along.iloc[[0, -1]].iterrows()
         )
         said.append(f"{', '.join(filter(None, map(str, place)))}: {' to '.join(ends)}")
     return drawn(title, f"{title}. {'; '.join(said)}.", draw)
@@ -319,7 +325,8 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
     if shown.empty:
         return [nothing("Reproduced means")]
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
-    title = f"{load_catalog().experiment(key).title} ({profile})"
+    entry = load_catalog().experiment(key)
+    title, shown = f"{entry.title} ({profile})", shown.replace({"column": entry.shown})
     one, figures = shown["column"].nunique() == 1, []
     for name, part in shown.groupby("column" if one else "block", sort=False):
         names = short_names(part["system"].unique())

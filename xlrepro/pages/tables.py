@@ -179,15 +179,16 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     wide = wide.reindex(index=systems, columns=columns)
     if long := wide.shape[1] > wide.shape[0]:
         wide = wide.T
-    heads = {s: f"{s} · {labels[s]}" if s in labels else s for s in systems}
     entry = load_catalog().experiment(key)
+    heads = {s: f"{s} · {labels[s]}" if s in labels else s for s in systems} | entry.shown
+    first = ", ".join(entry.reported[0].column) if long and entry.reported else "column"
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(counts)} of {len(frame)} cells"
     tables = []
     for group in np.array_split(wide.columns, -(-wide.shape[1] // MOST_COLUMNS)):
         part = wide[group].dropna(how="all").rename(index=heads, columns=heads)
-        part = part.where(part.notna(), "–").reset_index(names="column" if long else "system")
+        part = part.where(part.notna(), "–").reset_index(names=first if long else "system")
         tables.append(Table(title, part, f"{key}, {profile}: {run} run"))
     return tables
 
