@@ -72,7 +72,7 @@ def test_a_setting_must_be_the_same(record):
     (failed,), _ = failed_conditions(
         catalog_with(need), numbers, "open", numbers.cells(KEY, "open")
     )
-    assert failed == "one rate: ORT 0.001, TRS 0.002 in de"  # column by column
+    assert failed == "not true that one rate (ORT 0.001, TRS 0.002 in de)"  # column by column
 
 
 def test_a_condition_is_asked_of_its_rows_alone(record):

@@ -506,8 +506,8 @@ class Judge:
         said = {
             instead: True,
             f"judged on block {', '.join(sorted(others))}": others and not condition.ours,
-            f"printed values for {quoted}": quoted,
-            "stale records": any(c.stale for c in cells.values()),
+            f"reported values for {quoted}": quoted,
+            "outdated records": any(c.stale for c in cells.values()),
         }
         notes = [note for note, so in said.items() if note and so]
         failed, unknown = failed_conditions(

@@ -108,7 +108,7 @@ def failed_conditions(
             if said is None:
                 unknown[need.what] = None
             elif said:
-                failed[f"{need.what}: {said}"] = None
+                failed[f"not true that {need.what} ({said})"] = None
     return list(failed), list(unknown)
 
 
@@ -164,5 +164,5 @@ def _missed(
     value, low, high = fmean(numbers_found), need.at_least, need.at_most
     if (low is None or value >= low) and (high is None or value <= high):
         return ""
-    bound = f"at least {low:,g}" if low is not None else f"at most {high:,g}"
-    return f"{value:,.4g}, where {bound} is needed"
+    bound = f"at least {low:,.12g}" if low is not None else f"at most {high:,.12g}"
+    return f"{value:,.{0 if value >= 1000 else 2}f}; {bound} is required"

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -13,6 +13,8 @@ from xlrepro.data.registry import list_datasets
 from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
+    NOT_RUN,
+    REPLICATES,
     SIGNS,
     STATUSES,
     ClaimVerdict,
@@ -23,7 +25,7 @@ from xlrepro.evidence.deviations import load_deviations, load_errata
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost, trainings_sentence
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.text import enumerated, number
+from xlrepro.evidence.text import enumerated, in_words, number
 from xlrepro.pages import findings
 from xlrepro.pages.plots import colours_of, lines
 from xlrepro.pages.tables import Cell, Table, framed, markup
@@ -53,13 +55,19 @@ def glance() -> Markup:
 
 def answer() -> str:
     """Return the answer to the book's title, in a few sentences with true counts, as Markdown."""
-    evidence = load_evidence()
-    tallies = [evidence.tally(paper) for paper in load_catalog().papers]
+    evidence, papers = load_evidence(), load_catalog().papers
+    main = [findings.compared(paper, findings.read(paper)[0].main)["verdict"] for paper in papers]
+    found = Counter(verdict.status if verdict else NOT_RUN for verdict in main)
+    tallies = [evidence.tally(paper) for paper in papers]
     counts = {status: sum(each[status] for each in tallies) for status in ("all", *STATUSES)}
-    said = enumerated([f"{s} {counts[s]}" for s in STATUSES if counts[s]])
+    of_main, of_all = (
+        enumerated([f"{s} {of[s]}" for s in STATUSES if of[s]]) for of in (found, counts)
+    )
     cells = numbers()
     return (
-        f"Of the {counts['all']} checkable sentences of five papers, judged on open data: {said}. "
+        f"On open data {in_words(found[REPLICATES]) if found[REPLICATES] else 'none'} of the five "
+        f"main claims replicate{'s' * (found[REPLICATES] < 2)}: {of_main}. "
+        f"Of the {counts['all']} checkable sentences of the papers: {of_all}. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
         f"counterpart; on the papers' own data {cells['within']} of {cells['own']} agree within "
         "the interval."
@@ -83,12 +91,12 @@ def numbers() -> dict[str, int]:
 
 
 def in_short() -> str:
-    """Return what was found out: the first lines of every findings page, by paper."""
+    """Return what was found out: the first item of every findings page, by paper."""
     papers = load_catalog().papers
     return "\n".join(
         f"- **{{doc}}`{paper.menu} <{key}/findings>`**: {item}"
         for key, paper in papers.items()
-        for item in findings.in_short(key)
+        for item in findings.in_short(key)[:1]
     )
 
 
