@@ -7,3 +7,15 @@ document.addEventListener("DOMContentLoaded", function () {
   });
   document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
 });
+/* A formula or drawing that scrolls on a narrow screen is reached by the keyboard too. */
+function reachable() {
+  document.querySelectorAll("div.math, .xl-drawing").forEach(function (box) {
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+}
+window.addEventListener("resize", reachable);
+window.addEventListener("load", function () {
+  reachable();
+  if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(reachable);
+});

@@ -114,11 +114,11 @@ def all_claims() -> Markup:
     evidence, rows = load_evidence(), []
     for key, paper in load_catalog().papers.items():
         for claim in (c for c in evidence.claims(key) if c.counted):
-            verdicts = [evidence.verdicts(key)[claim.id].get(on) for on in ("reported", "open")]
+            verdicts = [evidence.verdicts(key)[claim.id].get(on) for on in ("open", "reported")]
             place = Cell(claim.id, paper.menu, href=f"{key}/claims.html#{claim.id}")
             rows.append((place, claim.text, *map(_verdict, verdicts)))
     return table("The papers' sentences and their verdicts.", rows, "id", "sentence",
-                 "on the reported numbers", "at open")  # fmt: skip
+                 "at open", "on the reported numbers")  # fmt: skip
 
 
 def claims_summary(paper: str) -> Markup:
@@ -134,8 +134,8 @@ def claims_summary(paper: str) -> Markup:
         f"{kept_at_five_percent(judged)} of these stay significant in one direction at a false "
         "discovery rate of 5 % (Benjamini–Hochberg)."
     )
-    rows = [[label, *(each[s] for s in shown)] for label, each in counts.items()]
-    return table(caption, rows, "judged on", *shown)
+    rows = [[status, *(each[status] for each in counts.values())] for status in shown]
+    return table(caption, rows, "verdict, judged on", *counts)
 
 
 def experiments() -> Markup:
