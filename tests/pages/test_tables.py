@@ -82,7 +82,15 @@ def test_an_interval_that_is_cut_at_the_bounds_of_a_share_shows_both_ends(number
 def test_a_long_comparison_is_cut_into_tables_that_fit_a_page(numbers):
     found = numbers({("word:ORT", f"x{i}"): {0: 1.0} for i in range(20)})
     tables = comparison_tables(compare(View(KEY, "open", found)))
-    assert all(t.frame.shape[1] <= 8 for t in tables)
+    assert all(t.frame.shape[1] <= 8 for t in tables if not t.folded)
+
+
+def test_what_nobody_ran_is_folded_below_the_rest(frame):
+    first, *others = comparison_tables(frame)
+    assert not first.folded
+    assert {row.verdict for row in frame[frame["n"] == 0].itertuples()} == {"not run"}
+    assert "without a number of ours: not run" in " ".join(t.folded for t in others)
+    assert "<details><summary>" in others[0]._repr_html_()
 
 
 def test_the_legend_says_units_interval_and_proxies(frame):

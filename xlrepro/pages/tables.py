@@ -88,11 +88,13 @@ class Table:
         frame: text, numbers or `Cell`; the first column holds the heads of the rows. A column is
             set flush right where all it holds can be sorted by number.
         summary: the stable line.
+        folded: what a reader clicks on to see it; empty: it is in sight.
     """
 
     caption: str
     frame: "pd.DataFrame"
     summary: str = ""
+    folded: str = ""
 
     def _repr_html_(self) -> Markup:
         cells = self.frame.map(as_cell)
@@ -100,7 +102,8 @@ class Table:
             i > 0 and any(c.sort is not None for c in of) and all(len(c.text) <= 40 for c in of)
             for i, of in enumerate(cells[name] for name in cells)
         ]
-        return markup("table", self, cells.to_numpy().tolist(), numeric, COLOURS)
+        html = markup("table", self, cells.to_numpy().tolist(), numeric, COLOURS)
+        return markup("shown", [(self.folded, html)], "xl-fold") if self.folded else html
 
     def __repr__(self) -> str:
         return self.summary or f"{self.caption} ({len(self.frame)} rows)"
@@ -156,6 +159,8 @@ def score(row: Mapping[str, Any]) -> Cell:
 def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> list[Table]:
     """Return a comparison as tables that fit a page: systems and columns across each other.
 
+    Columns and systems that nobody ran are folded below the others.
+
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns, of one experiment and profile.
         labels: system -> what ran in it, where it stands for a row of the paper.
@@ -163,33 +168,49 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     import numpy as np
 
     key, profile = (str(frame[name].iloc[0]) for name in ("experiment", "profile"))
-    counts = frame.loc[frame["n"] > 0, "n"]
-    usual = counts.mode().max()
+    ran = frame[frame["n"] > 0]
+    usual = ran.groupby("system")["n"].agg(lambda counts: counts.mode().max()).to_dict()
 
     def cell(row: Mapping[str, Any]) -> Cell:
         if not row["n"]:
             return Cell(row["verdict"], row["printed"], kind=row["verdict"], title=row["note"])
         shown = score(row)
-        other = f"; n={row['n']}" * bool(row["n"] != usual)
+        other = f"; n={row['n']}" * bool(row["n"] != usual[row["system"]])
         return Cell(**{**vars(shown), "detail": (shown.detail + other).removeprefix("; ")})
 
-    systems, columns = (frame[name].unique() for name in ("system", "column"))
-    wide = frame.assign(cell=list(map(cell, frame.to_dict("records"))))
-    wide = wide.pivot(index="system", columns="column", values="cell")
-    wide = wide.reindex(index=systems, columns=columns)
-    if long := wide.shape[1] > wide.shape[0]:
-        wide = wide.T
     entry = load_catalog().experiment(key)
-    heads = {s: f"{s} · {labels[s]}" if s in labels else s for s in systems} | entry.shown
-    first = ", ".join(entry.reported[0].column) if long and entry.reported else "column"
+    systems, columns = (frame[name].unique() for name in ("system", "column"))
+    seeds, heads = ran["n"].mode().max(), dict(entry.shown)
+    for s in systems:
+        proxied = f" · {labels[s]}" if s in labels else ""
+        heads[s] = s + proxied + (f", n={usual[s]}" if s in usual and usual[s] != seeds else "")
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
-    run = f"{len(systems)} systems x {len(columns)} columns, {len(counts)} of {len(frame)} cells"
+    run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
+    here, of_ours = frame["column"].isin(ran["column"]), frame["system"].isin(ran["system"])
     tables = []
-    for group in np.array_split(wide.columns, -(-wide.shape[1] // MOST_COLUMNS)):
-        part = wide[group].dropna(how="all").rename(index=heads, columns=heads)
-        part = part.where(part.notna(), "–").reset_index(names=first if long else "system")
-        tables.append(Table(title, part, f"{key}, {profile}: {run} run"))
+    for part, what in (
+        (frame[here & of_ours], ""),
+        (frame[here & ~of_ours], "system"),
+        (frame[~here], "column"),
+    ):
+        if part.empty:
+            continue
+        wide = part.assign(cell=list(map(cell, part.to_dict("records"))))
+        wide = wide.pivot(index="system", columns="column", values="cell")
+        wide = wide.reindex(index=part["system"].unique(), columns=part["column"].unique())
+        if long := wide.shape[1] > wide.shape[0]:
+            wide = wide.T
+        first = ", ".join(entry.reported[0].column) if long and entry.reported else "column"
+        groups, folded = np.array_split(wide.columns, -(-wide.shape[1] // MOST_COLUMNS)), ""
+        if what and len(ran):
+            count, why = part[what].nunique(), enumerated(list(part["verdict"].unique()))
+            groups = [wide.columns]
+            folded = f"{count} {what}{'s' * (count != 1)} without a number of ours: {why}"
+        for group in groups:
+            shown = wide[group].dropna(how="all").rename(index=heads, columns=heads)
+            shown = shown.where(shown.notna(), "–").reset_index(names=first if long else "system")
+            tables.append(Table(title, shown, f"{key}, {profile}: {run} run", folded))
     return tables
 
 
