@@ -184,7 +184,7 @@ def curves(
     known = dict(zip(systems.values(), colours_of(key, list(systems)).values(), strict=True))
     figure = Markup(lines(frame, known=known, **axes)._repr_html_())
     ended = trainings_sentence(list(shown.values()))
-    return figure + markup("legend", ended) if ended else figure
+    return figure + markup("paragraphs", [ended]) if ended else figure
 
 
 # -- Deviations, errata, benchmarks, data ------------------------------------------------------
