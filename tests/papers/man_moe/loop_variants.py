@@ -1,7 +1,4 @@
-"""The plain loop of the benchmark with the other mixture, gates not detached, and whole texts.
-
-And its weights under the names of ours, so that all of them can be compared.
-"""
+"""The plain loop of the benchmark with the other mixture, gates not detached, and whole texts."""
 
 from dataclasses import replace
 
@@ -79,52 +76,3 @@ class VariantTrainer(LoopTrainer):
     def _features(self, batch):
         words = self.model.words(batch.rows, batch.mask, self.table)
         return words, self.model.shared(words, batch.mask)
-
-
-def named_as_ours(loop):
-    """Return the loop's parameters by the names that ours have, experts side by side."""
-    found = {"words.char_cnn.embedding": loop.characters.weight[1:]}
-    found |= _linear("words.char_cnn.output", loop.char_output)
-    found |= _convolution("words.char_cnn.maps", loop.char_cnn)
-    found |= _lstm("shared", loop.shared.lstm)
-    found |= _lstm("private.extract", loop.private.lstm)
-    found |= _experts("private.experts", loop.private_experts)
-    found |= _linear("private.gate.linear", loop.private_gate)
-    found |= _experts("predictor.experts", loop.experts)
-    found |= _linear("predictor.gate.linear", loop.gate)
-    found |= _convolution("discriminator.pool.maps", loop.critic)
-    for place, layer in zip((0, 3, 5), (m for m in loop.critic_top if isinstance(m, nn.Linear))):
-        found |= _linear(f"discriminator.classify.{place}", layer)
-    if loop.attention is not None:
-        found["predictor.pool.vector"] = loop.attention
-    return found
-
-
-def _linear(name, layer):
-    return {f"{name}.weight": layer.weight, f"{name}.bias": layer.bias}
-
-
-def _convolution(name, loop):
-    found = {}
-    for i, layer in enumerate(loop.convolutions):
-        # From (filters, dim, width) to a window's items side by side.
-        found[f"{name}.{i}.weight"] = layer.weight.transpose(1, 2).flatten(1)
-        found[f"{name}.{i}.bias"] = layer.bias
-    return found
-
-
-def _lstm(name, lstm):
-    found = {}
-    for own, parameter in lstm.named_parameters():
-        kind, _, place = own.rpartition("_l")  # weight_ih_l1_reverse: layer 1
-        found[f"{name}.layers.{place[0]}.lstm.{kind}_l0{place[1:]}"] = parameter
-    return found
-
-
-def _experts(name, experts):
-    places = {"inner": (1, "weight"), "inner_bias": (1, "bias")}
-    places |= {"outer": (4, "weight"), "outer_bias": (4, "bias")}
-    return {
-        f"{name}.{own}": torch.stack([getattr(expert[i], kind) for expert in experts])
-        for own, (i, kind) in places.items()
-    }

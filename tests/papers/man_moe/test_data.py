@@ -46,35 +46,31 @@ REVIEWS = pytest.mark.parametrize(
 )
 
 
-def last_words(read):
-    """Return a function from the third review's class to the last words that are read."""
+@pytest.fixture
+def last_words(monkeypatch):
+    """Return a function to the last words of what is read, from the third review's class."""
 
-    def words(monkeypatch, corpus, invented, third):
-        data._tweets.cache_clear()
-        data._artificial_reviews.cache_clear()
+    def words(read, corpus, invented, third):
+        for cached in ("_tweets", "_artificial_reviews"):
+            plain = getattr(data, cached)
+            monkeypatch.setattr(data, cached, getattr(plain, "__wrapped__", plain))
         invented(monkeypatch, third)
-        try:
-            found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
-        finally:
-            data._tweets.cache_clear()
-            data._artificial_reviews.cache_clear()
+        found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
         return [getattr(text, "tokens", text)[-1] for text in found]
 
     return words
 
 
 @REVIEWS
-def test_no_label_decides_which_reviews_are_text_without_labels(monkeypatch, corpus, invented):
-    words = last_words(data.text)
+def test_no_label_decides_which_reviews_are_text_without_labels(last_words, corpus, invented):
     for third in "012":
-        assert words(monkeypatch, corpus, invented, third) == ["bad", "good", "there"]
+        assert last_words(data.text, corpus, invented, third) == ["bad", "good", "there"]
 
 
 @REVIEWS
-def test_a_neutral_review_is_no_labelled_one(monkeypatch, corpus, invented):
-    words = last_words(data.labelled)
-    assert words(monkeypatch, corpus, invented, "1") == ["bad", "good"]
-    assert words(monkeypatch, corpus, invented, "2") == ["bad", "good", "there"]
+def test_a_neutral_review_is_no_labelled_one(last_words, corpus, invented):
+    assert last_words(data.labelled, corpus, invented, "1") == ["bad", "good"]
+    assert last_words(data.labelled, corpus, invented, "2") == ["bad", "good", "there"]
 
 
 def test_every_language_s_neutral_reviews_reach_the_discriminator(monkeypatch):
@@ -92,9 +88,9 @@ def test_every_language_s_neutral_reviews_reach_the_discriminator(monkeypatch):
         assert len(plain.rows) == len(found.text(code))
 
 
-def test_a_review_of_an_unknown_class_is_refused(monkeypatch):
+def test_a_review_of_an_unknown_class_is_refused(last_words):
     with pytest.raises(DataError, match=r"sentiment-umsab de/train has classes that are none"):
-        last_words(data.text)(monkeypatch, "sentiment-umsab", invented_reviews, "3")
+        last_words(data.text, "sentiment-umsab", invented_reviews, "3")
 
 
 def test_unlabelled_requests_are_chosen_by_their_domain(monkeypatch):

@@ -127,13 +127,6 @@ def test_lookahead_is_for_the_target_alone():
     assert stage(model(), "all").slow is not None
 
 
-def test_masks_are_never_on_a_special_subword():
-    big = Text(np.random.default_rng(0).integers(0, 90, (400, 60)), SPECIAL, 90)
-    batch = batch_of(big, "fr", STAGE.model_copy(update={"sequences": 400}), [3], 0)
-    assert (batch.gold >= SPECIAL.first_ordinary).all()
-    assert (batch.ids[batch.hidden] == SPECIAL.mask).mean() == pytest.approx(0.8, abs=0.02)
-
-
 def test_tuning_learns_to_name_subwords(tmp_path):
     ours, learnable = model(), np.tile(np.arange(5, 13), (22, 1))
     learnable = np.concatenate([np.full((22, 1), 2), learnable], axis=1)
@@ -215,26 +208,6 @@ def test_a_model_starts_from_its_first_rows_and_ends_with_both_languages_tuned()
     assert set(log["embeddings"]["loss"]) == {"fr"}
     assert set(log["end"]["loss"]) == {"fr", "en"}
     assert log["end"]["pieces"] == 2 * log["embeddings"]["pieces"]
-
-
-@pytest.mark.usefixtures("own_cache")
-def test_a_build_that_breaks_off_between_the_stages_ends_with_the_same_bits(tmp_path, monkeypatch):
-    settings, run = settings_of(), Stage.run
-    whole = torch.load(adaptation.folder(settings, "fr") / "end.pt", weights_only=True)
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
-    adaptation.english_folder(settings)
-
-    def broken(self, *given):
-        if self.name == "fr all":
-            raise KeyboardInterrupt
-        return run(self, *given)
-
-    monkeypatch.setattr(Stage, "run", broken)
-    with pytest.raises(KeyboardInterrupt):
-        adaptation.folder(settings, "fr")
-    monkeypatch.setattr(Stage, "run", run)
-    again = torch.load(adaptation.folder(settings, "fr") / "end.pt", weights_only=True)
-    assert changed(whole, again) == set()
 
 
 def test_no_stage_has_the_batches_and_masks_of_another(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from xlrepro.data.loading import load, load_rows
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.words import plain_word
 from xlrepro.engine import check_supplied
-from xlrepro.errors import DataError, DeviceError
+from xlrepro.errors import DeviceError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import data, run, supplied
 from xlrepro.papers.ramen.settings import EvaluationSettings
@@ -247,51 +247,3 @@ def test_mixed_precision_is_the_default_and_needs_a_gpu(paper):
     )
     with pytest.raises(DeviceError, match="CUDA"):
         run.run(trial, TrialContext())
-
-
-def test_all_missing_files_are_told_in_one_line_before_anything_runs(paper):
-    trials = [
-        trial
-        for row in ("large:RAMEN-LARGE + BERT (mono)", "base:RAMEN-BASE + BERT (mono)")
-        for trial in experiment("ramen/table2").trials("paper", [row], [0], {"parts": ["ru"]})
-    ]
-    with pytest.raises(DataError) as told:
-        check_supplied(trials)
-    said = str(told.value)
-    assert "\n" not in said
-    assert "bert-large-cased" in said
-    assert "ru" in said
-
-
-def made():
-    trial = trial_of("table1", "large:RAMEN-LARGE + RoBERTa (parallel)")
-    return trial.typed(EvaluationSettings).adaptation
-
-
-READ = {
-    supplied.INFERENCE: lambda path: data.inference("supplied", "en", "train", None),
-    supplied.parallel_path("fr"): lambda path: data.pairs(made(), "fr"),
-    supplied.text_path("fr"): lambda path: list(supplied.lines(path)),
-}
-
-
-@pytest.mark.parametrize(
-    ("path", "damage", "said"),
-    [
-        (supplied.INFERENCE, b'{"gold_label": "hid', r"jsonl:41: expected one JSON object"),
-        (supplied.parallel_path("fr"), b"one", r"fr\.tsv:\d+: expected 2 columns"),
-        (supplied.text_path("fr"), "été".encode("latin-1"), r"fr\.txt:\d+: expected text in UTF-8"),
-    ],
-)
-def test_a_damaged_file_is_one_line_with_file_and_line(paper, path, damage, said):
-    before = (paper / path).read_bytes()
-    (paper / path).write_bytes(before.rstrip(b"\n") + b"\n" + damage + b"\n")
-    data.inference.cache_clear()
-    try:
-        with pytest.raises(DataError, match=said):
-            READ[path](path)
-    finally:
-        (paper / path).write_bytes(before)
-    found = data.inference("supplied", "en", "train", None)
-    assert len(found) == 30  # those without an agreed label are left out
-    assert found[0].premise[:2] == ("A", "man")

@@ -166,14 +166,6 @@ def test_the_same_seed_gives_the_same_losses_and_another_does_not(identifier):
     assert runs[0] == runs[1] != runs[2]
 
 
-def test_rows_that_differ_in_their_encoder_share_their_features(monkeypatch):
-    built, original = [], tagging.as_features
-    monkeypatch.setattr(tagging, "as_features", lambda *g: built.append(1) or original(*g))
-    labelling("mbert:TRS").train()
-    labelling("mbert:ORT", seed=1).train()
-    assert len(built) == 2  # train and dev, each once
-
-
 def test_a_trial_fills_the_columns_it_announces_and_counts_every_word():
     trial = trial_of("mbert:ORT", "table2", "POS")
     result = tagging.run(trial, TrialContext())
