@@ -7,7 +7,7 @@ from xlrepro.trials import Record
 def by_tag(record: Record) -> dict[str, float]:
     """Return Figure 1's cells of a record of Table 2: accuracy by gold tag, percent.
 
-    A column is a language and a tag, ``"de/VERB"``; ``"avg/VERB"`` is the mean over the targets.
+    A column is a language and a tag, ``"de/VERB"``; ``"avg/VERB"`` is the mean over several targets.
     A tag that a test set lacks has no cell.
     """
     shares = {
@@ -18,7 +18,7 @@ def by_tag(record: Record) -> dict[str, float]:
     }
     for tag in TAGS:
         targets = [v for (language, t), v in shares.items() if t == tag and language != SOURCE]
-        if targets:
+        if len(targets) > 1:
             shares["avg", tag] = sum(targets) / len(targets)
     return {f"{language}/{tag}": value for (language, tag), value in shares.items()}
 
