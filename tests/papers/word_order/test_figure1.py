@@ -34,3 +34,8 @@ def test_the_average_leaves_out_the_source_and_languages_without_the_tag(found):
 
 def test_tags_that_are_missing_or_not_shown_have_no_cell(found):
     assert not {"ja/VERB", "en/X", "avg/X"} & set(found)
+
+
+def test_one_target_has_no_average():
+    one = by_tag(SimpleNamespace(details={"by_tag": {k: BY_TAG[k] for k in ("en", "de")}}))
+    assert not {"avg/NOUN", "avg/VERB"} & set(one)

@@ -16,10 +16,11 @@ def by_tag(record: Record) -> dict[str, float]:
         for tag in TAGS
         if tag in tags
     }
-    for tag in TAGS:
-        targets = [v for (language, t), v in shares.items() if t == tag and language != SOURCE]
-        if len(targets) > 1:
-            shares["avg", tag] = sum(targets) / len(targets)
+    targets = [code for code in record.details["by_tag"] if code != SOURCE]
+    for tag in TAGS if len(targets) > 1 else ():
+        found = [shares[language, tag] for language in targets if (language, tag) in shares]
+        if found:
+            shares["avg", tag] = sum(found) / len(found)
     return {f"{language}/{tag}": value for (language, tag), value in shares.items()}
 
 
