@@ -12,7 +12,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from xlrepro.artificial.meanings import DOMAINS, Clause, Meaning, Sampler
+from xlrepro.artificial.meanings import Clause, Meaning, Sampler
 from xlrepro.artificial.sentences import Language, Node, Realisation, sentence_of
 from xlrepro.artificial.words import (
     SOURCE,
@@ -93,23 +93,22 @@ class Family:
             split: any name; splits are drawn independently.
             seed: of the corpus.
             kind: ``"statements"``, ``"requests"``, or ``"mixed"`` (7 in 10 are statements).
-            domain: of requests, one of ``DOMAINS``; needs ``kind="requests"``.
+            domain: of requests, one of the ontology's; needs ``kind="requests"``.
 
         Raises:
             SettingsError: if the kind or domain is unknown.
         """
         if kind not in KINDS:
             raise SettingsError(f"kind of meanings is {kind!r}: choose from {', '.join(KINDS)}")
-        if domain is not None and (kind != "requests" or domain not in DOMAINS):
-            raise SettingsError(
-                f"domain {domain!r} of {kind}: give kind 'requests' and one of {', '.join(DOMAINS)}"
-            )
+        domains = load_ontology().domains
+        if domain is not None and (kind != "requests" or domain not in domains):
+            known = ", ".join(domains)
+            raise SettingsError(f"domain {domain!r} of {kind}: give kind 'requests' and {known}")
         rng = seeded(self.seed, "meanings", split, seed, kind, domain)
-        return self._drawn(Sampler(rng), KINDS[kind], domain)
-
-    def _drawn(self, sampler: Sampler, requests: float, domain: str | None) -> Iterator[Meaning]:
+        sampler = Sampler(rng)
         while True:
-            yield sampler.request(domain) if sampler.chance() < requests else sampler.statement()
+            asks = sampler.chance() < KINDS[kind]
+            yield sampler.request(domain) if asks else sampler.statement()
 
     def realisations(
         self,

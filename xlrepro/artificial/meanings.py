@@ -7,6 +7,7 @@ off it is true by construction: its sentiment, its graph, what follows from it o
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from xlrepro.artificial.words import Concept, Ontology, load_ontology
 
@@ -93,26 +94,6 @@ class Meaning:
 
 
 ENTITIES = {"person": "PER", "place": "LOC", "group": "ORG"}
-# Which circumstances a clause has, with the kinds of noun that go with each.
-CIRCUMSTANCES = (
-    ("in", "place"), ("in", "time"), ("with", "person"), ("for", "person"), ("on", "time"),
-    ("at", "place"), ("from", "place"), ("about", "idea"), ("by", "object"), ("before", "time"),
-    ("after", "idea"), ("between", "object"), ("without", "object"),
-)  # fmt: skip
-# intent, domain, verbs, what is asked for, slots it may have
-REQUESTS = (
-    ("create_event", "calendar", "make need", "meeting", "datetime contact"),
-    ("cancel_event", "calendar", "change lose", "meeting", "datetime title"),
-    ("set_alarm", "calendar", "make send", "alarm", "datetime number"),
-    ("check_weather", "calendar", "see know", "weather", "location datetime"),
-    ("find_route", "navigation", "find show", "street", "location attribute"),
-    ("find_place", "navigation", "find see", "hospital", "location attribute"),
-    ("open_item", "files", "open show", "letter", "title contact"),
-    ("share_item", "files", "send give", "picture", "contact datetime"),
-    ("play_music", "music", "want open", "song", "contact attribute"),
-    ("send_message", "messages", "send carry", "message", "contact datetime"),
-)
-DOMAINS = tuple(dict.fromkeys(request[1] for request in REQUESTS))
 
 
 class Sampler:
@@ -183,7 +164,8 @@ class Sampler:
 
     def circumstance(self) -> Phrase:
         """Return a phrase with its adposition, the first relations more often."""
-        label, kind = CIRCUMSTANCES[int(self.chance() ** 1.6 * len(CIRCUMSTANCES))]
+        known = self.ontology.circumstances
+        label, kind = known[int(self.chance() ** 1.6 * len(known))]
         relation = self.ontology[f"{label}.adpositions"]
         return replace(self.phrase(kind, pronoun=kind == "person"), relation=relation)
 
@@ -236,7 +218,7 @@ class Sampler:
 
     def request(self, domain: str | None = None) -> Meaning:
         """Return what an assistant is asked to do, of a domain if given."""
-        known = [r for r in REQUESTS if domain in (None, r[1])]
+        known = [r for r in self.ontology.requests if domain in (None, r[1])]
         intent, domain, verbs, thing, slots = self.rng.choice(known)
         determiner = self.one("the a", "determiners") if self.chance() < 0.7 else None
         asked = Phrase(self.ontology[f"{thing}.nouns"], determiner=determiner)
@@ -361,12 +343,8 @@ def weakened(meaning: Meaning, ontology: Ontology, rng: random.Random) -> Meanin
     for role in ("subject", "object"):
         phrase: Phrase | None = getattr(clause, role)
         if phrase and phrase.head.hypernym and phrase.determiner:
-            general = replace(phrase, head=ontology[phrase.head.hypernym], adjective=None)
-            choices.append(
-                replace(clause, subject=general)
-                if role == "subject"
-                else replace(clause, object=general)
-            )
+            general: Any = replace(phrase, head=ontology[phrase.head.hypernym], adjective=None)
+            choices.append(replace(clause, **{role: general}))
     return replace(meaning, clause=rng.choice(choices)) if choices else None
 
 

@@ -2,74 +2,45 @@
 
 import random
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from xlrepro.artificial.meanings import Clause, Meaning, Phrase
 from xlrepro.artificial.words import Concept, Lexicon, Typology, load_ontology
 from xlrepro.data.sentences import Sentence
 
-# role -> relation, share before the head (a field of Typology, or fixed), and how far from the head
-# the dependent stands: rank on the left side, rank on the right side.
-ROLES: dict[str, tuple[str, str | float, int, int]] = {
-    "subject": ("nsubj", "subject", 100, 10),
-    "object": ("obj", "object", 40, 30),
-    "oblique": ("obl", "oblique", 70, 50),
-    "adverb": ("advmod", "adverb", 60, 40),
-    "negation": ("advmod", "auxiliary", 15, 7),
-    "auxiliary": ("aux", "auxiliary", 20, 5),
-    "copula": ("cop", "copula", 18, 4),
-    "subordinator": ("mark", "subordinator", 200, 110),
-    "complement": ("ccomp", 0.0, 0, 70),
-    "adverbial_clause": ("advcl", "adverbial_clause", 150, 80),
-    "question_particle": ("discourse", 0.0, 0, 190),
-    "polite": ("discourse", 1.0, 190, 0),
-    "determiner": ("det", "determiner", 80, 40),
-    "numeral": ("nummod", "numeral", 75, 20),
-    "adjective": ("amod", "adjective", 50, 10),
-    "genitive": ("nmod", "genitive", 60, 30),
-    "case": ("case", "adposition", 120, 120),
-    "conjunct": ("conj", 0.0, 0, 100),
-    "coordinator": ("cc", 1.0, 210, 0),
-    "name": ("flat", 0.0, 0, 1),
-    "comma": ("punct", 1.0, 220, 0),
-    "stop": ("punct", 0.0, 0, 300),
-}
 
-
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
-    """One word of a dependency tree; ``position`` is set when the tree is given an order."""
+    """One word of a dependency tree.
 
-    __slots__ = [
-        "dependents",
-        "entity",
-        "form",
-        "head",
-        "position",
-        "relation",
-        "sense",
-        "slot",
-        "upos",
-    ]
+    Attributes:
+        form: as written.
+        upos: its part of speech.
+        sense: key of its concept; None for punctuation.
+        relation: to its head.
+        head: None of the root.
+        dependents: each with whether it stands before its head, and how far from it.
+        entity, slot: its tags.
+        position: from 1, set when the tree is given an order.
+    """
 
-    def __init__(self, form: str, upos: str, sense: str | None = None) -> None:
-        self.form = form
-        self.upos = upos
-        self.sense = sense  # key of the concept
-        self.relation = "root"
-        self.head: Node | None = None
-        self.dependents: list[tuple[bool, int, Node]] = []  # before?, rank, node
-        self.entity = "O"
-        self.slot = "O"
-        self.position = 0
+    form: str
+    upos: str
+    sense: str | None = None
+    relation: str = "root"
+    head: "Node | None" = None
+    dependents: "list[tuple[bool, int, Node]]" = field(default_factory=list)
+    entity: str = "O"
+    slot: str = "O"
+    position: int = 0
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Realisation:
-    """A meaning in the words of one language: ``words`` in order, and the ``meaning``."""
+    """A meaning in the words of one language, in order."""
 
-    __slots__ = ("meaning", "words")
-
-    def __init__(self, words: list[Node], meaning: Meaning) -> None:
-        self.words = words
-        self.meaning = meaning
+    words: list[Node]
+    meaning: Meaning
 
     @property
     def senses(self) -> tuple[str | None, ...]:
@@ -98,8 +69,8 @@ class Language:
         self._suffixes = lexicon.suffixes
         self._ontology = load_ontology()
         self._shares = {
-            role: share if isinstance(share, float) else float(getattr(typology, share))
-            for role, (_, share, _, _) in ROLES.items()
+            role: float(getattr(typology, str(share), share))  # a number is no field
+            for role, (_, share, _, _) in self._ontology.roles.items()
         }
 
     def realise(self, meanings: Iterable[Meaning], rng: random.Random) -> Iterator[Realisation]:
@@ -137,7 +108,7 @@ class Language:
         return Node(form or self.stems[concept.key], concept.upos, concept.key)
 
     def _attach(self, head: Node, dependent: Node, role: str, rng: random.Random) -> Node:
-        relation, _, left, right = ROLES[role]
+        relation, _, left, right = self._ontology.roles[role]
         share = self._shares[role]
         before = share >= 1 or (share > 0 and rng.random() < share)
         dependent.head, dependent.relation = head, relation

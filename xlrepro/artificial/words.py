@@ -8,7 +8,7 @@ the word-order features of Ahmad et al. (2019), rounded (``presets.yaml``).
 import random
 from bisect import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -73,12 +73,21 @@ class Ontology:
 
     Attributes:
         concepts: by key, in a fixed order.
+        circumstances: adposition and kind of noun, frequent ones first.
+        requests: intent, domain, verbs, what is asked for, and slots of each request.
+        domains: of the requests.
+        roles: relation, share before the head (a field of `Typology`, or fixed), and ranks on the
+            head's left and right, of each role of a dependent.
     """
 
     def __init__(self) -> None:
         entries = read_yaml(resources.files(__package__) / "ontology.yaml")
         self._polarity = dict.fromkeys(entries["positive"].split(), 1)
         self._polarity |= dict.fromkeys(entries["negative"].split(), -1)
+        self.circumstances: list[tuple[str, str]] = entries["circumstances"]
+        self.requests: list[tuple[str, str, str, str, str]] = entries["requests"]
+        self.roles: dict[str, tuple[str, str, int, int]] = entries["roles"]
+        self.domains = tuple(dict.fromkeys(request[1] for request in self.requests))
         self.concepts: dict[str, Concept] = {}
         self._classes: dict[str, list[Concept]] = {"verbs": [], "transitive": []}
         self._bounds: dict[str, list[float]] = {}
@@ -193,15 +202,6 @@ class Typology:
     agreement: bool = True
     pro_drop: float = 0.0
     question_particle: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the shares."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is float and not 0 <= value <= 1:
-                raise SettingsError(
-                    f"typology of {self.code!r}: {field.name} is {value}, must be from 0 to 1"
-                )
 
 
 @cache
