@@ -50,7 +50,7 @@ def path(store):
 def test_what_is_put_is_got_and_what_was_not_run_has_no_record(store, record_of, trial_of):
     record = record_of(1)
     store.put(record)
-    assert store.get(record) == record
+    assert store.get(record.trial) == record
     assert store.get(trial_of(2)) is None
 
 
@@ -125,7 +125,7 @@ def test_a_broken_record_counts_as_not_run_is_named_and_hides_no_other(
     damage(store.path(bad.key), bad)
     with caplog.at_level(logging.WARNING, "xlrepro"):
         assert [r.key for r in store.records()] == [good.key]
-    assert store.get(bad) is None
+    assert store.get(bad.trial) is None
     assert str(store.root) in caplog.text
     assert said in caplog.text
 
@@ -178,7 +178,7 @@ def test_published_records_are_sorted_lines_and_count_as_run_elsewhere(store, re
     lines = file.path.read_text().splitlines()
     assert [Record.from_json(line, "").seed for line in lines] == [0, 1, 2]
     assert (file.added, file.replaced, file.total) == (3, 0, 3)
-    assert RecordStore(tmp_path / "fresh", store.published).get(record_of(2)) is not None
+    assert RecordStore(tmp_path / "fresh", store.published).get(record_of(2).trial) is not None
 
 
 def test_publishing_keeps_what_is_published_but_for_what_is_withdrawn(store, tmp_path, record_of):
@@ -222,7 +222,7 @@ def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is
     store.put(record if newer_is_local else later(record))
     publish(store)
     store.put(later(record) if newer_is_local else record)
-    assert store.get(record) == later(record)
+    assert store.get(record.trial) == later(record)
     assert store.records() == [later(record)]
     file = publish(store)
     assert file.replaced == newer_is_local
@@ -253,7 +253,7 @@ def test_a_record_that_knows_its_commit_is_not_replaced_by_one_that_does_not(sto
 def test_of_two_published_lines_of_one_trial_the_newest_counts(store, record_of, path):
     record = record_of()
     path.write_text(f"{later(record).to_json()}\n{record.to_json()}\n")  # as a merge leaves it
-    assert store.get(record) == later(record)
+    assert store.get(record.trial) == later(record)
     assert store.records() == [later(record)]
     store.put(record_of(1))
     publish(store)

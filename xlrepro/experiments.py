@@ -328,20 +328,20 @@ class Experiment:
                 *entry.layers(profile),
                 *row.layers(profile),
                 *of_row.layers(profile),
-                *(_nested(p, v) for p, v in overrides.items() if _has(_paths(kind.model), p)),
+                *(_nested(p, v) for p, v in overrides.items() if p in _paths(kind.model)),
             )
             typed = kind.typed(settings, f"{self.key} {profile} {name} {part}".strip())
-            for seed in row.seeds or seeds:
-                yield Trial.create(
-                    experiment=self.key,
-                    systems=sharing,
-                    columns=_filled(entry.fills or row.fills or self.entry.fills, typed, part),
-                    profile=profile,
-                    seed=seed,
-                    settings=typed.model_dump(mode="json", exclude_defaults=True),
-                    task=kind.name,
-                    version=kind.version,
-                )
+            trial = Trial.create(
+                experiment=self.key,
+                systems=sharing,
+                columns=_filled(entry.fills or row.fills or self.entry.fills, typed, part),
+                profile=profile,
+                seed=0,
+                settings=typed.model_dump(mode="json", exclude_defaults=True),
+                task=kind.name,
+                version=kind.version,
+            )
+            yield from (replace(trial, seed=seed) for seed in row.seeds or seeds)
 
     def _parts(self, profile: str, row: System, chosen: Any) -> dict[str, tuple[Part, Part]]:
         """Return part to (its entry, what the row changes in it); one without a name if none."""
@@ -481,35 +481,25 @@ def _made(
     """
     overrides = json.loads(changes)
     trials = dict.fromkeys(experiment(key).make(profile, systems, seeds, overrides))
-    known: dict[str, bool] = {}
-    for name in {trial.task for trial in trials}:
-        known |= _paths(task(name).model)
-    for path in overrides.keys() - {"parts"} if trials else ():
-        if not _has(known, path):
-            near = [p for p in known if p.rpartition(".")[2] == path.rpartition(".")[2]]
-            hint = f": write {near[0]}" if near else f"; there are: {', '.join(known)}"
-            raise SettingsError(f"{key}: there is no setting {path!r}{hint}")
+    tasks = dict.fromkeys(trial.task for trial in trials)
+    known = {path: None for name in tasks for path in _paths(task(name).model)}
+    for path in overrides.keys() - {"parts"} - known.keys() if trials else ():
+        near = [p for p in known if p.rpartition(".")[2] == path.rpartition(".")[2]]
+        hint = f": write {near[0]}" if near else f"; there are: {', '.join(known)}"
+        raise SettingsError(f"{key}: there is no setting {path!r}{hint}")
     return tuple(trials)
 
 
-def _has(known: Mapping[str, bool], path: str) -> bool:
-    """Return whether a dotted name is among those of `_paths`, or below one that is open."""
-    return path in known or any(
-        path.startswith(f"{p}.") for p, closed in known.items() if not closed
-    )
-
-
 @cache
-def _paths(model: type[BaseModel], prefix: str = "") -> dict[str, bool]:
-    """Return the dotted names of all settings of a class, and whether each is of a known type."""
-    paths = {}
+def _paths(model: type[BaseModel], prefix: str = "") -> Names:
+    """Return the dotted names of all settings of a class."""
+    paths: list[str] = []
     for name, info in model.model_fields.items():
-        kinds = [k for k in (info.annotation, *get_args(info.annotation)) if isinstance(k, type)]
-        paths[f"{prefix}{name}"] = not any(issubclass(k, Mapping) for k in kinds)
-        for group in kinds:
-            if issubclass(group, BaseModel):
-                paths |= _paths(group, f"{prefix}{name}.")
-    return paths
+        paths.append(f"{prefix}{name}")
+        for kind in (info.annotation, *get_args(info.annotation)):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                paths += _paths(kind, f"{prefix}{name}.")
+    return tuple(paths)
 
 
 def _nested(path: str, value: Any) -> Settings:
@@ -580,12 +570,14 @@ def _file(paper: str) -> Path:
 
 @cache
 def _paper(name: str) -> tuple[dict[str, Task], dict[str, Experiment]]:
-    """Return the tasks and experiments of a paper's YAML.
+    """Return the tasks and experiments of a paper's YAML; none where there is no such file.
 
     Raises:
         DataError: naming file and entry, for an unknown field or a missing one.
     """
-    content = read_model(_file(name), PaperFile)
+    if not (file := _file(name)).is_file():
+        return {}, {}
+    content = read_model(file, PaperFile)
     tasks = {f"{name}/{key}": each for key, each in content.tasks.items()}
     entries = {f"{name}/{key}": each for key, each in content.experiments.items()}
     return (
@@ -601,8 +593,7 @@ def task(name: str, paper: str = "") -> Task:
         SettingsError: if there is no such task.
     """
     name = name if "/" in name else f"{paper}/{name}"
-    owner = name.partition("/")[0]
-    tasks = _paper(owner)[0] if _file(owner).is_file() else {}
+    tasks = _paper(name.partition("/")[0])[0]
     if name not in tasks:
         raise SettingsError(f"there is no task {name!r}; there are: {', '.join(tasks)}")
     return tasks[name]
@@ -678,8 +669,8 @@ def records_asked(each: Experiment, profile: str, store: RecordStore) -> list[Re
         return []
     records = [r for name in each.trained_in for r in store.records(name, profile)]
     seeds = sorted({r.seed for r in records})
-    wanted = {replace(trial, version=0) for trial in each.all_trials(profile, seeds)}
-    return [r for r in records if replace(r.trial, version=0) in wanted]
+    wanted = {trial.place for trial in each.all_trials(profile, seeds)}
+    return [r for r in records if r.trial.place in wanted]
 
 
 def own_records(key: str, profile: str, store: RecordStore | None = None) -> list[Record]:

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class RecordStore:
         """The folder below which running trials have their own files."""
         return self.root.parent / "scratch"
 
-    def get(self, trial: Trial | Record) -> Record | None:
+    def get(self, trial: Trial) -> Record | None:
         """Return a trial's record: the newest of those made here and published.
 
         Where there is none of its version, one of another version, which is outdated.
@@ -73,7 +73,7 @@ class RecordStore:
         A broken file is named in a warning and counts as no record.
         """
         published = self._lines(self.published_path(trial.experiment, trial.profile))
-        return _newest([*published, *self._local(self.path(trial.key))]).get(_place(trial))
+        return _newest([*published, *self._local(self.path(trial.key))]).get(trial.place)
 
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
         """Return all records, outdated ones too, by (experiment, profile, systems, seed, key)."""
@@ -130,7 +130,7 @@ class RecordStore:
                 written.
         """
         path = self.published_path(experiment, profile)
-        wanted = {_place(record): record for record in records}
+        wanted = {record.trial.place: record for record in records}
         with locked(path):
             before, broken = _parsed(path)
             if broken:
@@ -209,15 +209,10 @@ def _newest(records: Iterable[Record]) -> dict[Trial, Record]:
     """Return the newest record of each trial, of its task's latest version."""
     by_trial: dict[Trial, Record] = {}
     for record in records:
-        known = by_trial.get(_place(record))
+        known = by_trial.get(record.trial.place)
         if known is None or _age(record) > _age(known):
-            by_trial[_place(record)] = record
+            by_trial[record.trial.place] = record
     return by_trial
-
-
-def _place(trial: Trial | Record) -> Trial:
-    """Return a trial without the version of its task: records of others are outdated, not more."""
-    return replace(trial.trial if isinstance(trial, Record) else trial, version=0)
 
 
 def _age(record: Record) -> tuple[int, str]:

@@ -123,6 +123,11 @@ class Trial:
         fields = self.fields | {"settings": decisive(self.settings)}
         return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
+    @cached_property
+    def place(self) -> "Trial":
+        """Itself whatever its task's version: a record of another version is outdated, not more."""
+        return replace(self, version=0)
+
     @property
     def label(self) -> str:
         """A line for people: experiment, profile, systems, seed."""
