@@ -119,13 +119,11 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     """
     if corpus == ARTIFICIAL:
         return _artificial_vectors(name, languages)
-    if name not in WITHOUT_DICTIONARY:
-        return word_vectors(False, name, languages)
-    from xlrepro.vectors.mappings import unsupervised
+    if name in WITHOUT_DICTIONARY and corpus in (supplied.CONLL, supplied.REVIEWS):
+        from xlrepro.vectors.mappings import unsupervised
 
-    if corpus in (supplied.CONLL, supplied.REVIEWS):
         return unsupervised.load_supplied(name, supplied.wiki_vectors(languages))
-    return unsupervised.load(name, languages)
+    return word_vectors(False, name, languages)
 
 
 def lookup(settings: TransferSettings) -> Lookup:

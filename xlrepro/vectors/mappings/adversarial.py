@@ -31,7 +31,6 @@ class AdversarialSettings:
         epochs: after each the criterion is taken.
         epoch_steps: updates of the maps per epoch. (The text gives no length of an epoch; a
             million words is our reading of its cost: 31,250 steps x 32 words.)
-        discriminator_steps: updates of the discriminator per update of the maps.
         learning_rate: of plain SGD, on both sides.
         decay: of the learning rate, per epoch.
         shrink: factor of the learning rate when the criterion falls.
@@ -48,7 +47,6 @@ class AdversarialSettings:
     batch_size: int = 32
     epochs: int = 5
     epoch_steps: int = 31_250
-    discriminator_steps: int = 1
     learning_rate: float = 0.1
     decay: float = 0.95
     shrink: float = 0.5
@@ -59,37 +57,26 @@ class AdversarialSettings:
     refinement_words: int = 15_000
 
 
-class Discriminator(nn.Module):
-    """Tells whether a vector is a language's own or was mapped into its space (§2.1).
+def discriminator(dim: int, settings: AdversarialSettings) -> nn.Module:
+    """Return what tells whether a vector is a language's own or was mapped into its space (§2.1).
 
-    Args:
-        dim: of the vectors.
-        hidden: units of its two layers.
-        dropout: on the input.
+    From vectors ``(batch, dim)`` to a logit each, ``(batch, 1)``: above 0 for its own.
     """
-
-    def __init__(self, dim: int, hidden: int, dropout: float) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(dim, hidden),
-            nn.LeakyReLU(0.2),
-            nn.Linear(hidden, hidden),
-            nn.LeakyReLU(0.2),
-            nn.Linear(hidden, 1),
-        )
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        """Return a logit per row, ``(batch,)``: above 0 for the language's own."""
-        # shape: (batch, dim) -> (batch,)
-        return self.layers(vectors).squeeze(1)  # type: ignore[no-any-return]
+    return nn.Sequential(
+        nn.Dropout(settings.input_dropout),
+        nn.Linear(dim, settings.hidden),
+        nn.LeakyReLU(0.2),
+        nn.Linear(settings.hidden, settings.hidden),
+        nn.LeakyReLU(0.2),
+        nn.Linear(settings.hidden, 1),
+    )
 
 
 def origin_loss(logits: Tensor, own: bool, smoothing: float) -> Tensor:
     """Return the mean cross-entropy of calling all vectors a language's own, or mapped.
 
     Args:
-        logits: of the discriminator. ``(batch,)``
+        logits: of the discriminator. ``(batch, 1)``
         own: whether the vectors are the language's own.
         smoothing: taken from the label 1, or added to 0.
     """
@@ -124,55 +111,6 @@ def draw(x: Tensor, settings: AdversarialSettings) -> Tensor:
     words = min(settings.frequent, len(x))
     rows = torch.randint(words, (settings.batch_size,), device=x.device)
     return x[rows] * x.shape[1] ** 0.5
-
-
-def play(
-    maps: Sequence[nn.Parameter],
-    judges: nn.Module,
-    settings: AdversarialSettings,
-    judge_loss: Callable[[], Tensor],
-    map_loss: Callable[[], Tensor],
-    criterion: Callable[[], float],
-) -> tuple[list[Tensor], list[float]]:
-    """Train maps against discriminators in turns (Algorithm 1 of UMWE; MUSE is its simplest case).
-
-    Args:
-        maps: each ``(dim, dim)``; those that require a gradient are changed.
-        judges: the discriminators.
-        settings: numbers of steps, rates.
-        judge_loss: low where the discriminators are right.
-        map_loss: low where they are wrong.
-        criterion: of the maps as they are, after each epoch; higher is better.
-
-    Returns:
-        The orthogonal matrices nearest to the maps of the best epoch, and all criteria.
-    """
-    trained, rate = [w for w in maps if w.requires_grad], settings.learning_rate
-    of_judges = torch.optim.SGD(judges.parameters(), lr=rate)
-    of_maps = torch.optim.SGD(trained, lr=rate)
-    best, history = [w.detach().clone() for w in maps], []
-    for _ in range(settings.epochs):
-        for _ in range(settings.epoch_steps):
-            for _ in range(settings.discriminator_steps):
-                of_judges.zero_grad()
-                judge_loss().backward()  # type: ignore[no-untyped-call]
-                of_judges.step()
-            # A language that was not drawn has no part in this step's loss but by the way back.
-            gradients = torch.autograd.grad(map_loss(), trained, allow_unused=True)
-            for w, gradient in zip(trained, gradients):
-                w.grad = gradient
-            of_maps.step()
-            for w in trained:
-                orthogonalise(w, settings.beta)
-        history.append(criterion())
-        rate *= settings.decay
-        if history[-1] >= max(history):
-            best = [w.detach().clone() for w in maps]
-        else:
-            rate *= settings.shrink
-        for group in (*of_judges.param_groups, *of_maps.param_groups):
-            group["lr"] = rate
-    return [nearest_orthogonal(w) for w in best], history
 
 
 @torch.no_grad()
@@ -270,13 +208,14 @@ def _adversarial(
     settings: AdversarialSettings,
     reached: Callable[[Sequence[Tensor]], float],
 ) -> tuple[list[Tensor], list[float]]:
-    """Train all maps against all discriminators; return the best epoch's maps, and all criteria."""
+    """Train maps against discriminators in turns (Algorithm 1 of UMWE; MUSE is its simplest case).
+
+    Returns:
+        The orthogonal matrices nearest to the maps of the best epoch, and the criteria of all.
+    """
     dim, device = spaces[0].shape[1], spaces[0].device
     maps = [nn.Parameter(torch.eye(dim, device=device)) for _ in spaces]
-    maps[-1].requires_grad_(False)
-    judges = nn.ModuleList(
-        Discriminator(dim, settings.hidden, settings.input_dropout) for _ in judged
-    ).to(device)
+    judges = nn.ModuleList(discriminator(dim, settings) for _ in judged).to(device)
 
     def led(into: int) -> Tensor:
         """Draw words of another language, led through the common space into one, (batch, dim)."""
@@ -300,7 +239,31 @@ def _adversarial(
             total = total + origin_loss(judge(led(number)), True, settings.smoothing)
         return total
 
-    return play(maps, judges, settings, judge_loss, map_loss, lambda: reached(maps))
+    trained, rate = maps[:-1], settings.learning_rate
+    of_judges = torch.optim.SGD(judges.parameters(), lr=rate)
+    of_maps = torch.optim.SGD(trained, lr=rate)
+    best, history = [w.detach().clone() for w in maps], []
+    for _ in range(settings.epochs):
+        for _ in range(settings.epoch_steps):
+            of_judges.zero_grad()
+            judge_loss().backward()  # type: ignore[no-untyped-call]
+            of_judges.step()
+            # A language that was not drawn has no part in this step's loss but by the way back.
+            gradients = torch.autograd.grad(map_loss(), trained, allow_unused=True)
+            for w, gradient in zip(trained, gradients):
+                w.grad = gradient
+            of_maps.step()
+            for w in trained:
+                orthogonalise(w, settings.beta)
+        history.append(reached(maps))
+        rate *= settings.decay
+        if history[-1] >= max(history):
+            best = [w.detach().clone() for w in maps]
+        else:
+            rate *= settings.shrink
+        for group in (*of_judges.param_groups, *of_maps.param_groups):
+            group["lr"] = rate
+    return [nearest_orthogonal(w) for w in best], history
 
 
 def _other(number: int, languages: int) -> int:

@@ -58,24 +58,6 @@ def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
     return torch.cat([(block @ y.T).topk(k, dim=1).values.mean(dim=1) for block in x.split(BLOCK)])
 
 
-def neighbour_means(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> tuple[Tensor, Tensor]:
-    """Return r of x, ``(n,)``, and of y, ``(m,)``: :func:`neighbour_mean` of both in one product.
-
-    Args:
-        x: rows of length 1, ``(n, dim)``.
-        y: rows of length 1, ``(m, dim)``.
-        k: neighbours; all where there are fewer.
-    """
-    # shape of top: (k, m); the highest cosines of each row of y so far
-    of_x, top = [], x.new_empty((0, len(y)))
-    for block in x.split(BLOCK):
-        cosines = block @ y.T  # shape: (block, m)
-        of_x.append(cosines.topk(min(k, len(y)), dim=1).values.mean(dim=1))
-        top = torch.cat([top, cosines.topk(min(k, len(block)), dim=0).values])
-        top = top.topk(min(k, len(top)), dim=0).values
-    return torch.cat(of_x), top.mean(dim=0)
-
-
 def translate(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Translations:
     """Find the best translation of every row of both sides.
 
@@ -85,7 +67,7 @@ def translate(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Translations:
         k: neighbours of r.
     """
     # shape: (n,) and (m,)
-    r_x, r_y = neighbour_means(x, y, k)
+    r_x, r_y = neighbour_mean(x, y, k), neighbour_mean(y, x, k)
     forward, best = [], x.new_full((len(y),), -torch.inf)
     backward = torch.zeros(len(y), dtype=torch.long, device=x.device)
     for number, block in enumerate(x.split(BLOCK)):
