@@ -45,11 +45,8 @@ def test_all_dimensions_give_the_absolute_value_of_the_matrix():
     np.testing.assert_allclose(vectors[rows] @ vectors[rows].T, expected, atol=1e-10)
 
 
-def test_words_are_sorted_by_frequency_then_spelling():
+def test_words_are_sorted_and_more_dimensions_than_words_are_zero():
     assert counted(TEXT, dim=2)[0][:4] == ["beer", "bus", "car", "fast"]
-
-
-def test_more_dimensions_than_words_are_zero():
     _, vectors = counted([["a", "b"]], dim=5)
     assert vectors.shape == (2, 5)
     assert not vectors[:, 2:].any()

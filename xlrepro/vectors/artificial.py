@@ -5,26 +5,22 @@ The family knows the true translation of every word, so alignment can be checked
 
 import tempfile
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from xlrepro.artificial import Family
-from xlrepro.errors import SettingsError
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.counted import counted
-from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.normalise import word_form
 from xlrepro.vectors.open.lexicon import (
     centred_unit_rows,
     dictionary_vectors,
     mix,
-    pair_rows,
     shared_strings,
 )
 from xlrepro.vectors.open.skipgram import SkipGram, train
-from xlrepro.vectors.open.vectors import NAMES
+from xlrepro.vectors.open.vectors import check_name, mapped
 from xlrepro.vectors.tables import VectorSet
 
 SOURCE = "en"
@@ -51,10 +47,7 @@ def load(
     Raises:
         SettingsError: for an unknown name.
     """
-    if name not in NAMES:
-        raise SettingsError(
-            f"no artificial vector set is called {name!r}: use one of {', '.join(NAMES)}"
-        )
+    check_name(name)
     # Text this small has few repeats: frequent words are thinned out less than in real text.
     settings = SkipGram(dim=dim, epochs=5, min_count=1, sample=1e-3, max_words=50_000)
     source_words, source_matrix = monolingual(family, SOURCE, sentences, settings)
@@ -70,9 +63,8 @@ def load(
             words[code], matrices[code] = dictionary_vectors(table, rows, source_matrix)
         else:
             words[code], matrix = monolingual(family, code, sentences, settings)
-            seed = pair_rows(pairs, words[code], source_words)
-            w = procrustes(matrix[seed[:, 0]], source_matrix[seed[:, 1]])
-            matrices[code] = np.asarray(matrix @ w)
+            own, source = (words[code], matrix), (source_words, source_matrix)
+            matrices[code] = mapped(own, source, pairs)
     return VectorSet(name, words, matrices, source=SOURCE)
 
 
@@ -84,23 +76,17 @@ def monolingual(
     Returns:
         Its words, most frequent first; their vectors, centred and of length 1, ``(words, dim)``.
     """
-    forms = [[_form(w) for w in sentence] for sentence in family.text(code, sentences)]
+    forms = [[word_form(w) for w in sentence] for sentence in family.text(code, sentences)]
     if working_dtype() == np.float64:  # which gensim does not have
         words, matrix = counted(forms, settings.dim, settings.window, settings.seed)
         return words, centred_unit_rows(matrix)
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "text.txt"
         text.write_text("".join(" ".join(line) + "\n" for line in forms), encoding="utf-8")
-        words, _, matrix = train(text, settings)
+        words, matrix = train(text, settings)
     return words, centred_unit_rows(matrix)
 
 
 def dictionary(family: Family, code: str) -> list[tuple[str, str]]:
     """Return the (English, foreign) pairs of the true dictionary, in stored form."""
-    return [(_form(e), _form(f)) for e, f in family.dictionary(SOURCE, code)]
-
-
-@lru_cache(maxsize=200_000)
-def _form(word: str) -> str:
-    """Return the stored form; a family's languages and texts name the same words often."""
-    return word_form(word)
+    return [(word_form(e), word_form(f)) for e, f in family.dictionary(SOURCE, code)]

@@ -87,6 +87,7 @@ def digit_shape(word: str) -> str:
     return _DIGIT.sub("0", word)
 
 
+@lru_cache(maxsize=200_000)
 def word_form(word: str, language: str = "") -> str:
     """Return the form in which the open vectors store a word: normalised, lower case, digits as 0.
 

@@ -1,12 +1,17 @@
+import numpy as np
 import pytest
 
 from xlrepro.errors import DataError
 from xlrepro.vectors.open.lexicon import (
+    centred_unit_rows,
+    dictionary_vectors,
     mix,
     parallel_pairs,
     read_pairs,
     read_wiktionary,
+    shared_strings,
     split_by_rank,
+    unit_rows,
 )
 
 
@@ -37,12 +42,8 @@ def test_wiktionary_gives_single_words_without_the_infinitive_particle(tmp_path)
         "frim\tn\tuna   dua\n",
         encoding="utf-8",
     )
-    assert read_wiktionary(path, "xx") == [
-        ("blorp", "zimm"),
-        ("tark", "osto"),
-        ("frim", "una"),
-        ("frim", "dua"),
-    ]
+    found = [" ".join(pair) for pair in read_wiktionary(path, "xx")]
+    assert found == ["blorp zimm", "tark osto", "frim una", "frim dua"]
 
 
 def test_sentence_pairs_are_read_once(tmp_path):
@@ -54,33 +55,44 @@ def test_sentence_pairs_are_read_once(tmp_path):
         parallel_pairs([path])
 
 
-KNOWN = frozenset({"a", "b", "c"})
+@pytest.mark.parametrize(
+    ("dictionary", "aligned", "expected"),
+    [
+        # aligned text weighs as much as the dictionary at the trusted count; one source has all
+        ([("a", "x")], [("b", "x", 5.0)], {"x": {"a": 0.5, "b": 0.5}}),
+        ([("a", "x"), ("b", "x")], [("c", "x", 15.0)], {"x": {"a": 0.125, "b": 0.125, "c": 0.75}}),
+        ([("a", "x")], [("b", "y", 1.0)], {"x": {"a": 1.0}, "y": {"b": 1.0}}),
+        # rare and minor alignments are noise; words without a known translation are left out
+        ([], [("a", "x", 100.0), ("b", "x", 4.0), ("c", "y", 0.4)], {"x": {"a": 1.0}}),
+        ([("q", "x")], [("q", "y", 9.0)], {}),
+        # the heaviest two are kept
+        ([("a", "x")] * 2 + [("b", "x")] * 2 + [("c", "x")], [], {"x": {"a": 0.5, "b": 0.5}}),
+    ],
+)
+def test_dictionaries_and_aligned_text_are_mixed(dictionary, aligned, expected):
+    most = 2 if len(dictionary) == 5 else 8
+    table = mix(dictionary, aligned, frozenset("abc"), trust=5.0, most=most)
+    assert table == {word: pytest.approx(weights) for word, weights in expected.items()}
 
 
-def test_weights_of_a_word_sum_to_one():
-    table = mix([("a", "x"), ("b", "x")], [("c", "x", 3.0), ("a", "x", 1.0)], KNOWN)
-    assert sum(table["x"].values()) == pytest.approx(1)
+def test_vector_is_the_weighted_mean_of_the_translations_at_length_1():
+    source = unit_rows(np.random.default_rng(0).normal(size=(3, 4)))
+    table = {"x": {"a": 0.75, "c": 0.25}, "y": {"b": 1.0}}
+    words, matrix = dictionary_vectors(table, {"a": 0, "b": 1, "c": 2}, source)
+    assert words == ["x", "y"]
+    mean = 0.75 * source[0] + 0.25 * source[2]
+    np.testing.assert_allclose(matrix[0], mean / np.linalg.norm(mean), rtol=1e-5)
+    np.testing.assert_allclose(matrix[1], source[1], rtol=1e-5)
 
 
-def test_aligned_text_weighs_as_much_as_the_dictionary_at_the_trusted_count():
-    table = mix([("a", "x")], [("b", "x", 5.0)], KNOWN, trust=5.0)
-    assert table["x"] == pytest.approx({"a": 0.5, "b": 0.5})
+def test_identical_strings_map_to_themselves_from_four_letters_up():
+    table = {"taxi": {"cab": 1.0}}
+    shared = shared_strings(["radio", "die", "taxi", "haus"], table, ["radio", "die", "taxi", "!"])
+    assert shared == {"!": {"!": 1.0}, "radio": {"radio": 1.0}}
 
 
-def test_one_source_alone_has_all_the_weight():
-    table = mix([("a", "x")], [("b", "y", 1.0)], KNOWN)
-    assert table == {"x": {"a": 1.0}, "y": {"b": 1.0}}
-
-
-def test_rare_and_minor_alignments_are_noise():
-    table = mix([], [("a", "x", 100.0), ("b", "x", 4.0), ("c", "y", 0.4)], KNOWN)
-    assert table == {"x": {"a": 1.0}}
-
-
-def test_words_without_a_known_translation_are_left_out():
-    assert mix([("q", "x")], [("q", "y", 9.0)], KNOWN) == {}
-
-
-def test_only_the_heaviest_translations_are_kept():
-    table = mix([("a", "x"), ("a", "x"), ("b", "x"), ("b", "x"), ("c", "x")], [], KNOWN, most=2)
-    assert table["x"] == {"a": 0.5, "b": 0.5}
+def test_centred_rows_have_length_1_and_zero_rows_stay_zero():
+    assert not unit_rows(np.zeros((2, 3))).any()
+    rows = centred_unit_rows(np.random.default_rng(1).normal(5, 1, size=(50, 8)))
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+    assert np.abs(rows.mean(axis=0)).max() < 0.2

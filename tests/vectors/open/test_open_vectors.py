@@ -28,9 +28,7 @@ def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
     def forget():
         for recipe in (
             open_vectors.recipe_hash,
-            open_vectors.monolingual_recipe,
-            open_vectors.dictionary_recipe,
-            open_vectors.mapped_recipe,
+            open_vectors.recipe,
             recipes.lexicon_recipe,
         ):
             recipe.cache_clear()

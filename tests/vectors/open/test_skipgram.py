@@ -15,7 +15,7 @@ import sys, hashlib
 from pathlib import Path
 from xlrepro.vectors.open.skipgram import SkipGram, train
 settings = SkipGram(dim=16, epochs=3, min_count=1, sample=0, seed=3)
-words, counts, matrix = train(Path(sys.argv[1]), settings)
+words, matrix = train(Path(sys.argv[1]), settings)
 print(hashlib.sha256(" ".join(words).encode() + matrix.tobytes()).hexdigest())
 """
 
@@ -49,11 +49,9 @@ def test_same_vectors_in_every_process_whatever_the_hash_seed(text: Path):
     assert len(digests) == 1
 
 
-def test_words_come_most_frequent_first_with_their_counts(text):
-    words, counts, matrix = train(text, SMALL)
-    assert counts[0] == 400
+def test_words_come_most_frequent_first(text):
+    words, matrix = train(text, SMALL)
     assert set(words[:2]) == {"the", "here"}
-    assert (np.diff(counts) <= 0).all()
     assert matrix.shape == (len(words), 16)
     assert matrix.dtype == np.float32
 

@@ -47,7 +47,7 @@ def stable_hash(word: str) -> int:
     return zlib.crc32(word.encode("utf-8"))
 
 
-def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray, np.ndarray]:
+def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray]:
     """Train on a text file with one sentence a line, words separated by single spaces.
 
     Args:
@@ -55,38 +55,31 @@ def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray, np.n
         settings: see :class:`SkipGram`.
 
     Returns:
-        The words, most frequent first; their counts, int64 ``(words,)``; their vectors, float32
-        ``(words, dim)``.
+        The words, most frequent first; their vectors, float32 ``(words, dim)``.
 
     Raises:
         SettingsError: for a text in which no word is frequent enough.
     """
     from gensim.models import Word2Vec
 
-    model = Word2Vec(
-        sg=1,
-        vector_size=settings.dim,
-        window=settings.window,
-        negative=settings.negative,
-        sample=settings.sample,
-        min_count=settings.min_count,
-        max_final_vocab=settings.max_words,
-        seed=settings.seed,
-        workers=1,
-        hashfxn=stable_hash,
-    )
-    model.build_vocab(corpus_file=str(corpus))
-    if not model.wv.index_to_key:
+    try:
+        model = Word2Vec(
+            corpus_file=str(corpus),
+            sg=1,
+            vector_size=settings.dim,
+            window=settings.window,
+            epochs=settings.epochs,
+            negative=settings.negative,
+            sample=settings.sample,
+            min_count=settings.min_count,
+            max_final_vocab=settings.max_words,
+            seed=settings.seed,
+            workers=1,
+            hashfxn=stable_hash,
+        )
+    except RuntimeError:  # there is no vocabulary
         raise SettingsError(
             f"no word occurs {settings.min_count} times in {corpus}: give more text or a smaller "
             "min_count"
-        )
-    model.train(
-        corpus_file=str(corpus),
-        total_examples=model.corpus_count,
-        total_words=model.corpus_total_words,
-        epochs=settings.epochs,
-    )
-    words = list(model.wv.index_to_key)
-    counts = np.array([model.wv.get_vecattr(word, "count") for word in words], dtype=np.int64)
-    return words, counts, np.asarray(model.wv.vectors, dtype=np.float32)
+        ) from None
+    return list(model.wv.index_to_key), np.asarray(model.wv.vectors, dtype=np.float32)

@@ -4,7 +4,6 @@ Everything besides the data that decides the vectors stands in ``open_vectors.ya
 file; for the vectors a registered file is named by its path below the mirror alone.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -202,16 +201,12 @@ def sentences(file: TextFile, language: str) -> Iterator[list[str]]:
     yield from filter(None, (words_of(text, language) for text in raw_lines(file)))
 
 
-def write_text(language: str, target: Path) -> int:
+def write_text(language: str, target: Path) -> None:
     """Write all text of a language, one sentence a line, words separated by single spaces.
 
     A sentence of the parallel files that was met before (Tatoeba pairs one English sentence with
     many languages) is written once only.
-
-    Returns:
-        The number of words written.
     """
-    written = 0
     seen: set[str] = set()
     with open(target, "w", encoding="utf-8") as out:
         for file in text_files(language):
@@ -222,7 +217,3 @@ def write_text(language: str, target: Path) -> int:
                         continue
                     seen.add(line)
                 out.write(line * file.repeat)
-                written += len(words) * file.repeat
-        out.flush()
-        os.fsync(out.fileno())
-    return written

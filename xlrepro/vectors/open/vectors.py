@@ -35,6 +35,7 @@ from xlrepro.vectors.open.sources import (
 from xlrepro.vectors.tables import VectorSet, load_language, load_set, save_language
 
 NAMES = ("dictionary", "mapped")
+MONOLINGUAL = "monolingual"
 
 
 @cache
@@ -48,9 +49,9 @@ def recipe_hash(name: str, *languages: str) -> str:
     Raises:
         SettingsError: for another name, or a language without open vectors.
     """
-    _check_name(name)
+    check_name(name)
     codes = dict.fromkeys([*open_settings()["languages"], *languages])
-    return hash_of({code: hash_of(_KINDS[name][0](code)) for code in codes})
+    return hash_of({code: hash_of(recipe(name, code)) for code in codes})
 
 
 def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
@@ -64,71 +65,70 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
         SettingsError: for an unknown name or language, or a segmenter that is not installed.
         DataError: if a file it is built from cannot be had.
     """
-    _check_name(name)
+    check_name(name)
     codes = dict.fromkeys([SOURCE, *(languages or open_settings()["languages"])])
     return load_set(name, {code: _language_folder(name, code) for code in codes})
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Refuse what is no name of a vector set made here.
+
+    Raises:
+        SettingsError: says which names there are.
+    """
     if name not in NAMES:
-        raise SettingsError(f"no open vector set is called {name!r}: use one of {', '.join(NAMES)}")
-
-
-def monolingual_folder(language: str) -> Path:
-    """Return the folder of a language's own skip-gram vectors, centred and of length 1."""
-    return _language_folder("monolingual", language)
+        raise SettingsError(f"no vector set is called {name!r}: use one of {', '.join(NAMES)}")
 
 
 def _language_folder(kind: str, language: str) -> Path:
-    kind = "monolingual" if language == SOURCE else kind
+    kind = MONOLINGUAL if language == SOURCE else kind
     language_sources(language)  # says which languages there are
-    recipe, build = _KINDS[kind]
-    return built(kind, language, recipe(language), partial(build, language))
+    return built(kind, language, recipe(kind, language), partial(_BUILDERS[kind], language))
 
 
-# ---- each kind: what decides a language's vectors, and how they are built
+@cache
+def recipe(kind: str, language: str) -> dict[str, Any]:
+    """Return what decides a language's vectors; nothing maps or mixes those of English.
+
+    Args:
+        kind: ``"dictionary"``, ``"mapped"``, or ``"monolingual"``: the language's own skip-gram.
+        language: its code.
+    """
+    if kind == MONOLINGUAL or language == SOURCE:
+        return {
+            "version": VERSION,
+            "language": language,
+            "training": vars(_skip_gram(language)).copy(),
+            "text": text_recipe(language),
+        }
+    parts = {
+        "version": VERSION,
+        "source": hash_of(recipe(MONOLINGUAL, SOURCE)),
+        "lexicon": lexicon_recipe(language),
+    }
+    if kind == "mapped":
+        parts["monolingual"] = hash_of(recipe(MONOLINGUAL, language))
+        parts["seed"] = {"seed_share": lexicon.SEED_SHARE, "seed_words": lexicon.SEED_WORDS}
+        parts["refinements"] = 0  # was a setting once
+    return parts
 
 
 def _skip_gram(language: str) -> SkipGram:
     return SkipGram(**open_settings()["english" if language == SOURCE else "others"])
 
 
-@cache
-def monolingual_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's own skip-gram vectors."""
-    return {
-        "version": VERSION,
-        "language": language,
-        "training": vars(_skip_gram(language)).copy(),
-        "text": text_recipe(language),
-    }
-
-
 def _build_monolingual(language: str, folder: Path) -> None:
-    """Train skip-gram vectors on a language's own text."""
+    """Train skip-gram vectors on a language's own text; centred and of length 1."""
     text = folder / "text.tmp"
     write_text(language, text)
-    words, counts, matrix = train(text, _skip_gram(language))
+    words, matrix = train(text, _skip_gram(language))
     text.unlink()
     save_language(folder, words, centred_unit_rows(matrix))
-    np.save(folder / "counts.npy", counts)
-
-
-@cache
-def dictionary_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's dictionary vectors."""
-    if language == SOURCE:
-        return monolingual_recipe(language)
-    return {
-        "version": VERSION,
-        "source": hash_of(monolingual_recipe(SOURCE)),
-        "lexicon": lexicon_recipe(language),
-    }
 
 
 def _build_dictionary(language: str, folder: Path) -> None:
     """Give each foreign word the weighted mean of its English translations' vectors."""
-    source_words, source_matrix = load_language(monolingual_folder(SOURCE))
+    source_words, source_matrix = load_language(_language_folder(MONOLINGUAL, SOURCE))
     table = lexicon.table(language, frozenset(source_words))
     frequent = lexicon.frequent_words(language)
     table |= shared_strings(frequent, table, source_words)
@@ -138,33 +138,35 @@ def _build_dictionary(language: str, folder: Path) -> None:
     save_language(folder, [words[row] for row in order], matrix[order])
 
 
-@cache
-def mapped_recipe(language: str) -> dict[str, Any]:
-    """Return what decides a language's mapped vectors: more than its dictionary vectors."""
-    if language == SOURCE:
-        return monolingual_recipe(language)
-    return {
-        **dictionary_recipe(language),
-        "monolingual": hash_of(monolingual_recipe(language)),
-        "seed": {"seed_share": lexicon.SEED_SHARE, "seed_words": lexicon.SEED_WORDS},
-        "refinements": 0,  # was a setting once
-    }
-
-
 def _build_mapped(language: str, folder: Path) -> None:
     """Map a language's own vectors into the English space, learnt from a seed dictionary."""
-    source_words, source_matrix = load_language(monolingual_folder(SOURCE))
-    words, matrix = load_language(monolingual_folder(language))
+    source_words, source_matrix = load_language(_language_folder(MONOLINGUAL, SOURCE))
+    words, matrix = load_language(_language_folder(MONOLINGUAL, language))
     pairs = lexicon.seed_pairs(language, frozenset(source_words), words)
-    seed = pair_rows(pairs, words, source_words)
-    w = procrustes(matrix[seed[:, 0]], source_matrix[seed[:, 1]])
-    save_language(folder, words, np.asarray(matrix) @ w)
+    save_language(folder, words, mapped((words, matrix), (source_words, source_matrix), pairs))
 
 
-_KINDS: dict[str, tuple[Callable[[str], dict[str, Any]], Callable[[str, Path], None]]] = {
-    "monolingual": (monolingual_recipe, _build_monolingual),
-    "dictionary": (dictionary_recipe, _build_dictionary),
-    "mapped": (mapped_recipe, _build_mapped),
+def mapped(
+    foreign: tuple[Sequence[str], np.ndarray],
+    source: tuple[Sequence[str], np.ndarray],
+    pairs: Sequence[tuple[str, str]],
+) -> np.ndarray:
+    """Return foreign vectors in the source's space, ``(words, dim)``.
+
+    Args:
+        foreign: words and vectors, ``(words, dim)``.
+        source: likewise.
+        pairs: (source word, foreign word) that the orthogonal map is learnt from.
+    """
+    seed = pair_rows(pairs, foreign[0], source[0])
+    w = procrustes(foreign[1][seed[:, 0]], source[1][seed[:, 1]])
+    return np.asarray(foreign[1] @ w)
+
+
+_BUILDERS: dict[str, Callable[[str, Path], None]] = {
+    MONOLINGUAL: _build_monolingual,
+    "dictionary": _build_dictionary,
+    "mapped": _build_mapped,
 }
 
 
