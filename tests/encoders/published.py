@@ -17,34 +17,25 @@ def bert(folder, gamma=False, positions=300):
     import transformers
     from safetensors.torch import load_file, save_file
 
-    subwords = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *LETTERS,
-        *(f"##{c}" for c in LETTERS),
-    ]
+    special = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    subwords = [*special.values(), *LETTERS, *(f"##{c}" for c in LETTERS)]
     config = transformers.BertConfig(
         vocab_size=len(subwords), max_position_embeddings=positions, **SIZES
     )
     model = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": numbered(subwords)}
     model |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
-    special = dict(zip(("pad", "unk", "cls", "sep", "mask"), subwords[:5], strict=True))
     whole = _write(
         folder, transformers.BertForMaskedLM(config), model, {"type": "BertPreTokenizer"}, special
     )
     if gamma:
         state = load_file(folder / "model.safetensors")
-        renamed = {
-            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-                "LayerNorm.bias", "LayerNorm.beta"
-            ): torch.clone(value)
-            for name, value in state.items()
-        }
-        assert any("gamma" in name for name in renamed)
-        save_file(renamed, folder / "model.safetensors", {"format": "pt"})
+        for new, old in (("gamma", "weight"), ("beta", "bias")):
+            state = {k.replace(f"LayerNorm.{old}", f"LayerNorm.{new}"): v for k, v in state.items()}
+        save_file(
+            {name: torch.clone(value) for name, value in state.items()},
+            folder / "model.safetensors",
+            {"format": "pt"},
+        )
     return whole
 
 

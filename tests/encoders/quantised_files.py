@@ -4,31 +4,12 @@ import struct
 
 import numpy as np
 
-SUBWORDS = [
-    ("<s>", 0.0),
-    ("<pad>", 0.0),
-    ("</s>", 0.0),
-    ("<unk>", 0.0),
-    ("▁", -3.0),
-    ("▁un", -4.0),
-    ("do", -4.5),
-    ("▁undo", -9.5),
-    ("fi", -5.0),
-    ("我", -5.0),
-    ("们", -5.0),
-    ("▁да", -6.0),
-    ("<mask>", 0.0),
-]
+SPELT = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁un", "do", "▁undo", "fi"]
+SPELT += ["我", "们", "▁да", "<mask>"]
+SUBWORDS = list(zip(SPELT, [0.0] * 4 + [-3.0, -4.0, -4.5, -9.5, -5.0, -5.0, -5.0, -6.0, 0.0]))
 NORMALISER = {0xFB01: "fi", 0x2003: " ", 0x200B: ""}
 DIM, LAYERS, HEADS, FF, ROWS, POSITIONS, EPS = 64, 2, 4, 128, 16, 20, 1e-5
-PARTS = {
-    "q": (DIM, DIM),
-    "k": (DIM, DIM),
-    "v": (DIM, DIM),
-    "ao": (DIM, DIM),
-    "fi": (FF, DIM),
-    "fo": (DIM, FF),
-}
+PARTS = dict.fromkeys(("q", "k", "v", "ao"), (DIM, DIM)) | {"fi": (FF, DIM), "fo": (DIM, FF)}
 
 
 def quantised(values):

@@ -19,14 +19,7 @@ from scipy.special import erf
 from tests.encoders import quantised_files
 from xlrepro.data import registry
 from xlrepro.encoders import pretrained
-from xlrepro.encoders.pretrained import (
-    Encoder,
-    QuantisedFile,
-    decode,
-    load,
-    unigram,
-    write_quantised,
-)
+from xlrepro.encoders.pretrained import Encoder, QuantisedFile, load, unigram, write_quantised
 from xlrepro.encoders.subwords import Special, Subwords, learnt, read
 from xlrepro.errors import DataError
 from xlrepro.training.settings import computing
@@ -73,16 +66,6 @@ def decoded_by_hand(block):
     return low + high
 
 
-def blocks(file, name):
-    return file.tensors[name][1].reshape(-1, 18)
-
-
-def test_blocks_decode_to_scale_times_bits(small):
-    some = blocks(small, "emb.word")[:40]
-    by_hand = [decoded_by_hand(bytes(block)) for block in some]
-    np.testing.assert_array_equal(decode(some), np.array(by_hand, dtype=np.float32))
-
-
 def normed(x, file, name, eps):
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
     weight, bias = (file.tensor(f"{name}.{kind}", 0).numpy().astype(float) for kind in "wb")
@@ -98,13 +81,9 @@ def written_out(file, ids):
         bias = file.tensor(f"{name}.b", 0).numpy().astype(float)
         return x @ file.tensor(f"{name}.w", x.shape[-1]).numpy().astype(float).T + bias
 
-    rows = blocks(file, "emb.word").reshape(-1, dim // 32, 18)[ids]
+    rows = file.tensors["emb.word"][1].reshape(-1, dim // 32, 18)[ids]
     x = np.array([[w for block in row for w in decoded_by_hand(bytes(block))] for row in rows])
-    x = (
-        x
-        + file.tensor("emb.pos", dim).numpy()[: len(ids)]
-        + file.tensor("emb.type", dim).numpy()[0]
-    )
+    x += file.tensor("emb.pos", dim).numpy()[: len(ids)] + file.tensor("emb.type", dim).numpy()[0]
     states = [normed(x, file, "emb.ln", eps)]
     for i in range(file.sizes["num_hidden_layers"]):
         x = states[-1]
@@ -189,10 +168,7 @@ def test_a_word_is_read_from_its_first_subword_that_is_no_bare_marker(
     assert numbers == best_by_search(text, small)
     first = subwords.engine.id_to_token(numbers[subwords.first(numbers)])
     assert first == read_from
-
-
-def test_a_word_of_nothing_is_one_unknown_subword(folder):
-    assert pretrained.subwords_of(folder).numbers("") == [3]
+    assert subwords.numbers("") == [3]  # a word of nothing is one unknown subword
 
 
 def test_english_subwords_and_positions_of_minilm():

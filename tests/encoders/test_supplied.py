@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.encoders import published
-from xlrepro.encoders import identity, name_and_layer, supplied_files
+from xlrepro.encoders import identity, supplied_files
 from xlrepro.encoders.pretrained import load
 from xlrepro.errors import DataError, SettingsError
 
@@ -32,10 +32,6 @@ def bert(tmp_path, monkeypatch):
     return tmp_path / "model"
 
 
-def one_line(error):
-    return "\n" not in str(error.value)
-
-
 def test_states_are_those_of_transformers_however_layer_norms_are_called(theirs):
     ours = load("supplied:model")
     with torch.inference_mode():
@@ -48,14 +44,14 @@ def test_states_are_those_of_transformers_however_layer_norms_are_called(theirs)
 
 def test_subwords_are_numbered_as_the_folder_has_them(theirs):
     subwords = load("supplied:model").subwords
-    if theirs.config.model_type == "roberta":  # the space before a word is spelt
-        assert subwords.special[:5] == (0, 2, 1, 3, 31)
-        assert subwords.special.first_ordinary == 4
-        assert subwords.numbers("ab") == [4, 5, 6]
-    else:
-        assert subwords.special[:5] == (2, 3, 0, 1, 4)
-        assert subwords.special.first_ordinary == 5
-        assert subwords.numbers("ab") == [5, 32]
+    # of a RoBERTa the space before a word is spelt
+    special, first, numbers = (
+        ((0, 2, 1, 3, 31), 4, [4, 5, 6])
+        if theirs.config.model_type == "roberta"
+        else ((2, 3, 0, 1, 4), 5, [5, 32])
+    )
+    assert (subwords.special[:5], subwords.special.first_ordinary) == (special, first)
+    assert subwords.numbers("ab") == numbers
 
 
 def test_dropout_and_segments(theirs):
@@ -87,30 +83,41 @@ def test_weights_are_known_by_their_content(bert):
     assert identity("supplied:model") != before
 
 
-@pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
-def test_a_missing_file_is_one_line_that_names_it(bert, missing):
-    (bert / missing).unlink()
-    with pytest.raises(DataError, match=f"model/{missing}.*XLREPRO_SUPPLIED") as error:
-        load("supplied:model")
-    assert one_line(error)
+def without(folder, name):
+    (folder / name).unlink()
 
 
-def test_missing_weights_are_not_filled_with_random_numbers(bert):
+def of_another_kind(folder, kind):
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": kind}), "utf-8")
+
+
+def without_weights(folder, name):
+    """Weights that are missing are not filled with random numbers."""
     from safetensors.torch import load_file, save_file
 
-    state = load_file(bert / "model.safetensors")
-    name = "bert.encoder.layer.1.output.dense.weight"
-    save_file({k: v for k, v in state.items() if k != name}, bert / "model.safetensors")
-    with pytest.raises(DataError, match=r"has no encoder\.layer\.1\.output\.dense\.weight"):
-        load("supplied:model")
+    state = load_file(folder / "model.safetensors")
+    save_file({k: v for k, v in state.items() if k != name}, folder / "model.safetensors")
 
 
-def test_another_kind_of_model_is_refused(bert):
-    config = json.loads((bert / "config.json").read_text("utf-8"))
-    (bert / "config.json").write_text(json.dumps({**config, "model_type": "electra"}), "utf-8")
-    with pytest.raises(DataError, match="take BERT or RoBERTa") as error:
+@pytest.mark.parametrize(
+    ("damage", "name", "said"),
+    [
+        (without, "config.json", r"model/config\.json.*XLREPRO_SUPPLIED"),
+        (without, "model.safetensors", r"model/model\.safetensors.*XLREPRO_SUPPLIED"),
+        (of_another_kind, "electra", "take BERT or RoBERTa"),
+        (
+            without_weights,
+            "bert.encoder.layer.1.output.dense.weight",
+            r"has no encoder\.layer\.1\.output\.dense\.weight",
+        ),
+    ],
+)
+def test_what_is_not_there_is_one_line_that_names_it(bert, damage, name, said):
+    damage(bert, name)
+    with pytest.raises(DataError, match=said) as error:
         load("supplied:model")
-    assert one_line(error)
+    assert "\n" not in str(error.value)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -137,16 +144,15 @@ def test_damaged_files_are_read_or_refused_in_one_line(bert, file, at, noise, cu
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("m-bert", "no encoder is called 'm-bert'"), ("multilingual-e5-small@last", "names no layer")],
+    [
+        ("m-bert", "no encoder is called 'm-bert'"),
+        ("multilingual-e5-small@last", "names no layer"),
+        ("supplied:model@3", "has 2 layers, not 3"),
+    ],
 )
-def test_an_unknown_name_is_refused(name, said):
+def test_a_name_of_nothing_is_refused(bert, name, said):
     with pytest.raises(SettingsError, match=said):
-        name_and_layer(name)
-
-
-def test_a_layer_that_is_not_there_is_refused(bert):
-    with pytest.raises(SettingsError, match="has 2 layers, not 3"):
-        load("supplied:model@3")
+        load(name)
 
 
 def test_only_supplied_encoders_need_files_of_the_user():

@@ -9,7 +9,7 @@ network for a model.
 import hashlib
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -156,13 +156,11 @@ class Encoder:
         states: np.ndarray = np.load(folder / "states.npy", mmap_mode="r")
         return states
 
-    @torch.inference_mode()
-    def _write(self, sequences: Rows, reads: Rows, mean: bool, kept: type, folder: Path) -> None:
-        """Compute states in batches of like lengths and write them where they belong."""
-        starts = np.cumsum([0, *(1 if mean else len(row) for row in reads)])
-        states = np.lib.format.open_memmap(
-            folder / "states.npy", "w+", kept, (int(starts[-1]), self.dim)
-        )
+    def states(self, sequences: Rows) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield each sequence's number and its states, ``(padded length, dim)``, longest first.
+
+        Sequences of like lengths are read together.
+        """
         for part in (self.model, self.embeddings):
             if part is not None:
                 part.to(self.device).eval()
@@ -171,10 +169,19 @@ class Encoder:
             count = max(1, BATCH_SUBWORDS // len(sequences[order[0]]))
             chosen, order = order[:count], order[count:]
             ids, mask = padded([sequences[i] for i in chosen])
-            vectors = self(ids.to(self.device), mask.to(self.device)).cpu().numpy()
-            for row, i in enumerate(chosen):
-                at = vectors[row, list(reads[i])]
-                states[starts[i] : starts[i + 1]] = at.mean(0) if mean else at
+            with torch.inference_mode():
+                vectors = self(ids.to(self.device), mask.to(self.device)).cpu().numpy()
+            yield from zip(chosen, vectors, strict=True)
+
+    def _write(self, sequences: Rows, reads: Rows, mean: bool, kept: type, folder: Path) -> None:
+        """Compute states and write them where they belong."""
+        starts = np.cumsum([0, *(1 if mean else len(row) for row in reads)])
+        states = np.lib.format.open_memmap(
+            folder / "states.npy", "w+", kept, (int(starts[-1]), self.dim)
+        )
+        for i, vectors in self.states(sequences):
+            at = vectors[list(reads[i])]
+            states[starts[i] : starts[i + 1]] = at.mean(0) if mean else at
         states.flush()
 
 

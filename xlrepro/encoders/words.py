@@ -37,7 +37,7 @@ from xlrepro.vectors.open.sources import (
     text_files,
 )
 from xlrepro.vectors.open.tokenise import tokenise
-from xlrepro.vectors.tables import EXACT, UNKNOWN
+from xlrepro.vectors.tables import EXACT, UNKNOWN, WordVectors
 
 if TYPE_CHECKING:
     from xlrepro.encoders.pretrained import Encoder
@@ -49,7 +49,6 @@ CENTRED_ON = 2000  # the most frequent words of a language, whose mean is subtra
 VOCABULARY = 20_000  # words that a translation is sought among
 MOST_OCCURRENCES = 20  # of a word form, after which a line is read for its other words alone
 LONGEST = 128  # subwords of a line; what is further right is not read
-BATCH_SUBWORDS = 4096  # padded subwords of a batch
 BUFFERED = 1024  # lines that are sorted by length
 
 
@@ -110,25 +109,21 @@ def recipe(language: str) -> dict[str, object]:
     }
 
 
-class WordStates:
+class WordStates(WordVectors):
     """Vectors of words, computed when they are first asked for and kept on the disk.
 
-    Like :class:`xlrepro.vectors.tables.VectorSet`: standardised, so that each dimension has
-    variance 1 over the frequent English words.
+    Standardised, so that each dimension has variance 1 over the frequent English words.
 
     Args:
         encoder: whose states, of its last layer.
-
-    Attributes:
-        source: the language that sets the scale.
     """
 
     def __init__(self, encoder: "Encoder") -> None:
+        super().__init__()
         self._encoder = encoder
         self.source, self.dim = SOURCE, encoder.dim
         self._text: dict[str, tuple[dict[str, int], dict[str, int], np.ndarray]] = {}
         self._means: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
 
     def words(self, language: str) -> Sequence[str]:
         """Return a language's frequent words, most frequent first."""
@@ -139,34 +134,19 @@ class WordStates:
         """Return their vectors before scaling, ``(words, dim)``."""
         return self._centred(language, self.words(language))
 
-    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Look words up.
-
-        Args:
-            language: a language that has a list of frequent words.
-            words: any number of words, as they stand in a corpus.
-
-        Returns:
-            The vectors ``(n, dim)``; and int8 ``(n,)``: 1 for a word, 0 and a zero vector where the
-            encoder knows none of its signs.
+    def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
+        """Return each word's vector and 1; zeros and 0 where the encoder knows none of its signs.
 
         Raises:
-            SettingsError: for a language without a list.
+            SettingsError: for a language without a list of frequent words.
         """
         language_sources(language)
-        known = self._found.setdefault(language, {})
-        new = [word for word in dict.fromkeys(words) if word not in known]
-        if new:
-            self._centres(self.source)
-            scaled = self._centred(language, new) / self._spread
-            for word, vector in zip(new, scaled, strict=True):
-                kind = EXACT if self._says_something(word) else UNKNOWN
-                known[word] = (vector * (kind == EXACT), kind)
-        vectors = np.zeros((len(words), self.dim), dtype=working_dtype())
-        kinds = np.zeros(len(words), dtype=np.int8)
-        for place, word in enumerate(words):
-            vectors[place], kinds[place] = known[word]
-        return vectors, kinds
+        if not words:
+            return []
+        self._centres(self.source)
+        scaled = self._centred(language, words) / self._spread
+        kinds = [EXACT if self._says_something(word) else UNKNOWN for word in words]
+        return [(vector * (kind == EXACT), kind) for vector, kind in zip(scaled, kinds)]
 
     def _says_something(self, word: str) -> bool:
         subwords = self._encoder.subwords
@@ -253,21 +233,10 @@ class WordStates:
         """Yield each line with the states of its words, as many as fit; lines of like lengths are
         read together.
         """
-        import torch
-
-        from xlrepro.encoders.pretrained import padded
-
         while waiting := list(islice(lines, BUFFERED)):
-            framed = [(line, *self._framed(line)) for line in waiting]
-            framed.sort(key=lambda each: -len(each[1]))
-            while framed:
-                count = max(1, BATCH_SUBWORDS // len(framed[0][1]))
-                part, framed = framed[:count], framed[count:]
-                ids, mask = padded([numbers for _, numbers, _ in part])
-                with torch.inference_mode():
-                    states = self._encoder(ids, mask).numpy()
-                for i, (line, _, reads) in enumerate(part):
-                    yield line, [states[i, read].mean(0) for read in reads]
+            ids, reads = zip(*map(self._framed, waiting))
+            for i, states in self._encoder.states(ids):
+                yield waiting[i], [states[read].mean(0) for read in reads[i]]
 
     def _framed(self, line: list[str]) -> tuple[list[int], list[slice]]:
         subwords = self._encoder.subwords

@@ -8,9 +8,9 @@ from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders import words
 from xlrepro.precision import cached_per_precision
-from xlrepro.vectors.encoding import WordVectors
 from xlrepro.vectors.open import distributional
 from xlrepro.vectors.open import vectors as open_vectors
+from xlrepro.vectors.tables import WordVectors
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Lookup(Protocol):
-    """Anything that turns words of a language into vectors, such as a VectorSet."""
+    """Anything that turns words of a language into vectors, such as WordVectors."""
 
     @property
     def dim(self) -> int:
@@ -26,20 +26,6 @@ class Lookup(Protocol):
 
     def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return (matrix (n, dim), kind (n,) int8: 0 unknown, 1 exact, 2 back-off)."""
-        ...
-
-
-class WordVectors(Lookup, Protocol):
-    """A look-up that has a vocabulary too: translations can be sought among it."""
-
-    source: str
-
-    def words(self, language: str) -> Sequence[str]:
-        """Return a language's words, most frequent first."""
-        ...
-
-    def matrix(self, language: str) -> np.ndarray:
-        """Return their vectors, ``(words, dim)``."""
         ...
 
 

@@ -6,16 +6,15 @@ import numpy as np
 
 from xlrepro.data import loading
 from xlrepro.data.sentences import Sentence
-from xlrepro.vectors.encoding import Lookup, WordVectors
 from xlrepro.vectors.mappings.csls import precision_at_1
 from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.open.lexicon import unit_rows
-from xlrepro.vectors.tables import BACK_OFF, EXACT
+from xlrepro.vectors.tables import BACK_OFF, EXACT, WordVectors
 
 TREEBANKS = "ud-r2.2"
 
 
-def coverage(vectors: Lookup, language: str, corpus: Sequence[Sentence]) -> dict[str, float]:
+def coverage(vectors: WordVectors, language: str, corpus: Sequence[Sentence]) -> dict[str, float]:
     """Return the shares of a corpus's tokens that have a vector.
 
     Returns:

@@ -15,8 +15,59 @@ UNKNOWN, EXACT, BACK_OFF = 0, 1, 2
 _OTHER_SCRIPTS = frozenset({"ar", "bg", "el", "fa", "he", "hi", "ja", "ko", "ru", "th", "uk", "zh"})
 
 
-class VectorSet:
-    """Word vectors of several languages in one space.
+class WordVectors:
+    """Word vectors of several languages in one space; what was looked up is remembered.
+
+    Attributes:
+        dim: dimensions of a vector.
+        source: the language whose vocabulary sets the scale.
+    """
+
+    dim: int
+    source: str
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
+
+    def words(self, language: str) -> Sequence[str]:
+        """Return a language's words, most frequent first."""
+        raise NotImplementedError
+
+    def matrix(self, language: str) -> np.ndarray:
+        """Return their vectors before standardisation, ``(words, dim)``."""
+        raise NotImplementedError
+
+    def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
+        """Return the standardised vector of each distinct word, ``(dim,)``, and how it was found.
+
+        Raises:
+            SettingsError: for a language without vectors.
+        """
+        raise NotImplementedError
+
+    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Look words up.
+
+        Args:
+            language: one that there are vectors for.
+            words: any number of words, as they stand in a corpus.
+
+        Returns:
+            The standardised vectors ``(n, dim)``, zero where unknown; and how each was
+            found, int8 ``(n,)``: 0 unknown, 1 exact, 2 by back-off.
+
+        Raises:
+            SettingsError: for a language without vectors.
+        """
+        known = self._found.setdefault(language, {})
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        known |= zip(new, self.find(language, new), strict=True)
+        vectors = np.array([known[word][0] for word in words]).reshape(-1, self.dim)
+        return vectors, np.array([known[word][1] for word in words], dtype=np.int8)
+
+
+class VectorSet(WordVectors):
+    """Word vectors that lie in tables.
 
     A look-up tries the word's own vector under its `normalise.variants`,
     then the same string in the source language (names, numbers, loans), then what
@@ -26,8 +77,6 @@ class VectorSet:
 
     Attributes:
         name: ``"dictionary"``, ``"mapped"``, or the user's own.
-        dim: dimensions of a vector.
-        source: the language whose vocabulary sets the scale.
     """
 
     def __init__(
@@ -48,6 +97,7 @@ class VectorSet:
         Raises:
             SettingsError: if words and vectors do not match in number or dimensions.
         """
+        super().__init__()
         dim = int(matrices[source].shape[1])
         for language, matrix in matrices.items():
             if matrix.shape != (len(words[language]), dim):
@@ -61,7 +111,6 @@ class VectorSet:
         self._words = dict(words)
         self._matrices = dict(matrices)
         self._indexes: dict[str, WordIndex] = {}
-        self._found: dict[str, dict[str, tuple[np.ndarray, int]]] = {}
         self._dtype = working_dtype()
         sample = np.asarray(matrices[source], dtype=np.float64)
         scale = sample.std(axis=0)
@@ -79,33 +128,14 @@ class VectorSet:
         return self._words[language]
 
     def matrix(self, language: str) -> np.ndarray:
-        """Return a language's vectors before standardisation, ``(words, dim)``."""
+        """Return their vectors before standardisation, ``(words, dim)``."""
         self._check_language(language)
         return self._matrices[language]
 
-    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Look words up.
-
-        Args:
-            language: one of :attr:`languages`.
-            words: any number of words, as they stand in a corpus.
-
-        Returns:
-            The standardised vectors ``(n, dim)``, zero where unknown; and how each was
-            found, int8 ``(n,)``: 0 unknown, 1 exact, 2 by back-off.
-
-        Raises:
-            SettingsError: for a language without vectors.
-        """
+    def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
+        """Return what :meth:`lookup` remembers of each word."""
         self._check_language(language)
-        known = self._found.setdefault(language, {})
-        vectors = np.zeros((len(words), self.dim), dtype=self._dtype)
-        kinds = np.zeros(len(words), dtype=np.int8)
-        for position, word in enumerate(words):
-            if word not in known:
-                known[word] = self._find(language, word)
-            vectors[position], kinds[position] = known[word]
-        return vectors, kinds
+        return [self._find(language, word) for word in words]
 
     def _find(self, language: str, word: str) -> tuple[np.ndarray, int]:
         index = self._index(language)
