@@ -16,11 +16,10 @@ from xlrepro.papers.routing_nmt.blocks import (
     held,
     mean_usage,
     reordered,
-    router_use,
-    routers,
 )
 from xlrepro.papers.routing_nmt.encoding import Example
 from xlrepro.papers.routing_nmt.recurrent import scan
+from xlrepro.papers.routing_nmt.run import router_use, routers
 from xlrepro.trials import Record
 
 ROUTING = "translation:MTL (Routing)"

@@ -42,10 +42,14 @@ def encoded(monkeypatch):
     return encode
 
 
+def source_words(data, example):
+    return data._subwords[0].joined([data.source.tokens[n] for n in example.source[1:]])
+
+
 def lines_of(data, examples):
     """Examples of translation as lines again."""
     return [
-        f"{' '.join(data.source_words(e))} | {' '.join(data.words(e.target[1:-1]))}"
+        f"{' '.join(source_words(data, e))} | {' '.join(data.words(e.target[1:-1]))}"
         for e in examples
     ]
 
@@ -105,7 +109,7 @@ def test_auxiliary_targets_are_cut_by_length_then_number_in_every_split(encoded)
     data = encoded(longest_auxiliary=2, auxiliary_train=4, auxiliary_dev=3)
     ner, short = data.tasks["ner"], [line for line in LINES if "b b b" not in line]
     sources = [
-        [" ".join(data.source_words(e)) for e in examples]
+        [" ".join(source_words(data, e)) for e in examples]
         for examples in (ner.train, ner.dev, ner.test)
     ]
     wanted = [line.partition(" | ")[0] for line in short]
@@ -256,7 +260,7 @@ def test_supplied_corpora_are_read_cut_and_tagged(pair, read):
     for task, each in data.tasks.items():
         sizes = tuple(len(examples) for examples in (each.train, each.dev, each.test))
         assert sizes == ((2, 1, 2) if task == "translation" else (3, 2, 1))
-        source = [data.source.tokens[each.train[0].source[0]], *data.source_words(each.train[0])]
+        source = [data.source.tokens[each.train[0].source[0]], *source_words(data, each.train[0])]
         assert source == [f"<{task}>", "The", "rain", "falls", "."]
         if task != "translation":
             target = [each.target.tokens[number] for number in each.test[0].target[1:-1]]

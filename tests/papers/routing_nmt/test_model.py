@@ -64,12 +64,6 @@ def test_a_tasks_own_block_gets_no_gradient_from_another_task():
     assert all(p.grad.abs().sum() > 0 for p in made.shared.parameters())
 
 
-def test_input_known_in_two_parts_counts_like_input_known_at_once():
-    tied, x = unit().tied("a"), words()
-    parts = tied.project(x[..., :2]) + tied.project(x[..., 2:], first=2)
-    assert torch.allclose(parts, tied.project(x))
-
-
 def attended(model, source, target):
     """The loss of one sentence: the decoder's unit, attention and readout by their equations."""
     memory = model.encode("translation", source[None], torch.tensor([len(source)]))

@@ -8,5 +8,5 @@
 | §3.1 bilingual corpora, BPE | ``corpora``, ``encoding``, ``text`` |
 | §3.2 auxiliary tasks | ``corpora``, ``linearisers`` |
 | Table 1 | ``run``, scores in ``scores``; rows in ``experiments.yaml`` |
-| Figure 2 | ``blocks`` |
+| Figure 2 | ``blocks``, measured in ``run`` |
 """

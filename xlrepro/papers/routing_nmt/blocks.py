@@ -11,16 +11,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlrepro.papers.routing_nmt.settings import DIRECTIONS, SHARED_BLOCKS, TRANSLATION
 from xlrepro.trials import Cell, Record
-
-if TYPE_CHECKING:  # records are read without torch
-    from xlrepro.papers.routing_nmt.encoding import Encoded, Example
-    from xlrepro.papers.routing_nmt.model import MultiTaskModel
 
 Usage = Mapping[str, Sequence[float]]  # task to the share of each block
 # tasks in the order of the figure's legend
@@ -28,63 +23,7 @@ FIGURE_TASKS = (TRANSLATION, "semantics", "syntax", "ner")
 # the same English sentences with each task's tag; the tasks' own test sentences
 SOURCES = ("same", "own")
 METRIC = "use of a block"
-BATCH = 64
 TIE = 1e-10  # fits nearer than this are equal: sums of shares are no more exact
-
-
-# ---- measured in a trial
-
-
-def routers(
-    model: "MultiTaskModel", data: "Encoded", device: str
-) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
-    """Return what each direction's router does: direction, source, task to `router_use`.
-
-    Sources are translation's test sentences with each task's tag, and the tasks' own.
-    """
-    sentences = data.tasks[TRANSLATION].test
-    found: dict[str, dict[str, dict[str, dict[str, object]]]] = {
-        direction: {source: {} for source in SOURCES} for direction in DIRECTIONS
-    }
-    for task, own in data.tasks.items():
-        for source, examples in zip(SOURCES, (data.retagged(sentences, task), own.test)):
-            each = router_use(model, task, examples, device)
-            for direction, use in zip(DIRECTIONS, each, strict=True):
-                found[direction][source][task] = use
-    return found
-
-
-def router_use(
-    model: "MultiTaskModel", task: str, examples: "Sequence[Example]", device: str = "cpu"
-) -> list[dict[str, object]]:
-    """Return what each direction's router does over all source tokens, the task's tag among them.
-
-    ``shares`` is the mean of tau per block, ``largest`` the mean of a token's largest tau: 1 / n
-    where all blocks are used alike, 1 where the router sends each token to one block.
-    """
-    import torch
-
-    from xlrepro.papers.routing_nmt.training import ordered_batches
-
-    model.eval()
-    sums, largest, tokens = torch.zeros(()), torch.zeros(()), 0
-    for batch in ordered_batches(examples, BATCH):
-        moved = batch.to(device)
-        with torch.inference_mode():
-            memory = model.encode(task, moved.source, moved.lengths)
-        assert memory.taus is not None
-        # shape: (directions, length, batch, blocks), zero at padding
-        taus = memory.taus.double() * memory.mask.T[None, :, :, None]
-        sums = sums + taus.sum((1, 2)).cpu()
-        largest = largest + taus.amax(-1).sum((1, 2)).cpu()
-        tokens += int(moved.lengths.sum())
-    return [
-        {"shares": [round(share, 6) for share in shares], "largest": round(most, 6)}
-        for shares, most in zip((sums / tokens).tolist(), (largest / tokens).tolist(), strict=True)
-    ]
-
-
-# ---- read from records
 
 
 def usages(record: Record, source: str = "same") -> list[Usage]:

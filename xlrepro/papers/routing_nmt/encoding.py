@@ -80,9 +80,9 @@ class Encoded:
 
     def __init__(self, settings: TranslationSettings) -> None:
         self._settings = settings
-        splits = {TRANSLATION: _cut_translation(corpora.translation(settings), settings)}
-        for task in settings.auxiliary:
-            splits[task] = _cut_auxiliary(corpora.auxiliary(settings.corpus, task), settings)
+        splits = {TRANSLATION: corpora.translation(settings)}
+        splits |= {task: corpora.auxiliary(settings.corpus, task) for task in settings.auxiliary}
+        splits = {task: _cut(task, whole, settings) for task, whole in splits.items()}
         kept = splits[TRANSLATION].train
         sides = [[source for source, _ in kept], [target for _, target in kept]]
         texts = [sides[0] + sides[1]] if settings.joint_bpe else sides
@@ -105,10 +105,6 @@ class Encoded:
         """Return the words that output numbers of translation stand for."""
         tokens = self.tasks[TRANSLATION].target.tokens
         return self._subwords[1].joined([tokens[number] for number in numbers])
-
-    def source_words(self, example: Example) -> list[str]:
-        """Return the words of a source, without its tag."""
-        return self._subwords[0].joined([self.source.tokens[n] for n in example.source[1:]])
 
     def _task(self, task: str, splits: Splits) -> TaskData:
         settings = self._settings
@@ -147,27 +143,22 @@ def _tag(task: str) -> str:
     return f"<{task}>"
 
 
-def _cut_translation(splits: Splits, settings: TranslationSettings) -> Splits:
-    """Leave out long training pairs, then cut to number; held-out sentences stay, however long."""
-    longest = settings.longest_words or math.inf
-    train = [pair for pair in splits.train if max(map(len, pair)) <= longest]
-    return _cut(splits, (train, splits.dev, splits.test), settings.train_pairs, settings.test_pairs)
+def _cut(task: str, splits: Splits, settings: TranslationSettings) -> Splits:
+    """Leave out what is long, then cut to number.
 
-
-def _cut_auxiliary(splits: Splits, settings: TranslationSettings) -> Splits:
-    """Leave out long targets everywhere, then cut to number."""
-    longest = settings.longest_auxiliary or math.inf
-    fitting = [
-        [pair for pair in pairs if len(pair[1]) <= longest]
-        for pairs in (splits.train, splits.dev, splits.test)
-    ]
-    return _cut(splits, fitting, settings.auxiliary_train, settings.auxiliary_dev)
-
-
-def _cut(
-    splits: Splits, fitting: Sequence[Sequence[Pair]], most: int | None, held_out: int | None
-) -> Splits:
-    train, dev, test = fitting
+    Of translation training pairs with a long side; held-out sentences stay, however long. Of other
+    tasks long targets everywhere.
+    """
+    parts = [list(getattr(splits, name)) for name in SPLITS]
+    if task == TRANSLATION:
+        longest = settings.longest_words or math.inf
+        parts[0] = [pair for pair in parts[0] if max(map(len, pair)) <= longest]
+        most, held_out = settings.train_pairs, settings.test_pairs
+    else:
+        longest = settings.longest_auxiliary or math.inf
+        parts = [[pair for pair in pairs if len(pair[1]) <= longest] for pairs in parts]
+        most, held_out = settings.auxiliary_train, settings.auxiliary_dev
+    train, dev, test = parts
     counts = splits.counts | {"long": len(splits.train) - len(train)}
     lines = {split: lines[:held_out] for split, lines in splits.lines.items()}
     return Splits(train[:most], dev[:held_out], test[:held_out], counts, lines)

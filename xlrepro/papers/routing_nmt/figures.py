@@ -156,19 +156,3 @@ def _counts(record: Record) -> "np.ndarray":
     kept = np.array(record.details["test_counts"], dtype=np.int64)
     totals = np.maximum(0, kept[:, :1] - np.arange(4))
     return np.hstack((kept, totals))
-
-
-def samples_table(records: Sequence[Record], profile: str) -> Table:
-    """Show what each system makes of a few artificial test sentences; the first seed's."""
-    parts = ("source", "reference", "translation")
-    rows = [
-        [f"{system}, {pair}", *(sample[part] for part in parts)]
-        for (pair, system), runs in _by_row(records).items()
-        for sample in runs[min(runs)].details.get("samples", ())[:2]
-    ]
-    caption = (
-        f"Translations of test sentences ({profile}); artificial languages only, since no sentence "
-        "of a corpus is published."
-    )
-    frame = framed(rows, "system, pair", *parts)
-    return Table(caption, frame, f"{profile}: {len(rows)} translations")

@@ -37,12 +37,8 @@ def cleaned(tree: Tree) -> Tree | None:
         return None
     if not tree.label and len(children) == 1:
         return children[0]
-    return Tree(base_label(tree.label) or "TOP", children)
-
-
-def base_label(label: str) -> str:
-    """Return a label without function tags and indices: ``"NP"`` for ``"NP-SBJ-1"``."""
-    return label if label.startswith("-") else _FUNCTION.sub("", label)
+    label = tree.label if tree.label.startswith("-") else _FUNCTION.sub("", tree.label)
+    return Tree(label or "TOP", children)
 
 
 def linearised_tree(tree: Tree) -> list[str]:

@@ -5,12 +5,13 @@ from typing import Any
 
 import torch
 
-from xlrepro.papers.routing_nmt.blocks import routers
+from xlrepro.papers.routing_nmt.blocks import SOURCES
 from xlrepro.papers.routing_nmt.encoding import Encoded, Example
 from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.scores import PERPLEXITY_SIGNATURE, scored
-from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
+from xlrepro.papers.routing_nmt.settings import DIRECTIONS, TRANSLATION, TranslationSettings
 from xlrepro.papers.routing_nmt.training import (
+    EVALUATION_BATCH,
     Batch,
     MultiTaskLearner,
     loss_per_token,
@@ -19,12 +20,10 @@ from xlrepro.papers.routing_nmt.training import (
 )
 from xlrepro.paths import build_dir
 from xlrepro.training.batches import in_order
-from xlrepro.training.loop import Checkpoints, Fit, compute_repeatably, fit
+from xlrepro.training.loop import Checkpoints, compute_repeatably, fit
 from xlrepro.training.settings import computing
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
-DECODING_BATCH = 64
-SAMPLES = 4
 METRICS = {"PPL": "perplexity", "TER": "percent", "BLEU": "percent"}
 
 
@@ -33,8 +32,7 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
 
     Cells: perplexity per target subword, TER and tokenised BLEU on development and test. Details:
     curves, sizes, what was left out, detokenised BLEU, BLEU's counts of each test sentence (for
-    the paired bootstrap), of a routed system what each router does with each task, and of
-    artificial languages a few translations.
+    the paired bootstrap), and of a routed system what each router does with each task.
     """
     settings = trial.typed(TranslationSettings)
     (system,) = trial.systems
@@ -45,8 +43,24 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     model = make_model(settings, data, trial.seed).to(context.device)
     learner = MultiTaskLearner(model, data, settings, trial.seed, context.device)
     fitted = fit(learner, settings.epochs, None, context.progress, Checkpoints(checkpoint))
+    sizes, course = {n: p.numel() for n, p in model.named_parameters()}, learner.course
+    others = {*settings.auxiliary}
+    details: dict[str, Any] = {
+        "settings": settings.model_dump(mode="json"),
+        "data": data.counts,
+        "dev_perplexity": [round(value, 4) for value in course.perplexities()],
+        "losses on dev": course.dev_losses,
+        "losses": course.losses,
+        "best_epoch": fitted.best_epoch,
+        "updates": course.updates,
+        "rates": course.rates,
+        "parameters": sum(sizes.values()),
+        "parameters of translation": sum(
+            size for name, size in sizes.items() if not {*name.split(".")} & others
+        ),
+        "BLEU detokenised": {},
+    }
     cells, signatures = [], {"PPL": PERPLEXITY_SIGNATURE}
-    details = _details(settings, data, learner, fitted)
     task = data.tasks[TRANSLATION]
     for split in ("dev", "test"):
         examples: list[Example] = getattr(task, split)
@@ -64,17 +78,6 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
             details["test_counts"] = scores.statistics[:, :6].tolist()
     if settings.model.kind == "routed":
         details["routers"] = routers(model, data, context.device)
-    if settings.corpus == "artificial":  # no sentence of a real corpus stands in a record
-        details["samples"] = [
-            {
-                "source": " ".join(data.source_words(example)),
-                "reference": " ".join(reference),
-                "translation": " ".join(output),
-            }
-            for example, reference, output in list(
-                zip(task.test, task.references["test"], outputs, strict=True)
-            )[:SAMPLES]
-        ]
     checkpoint.unlink(missing_ok=True)
     return TrialResult(
         cells=cells,
@@ -111,25 +114,47 @@ def translations(
         outputs = model.greedy(TRANSLATION, moved.source, moved.lengths, limits)
         return [data.words(numbers) for numbers in outputs]
 
-    return in_order(model, ordered_batches(examples, DECODING_BATCH), predict)
+    return in_order(model, ordered_batches(examples, EVALUATION_BATCH), predict)
 
 
-def _details(
-    settings: TranslationSettings, data: Encoded, learner: MultiTaskLearner, fitted: Fit
-) -> dict[str, Any]:
-    course, others = learner.course, ("ner", "syntax", "semantics")
-    sizes = {name: p.numel() for name, p in learner.model.named_parameters()}
-    of_translation = (n for name, n in sizes.items() if not set(name.split(".")) & {*others})
-    return {
-        "settings": settings.model_dump(mode="json"),
-        "data": data.counts,
-        "dev_perplexity": [round(value, 4) for value in course.perplexities()],
-        "losses on dev": course.dev_losses,
-        "losses": course.losses,
-        "best_epoch": fitted.best_epoch,
-        "updates": course.updates,
-        "rates": course.rates,
-        "parameters": sum(sizes.values()),
-        "parameters of translation": sum(of_translation),
-        "BLEU detokenised": {},
-    }
+Use = dict[str, dict[str, dict[str, dict[str, object]]]]
+
+
+def routers(model: MultiTaskModel, data: Encoded, device: str) -> Use:
+    """Return what each direction's router does: direction, source, task to `router_use`.
+
+    Sources are translation's test sentences with each task's tag, and the tasks' own.
+    """
+    sentences = data.tasks[TRANSLATION].test
+    found: Use = {direction: {source: {} for source in SOURCES} for direction in DIRECTIONS}
+    for task, own in data.tasks.items():
+        for source, examples in zip(SOURCES, (data.retagged(sentences, task), own.test)):
+            for direction, use in zip(DIRECTIONS, router_use(model, task, examples, device)):
+                found[direction][source][task] = use
+    return found
+
+
+@torch.inference_mode()
+def router_use(
+    model: MultiTaskModel, task: str, examples: Sequence[Example], device: str = "cpu"
+) -> list[dict[str, object]]:
+    """Return what each direction's router does over all source tokens, the task's tag among them.
+
+    ``shares`` is the mean of tau per block, ``largest`` the mean of a token's largest tau: 1 / n
+    where all blocks are used alike, 1 where the router sends each token to one block.
+    """
+    model.eval()
+    sums, largest, tokens = torch.zeros(()), torch.zeros(()), 0
+    for batch in ordered_batches(examples, EVALUATION_BATCH):
+        moved = batch.to(device)
+        memory = model.encode(task, moved.source, moved.lengths)
+        assert memory.taus is not None
+        # shape: (directions, length, batch, blocks), zero at padding
+        taus = memory.taus.double() * memory.mask.T[None, :, :, None]
+        sums = sums + taus.sum((1, 2)).cpu()
+        largest = largest + taus.amax(-1).sum((1, 2)).cpu()
+        tokens += int(moved.lengths.sum())
+    return [
+        {"shares": [round(share, 6) for share in shares], "largest": round(most, 6)}
+        for shares, most in zip((sums / tokens).tolist(), (largest / tokens).tolist(), strict=True)
+    ]

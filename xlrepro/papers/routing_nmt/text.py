@@ -152,11 +152,11 @@ class Subwords:
             show_progress=False,
         )
         self._bpe.train_from_iterator(_repeated(counts), trainer)
-        self._known: dict[str, tuple[str, ...]] = {}
 
     def split(self, words: Sequence[str]) -> list[str]:
         """Return the subwords of a tokenised sentence; letters never seen become ``<unk>``."""
-        return [piece for word in words for piece in self._word(word)]
+        pieces: list[str] = self._bpe.encode(list(words), is_pretokenized=True).tokens
+        return pieces
 
     def joined(self, pieces: Sequence[str]) -> list[str]:
         """Return the words that subwords make up; a last word without its end is closed."""
@@ -172,11 +172,6 @@ class Subwords:
     def vocabulary(self) -> list[str]:
         """All subwords, sorted."""
         return sorted(self._bpe.get_vocab())
-
-    def _word(self, word: str) -> tuple[str, ...]:
-        if word not in self._known:
-            self._known[word] = tuple(self._bpe.encode(word).tokens)
-        return self._known[word]
 
 
 def _repeated(counts: Counter[str]) -> Iterator[str]:
