@@ -1,94 +1,14 @@
-"""On text whose ambiguous words have known senses, the senses that are chosen are the true ones.
-
-Senses are trained with the model, once a warm-up has taught its states something. Rate and
-deviation of the centres were chosen on lists like these.
-"""
+"""How many senses are alive and in use, and how pure they are."""
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
-from tests.papers.sense_alignment.small_models import model_of, settings
-from xlrepro.artificial import Family, lists
+from tests.papers.sense_alignment.small_models import model_of
 from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment import purity, text, training, wsd
-from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
-from xlrepro.papers.sense_alignment.training import Run
 from xlrepro.trials import TrialContext
-
-FAMILY = Family(0, pairs=40)
-SENSES = {
-    "senses": 2,
-    "warmup_steps": 0,
-    "warmup": "copied",
-    "rate": 0.1,
-    "sigma": 0.3,
-    "projection_dim": 4,
-    "queue": 1500,
-    "negatives": None,
-}
-NETWORK = {
-    "family": "bilm",
-    "filters": ((1, 8), (2, 16), (3, 16)),
-    "character_dim": 8,
-    "highways": 1,
-    "dim": 12,
-    "cells": 24,
-    "dropout": 0.0,
-}
-TRAINING = {"steps": 500, "streams": 8, "unroll": 12}
-PAIRED = {key for pair in FAMILY.pairs for key in pair}
-
-
-def corpus():
-    made = lists(FAMILY, "en", 600)
-    words = [*SPECIAL, *sorted({w.form for r in made for w in r.words})]
-    number = {word: i for i, word in enumerate(words)}
-    rows = [np.array([number[w.form] for w in r.words], dtype=np.int32) for r in made]
-    return Corpus.of(words, len(words), rows)
-
-
-def trained(senses):
-    """A language model, and the numbers of its words."""
-    read = corpus()
-    run = Run(settings(senses, NETWORK, TRAINING), read, "cpu")
-    for number in range(TRAINING["steps"]):
-        run.step(number)
-    return run.model.eval(), {word: i for i, word in enumerate(read.words)}
-
-
-@torch.no_grad()
-def states_of(model_and_words, count, seed):
-    """Forward states of the words of new lists: numbers, concepts, states."""
-    model, number = model_and_words
-    ids, concepts, states = [], [], []
-    for made in lists(FAMILY, "en", count, seed):
-        words = torch.tensor([0, *(number[w.form] for w in made.words)])
-        vectors = model.encoder.vectors(words, model.characters)
-        states.append(model.encoder(vectors.expand(2, 1, -1, -1))[0][-1][0, 0, 1:])
-        ids.append(words[1:])
-        concepts += [w.sense for w in made.words]
-    return torch.cat(ids), concepts, torch.cat(states)
-
-
-def uses_of(layer, found):
-    """Ambiguous words' uses in new lists: the sense that a layer gives, and the true one."""
-    words, concepts, states = found
-    uses = {}
-    for word, true, sense in zip(words.tolist(), concepts, layer.choose(words, states).tolist()):
-        if true in PAIRED:
-            uses.setdefault(word, []).append((sense, true))
-    return uses
-
-
-def test_senses_that_are_trained_with_the_model_are_purer_than_one_sense_and_than_chance():
-    """They begin when half of the steps are done: before, states tell next to nothing."""
-    model, number = trained(SENSES | {"warmup_steps": 250, "projection_every": 10})
-    found = purity.purities(uses_of(model.parts()[0], states_of((model, number), 300, seed=1)))
-    assert found["purity"] > found["majority sense"] + 8
-    assert found["purity"] > found["purity of senses dealt out"] + 8
 
 
 def test_the_printed_epochs_give_the_steps_of_the_spec():

@@ -134,14 +134,11 @@ def test_a_sense_that_is_given_up_is_no_words_translation(left):
     assert int(found) == (4 * 3 + 2 if left else 1 * 3 + 0)
 
 
-def test_the_warm_up_has_one_sense_which_is_then_switched_off():
+def test_the_warm_up_has_one_sense_which_is_then_switched_off_or_copied():
     made = layer(senses=2, warmup="own", warmup_steps=3)
     assert made.on.tolist() == [[True, False, False]] * 5
     made.begin(3)
     assert made.on.tolist() == [[False, True, True]] * 5
-
-
-def test_after_a_copied_warm_up_all_senses_begin_alike():
     made = layer(senses=3, warmup="copied", warmup_steps=3)
     first = made.vectors.values.view(5, 3, DIM)[:, 0].clone()
     made.begin(3)
@@ -222,7 +219,7 @@ def test_a_word_keeps_its_best_sense_and_given_up_ones_leave_the_draws():
     assert made.on.sum(1).tolist() == [1] * 5
     best = torch.stack([(made.pruning.window == s).sum(1) for s in range(3)], 1).argmax(1)
     assert bool(made.on[torch.arange(5), best].all())
-    drawn = made.sampler().draw([0], 99)
+    drawn = made.sampler.draw([0], 99)
     assert torch.equal(drawn.sort().values, made.on.flatten().nonzero().flatten())
 
 

@@ -102,7 +102,7 @@ def test_a_sum_has_the_drawn_senses_and_those_of_the_words_own():
     """By hand, one token at a time; a negative that is the token's own counts once."""
     made = layer(negatives=4)
     states, own, words, _ = batch()
-    drawn = set(made.sampler().draw([0], 4).tolist())
+    drawn = set(made.sampler.draw([0], 4).tolist())
     senses = made.choose(words, own).tolist()
     losses = []
     for k, word in enumerate(words.tolist()):

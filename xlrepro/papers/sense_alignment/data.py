@@ -14,7 +14,6 @@ import numpy as np
 
 from xlrepro.artificial import (
     Meaning,
-    Realisation,
     contradicted,
     load_ontology,
     seeded,
@@ -40,26 +39,17 @@ from xlrepro.vectors.open.tokenise import tokenise
 # -- words with senses (Table 2)
 
 SEMCOR = ("en/brown1", "en/brown2", "en/brownv")
-INVENTORY_FILE = ("oewn-senses", "en/senses")
 ANNOTATED = ("nouns", "verbs", "adjectives")  # of an artificial language
 
 
-class TestSet(NamedTuple):
-    """A test set: its file, the layout of its columns, and how many instances count."""
-
-    dataset: str
-    file: str
-    layout: str
-    total: int
-
-
-# Totals of the unified framework; SemEval-2007 has 465 instances here and 455 there.
+# File of each test set, the layout of its columns, and how many instances count: totals of the
+# unified framework; SemEval-2007 has 465 instances here and 455 there.
 TEST_SETS = {
-    "SE2": TestSet("wsd-unified", "en/senseval2", "unified", 2282),
-    "SE3": TestSet("wsd-unified", "en/senseval3", "unified", 1850),
-    "SE07": TestSet("wsd-naf", "en/semeval2007", "naf", 465),
-    "SE13": TestSet("wsd-unified", "en/semeval2013", "unified", 1644),
-    "SE15": TestSet("wsd-unified", "en/semeval2015", "unified", 1022),
+    "SE2": ("wsd-unified", "en/senseval2", "unified", 2282),
+    "SE3": ("wsd-unified", "en/senseval3", "unified", 1850),
+    "SE07": ("wsd-naf", "en/semeval2007", "naf", 465),
+    "SE13": ("wsd-unified", "en/semeval2013", "unified", 1644),
+    "SE15": ("wsd-unified", "en/semeval2015", "unified", 1022),
 }
 
 
@@ -90,11 +80,10 @@ def sense_test(
     if settings.corpus == "artificial":
         sentences = _artificial_senses(pairs, settings.test_sentences or 0, name)
     else:
-        entry = TEST_SETS[name]
-        path = registry.fetch(entry.dataset, entry.file, progress=False)
-        sentences = read_senses(path, entry.layout)
+        dataset, file, layout, total = TEST_SETS[name]
+        sentences = read_senses(registry.fetch(dataset, file, progress=False), layout)
         if settings.test_sentences is None:
-            return sentences, entry.total
+            return sentences, total
         sentences = sentences[: settings.test_sentences]
     return sentences, sum(bool(keys) for s in sentences for keys in s.senses)
 
@@ -109,7 +98,7 @@ def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
             stem = stems[concept.key]
             senses.setdefault(stem, []).append(f"{stem}%{concept.key}")
         return senses
-    for lemma, _, sense, _ in loading.load_rows(*INVENTORY_FILE):
+    for lemma, _, sense, _ in loading.load_rows("oewn-senses", "en/senses"):
         senses.setdefault(lemma.lower().replace(" ", "_"), []).append(sense)
     return senses
 
@@ -126,7 +115,7 @@ def _artificial_senses(pairs: int, sentences: int, split: str) -> list[SenseSent
         annotated = [k if k and concepts[k].group in ANNOTATED else None for k in keys]
         made.append(
             SenseSentence(
-                tokens=tuple(word.form for word in words),
+                tokens=realised.forms,
                 lemmas=tuple(stems[k] if k else w.form for k, w in zip(keys, words)),
                 tags=tuple(word.upos for word in words),
                 senses=tuple((f"{stems[k]}%{k}",) if k else () for k in annotated),
@@ -197,7 +186,7 @@ def _artificial(
         made = [sentence_of(r) for r in drawn]
         return [Example((s.tokens,), s.entities or ()) for s in made]
     sides = [(r, sentiment(r.meaning)) for r in drawn]
-    return [Example((_words(r),), (POLARITY[side > 0],)) for r, side in sides if side]
+    return [Example((r.forms,), (POLARITY[side > 0],)) for r, side in sides if side]
 
 
 def _artificial_pairs(pairs: int, language: str, split: str, limit: int) -> list[Example]:
@@ -223,19 +212,8 @@ def _artificial_pairs(pairs: int, language: str, split: str, limit: int) -> list
         if len(labels) >= limit:
             break
     speaker = family.language(language)
-    said = [[_words(r) for r in speaker.realise(m, random)] for m in (premises, hypotheses)]
+    said = [[r.forms for r in speaker.realise(m, random)] for m in (premises, hypotheses)]
     return [Example((p, h), (label,)) for p, h, label in zip(*said, labels, strict=True)]
-
-
-def _words(realised: Realisation) -> tuple[str, ...]:
-    return tuple(word.form for word in realised.words)
-
-
-def ner_file(corpus: str, language: str, split: str) -> str:
-    """Return the file of a split; Chinese has labels for dev alone, which serves as its test."""
-    if corpus == "panx-wikiann" and language == "zh":
-        split = "dev"
-    return f"{language}/{split}"
 
 
 @lru_cache(maxsize=8)
@@ -244,7 +222,9 @@ def _entities(corpus: str, language: str, split: str) -> list[Example]:
         file = supplied.opened(f"{corpus}/{language}/{split}")
         sentences: Sequence[Sentence] = read_conll_ner(file)
     else:
-        sentences = loading.load(corpus, ner_file(corpus, language, split))
+        if (corpus, language) == ("panx-wikiann", "zh"):
+            split = "dev"  # which alone has labels, and serves as test
+        sentences = loading.load(corpus, f"{language}/{split}")
     return [Example((s.tokens,), s.entities or ()) for s in sentences]
 
 

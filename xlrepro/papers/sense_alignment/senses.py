@@ -346,8 +346,8 @@ class SenseOutput(nn.Module):
             )
             if settings.pruning:
                 self.pruning = Pruning(words, self.slots, settings.pruning)
-        self._sampler: Sampler | None = None
         self.begin(0)
+        self.refresh()
 
     # -- senses over time
 
@@ -383,13 +383,7 @@ class SenseOutput(nn.Module):
 
     def refresh(self) -> None:
         """Take note of another set of enabled senses, as after loading a checkpoint."""
-        self._sampler = None
-
-    def sampler(self) -> Sampler:
-        """Return what draws among the senses that are enabled now."""
-        if self._sampler is None:
-            self._sampler = Sampler(self.on)
-        return self._sampler
+        self.sampler = Sampler(self.on)
 
     # -- senses of tokens
 
@@ -458,7 +452,7 @@ class SenseOutput(nn.Module):
         numbers = numbers + torch.arange(self.slots, device=words.device)
         others = torch.where(self.on[words], numbers, -1)
         own = own_columns(gold, translated, others)
-        negatives = self.sampler().draw(seed, self.settings.negatives).to(words.device)
+        negatives = self.sampler.draw(seed, self.settings.negatives).to(words.device)
         # shape: (rows,) and (negatives + tokens * n,)
         rows, place = torch.cat((negatives, own.clamp(min=0).flatten())).unique(return_inverse=True)
         near, mine = place[: len(negatives)], place[len(negatives) :].view_as(own)
@@ -468,7 +462,7 @@ class SenseOutput(nn.Module):
         return sampled_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
 
     def _full(self, states: Tensor, gold: Tensor, translated: Tensor | None) -> Tensor:
-        sampler = self.sampler()
+        sampler = self.sampler
         rows = None if len(sampler.rows) == len(sampler.place) else sampler.rows.to(states.device)
         place = sampler.place.to(states.device)
         if translated is not None:

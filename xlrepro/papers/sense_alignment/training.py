@@ -61,7 +61,6 @@ def pretrain(
     corpus: Corpus,
     checkpoint: Path,
     device: str = "cpu",
-    say: Callable[[str], None] = lambda line: None,
 ) -> tuple["Run", Fit]:
     """Train from the checkpoint, if there is one, to the end.
 
@@ -70,7 +69,6 @@ def pretrain(
         corpus: the text.
         checkpoint: file that is read first and written every so many steps.
         device: ``"cpu"`` or ``"cuda"``.
-        say: gets a line at each checkpoint.
 
     Returns:
         The model with what belongs to it, and how the training went; losses in nats per word.
@@ -195,16 +193,12 @@ class Run:
 
     def _end(self, step: int) -> None:
         """Update P, give senses up, look at how many are alive."""
-        senses, steps, parts = (
-            self.settings.senses,
-            self.settings.training.steps,
-            self.model.parts(),
-        )
+        steps, parts = self.settings.training.steps, self.model.parts()
         if isinstance(self.model, WholeWordBert) and self.model.tied(step - 1):
             return
         for part in parts:
             part.end(step)
-        if senses.senses > 1 and step % max(1, steps // LOOKS) == 0:
+        if self.settings.senses.senses > 1 and step % max(1, steps // LOOKS) == 0:
             self.alive.append([step, *(round(mean, 4) for mean in alive_by_thirds(parts[0].on))])
 
     def state(self) -> dict[str, Any]:
@@ -414,18 +408,12 @@ def load(
     return read(settings, languages, folder, device)
 
 
-def checkpoint_path(settings: LanguageModelSettings, languages: tuple[str, ...]) -> Path:
-    """Return where an unfinished training keeps its checkpoint."""
-    name = f"senses-{recipe_hash(settings, languages)[:16]}.pt"
-    return cache_dir() / "pretraining" / name
-
-
 def _build(
     settings: LanguageModelSettings, languages: tuple[str, ...], target: Path, device: str
 ) -> None:
     corpus = text.read(settings, languages)
-    checkpoint = checkpoint_path(settings, languages)
-    run, progress = pretrain(settings, corpus, checkpoint, device, say)
+    checkpoint = cache_dir() / "pretraining" / f"senses-{recipe_hash(settings, languages)[:16]}.pt"
+    run, progress = pretrain(settings, corpus, checkpoint, device)
     model, training, network = run.model.eval(), settings.training, settings.network
     each = network.positions if network.family == "bert" else training.unroll
     log = {

@@ -8,8 +8,7 @@ first sense in the inventory. The scorer is that of the unified framework.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,8 +27,7 @@ SIGNATURE = "f1|level:word sense|scorer:unified framework|totals:official|v:1"
 KINDS = {"N": "1", "V": "2", "J": "35", "A": "35", "R": "4"}
 
 
-@dataclass(frozen=True)
-class Instances:
+class Instances(NamedTuple):
     """Annotated words.
 
     Attributes:
@@ -44,10 +42,6 @@ class Instances:
     lemmas: list[str]
     kinds: list[str]
     senses: list[tuple[str, ...]]
-
-    def __len__(self) -> int:
-        """Return the number of annotated words."""
-        return len(self.lemmas)
 
 
 def kind_of(tag: str) -> str:
@@ -229,14 +223,13 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     if settings.model is not None:
         model = training.of_trial(settings.model, trial, context)
         pairs = settings.model.text.ambiguous
-    read = _reader(model, context)
-    annotated = read(data.sense_training(settings, pairs))
+    annotated = _read(model, data.sense_training(settings, pairs), context)
     classifier = NearestCentroid(annotated, data.inventory(settings.corpus, pairs))
     cells: list[Cell] = []
     items: dict[str, Sequence[bool]] = {}
     for number, name in enumerate(trial.columns):
         sentences, total = data.sense_test(settings, pairs, name)
-        words = read(sentences)
+        words = _read(model, sentences, context)
         for system in trial.systems:
             answer = ANSWERS.get(system) or ANSWERS[system.partition(":")[0].partition("-")[0]]
             answers = answer(classifier, words)
@@ -258,16 +251,12 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     return result
 
 
-def _reader(
-    model: training.LanguageModel | None, context: TrialContext
-) -> Callable[[Sequence[SenseSentence]], Instances]:
-    """Return what brings sentences to instances with the vectors of the top layer (script)."""
-
-    def read(sentences: Sequence[SenseSentence]) -> Instances:
-        as_read = [text.as_read(words_of(s)[0], SOURCE) for s in sentences]
-        if model is None:
-            return instances(sentences, [torch.zeros(len(w), 1) for w in as_read])
-        found = vectors.kept(model.settings, model.languages, as_read, "top", device=context.device)
-        return instances(sentences, found)
-
-    return read
+def _read(
+    model: training.LanguageModel | None, sentences: Sequence[SenseSentence], context: TrialContext
+) -> Instances:
+    """Return annotated words with the vectors of the top layer (script)."""
+    as_read = [text.as_read(words_of(s)[0], SOURCE) for s in sentences]
+    if model is None:
+        return instances(sentences, [torch.zeros(len(w), 1) for w in as_read])
+    found = vectors.kept(model.settings, model.languages, as_read, "top", device=context.device)
+    return instances(sentences, found)
