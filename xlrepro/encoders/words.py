@@ -25,17 +25,8 @@ from xlrepro.artefacts import built
 from xlrepro.encoders import E5, identity
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import normalise, simplified
+from xlrepro.vectors.open import sources
 from xlrepro.vectors.open.lexicon import frequent_words
-from xlrepro.vectors.open.sources import (
-    SOURCE,
-    TextFile,
-    file_hash,
-    language_sources,
-    open_settings,
-    raw_lines,
-    registered_paths,
-    text_files,
-)
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN, WordVectors
 
@@ -71,18 +62,18 @@ def plain_words(text: str, language: str) -> list[str]:
     return [word for word in words if word]
 
 
-def files_of(language: str) -> list[TextFile]:
+def files_of(language: str) -> list[sources.TextFile]:
     """Return the registered files of a language's open text."""
-    if language in open_settings()["languages"]:
-        return text_files(language)
-    return [TextFile(path) for path in registered_paths(f"mono-text/{language}/")]
+    if language in sources.open_settings()["languages"]:
+        return sources.text_files(language)
+    return [sources.TextFile(path) for path in sources.registered_paths(f"mono-text/{language}/")]
 
 
 def open_lines(language: str, seed: int) -> Iterator[list[str]]:
     """Yield the lines of a language's open text as words, in random order, no line twice."""
     raw: dict[str, None] = {}
     for file in files_of(language):
-        for line in raw_lines(file):
+        for line in sources.raw_lines(file):
             raw[line.strip()] = None
     chosen = list(raw)
     random.Random(f"pretraining {seed} {language}").shuffle(chosen)
@@ -94,7 +85,7 @@ def open_lines(language: str, seed: int) -> Iterator[list[str]]:
 
 def words_read(language: str) -> int:
     """Return how many words of a language's open text are read."""
-    return 400_000 if language == SOURCE else 100_000
+    return 400_000 if language == sources.SOURCE else 100_000
 
 
 def recipe(language: str) -> dict[str, object]:
@@ -103,7 +94,7 @@ def recipe(language: str) -> dict[str, object]:
         "version": VERSION,
         "weights": identity(E5),
         "layer": LAYER,
-        "text": [[file.path, file_hash(file.path)] for file in files_of(language)],
+        "text": [[file.path, sources.file_hash(file.path)] for file in files_of(language)],
         "words": words_read(language),
         "most": MOST_OCCURRENCES,
     }
@@ -121,13 +112,13 @@ class WordStates(WordVectors):
     def __init__(self, encoder: "Encoder") -> None:
         super().__init__()
         self._encoder = encoder
-        self.source, self.dim = SOURCE, encoder.dim
+        self.source, self.dim = sources.SOURCE, encoder.dim
         self._text: dict[str, tuple[dict[str, int], dict[str, int], np.ndarray]] = {}
         self._means: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def words(self, language: str) -> Sequence[str]:
         """Return a language's frequent words, most frequent first."""
-        language_sources(language)
+        sources.language_sources(language)
         return frequent_words(language)[:VOCABULARY]
 
     def matrix(self, language: str) -> np.ndarray:
@@ -140,7 +131,7 @@ class WordStates(WordVectors):
         Raises:
             SettingsError: for a language without a list of frequent words.
         """
-        language_sources(language)
+        sources.language_sources(language)
         if not words:
             return []
         self._centres(self.source)

@@ -5,7 +5,7 @@ numbers ``(batch, length)``; ``table`` holds the vectors that ``batch.rows`` nam
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -55,9 +55,14 @@ def labels(sentence: Sentence, task: str) -> tuple[str, ...]:
     return tuple(layer)
 
 
-def span_tags(sentences: Sequence[Sentence], task: str) -> TagSet:
-    """Return ``O`` and the span tags of some sentences, each B- with its I-."""
-    kinds = {tag[2:] for s in sentences for tag in labels(s, task) if tag != "O"}
+def span_tags(gold: Iterable[Sequence[str]]) -> TagSet:
+    """Return ``O`` and the span tags of some sentences, each B- with its I-.
+
+    Example:
+        >>> span_tags([["O", "I-PER"]]).names
+        ('B-PER', 'I-PER', 'O')
+    """
+    kinds = {tag[2:] for tags in gold for tag in tags if tag != "O"}
     return TagSet(["O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")])
 
 
@@ -66,7 +71,8 @@ def tag_set(source: Source) -> TagSet:
     """Return all universal tags, or the span tags of the training language's train split."""
     if source.task == "POS":
         return UPOS
-    return span_tags(source.sentences(source.languages[0], "train"), source.task)
+    train = source.sentences(source.languages[0], "train")
+    return span_tags(labels(sentence, source.task) for sentence in train)
 
 
 @dataclass(frozen=True)

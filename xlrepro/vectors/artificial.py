@@ -13,12 +13,7 @@ from xlrepro.artificial import Family
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.counted import counted
 from xlrepro.vectors.normalise import word_form
-from xlrepro.vectors.open.lexicon import (
-    centred_unit_rows,
-    dictionary_vectors,
-    mix,
-    shared_strings,
-)
+from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.open.skipgram import SkipGram, train
 from xlrepro.vectors.open.vectors import check_name, mapped
 from xlrepro.vectors.tables import VectorSet
@@ -58,9 +53,9 @@ def load(
             continue
         pairs = dictionary(family, code)
         if name == "dictionary":
-            table = mix((pair for pair in pairs if pair[0] in rows), [], frozenset(rows))
-            table |= shared_strings([], table, source_words)
-            words[code], matrices[code] = dictionary_vectors(table, rows, source_matrix)
+            table = lexicon.mix((pair for pair in pairs if pair[0] in rows), [], frozenset(rows))
+            table |= lexicon.shared_strings([], table, source_words)
+            words[code], matrices[code] = lexicon.dictionary_vectors(table, rows, source_matrix)
         else:
             words[code], matrix = monolingual(family, code, sentences, settings)
             own, source = (words[code], matrix), (source_words, source_matrix)
@@ -79,12 +74,12 @@ def monolingual(
     forms = [[word_form(w) for w in sentence] for sentence in family.text(code, sentences)]
     if working_dtype() == np.float64:  # which gensim does not have
         words, matrix = counted(forms, settings.dim, settings.window, settings.seed)
-        return words, centred_unit_rows(matrix)
+        return words, lexicon.centred_unit_rows(matrix)
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "text.txt"
         text.write_text("".join(" ".join(line) + "\n" for line in forms), encoding="utf-8")
         words, matrix = train(text, settings)
-    return words, centred_unit_rows(matrix)
+    return words, lexicon.centred_unit_rows(matrix)
 
 
 def dictionary(family: Family, code: str) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment import data, transfer, vectors
 from xlrepro.papers.sense_alignment.settings import TransferSettings
 from xlrepro.tasks import classification
+from xlrepro.tasks.tagging import span_tags
 from xlrepro.training.settings import HeadSettings
 from xlrepro.trials import TrialContext
 
@@ -23,7 +24,7 @@ def test_a_tagger_learns_what_a_vector_says():
     vectors = [torch.randn(5, 3, dtype=torch.double) for _ in range(60)]
     tags = [["B-X" if x > 0 else "O" for x in v[:, 0].tolist()] for v in vectors]
     head = HeadSettings(hidden_dim=8, dropout=0.0, learning_rate=0.03, epochs=6)
-    known, none = transfer.tag_set(tags), (torch.zeros(3), torch.ones(3))
+    known, none = span_tags(tags), (torch.zeros(3), torch.ones(3))
     both = transfer.tagged(vectors, tags, known, none)
     model, fit = transfer.train_tagger(both, both, known, head, 0, TrialContext())
     assert transfer.f1(model, both, "cpu") > 90

@@ -83,10 +83,10 @@ def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
         "aa": [("one", "un"), ("two", "du")],
         "bb": [("wrong", "du"), ("three", "tri")],
     }
-    sources = {"aa": {"relatives": ["bb"]}, "bb": {}}
+    found = {"aa": {"relatives": ["bb"]}, "bb": {}}
     settings = open_settings() | {"clitics": {"aa": {"un": ["wrong"], "e": ["and"]}}}
-    monkeypatch.setattr(open_lexicon, "open_settings", lambda: settings)
-    monkeypatch.setattr(open_lexicon, "language_sources", lambda code: sources[code])
+    monkeypatch.setattr(recipes, "open_settings", lambda: settings)
+    monkeypatch.setattr(recipes, "language_sources", found.__getitem__)
     monkeypatch.setattr(open_lexicon, "dictionary_pairs", lambda code: tables[code])
     monkeypatch.setattr(open_lexicon, "aligned_counts", lambda code: [])
     monkeypatch.setattr(open_lexicon, "frequent_words", lambda code: ["du", "trí", "qu"])

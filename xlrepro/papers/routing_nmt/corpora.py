@@ -25,13 +25,7 @@ from xlrepro.data.readers.text_files import read_text_lines
 from xlrepro.data.readers.trees import Graph, Tree, read_graphs, read_trees
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.papers.routing_nmt.linearisers import (
-    cleaned,
-    constituents,
-    linearised_graph,
-    linearised_tree,
-    meaning_graph,
-)
+from xlrepro.papers.routing_nmt import linearisers
 from xlrepro.papers.routing_nmt.settings import SPLITS, TranslationSettings
 from xlrepro.papers.routing_nmt.text import Pair, detokenised, tokens, without_overlap
 from xlrepro.paths import supplied_dir
@@ -178,9 +172,10 @@ def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
         if task == "ner":
             target: Sequence[str] = sentence.entities or ()
         elif task == "syntax":
-            target = linearised_tree(constituents(sentence))
+            target = linearisers.linearised_tree(linearisers.constituents(sentence))
         else:
-            target = linearised_graph(meaning_graph(meaning_triples(realisation.meaning)), {})
+            graph = linearisers.meaning_graph(meaning_triples(realisation.meaning))
+            target = linearisers.linearised_graph(graph, {})
         pairs.append((sentence.tokens, tuple(target)))
     return pairs
 
@@ -270,15 +265,15 @@ def tree_pair(tree: Tree) -> list[Pair]:
         >>> tree_pair(Tree("NP", (Tree("CD", (), r"3\/4"),)))
         [(('3', '/', '4'), ('(NP', 'XX', ')NP'))]
     """
-    kept = cleaned(tree)
+    kept = linearisers.cleaned(tree)
     if kept is None:
         return []
     plain = (_TREEBANK.get(w, w.replace("\\/", "/").replace("\\*", "*")) for w in kept.words())
-    return [(tuple(tokens(" ".join(plain))), tuple(linearised_tree(kept)))]
+    return [(tuple(tokens(" ".join(plain))), tuple(linearisers.linearised_tree(kept)))]
 
 
 def _graph_pairs(found: Iterable[Graph]) -> list[Pair]:
-    written = ((g.sentence, linearised_graph(g.root, g.concepts())) for g in found)
+    written = ((g.sentence, linearisers.linearised_graph(g.root, g.concepts())) for g in found)
     return [(tuple(tokens(sentence)), tuple(target)) for sentence, target in written]
 
 

@@ -10,14 +10,7 @@ from xlrepro.evidence.reproduced import View, t_interval
 from xlrepro.evidence.text import number
 from xlrepro.pages.plots import Figure, colours_of, heat, lines
 from xlrepro.pages.tables import Cell, Table, framed
-from xlrepro.papers.routing_nmt.blocks import (
-    FIGURE_TASKS,
-    Usage,
-    chances_of_means,
-    held,
-    mean_usage,
-    usages,
-)
+from xlrepro.papers.routing_nmt import blocks
 from xlrepro.papers.routing_nmt.scores import bleu_of, paired_bootstrap
 from xlrepro.trials import Record
 
@@ -58,31 +51,25 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
         records: of routed systems.
         profile: that they were made at.
     """
-    found: dict[str, list[Usage]] = {}
+    found: dict[str, list[blocks.Usage]] = {}
     for record in sorted(records, key=lambda each: each.seed):
         pair = record.details["settings"]["pair"]
-        found.setdefault(pair, []).extend(usages(record))
-    rows, of_one = [], chances_of_means(1)
+        found.setdefault(pair, []).extend(blocks.usages(record))
+    rows, of_one = [], blocks.chances_of_means(1)
     for (pair, of), name in product(found.items(), of_one):
-        count = sum(held(usage)[name] for usage in of)
-        by_chance = (100 * of_one[name], 100 * chances_of_means(len(of))[name])
-        rows.append(
-            [f"{name}, {pair}", f"{count} of {len(of)}", str(held(mean_usage(of))[name]).lower(),
-             *(Cell(number(p, 0), sort=p) for p in by_chance)]
-        )  # fmt: skip
+        count = sum(blocks.held(usage)[name] for usage in of)
+        of_mean = blocks.held(blocks.mean_usage(of))[name]
+        by_chance = (100 * of_one[name], 100 * blocks.chances_of_means(len(of))[name])
+        chances = (Cell(number(p, 0), sort=p) for p in by_chance)
+        rows.append([f"{name}, {pair}", f"{count} of {len(of)}", str(of_mean).lower(), *chances])
     caption = (
         f"The claims on the figure ({profile}): in how many routers some block (together: one "
         "order of the blocks) makes each hold, whether it is true of the mean over seeds, by "
         "which the claims are judged, and how often each would be if all "
-        f"{len(FIGURE_TASKS)} tasks used the blocks at random."
+        f"{len(blocks.FIGURE_TASKS)} tasks used the blocks at random."
     )
-    names = (
-        "claim, pair",
-        "routers",
-        "of the mean",
-        "by chance in one, %",
-        "of the mean by chance, %",
-    )
+    names = ("claim, pair", "routers", "of the mean")
+    names += ("by chance in one, %", "of the mean by chance, %")
     return Table(caption, framed(rows, *names), f"{profile}: claims of the figure beside chance")
 
 

@@ -5,19 +5,12 @@ from typing import Any
 
 import torch
 
+from xlrepro.papers.routing_nmt import training
 from xlrepro.papers.routing_nmt.blocks import SOURCES
 from xlrepro.papers.routing_nmt.encoding import Encoded, Example
 from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.scores import PERPLEXITY_SIGNATURE, scored
 from xlrepro.papers.routing_nmt.settings import DIRECTIONS, TRANSLATION, TranslationSettings
-from xlrepro.papers.routing_nmt.training import (
-    EVALUATION_BATCH,
-    Batch,
-    MultiTaskLearner,
-    loss_per_token,
-    ordered_batches,
-    perplexity,
-)
 from xlrepro.paths import build_dir
 from xlrepro.training.batches import in_order
 from xlrepro.training.loop import Checkpoints, compute_repeatably, fit
@@ -41,7 +34,7 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     checkpoint = build_dir() / "checkpoints" / f"{trial.key[:32]}.pt"
     compute_repeatably(context.device)
     model = make_model(settings, data, trial.seed).to(context.device)
-    learner = MultiTaskLearner(model, data, settings, trial.seed, context.device)
+    learner = training.MultiTaskLearner(model, data, settings, trial.seed, context.device)
     fitted = fit(learner, settings.epochs, None, context.progress, Checkpoints(checkpoint))
     sizes, course = {n: p.numel() for n, p in model.named_parameters()}, learner.course
     others = {*settings.auxiliary}
@@ -64,10 +57,10 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
     task = data.tasks[TRANSLATION]
     for split in ("dev", "test"):
         examples: list[Example] = getattr(task, split)
-        nats = loss_per_token(model, TRANSLATION, examples, context.device)
+        nats = training.loss_per_token(model, TRANSLATION, examples, context.device)
         outputs = translations(model, data, examples, settings.longest_output, context.device)
         scores = scored(outputs, task.references[split], task.lines[split])
-        values = {"PPL": perplexity(nats), "TER": scores.ter, "BLEU": scores.bleu}
+        values = {"PPL": training.perplexity(nats), "TER": scores.ter, "BLEU": scores.bleu}
         cells += [
             Cell(system, f"{settings.pair}/{split}/{metric}", values[metric], metric, unit)
             for metric, unit in METRICS.items()
@@ -108,13 +101,13 @@ def translations(
 ) -> list[list[str]]:
     """Return the words of the greedy translation of each sentence, in the order given."""
 
-    def predict(batch: Batch) -> list[list[str]]:
+    def predict(batch: training.Batch) -> list[list[str]]:
         moved = batch.to(device)
         limits = [round(longest_output * n) + 10 for n in batch.lengths.tolist()]
         outputs = model.greedy(TRANSLATION, moved.source, moved.lengths, limits)
         return [data.words(numbers) for numbers in outputs]
 
-    return in_order(model, ordered_batches(examples, EVALUATION_BATCH), predict)
+    return in_order(model, training.ordered_batches(examples, training.EVALUATION_BATCH), predict)
 
 
 Use = dict[str, dict[str, dict[str, dict[str, object]]]]
@@ -145,7 +138,7 @@ def router_use(
     """
     model.eval()
     sums, largest, tokens = torch.zeros(()), torch.zeros(()), 0
-    for batch in ordered_batches(examples, EVALUATION_BATCH):
+    for batch in training.ordered_batches(examples, training.EVALUATION_BATCH):
         moved = batch.to(device)
         memory = model.encode(task, moved.source, moved.lengths)
         assert memory.taus is not None

@@ -12,15 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xlrepro.artificial import (
-    Meaning,
-    contradicted,
-    load_ontology,
-    seeded,
-    sentence_of,
-    sentiment,
-    weakened,
-)
+from xlrepro import artificial
 from xlrepro.data import loading, registry, supplied
 from xlrepro.data.readers.columns import SenseSentence, read_conll_ner, read_senses
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
@@ -94,7 +86,8 @@ def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
     senses: dict[str, list[str]] = {}
     if corpus == "artificial":
         stems = text.family(pairs).language(SOURCE).stems
-        for concept in sorted(load_ontology().concepts.values(), key=lambda c: (c.rank, c.key)):
+        concepts = artificial.load_ontology().concepts.values()
+        for concept in sorted(concepts, key=lambda c: (c.rank, c.key)):
             stem = stems[concept.key]
             senses.setdefault(stem, []).append(f"{stem}%{concept.key}")
         return senses
@@ -107,7 +100,7 @@ def inventory(corpus: str, pairs: int) -> Mapping[str, Sequence[str]]:
 def _artificial_senses(pairs: int, sentences: int, split: str) -> list[SenseSentence]:
     """Return sentences of the artificial English, every content word with its concept as sense."""
     family = text.family(pairs)
-    concepts, stems = load_ontology().concepts, family.language(SOURCE).stems
+    concepts, stems = artificial.load_ontology().concepts, family.language(SOURCE).stems
     made = []
     for realised in family.realisations(SOURCE, sentences, f"senses {split}"):
         words = realised.words
@@ -183,24 +176,24 @@ def _artificial(
     count = limit * DRAWN if task == "sentiment" else limit
     drawn = family.realisations(language, count, split, seed, "statements")
     if task == "entities":
-        made = [sentence_of(r) for r in drawn]
+        made = [artificial.sentence_of(r) for r in drawn]
         return [Example((s.tokens,), s.entities or ()) for s in made]
-    sides = [(r, sentiment(r.meaning)) for r in drawn]
+    sides = [(r, artificial.sentiment(r.meaning)) for r in drawn]
     return [Example((r.forms,), (POLARITY[side > 0],)) for r, side in sides if side]
 
 
 def _artificial_pairs(pairs: int, language: str, split: str, limit: int) -> list[Example]:
     """Return statements with what follows from them, what contradicts them, and other ones."""
-    family, ontology = text.family(pairs), load_ontology()
-    random = seeded(text.FAMILY_SEED, "pairs", language, split)
+    family, ontology = text.family(pairs), artificial.load_ontology()
+    random = artificial.seeded(text.FAMILY_SEED, "pairs", language, split)
     stream = family.meanings(split, zlib.crc32(language.encode()), "statements")
-    premises: list[Meaning] = []
-    hypotheses: list[Meaning] = []
+    premises: list[artificial.Meaning] = []
+    hypotheses: list[artificial.Meaning] = []
     labels: list[str] = []
     for meaning, other in itertools.pairwise(stream):
         kinds = {
-            "entailment": weakened(meaning, ontology, random),
-            "contradiction": contradicted(meaning),
+            "entailment": artificial.weakened(meaning, ontology, random),
+            "contradiction": artificial.contradicted(meaning),
             "neutral": other,
         }
         label = NLI[len(labels) % len(NLI)]

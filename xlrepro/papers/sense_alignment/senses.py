@@ -12,15 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from xlrepro.papers.sense_alignment import softmax
 from xlrepro.papers.sense_alignment.settings import PruningSettings, SenseSettings
-from xlrepro.papers.sense_alignment.softmax import (
-    Optimiser,
-    RowTable,
-    Sampler,
-    full_loss,
-    own_columns,
-    sampled_loss,
-)
 
 Project = Callable[[Tensor], Tensor]
 # A sense that is chosen too rarely loses half of its score, and at a tenth it is given up [code].
@@ -328,14 +321,16 @@ class SenseOutput(nn.Module):
 
     on: Tensor
 
-    def __init__(self, words: int, dim: int, settings: SenseSettings, optimiser: Optimiser) -> None:
+    def __init__(
+        self, words: int, dim: int, settings: SenseSettings, optimiser: softmax.Optimiser
+    ) -> None:
         super().__init__()
         self.settings = settings
         self.words, self.slots = words, settings.slots
         # As ELMo: a normal distribution of standard deviation 1 / sqrt(dim). No bias: the code has
         # one per sense, the text has none.
         # shape: (words * slots, dim)
-        self.vectors = RowTable(torch.randn(words * self.slots, dim) / dim**0.5, optimiser)
+        self.vectors = softmax.RowTable(torch.randn(words * self.slots, dim) / dim**0.5, optimiser)
         self.register_buffer("on", torch.ones(words, self.slots, dtype=torch.bool))
         if settings.senses > 1:
             self.centres = SenseCentres(
@@ -383,7 +378,7 @@ class SenseOutput(nn.Module):
 
     def refresh(self) -> None:
         """Take note of another set of enabled senses, as after loading a checkpoint."""
-        self.sampler = Sampler(self.on)
+        self.sampler = softmax.Sampler(self.on)
 
     # -- senses of tokens
 
@@ -451,7 +446,7 @@ class SenseOutput(nn.Module):
         numbers = words.unsqueeze(1) * self.slots
         numbers = numbers + torch.arange(self.slots, device=words.device)
         others = torch.where(self.on[words], numbers, -1)
-        own = own_columns(gold, translated, others)
+        own = softmax.own_columns(gold, translated, others)
         negatives = self.sampler.draw(seed, self.settings.negatives).to(words.device)
         # shape: (rows,) and (negatives + tokens * n,)
         rows, place = torch.cat((negatives, own.clamp(min=0).flatten())).unique(return_inverse=True)
@@ -459,7 +454,7 @@ class SenseOutput(nn.Module):
         used = self.vectors.take(rows)
         mine_vectors, near_vectors = (functional.embedding(i, used) for i in (mine, near))
         two = translated is not None
-        return sampled_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
+        return softmax.sampled_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
 
     def _full(self, states: Tensor, gold: Tensor, translated: Tensor | None) -> Tensor:
         sampler = self.sampler
@@ -467,7 +462,7 @@ class SenseOutput(nn.Module):
         place = sampler.place.to(states.device)
         if translated is not None:
             translated = torch.where(translated < 0, -1, place[translated.clamp(min=0)])
-        return full_loss(states, self.vectors.take(rows), place[gold], translated)
+        return softmax.full_loss(states, self.vectors.take(rows), place[gold], translated)
 
     # -- words, whatever their sense
 

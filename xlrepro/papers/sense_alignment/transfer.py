@@ -22,7 +22,7 @@ from xlrepro.papers.sense_alignment.data import NLI, POLARITY, Example
 from xlrepro.papers.sense_alignment.settings import SOURCE, TransferSettings
 from xlrepro.tasks import classification
 from xlrepro.tasks.classification import Examples, computed_in
-from xlrepro.tasks.tagging import TaggedSplit, score, tagger_learner
+from xlrepro.tasks.tagging import TaggedSplit, score, span_tags, tagger_learner
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import FitSettings, HeadSettings
@@ -73,17 +73,6 @@ class FeatureTagger(nn.Module):
     def predict(self, batch: Batch, table: Tensor) -> Tensor:
         """Return the best tag numbers, ``(batch, length)``."""
         return self.crf.decode(self.emissions(batch, table), batch.mask)
-
-
-def tag_set(gold: Sequence[Sequence[str]]) -> TagSet:
-    """Return ``O`` and each kind's ``B-`` and ``I-``.
-
-    Example:
-        >>> tag_set([["O", "I-PER"]]).names
-        ('B-PER', 'I-PER', 'O')
-    """
-    kinds = {tag[2:] for tags in gold for tag in tags if tag != "O"}
-    return TagSet(["O", *(f"{prefix}-{kind}" for kind in kinds for prefix in "BI")])
 
 
 def tagged(
@@ -145,7 +134,7 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
         return features, [e.labels[: settings.longest] for e in found]
 
     (train, gold), (dev, dev_gold) = (labelled(SOURCE, split) for split in ("train", "dev"))
-    spread, tags = spread_of(train), tag_set(gold)
+    spread, tags = spread_of(train), span_tags(gold)
     splits = tagged(train, gold, tags, spread), tagged(dev, dev_gold, tags, spread)
     model, done = train_tagger(*splits, tags, settings.head, trial.seed, context)
     cells = []

@@ -318,7 +318,8 @@ def known_labels(sentences: Sequence[Sentence]) -> Labels:
     Raises:
         DataError: if a sentence has no intent or no slots.
     """
-    return Labels(TagSet([intent(s) for s in sentences]), span_tags(sentences, "SF"))
+    slots = span_tags(labels(s, "SF") for s in sentences)
+    return Labels(TagSet([intent(s) for s in sentences]), slots)
 
 
 def intent(sentence: Sentence) -> str:

@@ -27,13 +27,8 @@ from xlrepro.artefacts import built, file_hash
 from xlrepro.artificial import Family
 from xlrepro.errors import XlreproError
 from xlrepro.vectors import artificial
-from xlrepro.vectors.mappings.adversarial import (
-    AdversarialSettings,
-    criterion,
-    muse,
-    nearest_orthogonal,
-    umwe,
-)
+from xlrepro.vectors.mappings import adversarial
+from xlrepro.vectors.mappings.adversarial import AdversarialSettings
 from xlrepro.vectors.mappings.csls import translate
 from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
 from xlrepro.vectors.tables import VectorSet
@@ -187,9 +182,10 @@ def learnt_maps(
     xs = {c: torch.from_numpy(np.array(space.matrix)).to(device) for c, space in spaces.items()}
     y = xs.pop(SOURCE)
     if name == "umwe":
-        maps = dict(zip(xs, umwe([*xs.values(), y], settings)[0]))  # English is the last
+        of_all, _ = adversarial.umwe([*xs.values(), y], settings)  # English is the last
+        maps = dict(zip(xs, of_all))
     else:
-        maps = {code: muse(x, y, settings)[0] for code, x in xs.items()}
+        maps = {code: adversarial.muse(x, y, settings)[0] for code, x in xs.items()}
     return {code: w.cpu().numpy() for code, w in maps.items()}
 
 
@@ -202,7 +198,7 @@ def collapse(x: Tensor, y: Tensor) -> str:
         y: those they were mapped to, ``(m, dim)``.
     """
     x, y = (normalize(side[:CRITERION_WORDS], dim=1) for side in (x, y))
-    value, level = criterion(x, y, CRITERION_WORDS), chance(x, y)
+    value, level = adversarial.criterion(x, y, CRITERION_WORDS), chance(x, y)
     why = f"mean cosine of translations {value:.3f}, chance {level:.3f}"
     return why if value - level < LEAST_GAIN * (1 - level) else ""
 
@@ -222,8 +218,8 @@ def chance(x: Tensor, y: Tensor) -> float:
         for _ in range(ROUNDS):
             pairs = translate(x @ w, y).mutual()
             # shape: (dim, pairs) x (pairs, dim)
-            w = nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
-        reached.append(criterion(x @ w, y, CRITERION_WORDS))
+            w = adversarial.nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
+        reached.append(adversarial.criterion(x @ w, y, CRITERION_WORDS))
     return max(reached)
 
 

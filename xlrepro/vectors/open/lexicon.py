@@ -18,18 +18,8 @@ from xlrepro.artefacts import built
 from xlrepro.data.readers.text_files import numbered_lines, read_rows
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import fold, word_form
+from xlrepro.vectors.open import sources
 from xlrepro.vectors.open.ibm1 import translation_counts
-from xlrepro.vectors.open.sources import (
-    SOURCE,
-    aligned_recipe,
-    frequency_path,
-    language_sources,
-    local_path,
-    muse_path,
-    open_settings,
-    parallel_files,
-    wiktionary_path,
-)
 from xlrepro.vectors.open.tokenise import words_of
 
 # Conneau et al. (2018): the first 5,000 source words train, the next 1,500 test.
@@ -258,10 +248,10 @@ def muse(language: str) -> tuple[Pairs, Pairs, Pairs]:
 
     Three empty lists where MUSE has no dictionary.
     """
-    path = muse_path(language)
+    path = sources.muse_path(language)
     if path is None:
         return [], [], []
-    return split_by_rank(read_pairs(local_path(path), language))
+    return split_by_rank(read_pairs(sources.local_path(path), language))
 
 
 @cache
@@ -279,8 +269,8 @@ def muse_untested(language: str) -> Pairs:
 
 def dictionary_pairs(language: str) -> Pairs:
     """Return all dictionary pairs of a language but those of its tested source words."""
-    path = wiktionary_path(language)
-    more = [] if path is None else read_wiktionary(local_path(path), language)
+    path = sources.wiktionary_path(language)
+    more = [] if path is None else read_wiktionary(sources.local_path(path), language)
     return muse_untested(language) + without_source_words(more, test_source_words(language))
 
 
@@ -288,21 +278,22 @@ def aligned_counts(language: str) -> list[tuple[str, str, float]]:
     """Return (English, foreign, expected count) from the parallel text; cached."""
 
     def build(folder: Path) -> None:
-        paths = [local_path(path) for path in parallel_files(language)]
-        dropped = frozenset() if language_sources(language).get("articles", True) else _ARTICLES
+        paths = [sources.local_path(path) for path in sources.parallel_files(language)]
+        articles = sources.language_sources(language).get("articles", True)
+        dropped = frozenset() if articles else _ARTICLES
         pairs = [
             (
-                _content(words_of(english, SOURCE), dropped),
-                _content(words_of(foreign, language)),
+                _content(words_of(english, sources.SOURCE), dropped),
+                _content(words_of(other, language)),
             )
-            for english, foreign in parallel_pairs(paths)
+            for english, other in parallel_pairs(paths)
         ]
-        counts = translation_counts(pairs, open_settings()["lexicon"]["iterations"])
+        counts = translation_counts(pairs, sources.open_settings()["lexicon"]["iterations"])
         with open(folder / "counts.tsv", "w", encoding="utf-8") as out:
             for english, foreign, count in counts:
                 out.write(f"{english}\t{foreign}\t{count:.6g}\n")
 
-    folder = built("aligned", language, aligned_recipe(language), build)
+    folder = built("aligned", language, sources.aligned_recipe(language), build)
     with open(folder / "counts.tsv", encoding="utf-8") as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines]
     return [(english, foreign, float(count)) for english, foreign, count in rows]
@@ -319,13 +310,13 @@ def _content(words: list[str], dropped: frozenset[str] = frozenset()) -> list[st
 
 def frequent_words(language: str) -> list[str]:
     """Return the words of a language's frequency list in stored form, most frequent first."""
-    lines = numbered_lines(local_path(frequency_path(language)))
+    lines = numbered_lines(sources.local_path(sources.frequency_path(language)))
     words = (word_form(line.split(" ")[0], language) for _, line in lines)
     return [word for word in dict.fromkeys(words) if word and " " not in word]
 
 
 def _mixed(language: str, known: frozenset[str], removed: frozenset[str] = frozenset()) -> Table:
-    settings = {k: v for k, v in open_settings()["lexicon"].items() if k != "iterations"}
+    settings = {k: v for k, v in sources.open_settings()["lexicon"].items() if k != "iterations"}
     pairs = without_source_words(dictionary_pairs(language), removed)
     return mix(pairs, aligned_counts(language), known, **settings)
 
@@ -342,11 +333,11 @@ def table(language: str, known: frozenset[str]) -> Table:
         known: English words that have a vector.
     """
     mixed = _mixed(language, known)
-    for word, choices in open_settings()["clitics"].get(language, {}).items():
+    for word, choices in sources.open_settings()["clitics"].get(language, {}).items():
         if word not in mixed:
             mixed[word] = {english: 1 / len(choices) for english in choices}
     missing = [word for word in frequent_words(language) if word not in mixed]
-    for relative in language_sources(language).get("relatives", ()):
+    for relative in sources.language_sources(language).get("relatives", ()):
         theirs = _mixed(relative, known, test_source_words(language))
         equal = twins(missing, list(theirs))
         mixed |= {word: theirs[twin] for word, twin in equal.items()}

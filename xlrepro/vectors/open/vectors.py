@@ -15,23 +15,9 @@ import numpy as np
 from xlrepro.artefacts import built, hash_of
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.mappings.seeded import procrustes
-from xlrepro.vectors.open import lexicon
-from xlrepro.vectors.open.lexicon import (
-    centred_unit_rows,
-    dictionary_vectors,
-    pair_rows,
-    shared_strings,
-)
+from xlrepro.vectors.open import lexicon, sources
 from xlrepro.vectors.open.skipgram import SkipGram, train
-from xlrepro.vectors.open.sources import (
-    SOURCE,
-    VERSION,
-    language_sources,
-    lexicon_recipe,
-    open_settings,
-    text_recipe,
-    write_text,
-)
+from xlrepro.vectors.open.sources import SOURCE
 from xlrepro.vectors.tables import VectorSet, load_language, load_set, save_language
 
 NAMES = ("dictionary", "mapped")
@@ -50,7 +36,7 @@ def recipe_hash(name: str, *languages: str) -> str:
         SettingsError: for another name, or a language without open vectors.
     """
     check_name(name)
-    codes = dict.fromkeys([*open_settings()["languages"], *languages])
+    codes = dict.fromkeys([*sources.open_settings()["languages"], *languages])
     return hash_of({code: hash_of(recipe(name, code)) for code in codes})
 
 
@@ -66,7 +52,7 @@ def load(name: str, languages: Sequence[str] | None = None) -> VectorSet:
         DataError: if a file it is built from cannot be had.
     """
     check_name(name)
-    codes = dict.fromkeys([SOURCE, *(languages or open_settings()["languages"])])
+    codes = dict.fromkeys([SOURCE, *(languages or sources.open_settings()["languages"])])
     return load_set(name, {code: _language_folder(name, code) for code in codes})
 
 
@@ -82,7 +68,7 @@ def check_name(name: str) -> None:
 
 def _language_folder(kind: str, language: str) -> Path:
     kind = MONOLINGUAL if language == SOURCE else kind
-    language_sources(language)  # says which languages there are
+    sources.language_sources(language)  # says which languages there are
     return built(kind, language, recipe(kind, language), partial(_BUILDERS[kind], language))
 
 
@@ -96,15 +82,15 @@ def recipe(kind: str, language: str) -> dict[str, Any]:
     """
     if kind == MONOLINGUAL or language == SOURCE:
         return {
-            "version": VERSION,
+            "version": sources.VERSION,
             "language": language,
             "training": vars(_skip_gram(language)).copy(),
-            "text": text_recipe(language),
+            "text": sources.text_recipe(language),
         }
     parts = {
-        "version": VERSION,
+        "version": sources.VERSION,
         "source": hash_of(recipe(MONOLINGUAL, SOURCE)),
-        "lexicon": lexicon_recipe(language),
+        "lexicon": sources.lexicon_recipe(language),
     }
     if kind == "mapped":
         parts["monolingual"] = hash_of(recipe(MONOLINGUAL, language))
@@ -114,16 +100,16 @@ def recipe(kind: str, language: str) -> dict[str, Any]:
 
 
 def _skip_gram(language: str) -> SkipGram:
-    return SkipGram(**open_settings()["english" if language == SOURCE else "others"])
+    return SkipGram(**sources.open_settings()["english" if language == SOURCE else "others"])
 
 
 def _build_monolingual(language: str, folder: Path) -> None:
     """Train skip-gram vectors on a language's own text; centred and of length 1."""
     text = folder / "text.tmp"
-    write_text(language, text)
+    sources.write_text(language, text)
     words, matrix = train(text, _skip_gram(language))
     text.unlink()
-    save_language(folder, words, centred_unit_rows(matrix))
+    save_language(folder, words, lexicon.centred_unit_rows(matrix))
 
 
 def _build_dictionary(language: str, folder: Path) -> None:
@@ -131,9 +117,9 @@ def _build_dictionary(language: str, folder: Path) -> None:
     source_words, source_matrix = load_language(_language_folder(MONOLINGUAL, SOURCE))
     table = lexicon.table(language, frozenset(source_words))
     frequent = lexicon.frequent_words(language)
-    table |= shared_strings(frequent, table, source_words)
+    table |= lexicon.shared_strings(frequent, table, source_words)
     rows = {word: row for row, word in enumerate(source_words)}
-    words, matrix = dictionary_vectors(table, rows, np.asarray(source_matrix))
+    words, matrix = lexicon.dictionary_vectors(table, rows, np.asarray(source_matrix))
     order = _by_frequency(words, frequent)
     save_language(folder, [words[row] for row in order], matrix[order])
 
@@ -158,7 +144,7 @@ def mapped(
         source: likewise.
         pairs: (source word, foreign word) that the orthogonal map is learnt from.
     """
-    seed = pair_rows(pairs, foreign[0], source[0])
+    seed = lexicon.pair_rows(pairs, foreign[0], source[0])
     w = procrustes(foreign[1][seed[:, 0]], source[1][seed[:, 1]])
     return np.asarray(foreign[1] @ w)
 
