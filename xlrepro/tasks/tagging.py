@@ -22,13 +22,8 @@ from xlrepro.training.batches import shuffled_batches
 from xlrepro.training.loop import BatchLearner, Step
 from xlrepro.training.optimiser import ScheduledAdam, schedule
 from xlrepro.training.settings import FitSettings
-from xlrepro.vectors.encoding import (
-    Batch,
-    EncodedSplit,
-    Lookup,
-    TagSet,
-    encode,
-)
+from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
+from xlrepro.vectors.tables import WordVectors
 
 NO_LABEL = -100  # in place of a tag number: neither trained nor counted
 # The 17 universal tags; X and SYM among them though some treebanks never use them.
@@ -89,7 +84,7 @@ class TaggedSplit:
 
 
 def encoded(
-    sentences: Sequence[Sentence], language: str, task: str, tags: TagSet, vectors: Lookup
+    sentences: Sequence[Sentence], language: str, task: str, tags: TagSet, vectors: WordVectors
 ) -> TaggedSplit:
     """Return sentences of one language as rows of vectors and tag numbers."""
     gold = [labels(s, task) for s in sentences]

@@ -6,27 +6,15 @@ sentences are lists of row numbers. Row 0 is the zero vector: padding, and dropp
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlrepro.errors import DataError
+from xlrepro.vectors.tables import WordVectors
 
 if TYPE_CHECKING:
     import torch
-
-
-class Lookup(Protocol):
-    """Anything that turns words of a language into vectors, such as WordVectors."""
-
-    @property
-    def dim(self) -> int:
-        """Dimension of the vectors."""
-        ...
-
-    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (matrix (n, dim), kind (n,) int8: 0 unknown, 1 exact, 2 back-off)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +91,7 @@ def encode(
     tokens: Sequence[Sequence[str]],
     tags: Sequence[Sequence[str]],
     tag_set: TagSet,
-    vectors: Lookup,
+    vectors: WordVectors,
 ) -> EncodedSplit:
     """Encode sentences of one language; each distinct word is looked up once.
 

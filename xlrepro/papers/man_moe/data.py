@@ -23,10 +23,9 @@ from xlrepro.precision import cached_per_precision, working_dtype
 from xlrepro.tasks.source import word_vectors
 from xlrepro.tasks.tagging import labels
 from xlrepro.vectors import artificial as artificial_vectors
-from xlrepro.vectors.encoding import Lookup
 from xlrepro.vectors.mappings import NAMES as WITHOUT_DICTIONARY
 from xlrepro.vectors.open.tokenise import tokenise
-from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet
+from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet, WordVectors
 
 FAMILY_SEED = 0  # of the artificial corpora
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
@@ -109,7 +108,7 @@ def _artificial(language: str, n: int, split: str, kind: str, domain: str | None
 
 
 @cached_per_precision(maxsize=8)
-def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
+def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> WordVectors:
     """Return the word vectors ``name`` for ``languages`` (cached in the process).
 
     Raises:
@@ -126,18 +125,18 @@ def vectors(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
     return word_vectors(False, name, languages)
 
 
-def lookup(settings: TransferSettings) -> Lookup:
+def lookup(settings: TransferSettings) -> WordVectors:
     """Return the word vectors as the settings want them read; errors as :func:`vectors`."""
     names = (settings.corpus, settings.vectors, settings.languages)
     return vectors(*names) if settings.word_vectors == "standardised" else _raw(*names)
 
 
 @cached_per_precision(maxsize=4)
-def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> Lookup:
+def _raw(corpus: str, name: str, languages: tuple[str, ...]) -> WordVectors:
     return RawVectors(cast(VectorSet, vectors(corpus, name, languages)))
 
 
-def _artificial_vectors(name: str, languages: tuple[str, ...]) -> Lookup:
+def _artificial_vectors(name: str, languages: tuple[str, ...]) -> WordVectors:
     family = family_of(FAMILY_SEED)
     if name in WITHOUT_DICTIONARY:
         from xlrepro.vectors.mappings import unsupervised
@@ -207,7 +206,7 @@ def _side(value: float) -> str:
 # ---- vectors as the authors' code reads them
 
 
-class RawVectors:
+class RawVectors(WordVectors):
     """A look-up in a vector set by a word's lower-case form, and no second try.
 
     `VectorSet` standardises each dimension and backs off to parts of words; vocab.py of the
@@ -216,9 +215,6 @@ class RawVectors:
     Args:
         vectors: the set.
 
-    Attributes:
-        dim: dimensions of a vector.
-
     Example:
         >>> both = VectorSet("two", {"en": ["ab"]}, {"en": np.array([[3.0, 4.0]])})
         >>> RawVectors(both).lookup("en", ["Ab", "abs"])[1].tolist()
@@ -226,18 +222,12 @@ class RawVectors:
     """
 
     def __init__(self, vectors: VectorSet) -> None:
-        self.vectors, self.dim = vectors, vectors.dim
+        super().__init__()
+        self.vectors, self.dim, self.source = vectors, vectors.dim, vectors.source
         self._rows: dict[str, dict[str, int]] = {}
 
-    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Look words up.
-
-        Args:
-            language: one of the set's.
-            words: any number of words, as they stand in a corpus.
-
-        Returns:
-            Their vectors ``(n, dim)``, zero where unknown; and int8 ``(n,)``: 1 known, 0 unknown.
+    def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
+        """Return each word's vector and 1, zeros and 0 where it is unknown.
 
         Raises:
             SettingsError: for a language without vectors.
@@ -245,10 +235,9 @@ class RawVectors:
         if language not in self._rows:
             known = self.vectors.words(language)
             self._rows[language] = {word: row for row, word in enumerate(known)}
-        rows = [self._rows[language].get(word.strip().lower(), -1) for word in words]
-        kinds = np.array([UNKNOWN if row < 0 else EXACT for row in rows], dtype=np.int8)
-        # shape: (n, dim)
-        matrix = np.zeros((len(words), self.dim), dtype=working_dtype())
-        hits = np.flatnonzero(kinds)
-        matrix[hits] = self.vectors.matrix(language)[[rows[i] for i in hits]]
-        return matrix, kinds
+        matrix, none = self.vectors.matrix(language), np.zeros(self.dim, dtype=working_dtype())
+        rows = [self._rows[language].get(word.strip().lower()) for word in words]
+        return [
+            (none, UNKNOWN) if row is None else (matrix[row].astype(working_dtype()), EXACT)
+            for row in rows
+        ]

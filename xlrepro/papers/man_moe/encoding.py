@@ -15,8 +15,7 @@ from torch import Tensor
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
-from xlrepro.vectors.encoding import Lookup
-from xlrepro.vectors.tables import UNKNOWN
+from xlrepro.vectors.tables import UNKNOWN, WordVectors
 
 Word = tuple[str, str]  # language, word
 
@@ -124,7 +123,7 @@ def spelled(word: str, target: str) -> str:
 
 def word_table(
     words: Iterable[Word],
-    vectors: Lookup,
+    vectors: WordVectors,
     characters: CharacterIds,
     target: str,
     settings: TransferSettings,

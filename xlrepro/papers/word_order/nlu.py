@@ -33,7 +33,8 @@ from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, f
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
-from xlrepro.vectors.encoding import Batch, EncodedSplit, Lookup, TagSet, encode
+from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
+from xlrepro.vectors.tables import WordVectors
 
 INTENT, SLOTS = "intent accuracy", "slot F1"
 # The authors' code, in every profile:
@@ -255,7 +256,7 @@ class WithMarks:
         words: vectors of all that is no mark.
     """
 
-    def __init__(self, words: Lookup) -> None:
+    def __init__(self, words: WordVectors) -> None:
         self.words = words
         draw = np.random.default_rng(MARK_SEED)
         drawn = draw.normal(0.0, MARK_STD, (len(MARKS), words.dim)).astype(working_dtype())

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
-from xlrepro.vectors.mappings.csls import translate
+from xlrepro.vectors.mappings.csls import mutual, retrieve
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,8 @@ def criterion(x: Tensor, y: Tensor, words: int) -> float:
         y: likewise, ``(m, dim)``.
         words: most frequent words of either.
     """
-    return float(translate(x[:words], y[:words]).forward_cosine.mean())
+    x, y = x[:words], y[:words]
+    return float((x * y[retrieve(x, y)]).sum(1).mean())
 
 
 def muse(
@@ -307,10 +308,7 @@ def dictionaries(
 ) -> dict[tuple[int, int], Tensor]:
     """Return the mutual nearest neighbours by CSLS of every pair of languages (i, j), i < j."""
     common = [normalize(x[:words] @ w, dim=1) for x, w in zip(spaces, maps)]
-    return {
-        (i, j): translate(common[i], common[j]).mutual()
-        for i, j in combinations(range(len(common)), 2)
-    }
+    return {(i, j): mutual(common[i], common[j]) for i, j in combinations(range(len(common)), 2)}
 
 
 def _solved(

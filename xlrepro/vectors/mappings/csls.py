@@ -13,7 +13,6 @@ References:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -23,27 +22,7 @@ from xlrepro.vectors.mappings.seeded import procrustes
 
 BLOCK = 1024  # rows at a time: 1,024 x 20,000 candidates x 4 bytes = 82 MB
 NEIGHBOURS = 10  # k of r: "we use K = 10" (§3.2)
-
-
-@dataclass(frozen=True)
-class Translations:
-    """The best translations by CSLS of n words into m and of m into n.
-
-    Attributes:
-        forward: row of y for each row of x, int64 ``(n,)``.
-        backward: row of x for each row of y, int64 ``(m,)``.
-        forward_cosine: cosine of each row of x and its translation, ``(n,)``.
-    """
-
-    forward: Tensor
-    backward: Tensor
-    forward_cosine: Tensor
-
-    def mutual(self) -> Tensor:
-        """Return the pairs that are each other's best, int64 ``(pairs, 2)``."""
-        rows = torch.arange(len(self.forward), device=self.forward.device)
-        agree = self.backward[self.forward] == rows
-        return torch.stack([rows[agree], self.forward[agree]], dim=1)
+FREQUENT = 20_000  # source words from which precision's r(target) is computed
 
 
 def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
@@ -58,36 +37,9 @@ def neighbour_mean(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Tensor:
     return torch.cat([(block @ y.T).topk(k, dim=1).values.mean(dim=1) for block in x.split(BLOCK)])
 
 
-def translate(x: Tensor, y: Tensor, k: int = NEIGHBOURS) -> Translations:
-    """Find the best translation of every row of both sides.
-
-    Args:
-        x: rows of length 1, ``(n, dim)``.
-        y: rows of length 1, ``(m, dim)``.
-        k: neighbours of r.
-    """
-    # shape: (n,) and (m,)
-    r_x, r_y = neighbour_mean(x, y, k), neighbour_mean(y, x, k)
-    forward, best = [], x.new_full((len(y),), -torch.inf)
-    backward = torch.zeros(len(y), dtype=torch.long, device=x.device)
-    for number, block in enumerate(x.split(BLOCK)):
-        start = number * BLOCK
-        # shape: (block, m)
-        cosines = block @ y.T
-        # r of the row itself is the same for all its candidates and does not change the best.
-        forward.append((cosines - r_y / 2).argmax(dim=1))
-        # shape of both: (m,)
-        highest, row = (cosines - r_x[start : start + BLOCK, None] / 2).max(dim=0)
-        better = highest > best
-        best = torch.where(better, highest, best)
-        backward = torch.where(better, row + start, backward)
-    ahead = torch.cat(forward)
-    return Translations(ahead, backward, (x * y[ahead]).sum(1))
-
-
-def csls_retrieve(
-    queries: np.ndarray, targets: np.ndarray, sources: np.ndarray | None = None, *, k: int = 10
-) -> np.ndarray:
+def retrieve(
+    queries: Tensor, targets: Tensor, sources: Tensor | None = None, k: int = NEIGHBOURS
+) -> Tensor:
     """Return for each query the row of the target with the highest CSLS, int64 ``(n,)``.
 
     Args:
@@ -97,14 +49,19 @@ def csls_retrieve(
             queries themselves if not given. ``(words, dim)``
         k: neighbours of the hubness correction.
     """
-    sides = (queries, targets, queries if sources is None else sources)
-    dtype = np.result_type(*sides)
-    q, t, s = (torch.from_numpy(np.array(side, dtype)) for side in sides)
-    r_targets = neighbour_mean(t, s, k)
+    r_targets = neighbour_mean(targets, queries if sources is None else sources, k)
     # r(query) is the same for all its candidates and does not change the best.
     # shape of each product: (block, m)
-    best = [(block @ t.T - r_targets / 2).argmax(dim=1) for block in q.split(BLOCK)]
-    return np.asarray(torch.cat(best))
+    best = [(block @ targets.T - r_targets / 2).argmax(dim=1) for block in queries.split(BLOCK)]
+    return torch.cat(best)
+
+
+def mutual(x: Tensor, y: Tensor) -> Tensor:
+    """Return the pairs that are each other's best translation, int64 ``(pairs, 2)``."""
+    forward, backward = retrieve(x, y), retrieve(y, x)
+    rows = torch.arange(len(forward), device=x.device)
+    agree = backward[forward] == rows
+    return torch.stack([rows[agree], forward[agree]], dim=1)
 
 
 def precision_at_1(
@@ -114,8 +71,7 @@ def precision_at_1(
     target_words: Sequence[str],
     target_matrix: np.ndarray,
     *,
-    k: int = 10,
-    neighbourhood: int = 20_000,
+    k: int = NEIGHBOURS,
 ) -> tuple[float, int]:
     """Return the share of source words whose best target by CSLS is a gold translation.
 
@@ -129,7 +85,6 @@ def precision_at_1(
         target_words: of the target language.
         target_matrix: their vectors, rows of length 1, ``(m, dim)``.
         k: neighbours of CSLS.
-        neighbourhood: most frequent source words from which r(target) is computed.
 
     Returns:
         Precision at 1 (0 to 1; nan if no word counts), and the number of source words that count.
@@ -140,7 +95,9 @@ def precision_at_1(
     if not counted:
         return float("nan"), 0
     queries = source_matrix[[rows[word] for word in counted]]
-    best = csls_retrieve(queries, target_matrix, source_matrix[:neighbourhood], k=k)
+    sides = (queries, target_matrix, source_matrix[:FREQUENT])
+    dtype = np.result_type(*sides)
+    best = retrieve(*(torch.from_numpy(np.array(side, dtype)) for side in sides), k).tolist()
     right = sum(target_words[row] in gold[word] for word, row in zip(counted, best, strict=True))
     return right / len(counted), len(counted)
 

@@ -29,7 +29,7 @@ from xlrepro.errors import XlreproError
 from xlrepro.vectors import artificial
 from xlrepro.vectors.mappings import adversarial
 from xlrepro.vectors.mappings.adversarial import AdversarialSettings
-from xlrepro.vectors.mappings.csls import translate
+from xlrepro.vectors.mappings.csls import mutual
 from xlrepro.vectors.open.lexicon import centred_unit_rows, unit_rows
 from xlrepro.vectors.tables import VectorSet
 from xlrepro.vectors.vec_files import load_vec
@@ -216,7 +216,7 @@ def chance(x: Tensor, y: Tensor) -> float:
     for _ in range(STARTS):
         w = torch.linalg.qr(torch.randn(dim, dim, generator=generator))[0].to(x.device)
         for _ in range(ROUNDS):
-            pairs = translate(x @ w, y).mutual()
+            pairs = mutual(x @ w, y)
             # shape: (dim, pairs) x (pairs, dim)
             w = adversarial.nearest_orthogonal(x[pairs[:, 0]].T @ y[pairs[:, 1]])
         reached.append(adversarial.criterion(x @ w, y, CRITERION_WORDS))

@@ -127,10 +127,9 @@ def mix(
         by_text = _shares(counts.get(foreign, {}), known, least_share)
         weight = total / (total + trust) if by_dictionary and by_text else float(bool(by_text))
         mixed: dict[str, float] = defaultdict(float)
-        for english, share in by_dictionary.items():
-            mixed[english] += (1.0 - weight) * share
-        for english, share in by_text.items():
-            mixed[english] += weight * share
+        for part, shares in ((1.0 - weight, by_dictionary), (weight, by_text)):
+            for english, share in shares.items():
+                mixed[english] += part * share
         heaviest = sorted(mixed.items(), key=lambda item: (-item[1], item[0]))[:most]
         if heaviest:
             sum_kept = sum(share for _, share in heaviest)
@@ -209,18 +208,18 @@ def dictionary_vectors(
         The foreign words in the table's order, and their vectors at length 1.
     """
     words = list(table)
-    rows, columns, weights = [], [], []
-    for row, word in enumerate(words):
-        for english, weight in table[word].items():
-            rows.append(row)
-            columns.append(source_rows[english])
-            weights.append(weight)
-    shape = (len(words), len(source_matrix))
-    # Entry (i, j): weight of English word j among the translations of foreign word i.
-    entries = np.array(weights, dtype=working_dtype())
+    entries = [
+        (row, source_rows[english], weight)
+        for row, word in enumerate(words)
+        for english, weight in table[word].items()
+    ]
+    rows, columns, weights = zip(*entries, strict=True)
     from scipy import sparse  # only here: most readers of this module centre vectors
 
-    mixture = sparse.csr_matrix((entries, (rows, columns)), shape=shape)
+    # Entry (i, j): weight of English word j among the translations of foreign word i.
+    shape = (len(words), len(source_matrix))
+    kept = np.array(weights, dtype=working_dtype())
+    mixture = sparse.csr_matrix((kept, (rows, columns)), shape=shape)
     return words, unit_rows(mixture @ source_matrix)
 
 
