@@ -6,7 +6,13 @@ from tests.papers.routing_nmt.small import settings_of, small_settings
 from xlrepro.artificial import Family, graph
 from xlrepro.data.readers.trees import parse_graph, read_trees
 from xlrepro.papers.routing_nmt import corpora
-from xlrepro.papers.routing_nmt.corpora import Splits, auxiliary, translation, tree_pair
+from xlrepro.papers.routing_nmt.corpora import (
+    Splits,
+    auxiliary,
+    translation,
+    tree_pair,
+    without_overlap,
+)
 from xlrepro.papers.routing_nmt.encoding import Encoded
 from xlrepro.papers.routing_nmt.linearisers import (
     cleaned,
@@ -16,7 +22,6 @@ from xlrepro.papers.routing_nmt.linearisers import (
     meaning_graph,
 )
 from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
-from xlrepro.papers.routing_nmt.text import without_overlap
 
 UNCUT = dict.fromkeys(("train_pairs", "test_pairs", "auxiliary_train", "longest_auxiliary"))
 LINES = ["a | b", "a a a | b", "a | b b b", "aaa | b", "a | bbb", "a a | b b"]
@@ -101,8 +106,8 @@ def test_held_out_pairs_are_cut_with_their_references(encoded):
     assert len(translation.train) == len(LINES)
     for split in ("dev", "test"):
         assert lines_of(data, getattr(translation, split)) == LINES[:2]
-        assert translation.references[split] == [("b",), ("b",)]
-        assert translation.lines[split] == ["b", "b"]
+        assert [target for _, target in getattr(translation.splits, split)] == [("b",), ("b",)]
+        assert translation.splits.lines[split] == ["b", "b"]
 
 
 def test_auxiliary_targets_are_cut_by_length_then_number_in_every_split(encoded):
@@ -192,7 +197,8 @@ def test_no_held_out_sentence_is_on_its_side_of_the_training_pairs(pair):
         assert not trained & {bare(each[side]) for each in held_out}
     # of two test sentences that are put in, two are told
     leaking = [*splits.train, splits.test[0], splits.test[1]]
-    assert without_overlap(leaking, splits.test)[1] == 2
+    drawn = {"train": leaking, "dev": [], "test": splits.test}
+    assert without_overlap(drawn).counts["overlapping"] == 2
     assert splits.counts["overlapping"] == OVERLAPPING[pair]
     sources = {bare(source) for source, _ in held_out} - {()}
     for task in AUXILIARY:
@@ -255,7 +261,7 @@ def test_supplied_corpora_are_read_cut_and_tagged(pair, read):
     data = Encoded(settings_of("paper", "MTL (Full)", pair, few))
     translation = data.tasks["translation"]
     assert data.counts["translation"]["overlapping"] == 1
-    assert translation.lines["test"][0] == read
+    assert translation.splits.lines["test"][0] == read
     assert data.words(translation.test[0].target[1:-1]) == ["no", ",", "fa", "."]
     for task, each in data.tasks.items():
         sizes = tuple(len(examples) for examples in (each.train, each.dev, each.test))

@@ -6,9 +6,9 @@ import pytest
 import sacrebleu
 
 from xlrepro.errors import DataError
-from xlrepro.papers.routing_nmt.corpora import splits_of
+from xlrepro.papers.routing_nmt.corpora import splits_of, without_overlap
 from xlrepro.papers.routing_nmt.scores import AS_WRITTEN, bleu_of, paired_bootstrap, scored
-from xlrepro.papers.routing_nmt.text import Subwords, detokenised, tokens, without_overlap
+from xlrepro.papers.routing_nmt.text import Subwords, detokenised, tokens
 
 # raw text, and the same as Moses tokenises and escapes it
 RAW_AND_ESCAPED = [
@@ -56,9 +56,11 @@ def test_pairs_that_share_a_side_with_held_out_ones_are_left_out_and_counted():
         (("new",), ("y",)),
         (("x",), ("a", "b")),  # sides exchanged: another language's text
     ]
-    kept, overlapping, repeated = without_overlap(train, held_out)
-    assert (kept, overlapping, repeated) == ([train[2], train[4]], 2, 1)
-    assert without_overlap(train, held_out, targets=False)[1] == 1
+    drawn = {"train": train, "dev": [], "test": held_out}
+    found = without_overlap(drawn)
+    assert found.train == [train[2], train[4]]
+    assert found.counts == {"found": 5, "overlapping": 2, "repeated": 1}
+    assert without_overlap(drawn, targets=False).counts["overlapping"] == 1
 
 
 HELD_OUT = [("One .", "Ein &quot; Tag &quot; ."), (" ", "Leer."), ("Two .", "Zwei „Tage“.")]

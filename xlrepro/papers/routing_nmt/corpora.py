@@ -12,7 +12,7 @@ Supplied are the paper's own, most under licences, below the folder of supplied 
 The open proxies are parallel text, WikiANN, the treebank sample, and The Little Prince.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.routing_nmt import linearisers
 from xlrepro.papers.routing_nmt.settings import SPLITS, TranslationSettings
-from xlrepro.papers.routing_nmt.text import Pair, detokenised, tokens, without_overlap
+from xlrepro.papers.routing_nmt.text import Pair, detokenised, plain, tokens
 from xlrepro.paths import supplied_dir
 
 FAMILY_SEED = 7
@@ -41,7 +41,7 @@ OPEN_PAIRS = {
     "en-de-5k": ("de", 5_000),
     "en-de-10k": ("de", 10_000),
 }
-SUPPLIED_PAIRS = ("en-vi", "en-fa")
+SUPPLIED_PAIRS = ["en-vi", "en-fa"]
 TICO_DEV = 600  # the last pairs of TICO-19: no development set of Persian is in the mirror
 TREE_SHARES = (0.8, 0.9)  # files of the treebank sample below these shares: train, then dev
 
@@ -79,18 +79,37 @@ def splits_of(raw: Mapping[str, Iterable[tuple[str, str]]], escaped: bool) -> Sp
         drawn[split] = [(source, target) for source, target, _ in kept]
         if split != "train":
             lines[split] = [detokenised(list(b)) if escaped else line for _, b, line in kept]
-    return _without_overlap(drawn, lines)
+    return without_overlap(drawn, lines)
 
 
-def _without_overlap(
-    drawn: Mapping[str, list[Pair]],
+def without_overlap(
+    drawn: Mapping[str, Sequence[Pair]],
     lines: Mapping[str, Sequence[str]] | None = None,
     targets: bool = True,
 ) -> Splits:
-    held_out = drawn["dev"] + drawn["test"]
-    train, overlapping, repeated = without_overlap(drawn["train"], held_out, targets)
-    counts = {"found": len(drawn["train"]), "overlapping": overlapping, "repeated": repeated}
-    return Splits(train, drawn["dev"], drawn["test"], counts, lines or {})
+    """Return splits whose training pairs share no side with a held-out pair, each pair once.
+
+    Args:
+        drawn: tokenised pairs of ``train``, ``dev`` and ``test``.
+        lines: see :class:`Splits`.
+        targets: whether a held-out target gives a pair away too, and not a source alone.
+
+    Example:
+        >>> pair, other = (("a",), ("b",)), (("a",), ("c",))
+        >>> without_overlap({"train": [pair, pair], "dev": [], "test": [other]}).counts
+        {'found': 2, 'overlapping': 2, 'repeated': 0}
+    """
+    held_out = [*drawn["dev"], *drawn["test"]]
+    sources = {plain(source) for source, _ in held_out}
+    outputs = {plain(target) for _, target in held_out} if targets else set()
+    apart = [
+        pair
+        for pair in drawn["train"]
+        if plain(pair[0]) not in sources and plain(pair[1]) not in outputs
+    ]
+    kept, found = list(dict.fromkeys(apart)), len(drawn["train"])
+    counts = {"overlapping": found - len(apart), "repeated": len(apart) - len(kept)}
+    return Splits(kept, drawn["dev"], drawn["test"], {"found": found, **counts}, lines or {})
 
 
 def translation(settings: TranslationSettings) -> Splits:
@@ -100,22 +119,17 @@ def translation(settings: TranslationSettings) -> Splits:
         SettingsError: for a pair that the corpus does not have.
         DataError: for supplied files that are missing or do not match line by line.
     """
-    pairs: dict[str, Collection[str]] = {
-        "artificial": ARTIFICIAL_TARGETS,
-        "open": OPEN_PAIRS,
-        "supplied": SUPPLIED_PAIRS,
-    }
-    known = pairs[settings.corpus]
+    known, read = {
+        "artificial": ([*ARTIFICIAL_TARGETS], _artificial_translation),
+        "open": ([*OPEN_PAIRS], _open_translation),
+        "supplied": (SUPPLIED_PAIRS, _supplied_translation),
+    }[settings.corpus]
     if settings.pair not in known:
         raise SettingsError(
             f"unknown pair {settings.pair!r} of {settings.corpus} text; known: {', '.join(known)}"
         )
-    if settings.corpus == "artificial":
-        return _artificial_translation(settings.pair)
-    if settings.corpus == "open":
-        return _open_translation(settings.pair)
     supplied.files(settings.supplied())
-    return _supplied_translation(settings.pair)
+    return read(settings.pair)
 
 
 @cache
@@ -134,7 +148,7 @@ def auxiliary(corpus: str, task: str) -> Splits:
     if corpus != "open":
         return Splits(drawn["train"], drawn["dev"], drawn["test"])
     # tags and trees of different sentences may be equal: only equal sources give away
-    return _without_overlap(drawn, targets=False)
+    return without_overlap(drawn, targets=False)
 
 
 # ---- artificial
@@ -159,7 +173,7 @@ def _artificial_translation(pair: str) -> Splits:
         for split, number in DRAWN.items()
     }
     lines = {split: [detokenised(list(b)) for _, b in drawn[split]] for split in ("dev", "test")}
-    return _without_overlap(drawn, lines)
+    return without_overlap(drawn, lines)
 
 
 def _artificial_auxiliary(task: str, split: str) -> list[Pair]:

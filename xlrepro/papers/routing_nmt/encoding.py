@@ -6,7 +6,7 @@ brackets and concepts of the auxiliary tasks are tokens of their own.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xlrepro.papers.routing_nmt import corpora
@@ -54,16 +54,14 @@ class TaskData:
     Attributes:
         train, dev, test: examples in the corpus's order.
         target: the target vocabulary.
-        references: target tokens before BPE of ``dev`` and ``test``.
-        lines: of translation, the same as one reads them.
+        splits: the tokens that they encode, and lines as one reads them.
     """
 
     train: list[Example]
     dev: list[Example]
     test: list[Example]
     target: Vocabulary
-    references: dict[str, list[tuple[str, ...]]]
-    lines: Mapping[str, Sequence[str]]
+    splits: Splits
 
 
 class Encoded:
@@ -124,8 +122,7 @@ class Encoded:
             **{name: len(examples) for name, examples in encoded.items()},
             "target tokens": sum(len(e.target) - 1 for e in encoded["train"]),
         }
-        references = {name: [pair[1] for pair in getattr(splits, name)] for name in ("dev", "test")}
-        return TaskData(**encoded, target=vocabulary, references=references, lines=splits.lines)
+        return TaskData(**encoded, target=vocabulary, splits=splits)
 
     def _target_tokens(self, task: str, train: Sequence[Pair]) -> Iterable[str]:
         if task == TRANSLATION:

@@ -59,7 +59,8 @@ def translation(trial: Trial, context: TrialContext) -> TrialResult:
         examples: list[Example] = getattr(task, split)
         nats = training.loss_per_token(model, TRANSLATION, examples, context.device)
         outputs = translations(model, data, examples, settings.longest_output, context.device)
-        scores = scored(outputs, task.references[split], task.lines[split])
+        references = [target for _, target in getattr(task.splits, split)]
+        scores = scored(outputs, references, task.splits.lines[split])
         values = {"PPL": training.perplexity(nats), "TER": scores.ter, "BLEU": scores.bleu}
         cells += [
             Cell(system, f"{settings.pair}/{split}/{metric}", values[metric], metric, unit)

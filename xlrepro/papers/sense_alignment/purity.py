@@ -43,19 +43,6 @@ SIGNATURES = {
 Occurrences = Mapping[str, Sequence[tuple[int, str]]]
 
 
-def _result(
-    cells: list[Cell], details: dict[str, Any], signatures: dict[str, str], model: LanguageModel
-) -> TrialResult:
-    return TrialResult(
-        cells,
-        details,
-        signatures,
-        training_tokens=model.log["tokens"],
-        training_seconds=model.log["seconds"],
-        artefacts={"language model": model.content},
-    )
-
-
 # -- Tables 6 to 8
 
 
@@ -79,9 +66,8 @@ def growth(trial: Trial, context: TrialContext) -> TrialResult:
         "senses per word": "mean|of:words of a third of the vocabulary|v:1",
         TOP: f"share|words:used {FEWEST_USES} times or more|direction:mean of both|v:1",
     }
-    return _result(
-        [*cells, Cell(system, TOP, top_share(model), TOP)], model.curves, signatures, model
-    )
+    cells.append(Cell(system, TOP, top_share(model), TOP))
+    return model.result(cells, model.curves, signatures)
 
 
 def top_share(model: LanguageModel) -> float:
@@ -145,12 +131,9 @@ def purity(trial: Trial, context: TrialContext) -> TrialResult:
         Cell(system, column, sum(score[column] for score in scores) / len(scores), PURITY)
         for column in trial.columns
     ]
-    details = {
-        "language_model": model.curves,
-        "occurrences": sum(map(len, directions[0].values())),
-        "words": len(directions[0]),
-    }
-    return _result(cells, details, SIGNATURES, model)
+    uses = directions[0]
+    counts = {"occurrences": sum(map(len, uses.values())), "words": len(uses)}
+    return model.result(cells, {"language_model": model.curves, **counts}, SIGNATURES)
 
 
 def neighbourhood(trial: Trial, context: TrialContext) -> TrialResult:
@@ -164,22 +147,15 @@ def neighbourhood(trial: Trial, context: TrialContext) -> TrialResult:
     settings = trial.typed(PuritySettings)
     (system,) = trial.systems
     model = training.of_trial(settings.model, trial, context)
-    words = settings.words or known_words(settings.model.text.ambiguous)
+    family = text.family(settings.model.text.ambiguous)
+    stems = family.language(SOURCE).stems
+    words = settings.words or [stems[first] for first, _ in family.pairs[:2]]
     shown = {word: neighbours(model, word, settings.neighbours) for word in words}
-    details = {
-        "language_model": model.curves,
-        "neighbours": {word: senses for word, senses in shown.items() if senses},
-    }
+    known = {word: senses for word, senses in shown.items() if senses}
+    details = {"language_model": model.curves, "neighbours": known}
     shares = [s["own"] for senses in shown.values() for s in senses if s["own"] is not None]
     cells = [Cell(system, OWN, 100 * sum(shares) / len(shares), OWN)] if shares else []
-    return _result(cells, details, SIGNATURES, model)
-
-
-def known_words(pairs: int) -> tuple[str, ...]:
-    """Return the first two ambiguous words of the artificial English with so many of them."""
-    family = text.family(pairs)
-    stems = family.language(SOURCE).stems
-    return tuple(stems[first] for first, _ in family.pairs[:2])
+    return model.result(cells, details, SIGNATURES)
 
 
 def occurrences(model: LanguageModel, sentences: int) -> list[dict[str, list[tuple[int, str]]]]:

@@ -29,7 +29,7 @@ from xlrepro.paths import cache_dir
 from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fast_products, fit
 from xlrepro.training.optimiser import adamw, warmup_then_linear
-from xlrepro.trials import Trial, TrialContext
+from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 VERSION = 4  # raised when the code changes the trained models
 LOOKS = 40  # at the senses alive, over the whole training
@@ -258,6 +258,24 @@ class LanguageModel:
     def curves(self) -> dict[str, Any]:
         """What a record tells of the training; a model of no steps has no curve."""
         return {name: v for name, v in self.log.items() if name != "content" and v != []}
+
+    def result(
+        self,
+        cells: list[Cell],
+        details: dict[str, Any],
+        signatures: dict[str, str],
+        **more: Any,
+    ) -> TrialResult:
+        """Return the result of a trial that looks at this model alone, with how it was trained."""
+        return TrialResult(
+            cells,
+            details,
+            signatures,
+            training_tokens=self.log["tokens"],
+            training_seconds=self.log["seconds"],
+            artefacts={"language model": self.content},
+            **more,
+        )
 
     @cached_property
     def numbers(self) -> dict[str, int]:

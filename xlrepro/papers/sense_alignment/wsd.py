@@ -242,13 +242,10 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         "settings": settings.model_dump(mode="json", exclude={"model"}),
         "senses": len(classifier.senses),
     }
-    result = TrialResult(cells, details, {METRIC: SIGNATURE}, items=items)
-    if model is not None:
-        result.details["language_model"] = model.curves
-        result.artefacts["language model"] = model.content
-        result.training_tokens = model.log["tokens"]
-        result.training_seconds = model.log["seconds"]
-    return result
+    if model is None:
+        return TrialResult(cells, details, {METRIC: SIGNATURE}, items=items)
+    details["language_model"] = model.curves
+    return model.result(cells, details, {METRIC: SIGNATURE}, items=items)
 
 
 def _read(
