@@ -3,11 +3,7 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError
-from xlrepro.vectors.encoding import (
-    TagSet,
-    collate,
-    encode,
-)
+from xlrepro.vectors.encoding import TagSet, collate, encode
 
 WORDS = [["a", "b"], ["b", "c", "a", "d"], ["d"], ["a", "a", "b"]]
 TAGS = [["X", "Y"], ["Y", "X", "X", "Z"], ["Z"], ["X", "X", "Y"]]
@@ -33,23 +29,16 @@ def test_every_token_gets_the_vector_of_its_word():
         assert split.table[rows][:, 0].tolist() == [ord(w) for w in words]
 
 
-def test_a_tag_outside_the_set_can_never_be_predicted_right():
-    assert split_of().tags[2].tolist() == [-1]
-
-
-def test_padding_is_masked_and_nothing_else():
-    batch = collate(split_of(), [0, 1])
-    assert batch.mask.tolist() == [[True, True, False, False], [True] * 4]
-    assert batch.rows[0].tolist()[2:] == [0, 0]
-
-
 def test_tags_and_tokens_of_different_length_are_refused():
     with pytest.raises(DataError, match="2 tokens and 1 tags"):
         split_of([["a", "b"]], [["X"]])
 
 
-def test_collate_keeps_tags_with_their_tokens():
+def test_padding_is_masked_and_tags_stay_with_their_tokens():
     split = split_of()
+    assert split.tags[2].tolist() == [-1]  # outside the set: never predicted right
     batch = collate(split, [3, 1])
+    assert batch.mask.tolist() == [[True, True, True, False], [True] * 4]
+    assert batch.rows[0].tolist()[3:] == [0]
     assert torch.equal(batch.tags[0][batch.mask[0]], split.tags[3])
     assert torch.equal(batch.tags[1][batch.mask[1]], split.tags[1])

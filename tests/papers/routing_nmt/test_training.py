@@ -48,14 +48,11 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, undisturbed):
     assert same_bits(resumed.model, whole.model)
 
 
-def test_every_update_takes_one_translation_batch_and_one_auxiliary_batch(undisturbed):
+def test_every_update_takes_a_translation_batch_and_one_of_a_task_drawn_at_random(undisturbed):
     learner, fit = undisturbed
+    drawn = learner.course.drawn
     assert fit.iterations == 3 * 3  # 12 pairs in batches of 4, three epochs
-    assert learner.course.updates == sum(learner.course.drawn.values()) == fit.iterations
-
-
-def test_tasks_are_drawn_at_random_and_not_in_turn(undisturbed):
-    drawn = undisturbed[0].course.drawn
+    assert learner.course.updates == sum(drawn.values()) == fit.iterations
     assert set(drawn) == {"ner", "syntax", "semantics"}
     assert min(drawn.values()) > 0
     assert len(set(drawn.values())) > 1
@@ -108,13 +105,10 @@ def examples(lengths):
     return [Example([4] * n, [1, *[5] * n, 2]) for n in lengths]
 
 
-def test_batches_of_an_epoch_hold_every_example_once():
+def test_batches_of_an_epoch_hold_every_example_once_padded_on_the_right():
     batches = batches_of_epoch(examples(range(1, 24)), 4, (0, 1))
     assert sorted(i for batch in batches for i in batch) == list(range(23))
     assert all(len(batch) <= 4 for batch in batches)
-
-
-def test_a_batch_is_padded_on_the_right():
     batch = batch_of(examples([1, 3]), [0, 1])
     assert batch.source.tolist() == [[4, 0, 0], [4, 4, 4]]
     assert batch.target.tolist() == [[1, 5, 2, 0, 0], [1, 5, 5, 5, 2]]

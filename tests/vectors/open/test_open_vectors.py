@@ -8,29 +8,12 @@ from xlrepro.vectors.open import sources as recipes
 from xlrepro.vectors.open import vectors as open_vectors
 from xlrepro.vectors.open.sources import language_sources, open_settings
 
-TARGETS = (
-    *("no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg"),
-    *("ru", "de", "he", "cs", "ro", "sk", "id", "lv", "fi", "et", "zh", "ar", "ko", "hi"),
-)
 TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
-
-
-def test_recipe_hashes_need_no_data(monkeypatch, tmp_path):
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
-    monkeypatch.delenv("XLREPRO_MIRROR", raising=False)
-    hashes = {open_vectors.recipe_hash(name) for name in open_vectors.NAMES}
-    assert len(hashes) == 2
-    assert all(len(digest) == 64 for digest in hashes)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_recipe_hash_changes_with_settings_and_with_content(monkeypatch):
     def forget():
-        for recipe in (
-            open_vectors.recipe_hash,
-            open_vectors.recipe,
-            recipes.lexicon_recipe,
-        ):
+        for recipe in (open_vectors.recipe_hash, open_vectors.recipe, recipes.lexicon_recipe):
             recipe.cache_clear()
 
     forget()
@@ -61,14 +44,6 @@ def test_no_test_set_is_among_the_text():
     for language in [*open_settings()["languages"], *open_settings()["more_languages"]]:
         for path in [file.path for file in recipes.text_files(language)]:
             assert not any(name in path for name in TEST_SETS), path
-
-
-def test_every_target_has_a_frequency_list_and_some_source_of_translations():
-    assert len(TARGETS) == 28
-    for language in TARGETS:
-        sources = language_sources(language)
-        assert "frequency" in sources
-        assert {"muse", "wiktionary", "parallel", "relatives"} & {*sources}
 
 
 def test_unknown_names_are_refused():

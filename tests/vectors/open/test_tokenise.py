@@ -17,22 +17,16 @@ from xlrepro.vectors.open.tokenise import tokenise, words_of
         ("peut-être", "fr", ["peut-être"]),
         ("dell'arte", "it", ["dell'", "arte"]),
         ("E-Mail, bitte.", "de", ["E-Mail", ",", "bitte", "."]),
+        ("हिन्दी में", "hi", ["हिन्दी", "में"]),  # combining vowel signs stay in their word
     ],
 )
 def test_words_and_marks_are_separated(text, language, expected):
     assert tokenise(text, language) == expected
 
 
-def test_combining_vowel_signs_stay_in_their_word():
-    assert tokenise("हिन्दी में", "hi") == ["हिन्दी", "में"]
-
-
-def test_chinese_is_segmented_and_simplified():
+def test_chinese_is_simplified_and_stored_words_are_lower_case_without_digits():
     assert "".join(tokenise("這是北京", "zh")) == "这是北京"
     assert "北京" in tokenise("這是北京", "zh")
-
-
-def test_stored_words_are_lower_case_without_digits():
     assert words_of("In 1995", "en") == ["in", "0000"]
 
 

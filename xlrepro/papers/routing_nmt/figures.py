@@ -120,7 +120,7 @@ def bootstrap_table(records: Sequence[Record], profile: str) -> Table:
     for pair, (first, second) in product(pairs, compared):
         one, other = (by_row.get((pair, name), {}) for name in (first, second))
         shared = [(_counts(one[s]), _counts(other[s])) for s in one if s in other]
-        scores = [[float(bleu_of(side.sum(0))) for side in both] for both in shared]
+        scores = [[bleu_of(side.sum(0)) for side in both] for both in shared]
         if not shared or max(map(fmean, zip(*scores))) < LEAST_BLEU:
             continue
         lows, highs, shares = zip(*(paired_bootstrap(a, b) for a, b in shared), strict=True)

@@ -69,26 +69,16 @@ def scored(hypotheses: Sentences, references: Sentences, lines: Sequence[str]) -
     return Scores(values["BLEU"], values["BLEU detokenised"], values["TER"], signatures, statistics)
 
 
-def bleu_of(statistics: np.ndarray) -> np.ndarray:
-    """Return corpus BLEU, percent, of summed counts ``(..., 10)``.
+def bleu_of(statistics: np.ndarray) -> float:
+    """Return corpus BLEU, percent, of counts as `Scores` has them, summed over sentences.
 
-    Smoothed as sacrebleu does it: where no n-gram of a size matches, its count is a half, for the
-    next such size a quarter, and so on.
-
-    Args:
-        statistics: counts as `Scores` has them, summed over sentences.
+    Smoothed where no n-gram of a size matches, as that of corpora is.
     """
-    sums = np.asarray(statistics, dtype=float)
-    matches, totals = sums[..., 2:6], sums[..., 6:10]
-    none = matches == 0
-    counted = np.where(none, 0.5 ** np.cumsum(none, -1), matches)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.exp(np.log(counted / totals).mean(-1))
-        brevity = np.exp(np.minimum(0.0, 1 - sums[..., 1] / sums[..., 0]))
-        bleu = 100 * precision * brevity
-    # no n-gram of some size at all, or not one word right: 0
-    nothing = (totals == 0).any(-1) | (matches[..., 0] == 0)
-    return np.where(nothing, 0.0, bleu)
+    from sacrebleu.metrics import BLEU
+
+    length, reference, *counts = statistics.tolist()
+    matches, totals = counts[:4], counts[4:]
+    return float(BLEU.compute_bleu(matches, totals, length, reference, "exp").score)
 
 
 def paired_bootstrap(
@@ -110,6 +100,7 @@ def paired_bootstrap(
         raise DataError("the two systems were not scored on the same sentences")
     draw = np.random.default_rng(seed)
     rows = draw.integers(0, len(first), (samples, len(first)))
-    gains = bleu_of(first[rows].sum(1)) - bleu_of(second[rows].sum(1))
+    both = zip(first[rows].sum(1), second[rows].sum(1), strict=True)
+    gains = np.array([bleu_of(a) - bleu_of(b) for a, b in both])
     low, high = np.percentile(gains, [2.5, 97.5])
     return float(low), float(high), float((gains > 0).mean())
