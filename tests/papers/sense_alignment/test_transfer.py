@@ -16,6 +16,7 @@ from xlrepro.tasks.tagging import span_tags
 from xlrepro.training.settings import HeadSettings
 from xlrepro.trials import TrialContext
 
+SCHUSTER = "main:ELMo+Proj (Schuster et al., 2019)"
 QUICK = {"model.training.steps": 3, "head.epochs": 1, "parts": ["de"]}
 
 
@@ -59,7 +60,7 @@ def test_artificial_pairs_have_every_label_as_often():
 @pytest.mark.parametrize(
     ("table", "system", "task", "room"),
     [
-        ("table3", "main:ELMo+Proj (Schuster*", "entities", (transfer, "train_tagger")),
+        ("table3", SCHUSTER, "entities", (transfer, "train_tagger")),
         ("table4", "sentiment:Joint-ELMo", "sentiment", (classification, "train")),
         ("table5", "xnli:Bi-SaELMo+Proj", "inference", (classification, "train")),
     ],

@@ -68,8 +68,8 @@ def chance_table(records: Sequence[Record], profile: str) -> Table:
         "which the claims are judged, and how often each would be if all "
         f"{len(blocks.FIGURE_TASKS)} tasks used the blocks at random."
     )
-    names = ("claim, pair", "routers", "of the mean")
-    names += ("by chance in one, %", "of the mean by chance, %")
+    names = ["claim, pair", "routers", "of the mean"]
+    names += ["by chance in one, %", "of the mean by chance, %"]
     return Table(caption, framed(rows, *names), f"{profile}: claims of the figure beside chance")
 
 
