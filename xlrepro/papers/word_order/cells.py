@@ -7,7 +7,7 @@ from xlrepro.trials import Record
 def by_tag(record: Record) -> dict[str, float]:
     """Return Figure 1's cells of a record of Table 2: accuracy by gold tag, percent.
 
-    A column is a language and a tag, ``"de/VERB"``; ``"avg/VERB"`` is the mean over several targets.
+    A column is a language and a tag, ``"de/VERB"``; ``"avg/VERB"`` is the mean over the targets.
     A tag that a test set lacks has no cell.
     """
     shares = {
