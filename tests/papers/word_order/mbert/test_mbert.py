@@ -156,11 +156,7 @@ def test_nothing_but_english_is_read_before_training_is_over(monkeypatch, identi
 @pytest.mark.parametrize("identifier", ["mbert:RPT", "finetune:Fine-tune M-BERT"])
 def test_the_same_seed_gives_the_same_losses_and_another_does_not(identifier):
     runs = []
-    for seed in (
-        0,
-        0,
-        1,
-    ):  # the second finds its features in the cache, and has drawn other numbers
+    for seed in (0, 0, 1):  # the second finds its features cached, and has drawn other numbers
         runs.append(labelling(identifier, seed=seed).train().losses)
         torch.rand(7)
     assert runs[0] == runs[1] != runs[2]
