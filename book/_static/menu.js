@@ -9,7 +9,7 @@ document.addEventListener("DOMContentLoaded", function () {
 });
 /* A formula or drawing that scrolls on a narrow screen is reached by the keyboard too. */
 function reachable() {
-  document.querySelectorAll("div.math, .xl-drawing").forEach(function (box) {
+  document.querySelectorAll("mjx-container, .xl-drawing").forEach(function (box) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   });

@@ -3,7 +3,9 @@
 import pytest
 
 from xlrepro.evidence.reproduced import View
+from xlrepro.pages.tables import framed
 from xlrepro.papers.man_moe import figures as man_moe
+from xlrepro.papers.ramen import figures as ramen
 from xlrepro.papers.routing_nmt import figures as routing_nmt
 from xlrepro.papers.sense_alignment import figures as sense_alignment
 from xlrepro.papers.word_order import figures as word_order
@@ -81,6 +83,14 @@ def test_a_gain_in_perplexity_is_paired_by_seed(record):
     ]  # fmt: skip
     figure = routing_nmt.gain_against_size(records, "open")
     assert "vi, MTL (Full): 25.00 at 5000" in figure.alt
+
+
+def test_scores_along_updates_stand_beside_the_paper_s():
+    names = ("column", "reported", "reproduced", "low", "high", "profile")
+    rows = [(f"XNLI/fr/{k}k", 45.0 + k, 44.0, 43.0, 45.0, "open") for k in (0, 25)]
+    alt = ramen.along_updates(framed(rows, *names)).alt
+    assert "fr, XNLI, the paper: 45.00 at 0.0 to 70.00 at 25.0" in alt
+    assert "fr, XNLI, ours: 44.00" in alt
 
 
 def test_senses_alive_are_means_over_seeds(record):

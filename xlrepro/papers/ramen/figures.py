@@ -1,5 +1,14 @@
 """What only RAMEN's pages show: how far each adaptation came."""
 
+import math
+from typing import TYPE_CHECKING
+
+from xlrepro.pages.plots import Figure, lines
+from xlrepro.pages.tables import framed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Heading -> path in the details of a record, for `page.details`.
 ADAPTATIONS = {
     "estimated rows": "adaptation.*.estimated",
@@ -17,3 +26,23 @@ CAPTION = (
     f"The paper's read about {PAPER_SUBWORDS / 1e9:.1f} billion subwords. Accuracy is that of "
     "masked subwords of held-out text"
 )
+
+
+def along_updates(frame: "pd.DataFrame") -> Figure:
+    """Draw scores at the paper's checkpoints, ours beside the paper's, a panel per language.
+
+    Args:
+        frame: what `xlrepro.evidence.compare.compare` returns; a column is ``"XNLI/fr/25k"``.
+    """
+    rows = []
+    for row in frame.to_dict("records"):
+        task, language, updates = row["column"].split("/")
+        place = (language, float(updates.removesuffix("k")))
+        rows.append((f"{task}, the paper", *place, row["reported"], math.nan, math.nan))
+        rows.append((f"{task}, ours", *place, row["reproduced"], row["low"], row["high"]))
+    tidy = framed(rows, "series", "panel", "x", "value", "low", "high")
+    tidy = tidy[tidy["value"].notna()].sort_values("x", kind="stable")
+    title = f"Scores at the paper's checkpoints ({frame['profile'].iloc[0]})"
+    return lines(
+        tidy, title, xlabel="thousands of the paper's updates", ylabel="accuracy, LAS in %"
+    )

@@ -98,7 +98,7 @@ def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
         plain = by_row.get((pair, PLAIN), {})
         gains = [100 * (1 - _perplexity(r) / _perplexity(plain[s])) for s, r in ours.items()
                  if s in plain]  # fmt: skip
-        if system != PLAIN and gains:
+        if system in SYSTEMS and system != PLAIN and gains:
             size = next(iter(ours.values())).details["data"]["translation"]["train"]
             rows.append((pair.split("-")[1], system, size, fmean(gains), *t_interval(gains)))
     frame = framed(sorted(rows, key=lambda row: row[2]), "panel", "series", "x", "value", "low",
