@@ -362,6 +362,24 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
     assert invoke(*run).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("multinli_1.0/multinli_1.0_train.jsonl", ":1: expected one JSON object"),
+        ("cls-acl10/de/books/test.tsv", ":1: unknown label '5.0'"),
+        ("conll-ner/de/test", ":1: expected a tag"),
+        ("ud-treebanks-v2.2/UD_Czech-PDT/cs_pdt-ud-test.conllu", ":1: expected 10 columns"),
+    ],
+)
+def test_a_wrong_label_is_told_before_anything_runs(invoke, home, monkeypatch, file, said):
+    monkeypatch.setenv("XLREPRO_SUPPLIED", str(home))
+    (home / file).parent.mkdir(parents=True)
+    (home / file).write_text("5.0\tgut\n")
+    named = file.rpartition("/")[0] if file.endswith("conllu") else file  # a folder, of a treebank
+    run = ("run", "toy/table", "--seeds=0", "--set", f"supplies=[{named}]", "--dry-run")
+    assert f"{home / file}{said}" in str(invoke(*run).exception)
+
+
 def test_git_that_cannot_say_is_said_before_training(invoke, scheduler, monkeypatch):
     why = "git refuses a checkout that belongs to somebody else"
     monkeypatch.setattr(

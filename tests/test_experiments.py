@@ -164,6 +164,19 @@ def test_an_unknown_field_of_the_yaml_is_named_with_its_file(toy):
         experiments.experiment("word_order/table1")
 
 
+@pytest.mark.parametrize(
+    ("key", "old", "new"),
+    [
+        ("table1", 'shares: "word:TRS"', 'shares: "word:X"'),
+        ("figure2", "from: word_order/table1", 'from: word_order/table1, row: "word:X"'),
+    ],
+)
+def test_a_row_that_is_not_there_is_named(toy, key, old, new):
+    toy.write_text(YAML.replace(old, new), "utf-8")
+    with pytest.raises(DataError, match="word_order/table1 has no row 'word:X'"):
+        trials(key, "open")
+
+
 @pytest.mark.parametrize("seed", [-1, True, 2**32, "0"])
 def test_what_is_no_seed_is_refused(seed):
     with pytest.raises(SettingsError, match="seeds must be whole numbers"):

@@ -127,6 +127,15 @@ def test_an_interrupt_while_workers_start_has_no_traceback_and_leaves_no_process
     wait_for(lambda: not living_in_group(process.pid), "the last process to end")
 
 
+def test_a_broken_configuration_of_dask_is_one_line(start, home, monkeypatch):
+    (home / "dask.yaml").write_text("a: [")
+    monkeypatch.setenv("DASK_CONFIG", str(home / "dask.yaml"))
+    process = start("--systems=ORT", "--seeds=0")
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, len(errors.splitlines())) == (2, 1)
+    assert f"A dask config file at '{home / 'dask.yaml'}' is malformed" in errors
+
+
 def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished(home, store):
     code = (
         "import sys, time\n"

@@ -6,6 +6,7 @@ before it answers: what has finished is kept even if this process is killed.
 """
 
 import io
+import logging
 import os
 import resource
 import signal
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlrepro import artefacts, machine
+from xlrepro.data.supplied import check_labelled
 from xlrepro.errors import DataError, SettingsError, XlreproError
 from xlrepro.experiments import is_outdated, task
 from xlrepro.machine import resolve, visible_gpus
@@ -145,22 +147,23 @@ def check_call(
 
 
 def check_supplied(trials: Sequence[Trial]) -> None:
-    """Check that the files that the user supplies for trials are there.
+    """Check that the files that the user supplies for trials are there, and labels what they say.
 
     Raises:
-        DataError: naming all that are missing, in one line.
+        DataError: naming all that are missing, or the first wrong line, in one line.
     """
-    missing: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for name, settings in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
         model = task(name).model
         if hasattr(model, "supplied"):
-            paths = model.model_validate_json(settings).supplied()
-            missing |= {p: None for p in paths if not (supplied_dir() / p).exists()}
+            paths |= dict.fromkeys(model.model_validate_json(settings).supplied())
+    missing = [path for path in paths if not (supplied_dir() / path).exists()]
     if missing:
         raise DataError(
             f"{len(missing)} of the files that you supply are not in {supplied_dir()}: "
             f"{', '.join(missing)}; put them there, or set XLREPRO_SUPPLIED"
         )
+    check_labelled(paths)
 
 
 def run_trials(
@@ -217,6 +220,10 @@ def run_trials(
     if not summary.pending or dry_run:
         return summary
     store.check_writable()
+    try:
+        import distributed  # noqa: F401
+    except ValueError as error:  # it reads the user's configuration, which is not for us
+        raise SettingsError(str(error)) from None
     with _interrupts() as came, Progress(len(summary.pending), progress) as display:
         if summary.outdated:
             display.say(
@@ -433,6 +440,8 @@ def local_client(
         }
         for index, slot in enumerate(slots)
     }
+    for name in ("asyncio", "tornado"):  # tracebacks of what is said in a line
+        logging.getLogger(name).setLevel(SILENT)
     with _own_settings():
         try:
             _start_fork_server()

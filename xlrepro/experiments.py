@@ -291,12 +291,18 @@ class Experiment:
         self._check_profile(profile)
         return list(_made(self.key, profile, tuple(self.entry.rows), tuple(seeds), "{}"))
 
+    def row(self, name: str) -> System:
+        """Return a row; a DataError where an entry shares or borrows one that is not there."""
+        if name not in self.entry.rows:
+            raise DataError(f"experiments.yaml: {self.key} has no row {name!r}")
+        return self.entry.rows[name]
+
     def make(
         self, profile: str, systems: Sequence[str], seeds: Sequence[int], changes: Settings
     ) -> Iterator[Trial]:
         """Yield the trials of rows, those of other experiments too that fill cells here."""
         for name in systems:
-            row = self.entry.rows[name]
+            row = self.row(name)
             if profile not in row.profiles:
                 continue
             yield from self._own(profile, name, seeds, changes)
@@ -313,7 +319,7 @@ class Experiment:
         """Yield a trial per part and seed; a row that shares another's trials has that one's."""
         rows = self.entry.rows
         name = rows[name].shares or name
-        row = rows[name]
+        row = self.row(name)
         if row.borrows and "set" not in row.model_fields_set:  # all its cells are borrowed
             return
         sharing = [n for n, each in rows.items() if n == name or each.shares == name]

@@ -35,15 +35,12 @@ def oracle(text):
     sentences = []
     for parsed in conllu.parse(text):
         words = [token for token in parsed if isinstance(token["id"], int)]
-        upos = [word["upos"] for word in words]
-        heads = [word["head"] for word in words]
-        relations = [word["deprel"] for word in words]
         sentences.append(
             Sentence(
                 tokens=tuple(word["form"] for word in words),
-                upos=None if upos[0] in (None, "_") else tuple(upos),
-                heads=None if heads[0] is None else tuple(heads),
-                deprels=None if relations[0] in (None, "_") else tuple(relations),
+                upos=tuple(word["upos"] for word in words),
+                heads=tuple(word["head"] for word in words),
+                deprels=tuple(word["deprel"] for word in words),
             )
         )
     return sentences
@@ -67,11 +64,11 @@ TRICKY = (
     + row(3, '"', "PUNCT", "2", "punct")
     + row(4, "_", "PUNCT", "2", "punct:x")
     + "\n"
-    # No annotation, no sent_id, a multiword token at the end.
-    + row(1, "ni", "_", "_", "_")
+    # No sent_id, a multiword token at the end.
+    + row(1, "ni")
     + "2-3\t了吗\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    + row(2, "了", "_", "_", "_")
-    + row(3, "吗", "_", "_", "_")
+    + row(2, "了", "PART", "1", "discourse")
+    + row(3, "吗", "PART", "1", "discourse")
     + "\n"
 )
 
@@ -102,7 +99,7 @@ def test_unicode_line_separators_within_a_form_do_not_end_the_line(read):
 
 
 def test_a_file_without_a_sentence_is_refused(read):
-    with pytest.raises(DataError, match="has no sentence"):
+    with pytest.raises(DataError, match="is empty: put the whole file there"):
         read("\n")
 
 
@@ -123,8 +120,9 @@ GOOD = row(1, "a", head="2", relation="nsubj") + row(2, "b")
         (GOOD + row("1.1", "c") + "\n", 3, "expected ID 3, found '1.1'"),
         (GOOD + row(3, "") + "\n", 3, "found an empty one"),
         (GOOD + row(3, "c", upos="") + "\n", 3, "found an empty one"),
-        (GOOD + row(3, "c", upos="_") + "\n", 3, "expected a UPOS as on"),
-        (GOOD + row(3, "c", head="4") + "\n", 3, "expected a HEAD from 0 to 3, found '4'"),
+        (GOOD + row(3, "c", upos="_") + "\n", 3, "expected a UPOS, found '_'"),
+        (GOOD + row(3, "c", head="4") + "\n", 3, "not the word itself, found '4'"),
+        (GOOD + row(3, "c", head="3") + "\n", 3, "expected a HEAD from 0 to 3"),
         (GOOD + row(3, "c", head="-1") + "\n", 3, "expected a HEAD"),
         (GOOD + row(3, "c", head="1_0") + "\n", 3, "expected a HEAD"),
         (GOOD + row(3, "c", head="root") + "\n", 3, "expected a HEAD"),
@@ -159,18 +157,16 @@ FORMS = st.lists(PIECES, min_size=1, max_size=2).map(" ".join)
 def sentences(draw):
     """A well-formed sentence; comments, multiword tokens and empty nodes wherever they may be."""
     n = draw(st.integers(1, 6))
-    annotated = draw(st.booleans())
     lines = draw(st.sampled_from(["", "# sent_id = s 1\n", "# text = x\n# sent_id=s2\n", "# a\n"]))
     end_of_range = 0
     for word in range(1, n + 1):
         if word < n and word > end_of_range and draw(st.booleans()):
             end_of_range = draw(st.integers(word, n))
             lines += f"{word}-{end_of_range}\t{draw(FORMS)}" + "\t_" * 8 + "\n"
-        cells = ("_", "_", "_")
-        if annotated:
-            head = draw(st.integers(0, n))
-            cells = (draw(st.sampled_from(UPOS)), str(head), draw(st.sampled_from(RELATIONS)))
-        lines += row(word, draw(FORMS), *cells)
+        head = draw(st.integers(0, n).filter(lambda head, word=word: head != word))
+        lines += row(
+            word, draw(FORMS), draw(st.sampled_from(UPOS)), head, draw(st.sampled_from(RELATIONS))
+        )
         for empty in range(1, draw(st.integers(0, 2)) + 1):
             lines += f"{word}.{empty}\t{draw(FORMS)}" + "\t_" * 6 + "\t0:root\t_\n"
     return lines + "\n"

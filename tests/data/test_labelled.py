@@ -48,6 +48,11 @@ def test_what_is_no_pair_is_one_line_with_file_and_line(tmp_path, name, content,
     assert "\n" not in str(told.value)
 
 
+def test_pairs_of_which_none_has_a_label_are_refused(tmp_path):
+    with pytest.raises(DataError, match="has no pair with a label"):
+        read_pairs(jsonl(tmp_path / "test.jsonl", {**GOOD, "gold_label": "-"}))
+
+
 def test_latin_1_is_refused_with_its_line(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_bytes("un\tdeux\tneutral\nété\tdeux\tneutral\n".encode("latin-1"))

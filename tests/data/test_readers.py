@@ -1,5 +1,6 @@
 """Tables, senses, trees and graphs; and every reader, attacked with damaged files."""
 
+import re
 import zipfile
 
 import pytest
@@ -118,6 +119,19 @@ def test_damaged_graphs_are_refused(text):
 def test_a_damaged_graph_is_named_by_its_line(write):
     with pytest.raises(DataError, match=r"a\.tsv:3: .*line 5"):
         read_graphs(write(GRAPHS.replace("go-02\n            :ARG0 b))", "go-02")))
+
+
+def test_a_file_of_comments_alone_has_no_graph(write):
+    with pytest.raises(DataError, match="has no graph"):
+        read_graphs(write("# AMR release; 0 graphs\n"))
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_an_empty_file_is_refused(tmp_path, name):
+    path = tmp_path / f"empty{READERS[name].suffix}"
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match=re.escape(str(path))):
+        READERS[name].read(path)
 
 
 @pytest.mark.parametrize("name", READERS)

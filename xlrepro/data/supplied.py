@@ -7,7 +7,7 @@ supplied files (``paths.supplied_dir``).
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +15,8 @@ from pathlib import Path
 from pydantic import RootModel
 
 from xlrepro.checked import Checked
+from xlrepro.data.readers.columns import read_conll_ner, read_conllu
+from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import data_dir, supplied_dir
@@ -25,6 +27,11 @@ UTTERANCES = "fb-multilingual-nlu"
 ALIGNED = "fasttext-aligned"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
+# Labelled files by their top folder, and their readers
+LABELLED = {
+    RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
+    REVIEWS: read_reviews, "multinli": read_pairs, "multinli_1.0": read_pairs,
+}  # fmt: skip
 CHOICE = re.compile(r"\{([^}]*)\}")
 
 
@@ -106,6 +113,19 @@ def files(names: Sequence[str]) -> list[Path]:
             f"the folder above {', '.join(sorted(tops))}"
         )
     return [root / name for name in names]
+
+
+def check_labelled(names: Iterable[str]) -> None:
+    """Read the labelled ones of some files and folders: a trial may open them after days.
+
+    Raises:
+        DataError: for the first line that is wrong, with file and number.
+    """
+    for name in names:
+        place, read = supplied_dir() / name, LABELLED.get(name.partition("/")[0])
+        for file in sorted(place.glob("*.conllu")) if place.is_dir() else [place]:
+            if read is not None:
+                read(file)
 
 
 def opened(name: str) -> Path:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from xlrepro.yaml_files import read_model
 
 LIMITS = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0), "perplexity": (1.0, math.inf),
           "count": (0.0, math.inf)}  # fmt: skip
+Plain = Annotated[str, Field(pattern="^[^<]*$")]  # stands in Markdown, where HTML is HTML
 LITERATURE = "quoted by the paper from elsewhere"  # why a row is not run, and nobody means to
 
 
@@ -31,11 +33,11 @@ class Paper(Checked):
         colours: parts of systems' names, each with a colour of its own on every page.
     """
 
-    title: str
+    title: Plain
     citation: str
     version: str
-    menu: str
-    short: str
+    menu: Plain
+    short: Plain
     url: str
     code: str = ""
     colours: tuple[str, ...] = ()

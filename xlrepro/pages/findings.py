@@ -10,7 +10,6 @@ whoever meets the error rewrites the sentence.
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import Gap, gap_of
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import SIGNS, ClaimVerdict
+from xlrepro.evidence.claims import ClaimVerdict
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost
 from xlrepro.evidence.reported import load_reported
@@ -132,10 +131,7 @@ class Findings:
     def claim(self, name: str, text: str = "") -> str:
         """Return a link to a claim, with the sign of its verdict at open."""
         found = self.verdict(name)
-        sign = SIGNS.get(found.status, "") if found else ""
-        shown = escape(text) if text else f"{name}&nbsp;{sign}".removesuffix("&nbsp;")
-        title = found.status if found else ""
-        return f'<a href="../{self.paper_key}/claims.html#{name}" title="{title}">{shown}</a>'
+        return markup("claim_link", self.paper_key, name, text, found.status if found else "")
 
     def page(self, experiment: str, text: str = "") -> str:
         """Return a link to an experiment's page: ``page("table2")`` reads "Table 2"."""

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from xlrepro import metrics
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
 from xlrepro.training.batches import shuffled_batches
@@ -40,14 +39,8 @@ def labels(sentence: Sentence, task: str) -> tuple[str, ...]:
     Args:
         sentence: the sentence.
         task: ``"POS"``, ``"NER"`` or ``"SF"``.
-
-    Raises:
-        DataError: if the sentence has no such layer.
     """
-    layer: Sequence[str] | None = getattr(sentence, _LAYERS[task])
-    if layer is None:
-        raise DataError(f"a sentence has no {task} tags: use a corpus with that layer")
-    return tuple(layer)
+    return tuple(getattr(sentence, _LAYERS[task]))
 
 
 def span_tags(gold: Iterable[Sequence[str]]) -> TagSet:

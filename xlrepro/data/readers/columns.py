@@ -28,13 +28,13 @@ def read_conllu(path: Path) -> list[Sentence]:
     """Return the sentences of a CoNLL-U file with tokens, UPOS, heads and relations.
 
     The tokens of a sentence are its syntactic words: the lines of multiword tokens (``1-2``) and
-    of empty nodes (``1.1``) are dropped, as UD's own evaluation does. A layer that is ``_`` on
-    every word of a sentence is ``None`` there. The English training treebank is read in 0.5 s; by
-    the ``conllu`` package, against which the tests compare this reader, in 5.9 s.
+    of empty nodes (``1.1``) are dropped, as UD's own evaluation does. The English training treebank
+    is read in 0.5 s; by the ``conllu`` package, against which the tests compare this reader, in
+    5.9 s.
 
     Raises:
-        DataError: for the first line that breaks the format, with its number and what was expected;
-            if there is no sentence.
+        DataError: for the first line that breaks the format or has no annotation, with its number
+            and what was expected.
     """
     sentences = []
     for first, _, rows in _tables(path, read_text_lines(path), CONLLU, comment="#"):
@@ -51,16 +51,18 @@ def read_conllu(path: Path) -> list[Sentence]:
             expected = "expected a sentence of at least one word"
             raise malformed(path, first + len(rows), expected)
         columns = dict(zip(CONLLU, zip(*words)))
-        upos, heads, deprels = (
-            _layer(path, numbers, name, columns[name]) for name in ("UPOS", "HEAD", "DEPREL")
-        )
-        for number, head in zip(numbers, heads or ()):
-            if not (head.isdecimal() and len(head) < 7 and int(head) <= len(words)):
-                expected = f"expected a HEAD from 0 to {len(words)}, found {head!r}"
-                raise malformed(path, number, expected)
-        tree = None if heads is None else tuple(map(int, heads))
-        sentences.append(Sentence(columns["FORM"], upos, tree, deprels))
-    return _some(path, sentences)
+        for name in ("UPOS", "DEPREL"):
+            if "_" in columns[name]:
+                number = numbers[columns[name].index("_")]
+                raise malformed(path, number, f"expected a {name}, found '_'")
+        for word, head in enumerate(columns["HEAD"], start=1):
+            known = head.isdecimal() and len(head) < 7 and int(head) <= len(words)
+            if not known or int(head) == word:
+                expected = f"expected a HEAD from 0 to {len(words)}, not the word itself"
+                raise malformed(path, numbers[word - 1], f"{expected}, found {head!r}")
+        heads = tuple(map(int, columns["HEAD"]))
+        sentences.append(Sentence(columns["FORM"], columns["UPOS"], heads, columns["DEPREL"]))
+    return sentences
 
 
 def _may_be_dropped(identifier: str, n_words: int) -> bool:
@@ -70,24 +72,6 @@ def _may_be_dropped(identifier: str, n_words: int) -> bool:
         return first == n_words + 1 and last >= first
     match = EMPTY_NODE.match(identifier)
     return match is not None and int(match.group(1)) == n_words
-
-
-def _layer(
-    path: Path, numbers: list[int], name: str, values: tuple[str, ...]
-) -> tuple[str, ...] | None:
-    """Return one column, ``None`` if it is not annotated."""
-    if "_" not in values:
-        return values
-    if all(value == "_" for value in values):
-        return None
-    expected = f"expected a {name} as on the sentence's other words, found '_'"
-    raise malformed(path, numbers[values.index("_")], expected)
-
-
-def _some(path: Path, sentences: list[Sentence]) -> list[Sentence]:
-    if not sentences:
-        raise DataError(f"{path} has no sentence: put the whole file there")
-    return sentences
 
 
 def iob1_to_bio(tags: Sequence[str]) -> tuple[str, ...]:
@@ -136,8 +120,7 @@ def read_columns(
         or_latin1: as of `read_text_lines`.
 
     Raises:
-        DataError: for the first malformed line, with its number and what was expected; if there is
-            no sentence.
+        DataError: for the first malformed line, with its number and what was expected.
     """
     sentences = []
     lines = read_text_lines(path, or_latin1=or_latin1)
@@ -162,7 +145,7 @@ def read_columns(
                 intent=next(iter(intents), None),
             )
         )
-    return _some(path, sentences)
+    return sentences
 
 
 def _tables(
@@ -225,7 +208,9 @@ def read_conll_ner(path: Path) -> tuple[Sentence, ...]:
         if len(sentence) > skipped:
             tags = iob1_to_bio((sentence.entities or ())[skipped:])
             sentences.append(Sentence(sentence.tokens[skipped:], entities=tags))
-    return tuple(_some(path, sentences))
+    if not sentences:
+        raise DataError(f"{path} has no sentence: put the whole file there")
+    return tuple(sentences)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,10 @@ def numbered_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, s
     tokens.
 
     Raises:
-        DataError: if the file cannot be read, or a line is not of the encoding; names the line.
+        DataError: if the file cannot be read or has no text, or a line is not of the encoding;
+            names the line.
     """
+    empty = True
     try:
         with path.open("rb") as stream:
             for number, raw in enumerate(stream, start=1):
@@ -51,9 +53,12 @@ def numbered_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, s
                     expected = f"expected text in UTF-8: {error.reason}"
                     raise malformed(path, number, expected) from error
                 line = line.removesuffix("\n").removesuffix("\r")
+                empty = empty and not line.strip()
                 yield number, line.removeprefix("\ufeff") if number == 1 else line
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): check the path") from error
+    if empty:
+        raise DataError(f"{path} is empty: put the whole file there")
 
 
 def blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:

@@ -133,12 +133,15 @@ def read_graphs(path: Path) -> list[Graph]:
     """Return the graphs of a file.
 
     Raises:
-        DataError: for the first graph that is malformed, with the line on which its block begins.
+        DataError: for the first graph that is malformed, with the line on which its block begins;
+            if there is none.
     """
     graphs = []
     for start, block in blocks([line if line.strip() else "" for line in read_text_lines(path)]):
         if any(not line.startswith("#") for line in block):
             graphs.append(parse_graph("\n".join(block), f"{path}:{start}"))
+    if not graphs:
+        raise DataError(f"{path} has no graph: put the whole file there")
     return graphs
 
 

@@ -73,13 +73,16 @@ def splits_of(raw: Mapping[str, Iterable[tuple[str, str]]], escaped: bool) -> Sp
     """
     drawn: dict[str, list[Pair]] = {}
     lines: dict[str, list[str]] = {}
+    empty: dict[str, int] = {}
     for split, written in raw.items():
         pairs = [(tuple(tokens(a)), tuple(tokens(b)), b) for a, b in written]
         kept = [each for each in pairs if each[0] and each[1]]
+        empty[f"empty {split}"] = len(pairs) - len(kept)
         drawn[split] = [(source, target) for source, target, _ in kept]
         if split != "train":
             lines[split] = [detokenised(list(b)) if escaped else line for _, b, line in kept]
-    return without_overlap(drawn, lines)
+    splits = without_overlap(drawn, lines)
+    return replace(splits, counts=splits.counts | empty)
 
 
 def without_overlap(
