@@ -113,19 +113,26 @@ class Encoder:
                 framed.sentence.append(number)
         return framed
 
+    def spans(self, words: Sequence[str]) -> tuple[list[int], list[range]]:
+        """Return the beginning and the words' subwords, and the places of each word's own.
+
+        A marker that begins a word and stands alone says nothing of it and is none of its own: in
+        Chinese two of five subwords are such markers.
+        """
+        ids, found = [self.subwords.special.begin], list[range]()
+        for numbers in map(self.subwords.numbers, words):
+            found.append(range(len(ids) + self.subwords.first(numbers), len(ids) + len(numbers)))
+            ids += numbers
+        return ids, found
+
     def text(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return a text's subwords between beginning and end, and the places of those to read.
 
-        What does not fit is cut off. A marker that begins a word and stands alone says nothing of
-        it: in Chinese two of five subwords are such markers. Of a text without subwords the
-        beginning is read.
+        What does not fit is cut off. Of a text without subwords the beginning is read.
         """
-        room, special = self.limit - 2, self.subwords.special
-        ids, places = [special.begin], list[int]()
-        for numbers in map(self.subwords.numbers, words):
-            places += range(len(ids) + self.subwords.first(numbers), len(ids) + len(numbers))
-            ids += numbers
-        return [*ids[: room + 1], special.end], [p for p in places if p <= room] or [0]
+        room, (ids, spans) = self.limit - 2, self.spans(words)
+        places = [place for span in spans for place in span if place <= room] or [0]
+        return [*ids[: room + 1], self.subwords.special.end], places
 
     def kept_states(self, sequences: Rows, reads: Rows, mean: bool = False) -> np.ndarray:
         """Return states at some places, from the cache where they are there.

@@ -229,17 +229,13 @@ class WordStates(WordVectors):
             for i, states in self._encoder.states(ids):
                 yield waiting[i], [states[read].mean(0) for read in reads[i]]
 
-    def _framed(self, line: list[str]) -> tuple[list[int], list[slice]]:
-        subwords = self._encoder.subwords
+    def _framed(self, line: list[str]) -> tuple[list[int], list[range]]:
+        """Return a line's subwords, as many whole words as fit, and the places of each word's."""
         room = min(LONGEST, self._encoder.limit) - 1
-        ids, reads = [subwords.special.begin], []
-        for word in line:
-            numbers = subwords.numbers(word)
-            if len(ids) + len(numbers) > room:
-                break
-            reads.append(slice(len(ids) + subwords.first(numbers), len(ids) + len(numbers)))
-            ids += numbers
-        return [*ids, subwords.special.end], reads
+        ids, spans = self._encoder.spans(line)
+        fitting = [span for span in spans if span.stop <= room]
+        end = fitting[-1].stop if fitting else 1
+        return [*ids[:end], self._encoder.subwords.special.end], fitting
 
 
 def chosen(

@@ -204,12 +204,12 @@ def load_language(folder: Path) -> tuple[list[str], np.ndarray]:
     return words, matrix
 
 
-def load_set(name: str, folders: Mapping[str, Path], source: str = "en") -> VectorSet:
+def load_set(name: str, folders: Mapping[str, Path]) -> VectorSet:
     """Return the vector set whose languages lie in ``folders``; errors as `load_language`."""
     words, matrices = {}, {}
     for language, folder in folders.items():
         words[language], matrices[language] = load_language(folder)
-    return VectorSet(name, words, matrices, source)
+    return VectorSet(name, words, matrices)
 
 
 def _may_be_shared(form: str, language: str) -> bool:

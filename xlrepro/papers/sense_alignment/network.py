@@ -77,7 +77,13 @@ class WordEncoder(nn.Module):
         """Return ``(words, dim)`` for ``(words, width)`` of :func:`character_ids`."""
         lengths = (characters != PADDING).sum(1)
         longest = int(lengths.max())  # of these words; the table's own is wider
-        weight, bias, widest = self._filters()
+        # All filters as one matrix, narrow ones padded: on few channels one product is faster.
+        convolutions = [c for c in self.convolutions if isinstance(c, nn.Conv1d)]
+        widest = max(c.kernel_size[0] for c in convolutions)
+        wide = [functional.pad(c.weight, (0, widest - c.kernel_size[0])) for c in convolutions]
+        bias = torch.cat([c.bias for c in convolutions if c.bias is not None])
+        # shape: (character_dim * widest, filters)
+        weight = torch.cat(wide).flatten(1).T
         padded = functional.pad(characters[:, :longest].long(), (0, widest - 1), value=PADDING)
         # shape: (words, longest, character_dim * widest); a window begins at each character
         windows = self.embedding(padded).unfold(1, widest, 1).flatten(2)
@@ -90,19 +96,6 @@ class WordEncoder(nn.Module):
             carry = torch.sigmoid(gate)
             features = carry * features + (1 - carry) * functional.relu(new)
         return self.output(features)
-
-    def _filters(self) -> tuple[Tensor, Tensor, int]:
-        """Return all filters as one matrix: on few channels one product is faster than convolving.
-
-        Returns:
-            ``(character_dim * widest, filters)``, narrow filters padded with zeros; their biases;
-            and the widest filter's width.
-        """
-        convolutions = [c for c in self.convolutions if isinstance(c, nn.Conv1d)]
-        widest = max(c.kernel_size[0] for c in convolutions)
-        wide = [functional.pad(c.weight, (0, widest - c.kernel_size[0])) for c in convolutions]
-        biases = [c.bias for c in convolutions if c.bias is not None]
-        return torch.cat(wide).flatten(1).T, torch.cat(biases), widest
 
 
 class ProjectedLSTM(nn.Module):

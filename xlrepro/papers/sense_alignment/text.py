@@ -74,15 +74,18 @@ def training_sentences(
     language: str, settings: TextSettings, alone: bool, count: int
 ) -> list[list[str]]:
     """Return the first sentences that a language model learns from, at most ``count``."""
-    found: list[list[str]] = []
+    learnt_from = islice(sentences(language, settings, alone), settings.held_out, None)
+    return list(islice(_within(learnt_from, word_limit(language, settings, alone)), count))
+
+
+def _within(stream: Iterator[list[str]], limit: int) -> Iterator[list[str]]:
+    """Yield sentences until they have so many words."""
     words = 0
-    limit = word_limit(language, settings, alone)
-    for sentence in islice(sentences(language, settings, alone), settings.held_out, None):
-        if words >= limit or len(found) == count:
-            break
-        found.append(sentence)
+    for sentence in stream:
+        yield sentence
         words += len(sentence)
-    return found
+        if words >= limit:
+            return
 
 
 def word_limit(language: str, settings: TextSettings, alone: bool) -> int:
@@ -191,11 +194,9 @@ def _write(settings: LanguageModelSettings, languages: tuple[str, ...], folder: 
     for code in languages:
         begun, stream = len(tokens), sentences(code, asked, alone)
         kept += islice(stream, asked.held_out)
-        for sentence in stream:
+        for sentence in _within(stream, word_limit(code, asked, alone)):
             tokens.extend(number.setdefault(word, len(number)) for word in sentence)
             ends.append(len(tokens))
-            if len(tokens) - begun >= word_limit(code, asked, alone):
-                break
         if len(tokens) == begun:
             raise DataError(f"there is no {asked.source} text of {code} to learn from")
         counts.append(np.bincount(np.frombuffer(tokens, np.int32)[begun:], minlength=len(number)))

@@ -97,7 +97,8 @@ def precision_at_1(
     queries = source_matrix[[rows[word] for word in counted]]
     sides = (queries, target_matrix, source_matrix[:FREQUENT])
     dtype = np.result_type(*sides)
-    best = retrieve(*(torch.from_numpy(np.array(side, dtype)) for side in sides), k).tolist()
+    q, t, s = (torch.from_numpy(np.array(side, dtype)) for side in sides)
+    best = retrieve(q, t, s, k).tolist()
     right = sum(target_words[row] in gold[word] for word, row in zip(counted, best, strict=True))
     return right / len(counted), len(counted)
 
