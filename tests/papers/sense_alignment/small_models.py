@@ -7,34 +7,12 @@ from xlrepro.experiments import experiment
 from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.text import SPECIAL, Corpus
 
-BILM = {
-    "family": "bilm",
-    "filters": ((1, 4), (2, 4)),
-    "character_dim": 3,
-    "highways": 1,
-    "dim": 6,
-    "cells": 8,
-    "dropout": 0.0,
-}
-BERT = {
-    "family": "bert",
-    "dim": 8,
-    "layers": 1,
-    "heads": 2,
-    "ff_dim": 12,
-    "positions": 7,
-    "dropout": 0.0,
-}
-SENSES = {
-    "senses": 3,
-    "negatives": None,
-    "warmup_steps": 2,
-    "projection_dim": 3,
-    "projection_every": 2,
-    "queue": 40,
-    "sigma": 1.0,
-    "rate": 0.1,
-}
+BILM = {"family": "bilm", "filters": ((1, 4), (2, 4)), "character_dim": 3, "highways": 1}
+BILM |= {"dim": 6, "cells": 8, "dropout": 0.0}
+BERT = {"family": "bert", "dim": 8, "layers": 1, "heads": 2, "ff_dim": 12, "positions": 7}
+BERT |= {"dropout": 0.0}
+SENSES = {"senses": 3, "negatives": None, "warmup_steps": 2, "projection_dim": 3, "queue": 40}
+SENSES |= {"projection_every": 2, "sigma": 1.0, "rate": 0.1}
 TRAINING = {"steps": 8, "streams": 3, "unroll": 4}
 TEXT = {"source": "artificial", "words": 200, "vocabulary": 20}
 

@@ -18,16 +18,8 @@ LOOKS = {"every": 1, "after": 0}  # of the pruning
 
 def layer(vocabulary=5, **changes):
     torch.manual_seed(0)
-    values = {
-        "senses": 2,
-        "warmup": "copied",
-        "warmup_steps": 0,
-        "sigma": 1.0,
-        "rate": 0.1,
-        "projection_dim": DIM,
-        "queue": 50,
-        "negatives": None,
-    }
+    values = {"senses": 2, "warmup": "copied", "warmup_steps": 0, "sigma": 1.0, "rate": 0.1}
+    values |= {"projection_dim": DIM, "queue": 50, "negatives": None}
     settings = SenseSettings.model_validate(values | changes)
     made = SenseOutput(vocabulary, DIM, settings, "adagrad").double()
     if made.projection.matrix.shape[1] == DIM:
