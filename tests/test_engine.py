@@ -283,5 +283,5 @@ def test_gpu_workers_are_pinned_and_spread(monkeypatch, visible, per_gpu, trials
 
 @pytest.mark.parametrize(("cores", "trials", "workers"), [(8, 3, 3), (2, 3, 2)])
 def test_there_are_no_more_workers_than_trials_or_cores(monkeypatch, cores, trials, workers):
-    monkeypatch.setattr("xlrepro.engine.cpu_slots", lambda: cores)
+    monkeypatch.setattr("dask.system.CPU_COUNT", cores)
     assert len(pins("cpu", jobs=None, per_gpu=1, n_trials=trials)) == workers

@@ -392,15 +392,10 @@ def pins(device: str, jobs: int | None, per_gpu: int, n_trials: int) -> list[dic
         # GPU by GPU, so that few trials spread over all of them
         slots = [{"CUDA_VISIBLE_DEVICES": gpu} for _ in range(per_gpu) for gpu in visible_gpus()]
     else:  # no GPU is touched by a trial that was told to use the CPU
-        slots = [{"CUDA_VISIBLE_DEVICES": ""}] * (jobs or cpu_slots())
+        from dask import system
+
+        slots = [{"CUDA_VISIBLE_DEVICES": ""}] * (jobs or system.CPU_COUNT)
     return slots[: min(jobs or len(slots), n_trials)]
-
-
-def cpu_slots() -> int:
-    """Return how many trials fit on this machine's CPU: the cores this process may use."""
-    from dask.system import CPU_COUNT
-
-    return max(1, int(CPU_COUNT))
 
 
 @contextmanager
@@ -481,11 +476,9 @@ def _why_no_workers(error: BaseException) -> str:
         error = inner
     cause = " ".join(str(error).split()) or type(error).__name__
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    shared = "can" if os.access("/dev/shm", os.W_OK) else "cannot"
     return (
-        f"the workers did not start ({cause}): they need open files (ulimit -n is {files}), "
-        f"memory, room in /dev/shm (it {shared} be written) and in {tempfile.gettempdir()}; mend "
-        "that, or use --jobs 1"
+        f"the workers did not start ({cause}): they need memory, open files (ulimit -n is {files}) "
+        f"and room in /dev/shm and {tempfile.gettempdir()}; mend that, or use --jobs 1"
     )
 
 

@@ -6,6 +6,7 @@ import platform
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -108,11 +109,8 @@ class PeakMemory:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        try:
+        with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
-            self._resettable = True
-        except OSError:
-            self._resettable = False
         if device == "cuda":
             import torch
 
@@ -120,10 +118,6 @@ class PeakMemory:
 
     def host_bytes(self) -> int:
         """Return the highest resident memory, in bytes."""
-        if self._resettable:
-            for line in Path("/proc/self/status").read_text().splitlines():
-                if line.startswith("VmHWM:"):
-                    return int(line.split()[1]) * 1024
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
 

@@ -73,7 +73,7 @@ class RecordStore:
         A broken file is named in a warning and counts as no record.
         """
         published = self._lines(self.published_path(trial.experiment, trial.profile))
-        return _newest([*published, *self._local(self.path(trial.key))]).get(trial.place)
+        return _newest([*published, *self._lines(self.path(trial.key))]).get(trial.place)
 
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
         """Return all records, outdated ones too, by (experiment, profile, systems, seed, key)."""
@@ -82,7 +82,7 @@ class RecordStore:
         found += [
             record
             for path in sorted(self.root.glob("*.json"))
-            for record in self._local(path)
+            for record in self._lines(path)
             if experiment in (None, record.experiment) and profile in (None, record.profile)
         ]
         return sorted(_newest(found).values(), key=lambda r: (r.experiment, r.profile, *_order(r)))
@@ -175,24 +175,11 @@ class RecordStore:
         return held
 
     def _lines(self, path: Path) -> list[Record]:
-        """Return the records of a published file; broken lines are reported and left out."""
+        """Return the records of a file; broken lines are reported and left out."""
         records, broken = _parsed(path)
         for problem in broken:
             _report(str(problem))
         return records
-
-    def _local(self, path: Path) -> list[Record]:
-        """Return the record of a file of this machine; none if it is not there, or broken."""
-        try:
-            record = Record.from_json(_text(path), str(path))
-            if record.key != path.stem:
-                raise StoreError(f"{path} holds the record of another trial: remove it")
-        except FileNotFoundError:
-            return []
-        except StoreError as error:
-            _report(str(error))
-            return []
-        return [record]
 
 
 @lru_cache
@@ -220,7 +207,7 @@ def _age(record: Record) -> tuple[int, str]:
 
 
 def _parsed(path: Path) -> tuple[list[Record], list[StoreError]]:
-    """Return records and broken lines of a published file as it is now; kept while it stays so."""
+    """Return records and broken lines of a file as it is now; kept while it stays so."""
     try:
         status = path.stat()
         return _parse(path, status.st_mtime_ns, status.st_size, status.st_ino)
