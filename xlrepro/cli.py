@@ -514,22 +514,19 @@ def list_data(
     """
     from xlrepro.data.registry import cached_path, list_datasets
     from xlrepro.data.supplied import needed
+    from xlrepro.experiments import supplied_paths
     from xlrepro.paths import supplied_dir
 
     if profile == "paper":
-        if experiment is not None:
-            chosen_experiments([experiment])  # is known
-        supplied = [
-            {
-                "name": name,
-                "title": about.title,
-                "home": about.home,
-                "layout": about.layout,
-                "found": f"{len(about.paths()) - len(missing)}/{len(about.paths())}",
-                "missing": missing if as_json else ", ".join(missing),
-            }
-            for name, about, missing in needed(experiment)
-        ]
+        asked = chosen_experiments([experiment] if experiment else None)
+        trials = [t for e in asked if "paper" in e.profiles for t in e.trials("paper")]
+        supplied = []
+        for name, about, paths in needed(supplied_paths(trials)):
+            missing = [path for path in paths if not (supplied_dir() / path).exists()]
+            found = f"{len(paths) - len(missing)}/{len(paths)}"
+            facts = {"name": name, "title": about.title, "home": about.home, "layout": about.layout}
+            lack = {"found": found, "missing": missing if as_json else ", ".join(missing)}
+            supplied.append(facts | lack)
         show(supplied, as_json, f"below {supplied_dir()}")
         return
     if profile != "open" or experiment:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from xlrepro import artefacts, machine
 from xlrepro.data.supplied import check_labelled
 from xlrepro.errors import DataError, SettingsError, XlreproError
-from xlrepro.experiments import is_outdated, task
+from xlrepro.experiments import is_outdated, supplied_paths, task
 from xlrepro.machine import resolve, visible_gpus
 from xlrepro.paths import supplied_dir
 from xlrepro.store import RecordStore, write_atomically
@@ -152,13 +152,8 @@ def check_supplied(trials: Sequence[Trial]) -> None:
     Raises:
         DataError: naming all that are missing, or the first wrong line, in one line.
     """
-    paths: dict[str, None] = {}
-    for name, settings in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
-        model = task(name).model
-        if hasattr(model, "supplied"):
-            paths |= dict.fromkeys(model.model_validate_json(settings).supplied())
-    missing = [path for path in paths if not (supplied_dir() / path).exists()]
-    if missing:
+    paths = supplied_paths(trials)
+    if missing := [path for path in paths if not (supplied_dir() / path).exists()]:
         raise DataError(
             f"{len(missing)} of the files that you supply are not in {supplied_dir()}: "
             f"{', '.join(missing)}; put them there, or set XLREPRO_SUPPLIED"

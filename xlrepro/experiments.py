@@ -657,6 +657,16 @@ def why_outdated(record: Record) -> str:
     return ""
 
 
+def supplied_paths(trials: Iterable[Trial]) -> list[str]:
+    """Return the files that the user supplies for trials, below XLREPRO_SUPPLIED, each once."""
+    paths: dict[str, None] = {}
+    for name, settings in dict.fromkeys((trial.task, trial.settings_json) for trial in trials):
+        model = task(name).model
+        if hasattr(model, "supplied"):
+            paths |= dict.fromkeys(model.model_validate_json(settings).supplied())
+    return list(paths)
+
+
 def is_outdated(record: Record) -> bool:
     """Tell whether `standing` is ``"outdated"``."""
     return bool(why_outdated(record))

@@ -106,7 +106,7 @@ def scheduling(port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def worker(address: str, folder: Path) -> list[str]:
     """Return the call of a worker with its nanny."""
-    call = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+    call = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
     return [*call, "--host", LOOPBACK, "--no-dashboard", "--local-directory", str(folder)]
 
 

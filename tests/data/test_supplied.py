@@ -1,11 +1,13 @@
 """Supplied files: what is needed, what is missing, and that no part is taken for the whole."""
 
+from pathlib import Path
+
 import pytest
 
 from xlrepro import artefacts
 from xlrepro.data import named, supplied
 from xlrepro.errors import DataError
-from xlrepro.experiments import all_experiments
+from xlrepro.experiments import all_experiments, experiment, supplied_paths
 
 CZECH = ["Czech-PDT", "Czech-CAC", "Czech-CLTT", "Czech-FicTree"]
 WORD = "1\t{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
@@ -67,19 +69,21 @@ def test_every_missing_file_is_named_with_where_it_is_to_be_had(root):
     assert "\n" not in str(told.value)
 
 
-def test_one_list_says_what_an_experiment_needs_and_what_is_there(root):
-    (root / "conll-ner" / "de").mkdir(parents=True)
-    (root / "conll-ner" / "de" / "test").write_text("a O\n")
-    needs = {name: (about, missing) for name, about, missing in supplied.needed("man_moe/table4")}
-    assert set(needs) == {"conll-ner", "fasttext-wiki"}
-    about, missing = needs["conll-ner"]
-    assert set(about.paths()) - set(missing) == {"conll-ner/de/test"}
-    assert len(missing) == 11
-    assert len(supplied.needed()) > 10
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("man_moe/table4", {"conll-ner", "fasttext-wiki"}),
+        ("word_order/table2", {"ud-treebanks-v2.2", "fasttext-aligned", "encoders"}),
+        ("sense_alignment/table5", {"language-model-text", "multinli_1.0"}),
+    ],
+)
+def test_an_experiment_needs_the_sets_that_its_trials_read(key, names):
+    needs = supplied.needed(supplied_paths(experiment(key).trials("paper")))
+    assert {name for name, _, _ in needs} == names
 
 
-def test_the_registry_names_experiments_that_there_are():
-    known = set(all_experiments())
-    papers = {key.partition("/")[0] for key in known}
-    named_ = {reader for _, about, _ in supplied.needed() for reader in about.read_by}
-    assert named_ <= known | papers
+def test_every_supplied_file_that_a_trial_reads_is_of_a_set():
+    at_paper = [e for e in all_experiments().values() if "paper" in e.profiles]
+    reads = supplied_paths(trial for each in at_paper for trial in each.trials("paper"))
+    known = {path for _, _, paths in supplied.needed(reads) for path in paths}
+    assert [p for p in reads if not known & {p, *map(str, Path(p).parents)}] == []

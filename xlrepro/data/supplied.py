@@ -1,13 +1,13 @@
 """Files that a user supplies, because nobody may download them: what, where, which are missing.
 
-``data/registry/supplied.yaml`` says of each set what it is, where it is to be had, under which
-licence, and which experiments read it at the profile ``paper``. Paths are those below the folder of
+``data/registry/supplied.yaml`` says of each set what it is, where it is to be had, and under which
+licence. Paths are those below the folder of
 supplied files (``paths.supplied_dir``).
 """
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -44,7 +44,6 @@ class SuppliedSet(Checked):
         licence: under which they come.
         layout: how they must lie.
         files: paths; ``{a,b}`` stands for several, ``{ud}`` for the treebanks of UD 2.2.
-        read_by: experiments (``word_order/table1``), or a paper, that read some of them.
     """
 
     title: str
@@ -52,7 +51,6 @@ class SuppliedSet(Checked):
     licence: str
     layout: str
     files: tuple[str, ...]
-    read_by: tuple[str, ...]
 
     def paths(self) -> list[str]:
         """Return the path of each file, or of its folder."""
@@ -76,23 +74,17 @@ def _sets(folder: Path) -> dict[str, SuppliedSet]:
     return read_model(folder / "registry" / "supplied.yaml", SuppliedSets).root
 
 
-def needed(experiment: str | None = None) -> list[tuple[str, SuppliedSet, list[str]]]:
-    """Return what the profile ``paper`` reads of supplied files.
+def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:
+    """Return of which sets some files are, with their paths; where a set has folders, these.
 
     Args:
-        experiment: ``"word_order/table2"``; None is all.
-
-    Returns:
-        Of each set its name, itself, and which of its paths are not there; an experiment may need
-        some of them only.
+        reads: paths that trials read (`xlrepro.experiments.supplied_paths`).
     """
-    needs = []
-    for name, about in _sets(data_dir()).items():
-        readers = {experiment, (experiment or "").partition("/")[0]}
-        if experiment is None or readers & set(about.read_by):
-            missing = [path for path in about.paths() if not (supplied_dir() / path).exists()]
-            needs.append((name, about, missing))
-    return needs
+    above = {*reads, *(str(folder) for path in reads for folder in Path(path).parents)}
+    found = [
+        (name, about, sorted(above & {*about.paths()})) for name, about in _sets(data_dir()).items()
+    ]
+    return [each for each in found if each[2]]
 
 
 def files(names: Sequence[str]) -> list[Path]:
