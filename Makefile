@@ -11,6 +11,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+OLDEST ?= build/oldest
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 # Compiled once, at the start: where PYTHONDONTWRITEBYTECODE is set, every process would compile torch.
@@ -29,7 +30,7 @@ STAMP := $(VENV)/.installed-$(KEY)
 STRIP := --keep-output --keep-count --keep-id --extra-keys "metadata.papermill metadata.widgets \
 	metadata.language_info.version cell.metadata.papermill cell.metadata.execution"
 
-.PHONY: help env book lab test lint types notebooks about bench rounding clean
+.PHONY: help env book lab test lint types notebooks about bench rounding oldest clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -73,6 +74,14 @@ types: $(STAMP) ## mypy
 rounding: $(STAMP) ## golden numbers once more, rounded as another processor does
 	@ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem \
 		XLREPRO_BUILD=$$(mktemp -d) $(BIN)/xlrepro golden
+
+# With the newest of all else. PyPI's torch for Linux brings CUDA, some gigabytes: CI on GitHub runs it.
+oldest: ## the oldest torch that pyproject.toml names, in a venv of its own: a smoke trial of two models
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/pip install -q -e . "torch==$$(sed -n 's/^ *"torch>=\(.*\)",/\1/p' pyproject.toml).*"
+	@$(OLDEST)/bin/python -c 'import torch; print("torch", torch.__version__)'
+	@export XLREPRO_BUILD=$$(mktemp -d); run() { $(OLDEST)/bin/xlrepro run "$$1" --systems "$$2" --seeds 0 --device cpu; }; \
+		run word_order/table2 word:ORT && run sense_alignment/table2 wsd:SaELMo
 
 # In place, as committed: outputs stay, what differs from run to run goes.
 notebooks: $(STAMP) ## run all notebooks at smoke scale and write their outputs into them, to commit

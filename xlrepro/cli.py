@@ -524,7 +524,12 @@ def list_data(
         for name, about, paths in needed(supplied_paths(trials)):
             missing = [path for path in paths if not (supplied_dir() / path).exists()]
             found = f"{len(paths) - len(missing)}/{len(paths)}"
-            facts = {"name": name, "title": about.title, "home": about.home, "layout": about.layout}
+            facts: dict[str, Any] = {
+                "name": name,
+                "title": about.title,
+                "home": about.home,
+                "layout": about.layout,
+            }
             lack = {"found": found, "missing": missing if as_json else ", ".join(missing)}
             supplied.append(facts | lack)
         show(supplied, as_json, f"below {supplied_dir()}")
