@@ -1,4 +1,6 @@
 import errno
+import os
+import signal
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +13,8 @@ import psutil
 import pytest
 
 from tests.toy_trials import remote_cluster
-from xlrepro.engine import Progress, local_client, measure_trial, pins, run_trials
-from xlrepro.errors import DeviceError, SettingsError
+from xlrepro.engine import Progress, _slots, local_client, measure_trial, pins, run_trials
+from xlrepro.errors import DeviceError, SettingsError, XlreproError
 from xlrepro.trials import Cell, GitState, TrialResult
 
 
@@ -234,6 +236,18 @@ def test_a_worker_with_other_code_is_refused_by_its_name(run, trial_of, monkeypa
         run([trial_of()])
 
 
+@pytest.mark.parametrize("error", [ValueError, OSError])
+def test_a_worker_that_goes_while_it_is_asked_is_no_lost_scheduler(error):
+    def run(*_, **__):
+        raise error("Address removed.")
+
+    client = SimpleNamespace(nthreads=lambda: {"tcp://a": 1}, run=run, status="running")
+    assert _slots(client, "cpu", {}, set()) == 0
+    client.status = "closed"
+    with pytest.raises(XlreproError, match="the connection to the Dask scheduler is lost"):
+        _slots(client, "cpu", {}, set())
+
+
 def test_a_worker_of_several_threads_is_refused(store, trial_of, tmp_path):
     with (
         remote_cluster(tmp_path, threads=2) as address,
@@ -242,9 +256,19 @@ def test_a_worker_of_several_threads_is_refused(store, trial_of, tmp_path):
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
 
-def test_a_trial_that_is_tried_again_gets_a_line(store, scheduler, trial_of, capsys):
-    run_trials([trial_of(settings={"die": [0], "sleep": 1.0})], store=store, scheduler=scheduler)
-    assert "a worker was lost; its trial is tried once more" in capsys.readouterr().err
+def test_a_killed_workers_trial_is_done_by_another_and_a_line_says_so(
+    store, scheduler, trial_of, capsys, tmp_path
+):
+    ran, settings = tmp_path / "ran", {"ran": str(tmp_path / "ran"), "sleep": 2.0}
+    with ThreadPoolExecutor(1) as pool:
+        trials = [trial_of(settings=settings)]
+        going = pool.submit(run_trials, trials, store=store, scheduler=scheduler)
+        while not ran.exists() or not ran.read_text().endswith("\n"):
+            time.sleep(0.05)
+        os.kill(int(ran.read_text().split()[1]), signal.SIGKILL)
+        assert [r.key for r in going.result().done] == [r.key for r in store.records()]
+    assert starts(ran)[0] == 2
+    assert "was lost; its trial is tried once more" in capsys.readouterr().err
 
 
 def test_a_record_knows_the_data_it_read_and_a_commit_of_before_the_trial(trial_of, monkeypatch):

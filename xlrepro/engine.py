@@ -294,7 +294,9 @@ def _run_on(
     client.subscribe_topic(topic, lambda each: display.part(each[1]["key"], each[1]["fraction"]))
     try:
         while (waiting or flying) and not came:
-            slots = _slots(client, device, code, checked)
+            before, slots = set(checked), _slots(client, device, code, checked)
+            for name in before - checked:
+                display.say(f"worker {name} was lost; its trial is tried once more")
             if not slots:
                 display.say("there is no worker; waiting for one", once=True)
             for _ in range(min(len(waiting), slots - len(flying))):
@@ -355,6 +357,12 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
 def _slots(client: "Client", device: str, code: dict[str, str], checked: set[str]) -> int:
     """Return how many trials the workers take at a time; refuse one that computes other numbers.
 
+    Args:
+        client: of the cluster.
+        device: which.
+        code: of each paper that trials are of.
+        checked: workers that were there the last time; becomes those that are there.
+
     Raises:
         SettingsError: naming the worker and why.
         XlreproError: if the scheduler is gone.
@@ -365,16 +373,17 @@ def _slots(client: "Client", device: str, code: dict[str, str], checked: set[str
         said = client.run(_unfit, device, code, workers=list(new)) if new else {}
     except ModuleNotFoundError as error:
         raise SettingsError(f"a worker lacks a package ({error}): install xlrepro there") from error
-    except ValueError:  # a worker has gone again
-        return 0
-    except OSError as error:
-        raise XlreproError(LOST) from error
+    except (ValueError, OSError) as error:
+        if client.status != "running":
+            raise XlreproError(LOST) from error
+        return 0  # a worker has gone again
     for name, why in said.items():
         if why or threads[name] != THREADS:
             raise SettingsError(
                 f"worker {name}: {why or f'{threads[name]} threads: start it with --nthreads 1'}"
             )
     checked |= new
+    checked &= set(threads)
     return sum(threads.values())
 
 
@@ -627,8 +636,6 @@ class Progress:
 
     def part(self, key: str, fraction: float) -> None:
         """Note how far a trial in flight is."""
-        if fraction == 0.0 and key in self._parts:
-            self.say("a worker was lost; its trial is tried once more")
         self._parts[key] = min(fraction, 1.0)
 
     def end(self, trial: Trial, how: str) -> None:

@@ -80,13 +80,17 @@ def until(happened: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def running(*call: str, path: str = "") -> Iterator[subprocess.Popen[str]]:
+def running(*call: str, path: str = "", heard: bool = False) -> Iterator[subprocess.Popen[str]]:
     """Run a process in a group of its own, with a path before Python's; kill it at the end."""
     paths = os.pathsep.join(filter(None, [path, os.environ["PYTHONPATH"]]))
     process = subprocess.Popen(
-        call, env=os.environ | WORKER_ENVIRONMENT | {"PYTHONPATH": paths}, text=True,
-        process_group=0, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        call,
+        env=os.environ | WORKER_ENVIRONMENT | {"PYTHONPATH": paths},
+        text=True,
+        process_group=0,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if heard else subprocess.DEVNULL,
+    )
     try:
         yield process
     finally:
@@ -98,7 +102,7 @@ def running(*call: str, path: str = "") -> Iterator[subprocess.Popen[str]]:
 def scheduling(port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a scheduler; yield its process and its address."""
     call = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-    with running(*call, "--host", LOOPBACK, "--port", str(port)) as process:
+    with running(*call, "--host", LOOPBACK, "--port", str(port), heard=True) as process:
         said = Said(process)
         said.line("Scheduler at:")
         yield process, re.findall(r"Scheduler at:\s+(\S+)", "".join(said.lines))[0]
@@ -132,7 +136,7 @@ def killed(home: Path) -> None:
         nanny = psutil.Process(pid).ppid()
         assert nanny in {each.pid for each in workers}
         os.killpg(nanny, signal.SIGKILL)  # the worker dies with its nanny: nobody starts it again
-        first.line("a worker was lost; its trial is tried once more")
+        first.line("was lost; its trial is tried once more")
         until(lambda: any(r.seed == seed for r in store.records()), "the lost trial's record")
         assert len({p for s, p in started(ran) if s == seed}) == 2
         scheduler.kill()
