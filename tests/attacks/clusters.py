@@ -9,7 +9,8 @@ of its own, which listen on this machine alone:
 - ``slurm``: the guide's recipe as it stands there, with an ``sbatch`` that starts its jobs here
   (needs dask-jobqueue);
 - ``many``: ten thousand trials that do nothing on 64 workers of one process: seconds a trial, and
-  memory of the scheduler; then trials of a second on one worker and on two.
+  memory of the scheduler;
+- ``two``: trials of five seconds on one worker, and on two.
 
 Exits 1 where a record is missing or a line is not said. Not in CI.
 """
@@ -200,7 +201,7 @@ def slurm(home: Path) -> None:
 
 
 def many(home: Path, trials: int = 10_000, workers: int = 64) -> None:
-    """Time many short trials, weigh the scheduler, and compare two workers with one."""
+    """Time many short trials, and weigh the scheduler."""
     with scheduling() as (scheduler, address):
         memory = psutil.Process(scheduler.pid).memory_info
         with running(sys.executable, "-c", WORKERS, address, str(workers)):
@@ -211,16 +212,22 @@ def many(home: Path, trials: int = 10_000, workers: int = 64) -> None:
             f"many: {trials} trials on {workers} workers of one process: {each:.1f} ms a trial; "
             f"the scheduler from {before / 2**20:.0f} to {after / 2**20:.0f} MiB"
         )
+
+
+def two(home: Path, trials: int = 16, seconds: float = 5.0) -> None:
+    """Compare two workers with one, on trials that take some seconds and no processor."""
     took = []
     for count in (1, 2):
-        with (
-            scheduling() as (_, address),
-            running(sys.executable, "-c", WORKERS, address, str(count)),
-        ):
-            timed(home / f"warm{count}", address, count)
-            took.append(timed(home / f"of{count}", address, 20, sleep=1.0)[0])
-    print(f"many: 20 trials of a second: {took[0]:.1f} s on one worker, {took[1]:.1f} s on two: "
-          f"{took[0] / took[1]:.2f} times as fast")  # fmt: skip
+        with ExitStack() as stack:
+            _, address = stack.enter_context(scheduling())
+            for _ in range(count):
+                stack.enter_context(running(sys.executable, "-c", WORKERS, address, "1"))
+            timed(home / f"warm{count}", address, 4)
+            took.append(timed(home / f"of{count}", address, trials, sleep=seconds)[0])
+    one, both = took
+    print(
+        f"two: {trials} trials of {seconds} s: {one:.1f} and {both:.1f} s, {one / both:.2f} times"
+    )
 
 
 def timed(home: Path, address: str, count: int, **settings: float) -> tuple[float, int]:
@@ -231,7 +238,7 @@ def timed(home: Path, address: str, count: int, **settings: float) -> tuple[floa
     return summary.seconds, len(summary.done)
 
 
-PARTS = {"killed": killed, "slurm": slurm, "many": many}
+PARTS = {"killed": killed, "slurm": slurm, "many": many, "two": two}
 
 
 def main() -> int:
