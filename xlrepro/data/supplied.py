@@ -7,7 +7,7 @@ supplied files (``paths.supplied_dir``).
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -28,7 +28,7 @@ ALIGNED = "fasttext-aligned"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
 # Labelled files by their top folder, and their readers
-LABELLED = {
+LABELLED: dict[str, Callable[[Path], object]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
     REVIEWS: read_reviews, "multinli": read_pairs, "multinli_1.0": read_pairs,
 }  # fmt: skip
