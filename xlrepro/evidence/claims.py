@@ -43,7 +43,7 @@ FEW = 0.2  # power below which runs cannot decide a claim
 EQUIVALENT = 0.25  # of the reported difference: what counts as no effect
 LEAST_LANGUAGES = 3  # with an adaptation each, for a verdict where seeds change the heads alone
 SIZES_AT = "paper"  # the profile whose data and hyperparameters are the paper's
-UNPRINTED = "rests on a figure without printed numbers"
+UNPRINTED = "rests on a figure without reported numbers"
 
 Address = tuple[str, str, str]  # experiment, system, column
 Places = Mapping[str, slice]  # what stands where in a cell's array, after its mean: `places_of`

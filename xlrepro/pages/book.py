@@ -133,7 +133,7 @@ def papers(profile: str) -> Files:
             f"# Claims: {paper.short}\n\n*{paper.title}*\n\n```{{index}} "
             f"{', '.join(c.id for c in evidence.claims(key))}\n```\n\n"
             "*Reported*: judged on the paper's own numbers. *Open*: on our runs with open data; a "
-            "word after it names a block of rows of ours, which the table's page describes.\n\n"
+            "word after it names an additional block, which the table's page describes.\n\n"
             f"{overview.claims_summary(key)}\n\n{claims_list(evidence, key)}\n"
         )
     for key in notebooks.find_notebooks():

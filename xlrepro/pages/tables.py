@@ -236,14 +236,15 @@ def legend(frame: "pd.DataFrame") -> Markup:
 def run_table(mine: "pd.DataFrame", shown: "pd.DataFrame", title: str) -> Table:
     """Return the cells of the user's own run beside the published ones and the paper's."""
     published = {(r["system"], r["column"]): r for r in shown[shown["n"] > 0].to_dict("records")}
-    rows = []
+    rows, names = [], load_catalog().experiment(str(mine["experiment"].iloc[0])).shown
     for row in mine[mine["n"] > 0].to_dict("records"):
         other = published.get((row["system"], row["column"]))
         ours, theirs = (r and Cell(score(r).text, sort=r["reproduced"]) for r in (row, other))
-        rows.append((row["system"], row["column"], row["printed"], theirs, ours, row["n"]))
+        column = names.get(row["column"], row["column"])
+        rows.append((row["system"], column, row["printed"], theirs, ours, row["n"]))
     profile = f"published, {shown['profile'].iloc[0]}" if published else "published"
-    names = ("system", "column", "the paper", profile, "this run", "n")
-    return Table(title, framed(rows, *names), "This run beside the published numbers")
+    heads = ("system", "column", "the paper", profile, "this run", "n")
+    return Table(title, framed(rows, *heads), "This run beside the published numbers")
 
 
 # -- Provenance ----------------------------------------------------------------------------------
