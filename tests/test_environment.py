@@ -28,15 +28,6 @@ def asked_for() -> list[Requirement]:
     return [r for r in map(Requirement, texts) if canonicalize_name(r.name) != PROJECT["name"]]
 
 
-def conda() -> dict:
-    return yaml.safe_load((ROOT / "environment.yml").read_text())
-
-
-def pip_lines() -> list[str]:
-    """Return what environment.yml hands to pip."""
-    return next(item["pip"] for item in conda()["dependencies"] if isinstance(item, dict))
-
-
 @pytest.mark.parametrize("requirement", asked_for(), ids=lambda r: r.name)
 def test_every_dependency_is_pinned_within_its_range(requirement):
     version = pinned().get(canonicalize_name(requirement.name))
@@ -50,10 +41,7 @@ def test_constraints_has_one_exact_sorted_line_per_package():
     assert [p for p in pins if not re.fullmatch(r"[a-z0-9-]+==[A-Za-z0-9.]+", p)] == []
     names = [p.split("==")[0] for p in pins]
     assert names == sorted(set(names))
-
-
-def test_the_installer_of_the_makefile_is_pinned():
-    assert "uv" in pinned()
+    assert "uv" in names  # the installer of the Makefile
 
 
 def test_build_backend_pin_satisfies_its_range():
@@ -62,18 +50,12 @@ def test_build_backend_pin_satisfies_its_range():
         assert requirement.specifier.contains(pinned()[canonicalize_name(requirement.name)])
 
 
-def test_conda_hands_the_constraints_and_the_dev_extra_to_pip():
-    assert pip_lines() == ["-c constraints.txt", "-e .[dev]"]
-
-
-def test_conda_asks_for_nothing_but_python_and_pip():
-    plain = [item for item in conda()["dependencies"] if isinstance(item, str)]
-    assert [re.split("[<>=]", item)[0] for item in plain] == ["python", "pip"]
-
-
-def test_conda_python_satisfies_the_package():
-    plain = next(item for item in conda()["dependencies"] if str(item).startswith("python="))
-    assert SpecifierSet(PROJECT["requires-python"]).contains(plain.removeprefix("python="))
+def test_conda_brings_python_and_pip_and_pip_the_rest_as_pinned():
+    python, pip, rest = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    name, _, version = python.partition("=")
+    assert (name, re.split("[<>=]", pip)[0]) == ("python", "pip")
+    assert SpecifierSet(PROJECT["requires-python"]).contains(version)
+    assert rest == {"pip": ["-c constraints.txt", "-e .[dev]"]}
 
 
 def test_dev_extra_reaches_every_other_extra():

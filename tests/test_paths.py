@@ -15,15 +15,10 @@ def test_a_build_folder_that_is_a_file_is_refused(tmp_path, monkeypatch):
         build_dir()
 
 
-def test_a_build_folder_may_not_be_there_yet(tmp_path, monkeypatch):
-    monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "new" / "build"))
-    assert build_dir() == tmp_path / "new" / "build"
-
-
-def test_a_tilde_in_the_build_folder_is_the_users_home(tmp_path, monkeypatch):
+def test_a_build_folder_may_not_be_there_yet_and_a_tilde_is_the_users_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XLREPRO_BUILD", "~/builds")
-    assert build_dir() == tmp_path / "builds"
+    monkeypatch.setenv("XLREPRO_BUILD", "~/new/build")
+    assert build_dir() == tmp_path / "new" / "build"
 
 
 PLACES = {

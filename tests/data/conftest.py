@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from xlrepro.errors import DataError
+
 
 @dataclass
 class Toy:
@@ -76,6 +78,21 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     monkeypatch.setenv("XLREPRO_DATA", str(made.cache))
     monkeypatch.setenv("XLREPRO_MIRROR", str(made.mirror))
     return made
+
+
+@pytest.fixture
+def refused(toy):
+    """Return a function that asserts that a call leaves nothing and says why in one line."""
+
+    def check(call, *parts):
+        with pytest.raises(DataError) as error:
+            call()
+        text = str(error.value)
+        assert "\n" not in text
+        assert [part for part in parts if part not in text] == []
+        assert toy.cached_files() == []
+
+    return check
 
 
 class _QuietHandler(http.server.SimpleHTTPRequestHandler):

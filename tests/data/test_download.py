@@ -13,7 +13,6 @@ import pytest
 from xlrepro.data import download, registry
 from xlrepro.data.download import fetch_file
 from xlrepro.data.registry import FileEntry
-from xlrepro.errors import DataError
 
 CONTENT = b"# sent_id = invented-1\n1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
 PATH = "toy/a.conllu.xz"
@@ -33,21 +32,6 @@ def from_upstream(toy, url):
 
 def fetch():
     return registry.fetch("toy", "a", progress=False)
-
-
-@pytest.fixture
-def refused(toy):
-    """Return a function that asserts that a call leaves nothing and says why in one line."""
-
-    def check(call, *parts):
-        with pytest.raises(DataError) as error:
-            call()
-        text = str(error.value)
-        assert "\n" not in text
-        assert [part for part in parts if part not in text] == []
-        assert toy.cached_files() == []
-
-    return check
 
 
 @pytest.mark.parametrize("packed", [True, False])
