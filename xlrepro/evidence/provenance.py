@@ -60,19 +60,19 @@ def _pretraining(records: Sequence[Record]) -> float:
     """
     models: dict[str, tuple[float, bool]] = {}
     for record in records:
-        for log in _logs(record.details):
+        for log in _mappings(record.details, "loss_curve", "seconds"):
             inside = models.get(key := str(log["loss_curve"]), (0.0, False))[1]
             models[key] = (log["seconds"], inside or log["seconds"] <= record.wall_seconds)
     return sum(seconds for seconds, inside in models.values() if not inside)
 
 
-def _logs(details: Any) -> Iterator[dict[str, Any]]:
-    """Yield the logs of language models among a record's details, however deep."""
+def _mappings(details: Any, *names: str) -> Iterator[dict[str, Any]]:
+    """Yield the parts of a record's details that have these names, however deep."""
     if isinstance(details, dict):
-        if {"loss_curve", "seconds"} <= details.keys():
+        if {*names} <= details.keys():
             yield details
         for part in details.values():
-            yield from _logs(part)
+            yield from _mappings(part, *names)
 
 
 def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
@@ -80,14 +80,18 @@ def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
 
     A trial of several trainings counts each.
     """
-    return [
-        (len(scores) - 1 - best, _patience(record.details))
-        for record in records
-        for details in _each_training(record.details)
-        for name, several in details.items()
-        if name.startswith("dev") and isinstance(several, list) and "best_epoch" in details
-        for best, scores in _pairs(details["best_epoch"], several)
-    ]
+    ends = []
+    for record in records:
+        settings = next(_mappings(record.details.get("settings"), "patience"), {})
+        for training in _mappings(record.details, "best_epoch"):
+            curves = [v for k, v in training.items() if k.startswith("dev") and isinstance(v, list)]
+            for curve in curves:
+                best = training["best_epoch"]
+                several = (
+                    zip(best, curve, strict=True) if isinstance(best, list) else [(best, curve)]
+                )
+                ends += [(len(of) - 1 - at, settings.get("patience")) for at, of in several]
+    return ends
 
 
 def trainings_sentence(records: Sequence[Record]) -> str:
@@ -104,24 +108,6 @@ def trainings_sentence(records: Sequence[Record]) -> str:
         f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} ended by early stopping; "
         f"in {sum(since == 0 for since, _ in ends)} the last epoch was the best on dev."
     )
-
-
-def _each_training(details: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the details of each training of a trial: its own, or those of its parts."""
-    parts = [details.get(part) for part in ("experiments", "heads")]
-    return [details, *(each for part in parts if part for each in part.values())]
-
-
-def _pairs(best: int | list[int], scores: list[Any]) -> Iterator[tuple[int, list[float]]]:
-    """Pair best epoch and scores, of one training or of several in a list."""
-    return zip(best, scores, strict=True) if isinstance(best, list) else iter([(best, scores)])
-
-
-def _patience(details: dict[str, Any]) -> int | None:
-    """Return the setting, wherever it stands among a record's settings; None: there is none."""
-    settings = details.get("settings", {})
-    parts = (settings, *(part for part in settings.values() if isinstance(part, dict)))
-    return next((part["patience"] for part in parts if "patience" in part), None)
 
 
 def command_of(records: Sequence[Record]) -> str:
