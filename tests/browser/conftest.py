@@ -19,57 +19,27 @@ from xlrepro.pages.book import index_page, served
 from xlrepro.paths import build_dir
 
 CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync", "--no-first-run"]  # fmt: skip
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-FACTS = Path(__file__).with_name("page_facts.js").read_text(encoding="utf-8")
-LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 WORKERS = 2  # browsers at a time
 PATIENCE_MS = 120_000  # a busy machine is no fault of the book
 # Sphinx's own pages without content of ours.
 NOT_PAGES = ("genindex.html", "search.html")
 
-FIND_MATH = """() => ({
-    asked: document.querySelectorAll(".bd-article .math").length,
-    drawn: document.querySelectorAll(".bd-article .math mjx-container").length,
-    broken: document.querySelectorAll("mjx-merror, [data-mjx-error]").length,
-    raw: /\\$\\$|\\\\\\(|\\\\\\[|\\\\begin\\{/.test(
-        Array.from(document.querySelectorAll(".bd-article p, .bd-article li, .bd-article td"))
-            .map((e) => e.innerText).join("\\n")),
-})"""
 
-# Every column is sorted twice; a column is numeric when one of its cells has a sort value.
-SORT_ALL = """() =>
-    Array.from(document.querySelectorAll(".xl-interactive table")).flatMap((table) =>
-        Array.from(table.tHead.rows[0].cells).flatMap((head, index) => {
-            const key = ({dataset}) => dataset.sort === undefined ? null : Number(dataset.sort);
-            const values = () => Array.from(table.tBodies[0].rows, (row) => key(row.cells[index]));
-            if (values().every((value) => value === null)) return [];
-            const button = head.querySelector("button");
-            if (!button) return [{column: head.textContent, up: null, down: null}];
-            button.click();
-            const up = values();
-            button.click();
-            return [{column: head.textContent, up: up, down: values()}];
-        }))"""
+def script(name: str) -> str:
+    """Return a function that a page runs."""
+    return Path(__file__).with_name(f"{name}.js").read_text(encoding="utf-8")
 
 
 # The theme keeps a second one for print, which nobody sees or hears on a screen.
 COUNT_HEADINGS = """() =>
     Array.from(document.querySelectorAll("h1")).filter((h) => h.offsetParent !== null).length"""
-
 COUNT_BEHIND_BARS = """() => Array.from(document.querySelectorAll(".xl-scroll"))
     .filter((box) => box.scrollWidth > box.clientWidth + 1).length"""
-
-
+SILENT_IMAGES = "Array.from(document.images).filter((i) => !i.alt.trim()).map((i) => i.src)"
 # axe-core 4.12.1 (MPL-2.0), out of a package that is fetched once; none of its code runs.
 AXE = "axe-playwright-python==0.1.8"
 AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"
@@ -89,38 +59,6 @@ def axe() -> Path:
     return script
 
 
-# axe's time goes by elements: of siblings that are alike in kind, inside and out, it sees the
-# first; what is drawn inside an image says nothing; the menu is the same on all pages: it is seen
-# on the first.
-CUT = """(withMenu) => {
-    const drawn = "figure svg > *, mjx-container svg > *";
-    document.querySelectorAll(drawn).forEach((part) => part.remove());
-    if (!withMenu) document.querySelectorAll(".bd-sidebar-primary > *").forEach((e) => e.remove());
-    const kind = (e) => `${e.tagName}.${e.className}`;
-    for (const parent of document.querySelectorAll("main *")) {
-        if (!parent.isConnected) continue;
-        const seen = new Set();
-        for (const child of Array.from(parent.children)) {
-            const own = [child, ...child.querySelectorAll("*")].map((e) => kind(child) + kind(e));
-            if (own.every((each) => seen.has(each))) child.remove();
-            own.forEach((each) => seen.add(each));
-        }
-    }
-}"""
-# What keeps somebody from reading or using the page; axe says how grave it is. In the second
-# theme what colours decide is looked at again, and nothing else.
-RUN_AXE = """async (colours) => {
-    const found = await axe.run(document, {
-        resultTypes: ["violations"],
-        elementRef: false,
-        preload: false, // it would ask for stylesheets where there are none
-        rules: {"valid-lang": {enabled: false}}, // x-en is an artificial language's
-        ...(colours && {runOnly: ["color-contrast", "link-in-text-block"]}),
-    });
-    return found.violations
-        .filter(({impact}) => impact === "serious" || impact === "critical")
-        .map(({id, nodes}) => `${id}: ${nodes.length} x ${nodes[0].html.slice(0, 120)}`);
-}"""
 # A colour on its way from one theme to the other is nobody's: a button takes 150 ms.
 AT_REST = "*, ::before, ::after { transition: none !important; animation: none !important; }"
 # The page hears of another size of its window with the next frame, and draws by it in that one.
@@ -237,26 +175,24 @@ def look(page: Page, url: str, visit: Visit) -> None:
         page.evaluate("() => window.MathJax && MathJax.startup.promise")
     of_experiment = page.evaluate("!!document.querySelector('.xl-top')")
     if of_experiment:
-        visit.looks[DESK["width"]] = page.evaluate(LOOK)
+        visit.looks[DESK["width"]] = page.evaluate(script("look"))
     visit.behind_bars = page.evaluate(COUNT_BEHIND_BARS)
-    visit.math = page.evaluate(FIND_MATH)
+    visit.math = page.evaluate(script("find_math"))
     visit.headings = page.evaluate(COUNT_HEADINGS)
-    visit.images_without_alt = page.evaluate(
-        "Array.from(document.images).filter((i) => !i.alt.trim()).map((i) => i.src)"
-    )
-    visit.sorted_columns = page.evaluate(SORT_ALL)
+    visit.images_without_alt = page.evaluate(SILENT_IMAGES)
+    visit.sorted_columns = page.evaluate(script("sort_all"))
     page.set_viewport_size(PHONE)
     page.evaluate(DRAWN)
     visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
     if of_experiment:
-        visit.looks[PHONE["width"]] = page.evaluate(LOOK)
-    visit.faint = {theme: page.evaluate(FACTS, theme) for theme in ("dark", "light")}
-    page.evaluate(CUT, url.endswith("/index.html"))
+        visit.looks[PHONE["width"]] = page.evaluate(script("look"))
+    visit.faint = {theme: page.evaluate(script("page_facts"), theme) for theme in ("dark", "light")}
+    page.evaluate(script("cut"), url.endswith("/index.html"))
     page.add_script_tag(path=axe())
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         page.wait_for_timeout(400)  # the theme looks 300 ms later what scrolls now
         for colours, theme in enumerate(("light", "dark")):
             page.evaluate(SET_THEME, theme)
-            found = page.evaluate(RUN_AXE, bool(colours))
+            found = page.evaluate(script("run_axe"), bool(colours))
             visit.barriers[f"{theme}, {size['width']}"] = found

@@ -35,12 +35,9 @@ def test_the_answer_lies_on_the_first_two_screens_of_a_phone(looks):
     assert late == {}
 
 
-def test_no_column_is_cut(looks):
-    assert {place: look["cut"] for place, look in looks.items() if look["cut"]} == {}
-
-
-def test_no_figure_is_wider_than_its_column(looks):
-    assert {place: look["wide"] for place, look in looks.items() if look["wide"]} == {}
+@pytest.mark.parametrize("fault", ["cut", "wide"])
+def test_no_column_is_cut_and_no_figure_wider_than_its_column(looks, fault):
+    assert {place: look[fault] for place, look in looks.items() if look[fault]} == {}
 
 
 def test_no_page_is_wider_than_its_window(looks):

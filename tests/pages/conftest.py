@@ -4,30 +4,17 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 import pytest
 
 PARAMETERS = 'profile = "smoke"\nseeds = [0]\nfactor = 1.0\nscheduler = None'
 
 
-def notebook(*sources: str, parameters: str = PARAMETERS) -> dict:
-    cells = [
-        {
-            "cell_type": "code",
-            "execution_count": None,
-            "id": f"cell{i}",
-            "metadata": {"tags": ["parameters"]} if i == 0 else {},
-            "outputs": [],
-            "source": source,
-        }
-        for i, source in enumerate((parameters, *sources))
-    ]
+def notebook(*sources: str, parameters: str = PARAMETERS) -> nbformat.NotebookNode:
+    tag = nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]})
+    cells = [tag, *map(nbformat.v4.new_code_cell, sources)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
 WriteNotebook = Callable[..., Path]
