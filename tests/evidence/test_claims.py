@@ -15,7 +15,6 @@ from xlrepro.evidence.claims import (
     NO_EFFECT,
     NOT_CHECKABLE,
     NOT_RUN,
-    NOT_TESTABLE,
     REPLICATES,
     Claim,
     ClaimVerdict,
@@ -328,12 +327,6 @@ def test_a_claim_is_judged_on_reproduced_numbers(numbers):
     verdict = Judge(ran).judge(claim(ABOVE), OPEN)
     assert (verdict.status, verdict.n, verdict.alone) == (REPLICATES, 3, 3)
     assert verdict.compared == (("60.10 > 50.10", True),)
-
-
-def test_sizes_are_not_testable_on_other_data_but_their_sign_only_form_is():
-    (size,) = [c for c in load_claims("man_moe") if c.id == "M11"]
-    verdict = Judge().judge(size, Condition("smoke"))
-    assert verdict.status in (NOT_RUN, NOT_TESTABLE)
 
 
 def test_every_claim_of_the_papers_is_evaluated():

@@ -43,13 +43,6 @@ def distances_record(record, fresh=False):
     return record_of(record, trial, 0.1, "word-order distance", fresh)
 
 
-def test_status_lists_every_experiment():
-    shown = call("status")
-    assert shown.exit_code == 0
-    assert "word_order/table2" in shown.output
-    assert "ramen/figure2" in shown.output
-
-
 def test_status_cell_by_cell_as_json(record):
     RecordStore().put(distances_record(record))
     shown = call("status", "word_order/distances", "--profile", "smoke", "--json")
@@ -151,5 +144,6 @@ def test_golden_update_then_check_names_the_numbers_that_differ(record, golden_f
     assert (shown.exit_code, "but today's code has not run it" in shown.output) == (1, True)
 
 
-def test_golden_without_a_file_is_a_user_error(golden_folder):
+def test_golden_without_a_file_or_an_update_of_everything_is_a_user_error(golden_folder):
     assert isinstance(call("golden", "--no-run", "word_order/distances").exception, DataError)
+    assert "name experiments, or give --all" in str(call("golden", "--update").exception)

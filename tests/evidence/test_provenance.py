@@ -49,10 +49,6 @@ def test_records_of_the_same_systems_and_code_share_a_row_with_their_command(rec
     assert list(frame["seeds"]) == ["0, 1", "2"]
     assert [cell.text for cell in frame["commit"]] == ["a" * 10, "none"]
     assert frame["systems"][0].detail.endswith("--seeds 0,1 --again")
-
-
-def test_every_record_has_a_place_that_a_number_can_lead_to(record):
-    records = [record(seed=seed) for seed in (0, 1)]
     html = provenance_table(records)._repr_html_()
     assert [f'id="r-{r.key[:10]}"' in html for r in records] == [True, True]
 
@@ -74,12 +70,6 @@ def test_the_command_of_a_shared_record_names_the_experiment_that_trains_it(key)
         trials = experiment(experiment_key).trials("open", systems.split(","), [int(seeds)])
         wanted = {(t.systems, t.columns, t.settings_json) for t in trials}  # outdated ones too
         assert (record.systems, record.columns, canonical_json(record.settings)) in wanted
-
-
-def test_the_caption_states_the_cost_and_the_repr_no_number(record):
-    table = provenance_table([record(wall_seconds=90.0)])
-    assert "1 trial, 2 min" in table.caption
-    assert repr(table) == "1 records"
 
 
 def trained(best, scores, name="dev_f1"):

@@ -56,10 +56,6 @@ def test_distances_describe_the_data_and_are_no_system():
     ]
 
 
-def test_a_gap_of_the_paper_has_no_value():
-    assert load_reported().get("word_order/table2", "word:ORT", "la").value is None
-
-
 def test_extra_fields_compose_names_and_columns():
     numbers = load_reported()
     assert numbers.get("word_order/table5", "noisy:ORT", "k=2").value == 86.95
@@ -79,12 +75,10 @@ def test_a_cell_printed_in_two_tables_names_both():
     [
         ("53.10", (53.1, 0.005)),
         ("40.4", (40.4, 0.05)),
-        ("311045", (311045.0, 0.5)),
         ("20,000", (20000.0, 0.5)),
         ("0.555", (0.555, 0.0005)),
         ("-1.5", (-1.5, 0.05)),
         ("", (None, 0.0)),
-        ("True", (None, 0.0)),
         ("1e5", (None, 0.0)),
         ("nan", (None, 0.0)),
     ],
@@ -100,14 +94,10 @@ SPEC = ReportedTable(table="table2", column=("language",), blocks={"G": "word"})
 HEAD = ",".join(HEADER)
 
 
-def table(tmp_path, *rows, header=HEAD):
+def table(tmp_path, *rows):
     path = tmp_path / "table2.csv"
-    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    path.write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
     return read_table(path, SPEC, load_catalog(), "word_order/table2")
-
-
-def test_a_well_formed_row_loads(tmp_path):
-    assert [(c.system, c.column) for c in table(tmp_path, GOOD)] == [("word:ORT", "de")]
 
 
 @pytest.mark.parametrize(
@@ -119,16 +109,12 @@ def test_a_well_formed_row_loads(tmp_path):
         ([GOOD.replace(",ORT,", ",,")], r"table2\.csv:2: the row has no system"),
         ([GOOD.replace(",de,", ",,")], r"table2\.csv:2: the row has no column"),
         ([GOOD.replace(",note", ',"no')], r"table2\.csv is not readable as CSV"),
+        (["a,b"], r"table2\.csv:2: expected the fields paper,table"),
     ],
 )
 def test_a_malformed_row_names_file_line_and_what_is_wrong(tmp_path, rows, message):
     with pytest.raises(DataError, match=message):
         table(tmp_path, *rows)
-
-
-def test_another_header_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"table2\.csv:2: expected the fields paper,table"):
-        table(tmp_path, GOOD, header=HEAD.replace("paper", "papers"))
 
 
 def test_a_field_that_the_rows_lack_is_an_error(tmp_path):
