@@ -19,7 +19,6 @@ from xlrepro.trials import Cell, Record
 LEVEL = 0.95
 AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 Address = tuple[str, str, str, str]  # experiment, profile, system, column
-Pair = tuple[str, str, "ReproducedCell"]  # two systems, and the first minus the second
 
 
 def t_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
@@ -101,27 +100,24 @@ class ReproducedCell:
 
 
 class ReproducedNumbers:
-    """All reproduced cells, by (experiment, profile) and (system, column), and their records."""
+    """All reproduced cells, by experiment, profile, system and column, and their records."""
 
     def __init__(self, cells: Iterable[ReproducedCell], records: Iterable[Record] = ()) -> None:
+        self._cells = {(c.experiment, c.profile, c.system, c.column): c for c in cells}
         self.records: dict[tuple[str, str], list[Record]] = {}
         for record in records:
             self.records.setdefault((record.experiment, record.profile), []).append(record)
-        self._by_place: dict[tuple[str, str], dict[tuple[str, str], ReproducedCell]] = {}
-        for cell in cells:
-            place = self._by_place.setdefault((cell.experiment, cell.profile), {})
-            place[cell.system, cell.column] = cell
 
     def __iter__(self) -> Iterator[ReproducedCell]:
-        return (cell for place in self._by_place.values() for cell in place.values())
+        return iter(self._cells.values())
 
     def get(self, experiment: str, profile: str, system: str, column: str) -> ReproducedCell | None:
         """Return the cell at an address, or ``None`` where nobody ran it."""
-        return self._by_place.get((experiment, profile), {}).get((system, column))
+        return self._cells.get((experiment, profile, system, column))
 
     def cells(self, experiment: str, profile: str) -> list[ReproducedCell]:
         """Return the cells of an experiment at a profile, in the order of the records."""
-        return list(self._by_place.get((experiment, profile), {}).values())
+        return [c for c in self if (c.experiment, c.profile) == (experiment, profile)]
 
 
 def gather(
@@ -257,8 +253,3 @@ def joined_cell(
         keys=tuple(keys[s] for s in seeds),
         stale=any(c.stale for c in cells),
     )
-
-
-def shared_columns(view: View, first: str, second: str) -> list[str]:
-    """Return the columns in which two systems have a seed in common, in the first one's order."""
-    return [c.column for c in view.of(first) if view.difference(first, second, c.column)]

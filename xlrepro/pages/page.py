@@ -24,7 +24,7 @@ from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.gathered import Evidence
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.reproduced import AVERAGE, Pair, View, gather, shared_columns
+from xlrepro.evidence.reproduced import AVERAGE, View, gather
 from xlrepro.evidence.text import number
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.experiments import own_records
@@ -258,17 +258,15 @@ class Page:
         """
         named = [f"{block}:*"] * (block is not None) + [first] * (":" in first)
         self.experiment.select(named, self.profile)
-        ran, pairs = self.view.systems, list[Pair]()
-        for one in [s for s in ran if first in (s, s.partition(":")[2])]:
+        view, pairs = self.view, []
+        for one in [s for s in view.systems if first in (s, s.partition(":")[2])]:
             beside = block or one.partition(":")[0]
-            for other in (s for s in ran if s != one and s.partition(":")[0] == beside):
-                shared = shared_columns(self.view, one, other)
-                for column in [c for c in shared if c in columns] or shared:
-                    if pair := self.view.difference(one, other, column):
-                        pairs.append((one, other, pair))
-        if not pairs:
-            return Shown(())
-        return Shown((plots.forest_plot(pairs),))
+            for other in (s for s in view.systems if s != one and s.startswith(f"{beside}:")):
+                gaps = {c.column: view.difference(one, other, c.column) for c in view.of(one)}
+                known = {column: gap for column, gap in gaps.items() if gap}
+                for column in [c for c in known if c in columns] or known:
+                    pairs.append((one, other, known[column]))
+        return Shown((plots.forest_plot(pairs),) if pairs else ())
 
     def details(self, paths: Mapping[str, str], caption: str = "", first: str = "") -> Table:
         """Return what records tell beside their cells as a table; see `details_table`."""

@@ -17,7 +17,7 @@ import numpy as np
 from markupsafe import Markup
 
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.reproduced import Pair, View
+from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.tables import framed, markup
 
@@ -341,11 +341,11 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
     return figures
 
 
-def forest_plot(pairs: Sequence[Pair]) -> Figure:
+def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
     """Draw differences paired by seed with their 95 % intervals, a row each.
 
     Args:
-        pairs: of one experiment, at least one.
+        pairs: two systems and the first minus the second; of one experiment, at least one.
     """
     names = short_names(list(dict.fromkeys(s for one, other, _ in pairs for s in (one, other))))
     several, first = len({gap.column for _, _, gap in pairs}) > 1, pairs[0][2]
