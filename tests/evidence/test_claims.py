@@ -181,6 +181,13 @@ def test_a_difference_is_decided_in_its_direction():
     assert verdict_of('v("s0") < v("s1")', [1.0, 9.0, 2.0], [3.0, 2.0, 8.0]).status == INCONCLUSIVE
 
 
+def test_a_tie_in_every_seed_contradicts_nothing():
+    same, less = [80.0] * 3, [79.0] * 3
+    assert verdict_of('v("s0") > v("s1")', same, same).status == INCONCLUSIVE
+    assert verdict_of('v("s0") >= v("s1")', same, same).status == REPLICATES
+    assert verdict_of('v("s0") > v("s1")', less, same).status == CONTRADICTS
+
+
 def test_one_seed_decides_nothing(numbers):
     assert verdict_of('v("s0") > v("s1")', [10.0], [1.0]).status == INCONCLUSIVE
     ran = numbers({("word:ORT", "de"): {0: 90.0}, ("word:TRS", "de"): {0: 10.0}})  # 5,000 items

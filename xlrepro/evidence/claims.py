@@ -288,8 +288,9 @@ def tested(truth: Truth, places: Places) -> Tested:
     if len(seeds) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
         freedom = len(seeds) - 1
         error = math.sqrt(np.var(seeds, ddof=1) / len(seeds) + np.var(gap[places["items"]]))
-        if not error:  # the same in all
-            return Tested((0.0, 1.0) if truth.values[0] else (1.0, 0.0), gap[0], gap[0])
+        if not error:  # the same in all; a tie speaks against neither side
+            p = float(not truth.values[0]), float(gap[0] >= 0)
+            return Tested(p, gap[0], gap[0])
         half = error * float(stdtrit(freedom, 1 - ALPHA))
         p = float(stdtr(freedom, -gap[0] / error)), float(stdtr(freedom, gap[0] / error))
         return Tested(p, gap[0] - half, gap[0] + half)
