@@ -444,7 +444,9 @@ class Experiment:
         """
         if not names:
             return tuple(
-                s.identifier for s in self.systems if s.default and profile not in s.named_at
+                s.identifier
+                for s in self.systems
+                if s.default and profile in s.profiles and profile not in s.named_at
             )
         return tuple(dict.fromkeys(chain.from_iterable(self._asked(names).values())))
 

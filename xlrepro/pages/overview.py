@@ -156,7 +156,7 @@ def experiments() -> Markup:
 
 
 def curves(
-    key: str, path: str, panels: Mapping[str, str], systems: Mapping[str, str], **axes: str
+    key: str, path: str, panels: Mapping[str, str], systems: Mapping[str, str], **axes: Any
 ) -> Markup:
     """Return how the trainings behind cells at open went: a panel per column, a line per seed.
 
