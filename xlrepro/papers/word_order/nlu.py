@@ -34,7 +34,7 @@ from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet, encode
-from xlrepro.vectors.tables import WordVectors
+from xlrepro.vectors.tables import EXACT, UNKNOWN, WordVectors
 
 INTENT, SLOTS = "intent accuracy", "slot F1"
 # The authors' code, in every profile:
@@ -249,35 +249,27 @@ def _replaced(token: str, rules: Sequence[Rule], english: bool) -> str:
     return token
 
 
-class WithMarks:
+class WithMarks(WordVectors):
     """Word vectors, and one vector per mark for all languages; nothing is left of ``""``: zero.
 
     Args:
-        words: vectors of all that is no mark.
+        others: vectors of all that is no mark.
     """
 
-    def __init__(self, words: WordVectors) -> None:
-        self.words = words
+    def __init__(self, others: WordVectors) -> None:
+        super().__init__()
+        self.others, self.dim = others, others.dim
         draw = np.random.default_rng(MARK_SEED)
-        drawn = draw.normal(0.0, MARK_STD, (len(MARKS), words.dim)).astype(working_dtype())
+        drawn = draw.normal(0.0, MARK_STD, (len(MARKS), self.dim)).astype(working_dtype())
         self.marks = dict(zip(MARKS, drawn, strict=True))
 
-    @property
-    def dim(self) -> int:
-        """Dimension of the vectors."""
-        return self.words.dim
-
-    def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (matrix (n, dim), kind (n,): 0 unknown, 1 exact, 2 back-off)."""
-        plain = [i for i, word in enumerate(words) if word and word not in self.marks]
-        matrix = np.zeros((len(words), self.dim), dtype=working_dtype())
-        kind = np.zeros(len(words), dtype=np.int8)
-        if plain:
-            matrix[plain], kind[plain] = self.words.lookup(language, [words[i] for i in plain])
-        for i, word in enumerate(words):
-            if word in self.marks:
-                matrix[i], kind[i] = self.marks[word], 1
-        return matrix, kind
+    def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
+        """Return each word's vector and how it was found: 0 unknown, 1 exact, 2 back-off."""
+        plain = [word for word in words if word and word not in self.marks]
+        known = dict(zip(plain, zip(*self.others.lookup(language, plain), strict=True)))
+        known |= {mark: (vector, EXACT) for mark, vector in self.marks.items()}
+        none = np.zeros(self.dim, dtype=working_dtype()), UNKNOWN
+        return [known.get(word, none) for word in words]
 
 
 # ---- data
