@@ -221,6 +221,7 @@ def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is
     assert store.records() == [later(record)]
     file = publish(store)
     assert file.replaced == newer_is_local
+    assert store.publish("toy/table", "open", [record]).replaced == 0  # of a slower process
     assert Record.from_json(file.path.read_text(), "") == later(record)
 
 
