@@ -4,21 +4,18 @@ import torch
 from torch.nn import functional
 
 
-def by_torch(text, maps, widths, padded_to=None):
+def by_torch(text, maps, widths):
     """Return what the filters find in a text, ``(filters of all widths,)``.
 
     Args:
         text: a vector per item. ``(length, dim)``
         maps: a linear layer per width, of a window's items side by side.
-        widths: of the windows.
-        padded_to: windows lie within the text padded to this length, as in the authors' code, a
-            valid convolution over a padded batch; None: one begins at each item.
+        widths: of the windows; one begins at each item.
     """
     found = []
     for width, linear in zip(widths, maps, strict=True):
         kernel = linear.weight.view(-1, width, text.shape[1]).transpose(1, 2)
-        behind = width - 1 if padded_to is None else padded_to - len(text)
-        padded = functional.pad(text.T[None], (0, behind))
+        padded = functional.pad(text.T[None], (0, width - 1))
         found.append(functional.conv1d(padded, kernel, linear.bias).relu().amax(2)[0])
     return torch.cat(found)
 

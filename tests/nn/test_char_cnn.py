@@ -25,24 +25,15 @@ def words():
     return found * (torch.arange(11) < lengths[:, None])
 
 
-@pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("bias", [None, 0.0, 50.0, -50.0])  # a high one is found in padding alone
-def test_values_and_gradients_equal_a_convolution_word_by_word(
-    cnn, words, padded, bias, monkeypatch
-):
+def test_values_and_gradients_equal_a_convolution_word_by_word(cnn, words, bias, monkeypatch):
     monkeypatch.setattr(char_cnn, "CHUNK", 7)
     if bias is not None:
         for linear in cnn.maps:
             torch.nn.init.constant_(linear.bias, bias)
-    lengths = (words > 0).sum(1)
-    half = torch.arange(len(words)) % 2  # two batches, and some words of a batch of short ones
-    longest = torch.stack([lengths[half == h].max() for h in half]).masked_fill(lengths < 3, 5)
-    parts = [
-        by_torch(cnn.embedding[word[:n] - 1], cnn.maps, WIDTHS, to if padded else None)
-        for word, n, to in zip(words, lengths.tolist(), longest.tolist(), strict=True)
-    ]
+    parts = [by_torch(cnn.embedding[word[word > 0] - 1], cnn.maps, WIDTHS) for word in words]
     expected = functional.relu(cnn.output(torch.stack(parts)))
-    found = cnn(words, padded_to=longest if padded else None)
+    found = cnn(words)
     torch.testing.assert_close(found, expected)
     inputs = [p for linear in cnn.maps for p in linear.parameters()]
     torch.testing.assert_close(*gradients(found, expected, inputs))

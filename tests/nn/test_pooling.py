@@ -11,21 +11,15 @@ LENGTHS = [4, 1, 6]
 WIDTHS = (2, 3)
 
 
-@pytest.mark.parametrize("groups", [None, [0, 0, 0], [0, 1, 2], [1, 1, 0]])  # padded together
 @pytest.mark.parametrize("bias", [0.0, 50.0, -50.0])  # a high one is found in padding alone
-def test_values_and_gradients_equal_a_convolution_text_by_text(groups, bias):
+def test_values_and_gradients_equal_a_convolution_text_by_text(bias):
     torch.manual_seed(1)
     pooling, tokens = ConvolutionPooling(8, 5, WIDTHS), torch.randn(11, 8, requires_grad=True)
     for linear in pooling.maps:
         torch.nn.init.constant_(linear.bias, bias)
-    lengths, padded_to = torch.tensor(LENGTHS), None
-    if groups is not None:
-        longest = [max(n for n, g in zip(LENGTHS, groups) if g == group) for group in groups]
-        padded_to = torch.tensor(longest).clamp(min=max(WIDTHS))
-    found = pooling(tokens, Packing(lengths), padded_to)
-    to = [None] * 3 if padded_to is None else padded_to.tolist()
-    texts = zip(tokens.split(LENGTHS), to, strict=True)
-    expected = torch.stack([by_torch(text, pooling.maps, WIDTHS, n) for text, n in texts])
+    found = pooling(tokens, Packing(torch.tensor(LENGTHS)))
+    texts = tokens.split(LENGTHS)
+    expected = torch.stack([by_torch(text, pooling.maps, WIDTHS) for text in texts])
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(*gradients(found, expected, tokens))
 

@@ -59,12 +59,7 @@ class CharCNN(nn.Module):
         self.output = nn.Linear(filters * len(self.kernel_sizes), output_dim)
         self.dropout = Dropout(dropout)
 
-    def forward(
-        self,
-        characters: Tensor,
-        tokens: Tensor | None = None,
-        padded_to: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, characters: Tensor, tokens: Tensor | None = None) -> Tensor:
         """Return a vector per word, or per token.
 
         Args:
@@ -72,14 +67,11 @@ class CharCNN(nn.Module):
                 has at least one character.
             tokens: number of each token's word, if vectors are wanted of tokens. Dropout is drawn
                 for each of them. ``(tokens,)``
-            padded_to: how long each word is with its padding, at least the widest window, where
-                windows are to be those of a valid convolution: they end within it, and may lie in
-                padding alone. ``None``: one begins at each character. ``(words,)``
 
         Returns:
             ``(words, output_dim)``, or ``(tokens, output_dim)``.
         """
-        pooled = self._pooled(characters, padded_to)
+        pooled = self._pooled(characters)
         if tokens is not None and self.training and self.dropout.p:
             return self._last(self.dropout(pooled.index_select(0, tokens)))
         by_word = self._last(self.dropout(pooled))
@@ -89,21 +81,16 @@ class CharCNN(nn.Module):
         """Return ``(words, output_dim)`` for what the filters found, ``(words, 3 * filters)``."""
         return functional.relu(self.output(pooled))
 
-    def _pooled(self, characters: Tensor, padded_to: Tensor | None) -> Tensor:
+    def _pooled(self, characters: Tensor) -> Tensor:
         """Return what the filters found in each word, ``(words, filters * len(kernel_sizes))``."""
         padded = functional.pad(characters, (0, max(self.kernel_sizes) - 1))
-        lengths = (characters > 0).sum(1)
-        order = lengths.argsort(stable=True)
+        order = (characters > 0).sum(1).argsort(stable=True)
         # shape of each: (words, filters)
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
             assert isinstance(linear, nn.Linear)
-            last = None if padded_to is None else padded_to - width
-            best: Tensor = _BestWindow.apply(  # type: ignore[no-untyped-call]
-                self._table(linear.weight, width), padded, order, last
-            )
-            if last is not None:  # a window of padding alone is worth nothing
-                best = torch.where((last >= lengths).unsqueeze(1), best.clamp(min=0), best)
+            table = self._table(linear.weight, width)
+            best: Tensor = _BestWindow.apply(table, padded, order)  # type: ignore[no-untyped-call]
             pooled.append(best + linear.bias)
         return functional.relu(torch.cat(pooled, -1))
 
@@ -122,9 +109,7 @@ class _BestWindow(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
-        ctx: Any, table: Tensor, padded: Tensor, order: Tensor, last: Tensor | None
-    ) -> Tensor:
+    def forward(ctx: Any, table: Tensor, padded: Tensor, order: Tensor) -> Tensor:
         """Look at all windows; one begins at each character, and none behind the word's end.
 
         Args:
@@ -133,7 +118,6 @@ class _BestWindow(torch.autograd.Function):
                 ``(width, characters + 1, filters)``
             padded: characters, and zeros for the windows at a word's end. ``(words, …)``
             order: words by length, so that those convolved together have few windows too many.
-            last: the last character at which a window may begin; ``None``: any. ``(words,)``
 
         Returns:
             ``(words, filters)``.
@@ -152,9 +136,6 @@ class _BestWindow(torch.autograd.Function):
                 (windows + offsets).reshape(-1, width), flat, mode="sum"
             ).view(len(words), length, -1)
             place = torch.arange(length, dtype=torch.int16, device=padded.device)
-            if last is not None:
-                too_late = (place > last[words].unsqueeze(1)).unsqueeze(2)
-                values = values.masked_fill(too_late, -torch.inf)
             # shape: (chunk, filters)
             highest = values.amax(1)
             # Faster than argmax, which looks at one entry at a time; ties: the last window.
@@ -175,4 +156,4 @@ class _BestWindow(torch.autograd.Function):
         for place, rows in enumerate(by_place):
             rows.scatter_add_(0, padded.gather(1, begins + place), grad)
         by_place[:, 0] = 0  # padding is worth nothing
-        return by_place, None, None, None
+        return by_place, None, None

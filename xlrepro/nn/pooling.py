@@ -16,8 +16,7 @@ class ConvolutionPooling(nn.Module):
     """Convolutions of several widths over the tokens, ReLU, maximum over time (Kim 2014).
 
     A window stands at every token; what it sees behind the last token is zero. So each sequence
-    has as many windows as tokens, however far its batch is padded. Or windows are those of a valid
-    convolution over a padded batch: they end within it, and may lie in its padding alone.
+    has as many windows as tokens, however far its batch is padded.
 
     Args:
         input_dim: width of a token's vector.
@@ -35,15 +34,12 @@ class ConvolutionPooling(nn.Module):
         # Columns [j * input_dim, (j + 1) * input_dim) of a weight belong to a window's token j.
         self.maps = nn.ModuleList(nn.Linear(w * input_dim, filters) for w in self.kernel_sizes)
 
-    def forward(self, x: Tensor, packing: Packing, padded_to: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, packing: Packing) -> Tensor:
         """Pool ``x`` over its tokens.
 
         Args:
             x: flat tokens, ``(tokens, input_dim)``.
             packing: of the texts.
-            padded_to: how long each text is with its padding, at least the widest window, where
-                windows are to be those of a valid convolution; the result then depends on the
-                longest text. ``(batch,)``
 
         Returns:
             ``(batch, output_dim)``.
@@ -58,24 +54,10 @@ class ConvolutionPooling(nn.Module):
             assert isinstance(linear, nn.Linear)
             # shape: (tokens, filters), and (batch, filters)
             values = linear(windows[:, : width * x.shape[1]])
-            if padded_to is not None:
-                values = values.masked_fill(_too_late(packing, padded_to - width), -math.inf)
             highest: Tensor = _HighestOfText.apply(values, packing)  # type: ignore[no-untyped-call]
-            if padded_to is not None:  # a window of padding alone gives the bias
-                with_padding = torch.maximum(highest, linear.bias)
-                has_one = padded_to - width >= packing.lengths
-                highest = torch.where(has_one.unsqueeze(1), with_padding, highest)
             pooled.append(highest)
         # ReLU and maximum can change places: ReLU does not fall.
         return functional.relu(torch.cat(pooled, -1))
-
-
-def _too_late(packing: Packing, last: Tensor) -> Tensor:
-    """Tell of each token, ``(tokens, 1)``, whether it stands behind its text's ``last`` place."""
-    # shape: (tokens,); each token's place in its text
-    places = torch.arange(sum(packing.sizes), device=packing.device)
-    places = places - packing.starts.to(packing.device)[packing.texts]
-    return (places > last[packing.texts]).unsqueeze(1)
 
 
 class _HighestOfText(torch.autograd.Function):

@@ -85,6 +85,6 @@ def test_dropout_on_the_characters_stands_where_the_code_has_it(texts):
     # The code (CNNSequencePooling): pooled, dropout, linear, ReLU.
     words = model_with().words
     cnn, rows = words.char_cnn, torch.tensor([3, 5, 3])
-    pooled = marked(cnn._pooled(texts.table.characters[rows], None))
+    pooled = marked(cnn._pooled(texts.table.characters[rows]))
     expected = functional.relu(cnn.output(pooled))
     torch.testing.assert_close(words(rows, texts.table)[:, 7:], expected)
