@@ -1,5 +1,6 @@
 """Cross-lingual word vectors of many languages, and how words are looked up in them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ UNKNOWN, EXACT, BACK_OFF = 0, 1, 2
 _OTHER_SCRIPTS = frozenset({"ar", "bg", "el", "fa", "he", "hi", "ja", "ko", "ru", "th", "uk", "zh"})
 
 
-class WordVectors:
+class WordVectors(ABC):
     """Word vectors of several languages in one space; what was looked up is remembered.
 
     Attributes:
@@ -31,19 +32,19 @@ class WordVectors:
 
     def words(self, language: str) -> Sequence[str]:
         """Return a language's words, most frequent first."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no table of words: look words up")
 
     def matrix(self, language: str) -> np.ndarray:
         """Return their vectors before standardisation, ``(words, dim)``."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no table of vectors: look words up")
 
+    @abstractmethod
     def find(self, language: str, words: Sequence[str]) -> list[tuple[np.ndarray, int]]:
         """Return the standardised vector of each distinct word, ``(dim,)``, and how it was found.
 
         Raises:
             SettingsError: for a language without vectors.
         """
-        raise NotImplementedError
 
     def lookup(self, language: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Look words up.
