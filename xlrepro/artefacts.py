@@ -108,7 +108,7 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
     """Return the folder of an artefact, building it first if it is not in the cache, or damaged.
 
     One process builds, others wait for it. What is half-built is never seen: the folder gets its
-    name when it is whole.
+    name when it is whole and on the disk.
 
     Args:
         kind: what it is, ``"monolingual"``.
@@ -152,7 +152,7 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
             build(unfinished)
         seconds = time.monotonic() - started
         files = sorted(file for file in unfinished.rglob("*") if file.is_file())
-        hashes = {str(file.relative_to(unfinished)): sha256_of(file) for file in files}
+        hashes = {str(file.relative_to(unfinished)): _synced(file) for file in files}
         manifest = {
             "recipe": recipe,
             "seconds": round(seconds, 1),
@@ -162,12 +162,20 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
         }
         about = unfinished / MANIFEST
         about.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        _synced(about)
         os.replace(unfinished, folder)
     finally:
         _read.pop()
         shutil.rmtree(unfinished, ignore_errors=True)
     say(f"vectors: built {what} in {seconds:.0f} s")
     return manifest
+
+
+def _synced(file: Path) -> str:
+    """Flush a file to the disk; return its SHA-256."""
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _content(hashes: dict[str, str]) -> str:
