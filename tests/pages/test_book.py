@@ -66,6 +66,8 @@ def test_a_renderer_ends_with_the_command_that_started_it(project, monkeypatch, 
     slow = "import subprocess as s; p = s.Popen(['sleep', '617']); "
     slow += f"open({str(began)!r}, 'w'); p.wait()"
     code = (
+        # where tests run in the background of a script, SIGINT is ignored from the start
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import pathlib\nfrom xlrepro.pages import book\n"
         f"book.JUPYTER_BOOK = {slow!r}\nbook.book_dir().mkdir(parents=True)\n"
         "with book.only_one(book.book_dir()):\n    book.render(pathlib.Path('.'))\n"
