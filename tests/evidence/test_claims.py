@@ -27,6 +27,7 @@ from xlrepro.evidence.claims import (
     load_claims,
     read_claims,
 )
+from xlrepro.evidence.conditions import half_width, tail_of
 from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, parse, spearman
 from xlrepro.evidence.reproduced import ReproducedCell, t_interval
 
@@ -262,6 +263,21 @@ def test_verdicts_are_wrong_in_at_most_five_percent(n, k):
     for form in FORMS:
         for wrong in (CONTRADICTS, REPLICATES):
             assert share_of_errors(form, wrong, n, k) <= 0.05, (form, wrong)
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+@pytest.mark.parametrize("items", [0.25, 1.0, 4.0])
+def test_an_interval_over_seeds_and_items_covers_the_mean_and_the_wider_of_two_does_not(n, items):
+    """Simulated: no true difference, an error of items in units of that of the mean over seeds."""
+    rng, runs = np.random.default_rng(0), 20_000
+    seeds = rng.normal(size=(runs, n)) * np.sqrt(n)
+    mean = np.abs(seeds.mean(axis=1) + items * rng.normal(size=runs))
+    of_seeds = seeds.std(axis=1, ddof=1) / np.sqrt(n)
+    assert np.mean(mean > half_width(of_seeds, items, n)) <= 0.05
+    wider = np.mean(mean > np.maximum(half_width(of_seeds, 0.0, n), half_width(0.0, items, n)))
+    assert wider > 0.05
+    gap = float(half_width(of_seeds[0], items, n))
+    assert tail_of(gap, of_seeds[0], items, n) == pytest.approx(ALPHA)
 
 
 def test_a_verdict_by_draws_is_as_rarely_wrong():

@@ -23,7 +23,14 @@ from pydantic import Field
 from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog, moved
-from xlrepro.evidence.conditions import ITEM_DRAWS, error_of_items, failed_conditions
+from xlrepro.evidence.conditions import (
+    ALPHA,
+    ITEM_DRAWS,
+    error_of_items,
+    failed_conditions,
+    half_width,
+    tail_of,
+)
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
@@ -37,7 +44,6 @@ STATUSES = (REPLICATES, CONTRADICTS, NO_EFFECT, INCONCLUSIVE, NOT_TESTABLE, NOT_
             INCONSISTENT, NOT_CHECKABLE)  # fmt: skip
 SIGNS = {REPLICATES: "✓", CONTRADICTS: "✗", NO_EFFECT: "=", INCONCLUSIVE: "?",
          CONSISTENT: "✓", INCONSISTENT: "✗"}  # fmt: skip
-ALPHA = (1 - LEVEL) / 2  # of a test in one direction
 DRAWS = 4_000
 FEW = 0.2  # power below which runs cannot decide a claim
 EQUIVALENT = 0.25  # of the reported difference: what counts as no effect
@@ -274,25 +280,22 @@ class Tested:
 
 
 def tested(truth: Truth, places: Places) -> Tested:
-    """Test one comparison by Student's t, over seeds and test items, paired.
+    """Test one comparison over seeds and test items, paired (`half_width`).
 
     A largest of several or a rank correlation is no mean of what it is seed by seed: its draws
     tell.
     """
-    from scipy.special import stdtr, stdtrit
-
     gap = truth.gap
     if gap.size == 1:  # nothing random
         return Tested((0.0, 1.0) if truth.values[0] else (1.0, 0.0), gap[0], gap[0])
     draws, seeds = gap[places["draws"]], gap[places["seeds"]]
-    if len(seeds) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
-        freedom = len(seeds) - 1
-        error = math.sqrt(np.var(seeds, ddof=1) / len(seeds) + np.var(gap[places["items"]]))
-        if not error:  # the same in all; a tie speaks against neither side
+    if (n := len(seeds)) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
+        errors = np.std(seeds, ddof=1) / math.sqrt(n), np.std(gap[places["items"]])
+        if not any(errors):  # the same in all; a tie speaks against neither side
             p = float(not truth.values[0]), float(gap[0] >= 0)
             return Tested(p, gap[0], gap[0])
-        half = error * float(stdtrit(freedom, 1 - ALPHA))
-        p = float(stdtr(freedom, -gap[0] / error)), float(stdtr(freedom, gap[0] / error))
+        half, tail = half_width(*errors, n), tail_of(abs(gap[0]), *errors, n)
+        p = (tail, 1 - tail) if gap[0] > 0 else (1 - tail, tail)
         return Tested(p, gap[0] - half, gap[0] + half)
     low, high = np.quantile(draws, (ALPHA, 1 - ALPHA))
     if np.ptp(draws) == 0:  # one seed

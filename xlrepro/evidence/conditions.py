@@ -12,10 +12,11 @@ import numpy as np
 from xlrepro.evidence.catalog import Catalog, Need
 from xlrepro.evidence.predicates import Array
 from xlrepro.evidence.provenance import training_ends
-from xlrepro.evidence.reproduced import ReproducedCell, ReproducedNumbers
+from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers
 from xlrepro.trials import Items, Record
 
 ITEM_DRAWS = 400
+ALPHA = (1 - LEVEL) / 2  # of a test in one direction
 
 
 def items_of(
@@ -67,6 +68,39 @@ def error_of_items(
             samples = _resampled(f"{cell.experiment} {cell.column}", size)
             return np.asarray(scale * (mean[samples].mean(axis=1) - mean.mean()))
     return item_error(catalog, numbers, cell)
+
+
+def half_width(of_seeds: Array | float, of_items: float, n: int, tail: float = ALPHA) -> Array:
+    """Return half of the interval of a mean over seeds and test items.
+
+    The halves of two intervals, Student's t over seeds and the normal one over items, are joined as
+    those of independent errors (Zou and Donner, 2008). The wider of the two alone leaves out the
+    true mean in up to 12 % instead of 5 %.
+
+    Args:
+        of_seeds: standard error over seeds; any shape.
+        of_items: standard error over test items.
+        n: seeds, two or more.
+        tail: probability beyond either end.
+
+    Example:
+        >>> round(float(half_width(1.0, 1.0, 3)), 2)
+        4.73
+    """
+    from scipy.special import ndtri, stdtrit
+
+    return np.asarray(np.hypot(of_seeds * stdtrit(n - 1, tail), of_items * ndtri(tail)))
+
+
+def tail_of(gap: float, of_seeds: float, of_items: float, n: int) -> float:
+    """Return the one-sided p-value of a difference: the tail whose half width it is."""
+    from scipy.optimize import brentq
+
+    def beyond(tail: float) -> float:
+        return float(half_width(of_seeds, of_items, n, tail)) - gap
+
+    least = 1e-12
+    return float(brentq(beyond, least, 0.5)) if beyond(least) > 0 else least
 
 
 def at_path(details: Any, path: str) -> Iterator[float]:
@@ -126,9 +160,9 @@ def _missed(
     records = _behind(cells, numbers)
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
-            of_seeds = cell.mean - cell.interval[0] if cell.n > 1 else 0.0
-            of_items = 1.96 * item_error(catalog, numbers, cell)
-            if cell.mean - math.hypot(of_seeds, of_items) <= need.above:
+            of_seeds = np.std(cell.values, ddof=1) / math.sqrt(cell.n) if cell.n > 1 else 0.0
+            half = half_width(of_seeds, item_error(catalog, numbers, cell), max(cell.n, 2))
+            if cell.mean - half <= need.above:
                 name = cell.system.partition(":")[2]
                 return f"{name}, {cell.column}, has {cell.mean:.4g}, the baseline {need.above:g}"
         return ""
