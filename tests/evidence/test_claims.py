@@ -28,6 +28,7 @@ from xlrepro.evidence.claims import (
     read_claims,
 )
 from xlrepro.evidence.conditions import half_width, tail_of
+from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, parse, spearman
 from xlrepro.evidence.reproduced import ReproducedCell, t_interval
 
@@ -350,6 +351,14 @@ def test_a_claim_is_judged_on_reproduced_numbers(numbers):
     verdict = Judge(ran).judge(claim(ABOVE), OPEN)
     assert (verdict.status, verdict.n, verdict.alone) == (REPLICATES, 3, 3)
     assert verdict.compared == (("60.10 > 50.10", True),)
+
+
+def test_claims_on_projection_are_judged_by_both_readings_of_w():
+    verdicts = load_evidence().verdicts("sense_alignment")
+    first, other = (verdicts["S06d"][on].told for on in ("open", "open, +Proj (orthogonal W)"))
+    assert first != other
+    assert verdicts["S12"]["open, +Proj (orthogonal W)"].status == NOT_RUN
+    assert verdicts["S01"]["open, +Proj (orthogonal W)"] is None
 
 
 def test_every_claim_of_the_papers_is_evaluated():

@@ -54,7 +54,7 @@ def test_every_reported_cell_of_a_system_is_there_once():
 
 
 def test_a_cell_shows_reported_reproduced_interval_and_difference(numbers):
-    row = row_of(numbers, "word:ORT", "de", {0: 50.0, 1: 52.0, 2: 54.0}, stale=True)
+    row = row_of(numbers, "word:ORT", "de", {0: 50.0, 1: 52.0, 2: 54.0}, T2, "paper", stale=True)
     half = stats.t.ppf(0.975, 2) * 2 / math.sqrt(3)
     assert (row["reported"], row["reproduced"], row["n"], row["verdict"], row["stale"]) == (
         50.59, 52.0, 3, "within", True,
@@ -127,11 +127,12 @@ def test_a_printed_difference_of_two_rows_is_made_of_them(numbers):
     [
         ("man_moe/table4", "paper", "without:MAN-MoE", "de", "above"),
         ("man_moe/table4", "open", "without:MAN-MoE", "de", "other data"),
-        (T2, "open", "word:ORT", "de", "above"),
+        (T2, "open", "word:ORT", "de", "other data"),  # other word vectors
+        (T2, "paper", "word:ORT", "de", "above"),
         (T2, "open", "mbert:ORT", "de", "other data"),  # other weights
         (T2, "paper", "mbert:ORT", "de", "above"),
         ("word_order/table1", "open", "word:ORT", "SF/en", "other data"),
-        ("word_order/table1", "open", "word:ORT", "SF/es", "above"),
+        ("word_order/table1", "paper", "word:ORT", "SF/es", "above"),
         (RATES_KEY, "open", "word:ORT", "1.0e-03", "not reported"),
     ],
 )

@@ -1,11 +1,16 @@
 """Conditions of a verdict: declared in the catalog, computed from records."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
+from xlrepro.evidence.answers import headline_of
 from xlrepro.evidence.catalog import Catalog, Need, load_catalog
+from xlrepro.evidence.claims import CONTRADICTS
 from xlrepro.evidence.conditions import at_path, error_of_items, failed_conditions, item_error
-from xlrepro.evidence.reproduced import gather
+from xlrepro.evidence.gathered import load_evidence
+from xlrepro.evidence.reproduced import View, gather
 from xlrepro.trials import Items
 
 KEY = "word_order/table2"
@@ -127,3 +132,32 @@ def test_every_condition_of_the_catalog_can_be_computed():
             for need in needs:
                 kinds = (need.above, need.stopped, need.same, need.detail, need.cell)
                 assert sum(kind not in (None, "") for kind in kinds) == 1
+
+
+def test_nothing_that_a_page_calls_contradicts_has_a_failed_condition():
+    """Asked of the published records once more, by the cells that a claim reads."""
+    evidence, called = load_evidence(), 0
+    catalog, numbers = load_catalog(), evidence.numbers
+    for paper in catalog.papers:
+        for claim, condition in product(evidence.claims(paper), evidence.conditions(paper)):
+            verdict = evidence.verdicts(paper)[claim.id][condition.label]
+            if verdict is None or verdict.status != CONTRADICTS:
+                continue
+            called += 1
+            for experiment, system, column in evidence.judge.reads(claim):
+                entry, profile = catalog.experiment(experiment), condition.profile
+                placed = entry.judged(profile, condition.placed(system))
+                view = View(experiment, profile, numbers)
+                cell = view.get(placed, entry.column_at(profile, column))
+                failed, _ = failed_conditions(catalog, numbers, profile, [cell] if cell else [])
+                assert failed == [], claim.id
+    assert called, "no verdict of the published records is put to this test"
+
+
+def test_no_headline_says_the_opposite_of_the_paper_where_a_condition_failed():
+    evidence, catalog = load_evidence(), load_catalog()
+    for key, entry in catalog.experiments.items():
+        view, main = View(key, "open", evidence.numbers), entry.answer_at("open")
+        if main and headline_of(view, main).startswith("Significant, opposite"):
+            pair = [c for c in view.cells if c.system in (main.first, main.second)]
+            assert failed_conditions(catalog, evidence.numbers, "open", pair)[0] == [], key

@@ -163,6 +163,8 @@ class CatalogEntry(Checked):
     Attributes:
         short: its line in the menu, ``"Table 2: parts of speech"``.
         reference_blocks: block of ours -> the paper's block it is compared with.
+        reference_names: end of the names of rows of ours -> of the paper's rows that these are
+            another reading of, as a regular expression.
         judged_on: profile -> the paper's block -> the block of ours that answers for it there.
         source_columns: columns of the training language.
         average_columns: columns that are means of other columns.
@@ -190,6 +192,7 @@ class CatalogEntry(Checked):
     question: str
     reported: tuple[ReportedTable, ...]
     reference_blocks: dict[str, str] = Field(default_factory=dict)
+    reference_names: dict[str, str] = Field(default_factory=dict)
     judged_on: dict[str, dict[str, str]] = Field(default_factory=dict)
     source_columns: tuple[str, ...] = ()
     average_columns: tuple[str, ...] = ()
@@ -236,6 +239,12 @@ class CatalogEntry(Checked):
         reasons = {name: why for table in self.reported for name, why in table.quoted.items()}
         block = system.split(":", 1)[0]
         return reasons.get(system) or reasons.get(f"{block}:*", "")
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """What names of rows of ours have -> what the paper's have there, a regular expression."""
+        blocks = {f"{ours}:": f"^{theirs}:" for ours, theirs in self.reference_blocks.items()}
+        return blocks | self.reference_names
 
     def column_at(self, profile: str, printed: str) -> str:
         """Return the column of ours that stands for a printed one at a profile."""

@@ -9,6 +9,7 @@ What the runs did not test is *not testable here*, which wins over all of these.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from pydantic import Field
 
 from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
-from xlrepro.evidence.catalog import Catalog, load_catalog, moved
+from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.conditions import (
     ALPHA,
     ITEM_DRAWS,
@@ -157,12 +158,13 @@ class ClaimVerdict:
 
 @dataclass(frozen=True)
 class Condition:
-    """Numbers to judge claims by: a profile, perhaps with a block of ours for the paper's.
+    """Numbers to judge claims by: a profile, perhaps with rows of ours for the paper's.
 
     Attributes:
         profile: ``"open"``; ``"reported"`` for the printed numbers.
-        theirs: block in the predicate, ``"word"``; empty: each block is itself.
-        ours: the block that is read for it, ``"word-mapped"``.
+        theirs: what stands in the name of a row in the predicate, as a regular expression:
+            ``"^word:"``; empty: each row is itself.
+        ours: what is read in its place: ``"word-mapped:"``.
     """
 
     profile: str
@@ -172,7 +174,16 @@ class Condition:
     @property
     def label(self) -> str:
         """How a table's heading names it."""
-        return ", ".join(filter(None, (self.profile, self.ours)))
+        return ", ".join(filter(None, (self.profile, self.ours.removesuffix(":"))))
+
+    def placed(self, system: str) -> str:
+        """Return the row of ours that is read for one of the paper's; itself where there is none.
+
+        Example:
+            >>> Condition("open", "[+]Proj.*", "+Proj (orthogonal W)").placed("main:Bi-SaELMo+Proj")
+            'main:Bi-SaELMo+Proj (orthogonal W)'
+        """
+        return re.sub(self.theirs, self.ours, system) if self.theirs else system
 
 
 REPORTED = Condition("reported")
@@ -290,7 +301,7 @@ def tested(truth: Truth, places: Places) -> Tested:
         return Tested((0.0, 1.0) if truth.values[0] else (1.0, 0.0), gap[0], gap[0])
     draws, seeds = gap[places["draws"]], gap[places["seeds"]]
     if (n := len(seeds)) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
-        errors = np.std(seeds, ddof=1) / math.sqrt(n), np.std(gap[places["items"]])
+        errors = float(np.std(seeds, ddof=1)) / math.sqrt(n), float(np.std(gap[places["items"]]))
         if not any(errors):  # the same in all; a tie speaks against neither side
             p = float(not truth.values[0]), float(gap[0] >= 0)
             return Tested(p, gap[0], gap[0])
@@ -409,7 +420,7 @@ class Judge:
 
     @cache  # noqa: B019 (it lives as long as its process)
     def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
-        """Return the verdict; ``None`` if the condition's block of ours does not touch the claim.
+        """Return the verdict; ``None`` if the condition's rows of ours do not touch the claim.
 
         A claim on the size of an effect has the verdict of its sign-only form where sizes cannot
         be tested.
@@ -420,8 +431,8 @@ class Judge:
         if printed:
             return self._on_reported(claim)
         if condition.ours and not any(
-            system.partition(":")[0] == condition.theirs
-            and condition.ours in self.catalog.experiment(experiment).reference_blocks
+            self.catalog.experiment(experiment).readings.get(condition.ours) == condition.theirs
+            and condition.placed(system) != system
             for experiment, system, _ in self.reads(claim)
         ):
             return None
@@ -501,7 +512,8 @@ class Judge:
             note = f"not run: {'; '.join(missing[:3])}{more}"
             return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=note)
         quoted = ", ".join(sorted({a[1] for a in fixed}))
-        data, weights, fields = _proxies(self.catalog, condition.profile, read)
+        placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
+        data, weights, fields = _proxies(self.catalog, condition.profile, placed)
         instead = ", ".join(
             [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
         )
@@ -566,7 +578,7 @@ class Judge:
         for address, printed in read.items():
             experiment, system, printed_column = address
             entry = self.catalog.experiment(experiment)
-            placed = moved(system, {condition.theirs: condition.ours})
+            placed = condition.placed(system)
             if placed == system:
                 placed = entry.judged(condition.profile, system)
             column = entry.column_at(condition.profile, printed_column)

@@ -161,7 +161,7 @@ def _missed(
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
             of_seeds = np.std(cell.values, ddof=1) / math.sqrt(cell.n) if cell.n > 1 else 0.0
-            half = half_width(of_seeds, item_error(catalog, numbers, cell), max(cell.n, 2))
+            half = half_width(float(of_seeds), item_error(catalog, numbers, cell), max(cell.n, 2))
             if cell.mean - half <= need.above:
                 name = cell.system.partition(":")[2]
                 return f"{name}, {cell.column}, has {cell.mean:.4g}, the baseline {need.above:g}"

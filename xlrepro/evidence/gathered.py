@@ -75,19 +75,20 @@ class Evidence:
     @cache  # noqa: B019
     def conditions(self, paper: str) -> list[Condition]:
         """Return the conditions worth a column: the printed numbers, each profile, and each profile
-        with a block of ours in the place of the paper's, if that block was run at it.
+        with rows of ours in the place of the paper's, if such were run at it.
         """
         found = [REPORTED]
         for profile in self.profiles(paper):
-            blocks = list[Condition]()
+            readings = list[Condition]()
             for key, entry in load_catalog().of_paper(paper).items():
-                ran = {s.split(":")[0] for s in View(key, profile, self.numbers).systems}
-                for ours, theirs in entry.reference_blocks.items():
-                    judged = entry.judged_on.get(profile, {}).get(theirs) == ours
+                ran = View(key, profile, self.numbers).systems
+                judged = entry.judged_on.get(profile, {}).values()
+                for ours, theirs in entry.readings.items():
                     condition = Condition(profile, theirs, ours)
-                    if ours in ran and not judged and condition not in blocks:
-                        blocks.append(condition)
-            found += [Condition(profile), *reversed(blocks)]
+                    new = ours.removesuffix(":") not in judged and condition not in readings
+                    if new and any(ours in system for system in ran):
+                        readings.append(condition)
+            found += [Condition(profile), *reversed(readings)]
         return found
 
     @cache  # noqa: B019

@@ -69,13 +69,16 @@ def answer() -> str:
         f"main claims replicate{'s' * (found[REPLICATES] < 2)}: {of_main}. "
         f"Of the {counts['all']} checkable sentences of the papers: {of_all}. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
-        f"counterpart; on the papers' own data {cells['within']} of {cells['own']} agree within "
-        "the interval."
+        f"counterpart. Of {cells['own']} on the papers' own data, word vectors and encoders "
+        f"{cells['within']} agree within the interval; scores of trained systems among them: "
+        f"{cells['scores'] or 'none'}."
     )
 
 
 def numbers() -> dict[str, int]:
-    """Return how many reported numbers there are, were run, are on the paper's data, and agree."""
+    """Return how many reported numbers there are, and were run; of those on the paper's data,
+    word vectors and encoders how many agree, and how many are scores.
+    """
     catalog, cells = load_catalog(), load_evidence().cells
     both = cells[cells["reported"].notna() & cells["reproduced"].notna()].copy()
     both["system"] = [catalog.experiment(key).reference(system)
@@ -85,7 +88,8 @@ def numbers() -> dict[str, int]:
     reported = {(k, c.system, c.column) for k in catalog.experiments
                 for c in load_reported().cells(k) if c.value is not None}  # fmt: skip
     within = own[own["verdict"] == WITHIN]
-    shown = {"run": both, "own": own, "within": within}
+    scores = own[[not catalog.experiment(key).deterministic for key in own["experiment"]]]
+    shown = {"run": both, "own": own, "within": within, "scores": scores}
     counts = {name: len(frame.drop_duplicates(place)) for name, frame in shown.items()}
     return {"reported": len(reported), **counts}
 
