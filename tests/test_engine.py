@@ -42,10 +42,10 @@ def test_a_failure_has_its_reason_and_a_log_and_stops_no_other(run, store, trial
     summary = run([trial_of(seed, settings={"fail": [0]}) for seed in range(3)])
     assert sorted(r.seed for r in summary.done) == [1, 2]
     assert {r.details["threads"] for r in summary.done} == {"1"}
-    [failure] = summary.failed
-    assert store.get(failure.trial) is None
-    assert failure.reason == "ValueError: seed 0 was told to fail"
-    log = failure.log.read_text()
+    [(what, path)] = summary.failed
+    assert store.get(trial_of(0, settings={"fail": [0]})) is None
+    assert what == "toy/table open word:ORT seed 0: ValueError: seed 0 was told to fail"
+    log = path.read_text()
     assert "Traceback" in log
     assert "the trial's own output" in log
 
@@ -54,7 +54,7 @@ def test_a_dying_worker_fails_its_trial_after_one_more_try_and_no_other(run, tri
     settings = {"die": [0], "ran": str(tmp_path / "ran")}
     summary = run([trial_of(seed, settings=settings) for seed in range(3)])
     assert sorted(r.seed for r in summary.done) == [1, 2]
-    assert "its worker died" in summary.failed[0].reason
+    assert "its worker died" in summary.failed[0][0]
     assert starts(tmp_path / "ran")[0] == 2
 
 

@@ -42,7 +42,7 @@ def publish(store: RecordStore, **how: bool):
 
 @pytest.fixture
 def path(store):
-    path = store.published_path("toy/table", "open")
+    path = store.published / "toy" / "table.open.jsonl"
     path.parent.mkdir(parents=True)
     return path
 
@@ -85,39 +85,22 @@ def test_a_kill_at_any_moment_leaves_whole_records(tmp_path):
         Record.from_json(file.read_text(), str(file))
 
 
-def cut(file, record):
-    file.write_text(record.to_json()[:100])
+DAMAGES = {
+    "is not a whole record": lambda file: file.write_text(file.read_text()[:100]),
+    "cannot be read (no text in UTF-8): remove it": lambda file: file.write_bytes(b"\xff\xfe"),
+    "cannot be read (Is a directory): remove it": lambda file: (file.unlink(), file.mkdir()),
+    "recursion limit": lambda file: file.write_text("[" * 10**5),
+}
 
 
-def no_text(file, record):
-    file.write_bytes(b"\xff\xfe")
-
-
-def folder(file, record):
-    file.unlink()
-    file.mkdir()
-
-
-def nested(file, record):
-    file.write_text("[" * 10**5)
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (cut, "is not a whole record"),
-        (no_text, "cannot be read (no text in UTF-8): remove it"),
-        (folder, "cannot be read (Is a directory): remove it"),
-        (nested, "recursion limit"),
-    ],
-)
+@pytest.mark.parametrize("said", DAMAGES)
 def test_a_broken_record_counts_as_not_run_is_named_and_hides_no_other(
-    store, record_of, caplog, damage, said
+    store, record_of, caplog, said
 ):
     good, bad = record_of(1), record_of(2)
     store.put(good)
     store.put(bad)
-    damage(store.path(bad.key), bad)
+    DAMAGES[said](store.path(bad.key))
     with caplog.at_level(logging.WARNING, "xlrepro"):
         assert [r.key for r in store.records()] == [good.key]
     assert store.get(bad.trial) is None
@@ -165,14 +148,15 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
 # ---- publishing
 
 
-def test_published_records_are_sorted_lines_and_count_as_run_elsewhere(store, record_of, tmp_path):
+def test_published_records_are_sorted_lines_and_count_as_run_elsewhere(
+    store, record_of, tmp_path, path
+):
     for seed in (2, 0, 1):
         store.put(record_of(seed))
     file = publish(store)
-    assert file.path == store.published / "toy" / "table.open.jsonl"
-    lines = file.path.read_text().splitlines()
+    lines = path.read_text().splitlines()
     assert [Record.from_json(line, "").seed for line in lines] == [0, 1, 2]
-    assert (file.added, file.replaced, file.total) == (3, 0, 3)
+    assert (file["added"], file["replaced"], file["total"]) == (3, 0, 3)
     assert RecordStore(tmp_path / "fresh", store.published).get(record_of(2).trial) is not None
 
 
@@ -181,38 +165,38 @@ def test_publishing_keeps_what_is_published_but_for_what_is_withdrawn(store, tmp
     publish(store)
     other_machine = RecordStore(tmp_path / "other", store.published)
     file = other_machine.publish("toy/table", "open", [record_of(1)])
-    assert (file.added, file.withdrawn, file.total) == (1, 0, 2)
+    assert (file["added"], file["withdrawn"], file["total"]) == (1, 0, 2)
     file = other_machine.publish("toy/table", "open", [record_of(1)], withdraw=True)
-    assert (file.added, file.withdrawn, file.total) == (0, 1, 1)
+    assert (file["added"], file["withdrawn"], file["total"]) == (0, 1, 1)
 
 
-def test_two_builds_do_not_publish_into_one_file_at_once(store, tmp_path, record_of):
+def test_two_builds_do_not_publish_into_one_file_at_once(store, tmp_path, record_of, path):
     store.put(record_of(0))
-    file = publish(store)
+    publish(store)
     other_build = RecordStore(tmp_path / "other", store.published)
     other_build.put(record_of(1))
     publishing = Thread(target=publish, args=[other_build])
-    with locked(file.path):
+    with locked(path):
         publishing.start()
         publishing.join(0.3)
         assert publishing.is_alive()
     publishing.join(10)
-    assert len(file.path.read_text().splitlines()) == 2
+    assert len(path.read_text().splitlines()) == 2
 
 
-def test_an_equal_record_replaces_nothing_and_dirty_ones_are_counted(store, record_of):
+def test_an_equal_record_replaces_nothing_and_dirty_ones_are_counted(store, record_of, path):
     git = record_of().git.model_copy(update={"dirty": True})
     record = record_of().model_copy(update={"git": git})
     store.put(record)
     first = publish(store)
-    before = first.path.stat().st_mtime_ns
-    assert (publish(store).added, first.dirty, first.path.stat().st_mtime_ns) == (0, 1, before)
+    before = path.stat().st_mtime_ns
+    assert (publish(store)["added"], first["dirty"], path.stat().st_mtime_ns) == (0, 1, before)
     other = record.model_copy(update={"device": "another"})
-    assert store.publish("toy/table", "open", [other]).replaced == 0
+    assert store.publish("toy/table", "open", [other])["replaced"] == 0
 
 
 @pytest.mark.parametrize("newer_is_local", [True, False])
-def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is_local):
+def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, path, newer_is_local):
     record = record_of()
     store.put(record if newer_is_local else later(record))
     publish(store)
@@ -220,9 +204,9 @@ def test_of_two_records_of_one_trial_the_newer_counts(store, record_of, newer_is
     assert store.get(record.trial) == later(record)
     assert store.records() == [later(record)]
     file = publish(store)
-    assert file.replaced == newer_is_local
-    assert store.publish("toy/table", "open", [record]).replaced == 0  # of a slower process
-    assert Record.from_json(file.path.read_text(), "") == later(record)
+    assert file["replaced"] == newer_is_local
+    assert store.publish("toy/table", "open", [record])["replaced"] == 0  # of a slower process
+    assert Record.from_json(path.read_text(), "") == later(record)
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\x1c"])
@@ -231,10 +215,12 @@ def test_a_name_with_a_line_separator_is_published_and_read_again(store, record_
     publish(store)
     (published,) = RecordStore(store.root.parent / "none", store.published).records()
     assert published.settings == {"name": f"a{separator}b"}
-    assert (publish(store).added, publish(store).total) == (0, 1)
+    assert (publish(store)["added"], publish(store)["total"]) == (0, 1)
 
 
-def test_a_record_that_knows_its_commit_is_not_replaced_by_one_that_does_not(store, record_of):
+def test_a_record_that_knows_its_commit_is_not_replaced_by_one_that_does_not(
+    store, record_of, path
+):
     record = record_of()
     known = GitState(commit="a" * 40, dirty=False)
     unknown = GitState(commit=None, dirty=None, reason="dubious ownership")
@@ -242,8 +228,8 @@ def test_a_record_that_knows_its_commit_is_not_replaced_by_one_that_does_not(sto
     publish(store)
     store.put(later(record).model_copy(update={"git": unknown}))
     file = publish(store)
-    assert (file.replaced, file.kept) == (0, 1)
-    assert "a" * 40 in file.path.read_text()
+    assert (file["replaced"], file["kept"]) == (0, 1)
+    assert "a" * 40 in path.read_text()
 
 
 def test_of_two_published_lines_of_one_trial_the_newest_counts(store, record_of, path):
@@ -269,6 +255,6 @@ def test_a_record_of_a_later_version_takes_the_place_of_an_outdated_one(store, r
     publish(store)
     store.put(record_of(version=2))
     file = publish(store)
-    assert (file.replaced, file.total) == (1, 1)
+    assert (file["replaced"], file["total"]) == (1, 1)
     assert [r.version for r in store.records()] == [2]
     assert store.get(record_of().trial).version == 2

@@ -12,12 +12,14 @@ import sys
 import threading
 import webbrowser
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 from xlrepro import __version__
 from xlrepro.errors import SettingsError, XlreproError
@@ -28,21 +30,32 @@ FOLDERS = ("HOME", "BUILD", "DATA", "SUPPLIED", "MIRROR")  # that XLREPRO_… na
 SEEDS = re.compile(r"(\d{1,20})(?: *- *(\d{1,20}))?", re.ASCII)
 MOST_SEEDS = 10_000
 
-Experiments = Annotated[
+WHICH = "word_order/table2, or a whole paper."
+Some = Annotated[list[str], Argument(metavar="EXPERIMENT...", help=WHICH)]
+Experiments = Annotated[list[str] | None, Argument(metavar="[EXPERIMENT...]", help=WHICH)]
+Profile = Annotated[str, Option(help="smoke, open or paper.")]
+Systems = Annotated[str | None, Option(help="ORT,word:TRS or word:*; default: the table's own.")]
+Seeds = Annotated[str | None, Option(help="0,1,2 or 0-4; default: the profile's own.")]
+Scheduler = Annotated[str | None, Option(help="A running Dask cluster's, tcp://host:8786.")]
+PerGpu = Annotated[int, Option(help="Trials at a time on each GPU.")]
+Jobs = Annotated[int, Option(help="Notebooks at a time.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON for a machine.")]
+Settings = Annotated[
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Change a setting.")
+]
+Parameters = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[EXPERIMENT...]", help="word_order/table2, or a whole paper."),
+    Option("--parameter", "-p", metavar="NAME=VALUE", help="Set any other parameter."),
 ]
-Profile = Annotated[str, typer.Option(help="smoke, open or paper.")]
-Systems = Annotated[
-    str | None, typer.Option(help="ORT,word:TRS or word:*; default: the experiment's own.")
-]
-Seeds = Annotated[str | None, typer.Option(help="0,1,2 or 0-4; default: the profile's own.")]
-Scheduler = Annotated[
-    str | None, typer.Option(help="Address of a running Dask cluster, tcp://host:8786.")
-]
-PerGpu = Annotated[int, typer.Option(help="Trials at a time on each GPU.")]
-Jobs = Annotated[int, typer.Option(help="Notebooks at a time.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a machine.")]
+Again = Annotated[bool, Option(help="Run also trials that have a record; the newer one counts.")]
+DryRun = Annotated[bool, Option(help="Show what would run, and run nothing.")]
+Update = Annotated[bool, Option("--update", help="Write the golden files, print what moved.")]
+SmokeAlone = Annotated[bool, Option(help="With --update: smoke's data or settings alone moved.")]
+RunSmoke = Annotated[bool, Option(help="Run smoke trials without a record of today's code.")]
+Withdraw = Annotated[bool, Option("--withdraw", help="Take out records that no row asks for.")]
+Port = Annotated[int, Option(min=0, max=65535, help="Where --serve listens; 0: any free one.")]
+FileIds = Annotated[list[str] | None, Argument(help="Such as en/train; without one, all.")]
+DataSets = Annotated[list[str] | None, Argument(help="Without one, whatever is in the cache.")]
 
 
 # ---- arguments and what is printed
@@ -172,24 +185,17 @@ def list_experiments(as_json: AsJson = False) -> None:
 
 
 def run(
-    experiments: Annotated[
-        list[str],
-        typer.Argument(metavar="EXPERIMENT...", help="word_order/table2, or a whole paper."),
-    ],
+    experiments: Some,
     profile: Profile = "smoke",
     seeds: Seeds = None,
     systems: Systems = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    jobs: Annotated[int | None, typer.Option(help="Trials at a time; default: all cores.")] = None,
+    device: Annotated[str, Option(help="auto, cpu or cuda.")] = "auto",
+    jobs: Annotated[int | None, Option(help="Trials at a time; default: all cores.")] = None,
     scheduler: Scheduler = None,
     per_gpu: PerGpu = 1,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting.")
-    ] = None,
-    again: Annotated[
-        bool, typer.Option(help="Run also trials that have a record; the newer one counts.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option(help="Show what would run, and run nothing.")] = False,
+    settings: Settings = None,
+    again: Again = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Run the trials of experiments that have no current record; safe to interrupt and repeat."""
     from xlrepro.engine import run_trials
@@ -205,16 +211,9 @@ def run(
             say(f"{each.key} has no profile {profile!r}, and is left out")
     store = RecordStore()
     before = {trial: store.get(trial) for trial in trials if again}
-    made = run_trials(
-        trials,
-        store=store,
-        device=device,
-        jobs=jobs,
-        scheduler=scheduler,
-        per_gpu=per_gpu,
-        again={trial.key for trial in before},
-        dry_run=dry_run,
-    )
+    where: dict[str, Any] = {"device": device, "jobs": jobs, "scheduler": scheduler}
+    where |= {"per_gpu": per_gpu, "again": {trial.key for trial in before}}
+    made = run_trials(trials, store=store, dry_run=dry_run, **where)
     if dry_run:
         for trial in made.pending:
             state = "outdated, to run" if trial.key in made.outdated else "to run"
@@ -227,7 +226,7 @@ def run(
         if old := before.get(record.trial):
             typer.echo(f"{record.trial.label}: {_moved(old.cells, record.cells)}")
     typer.echo(made.line)
-    _end_if_failed(made.logs)
+    _end_if_failed(made.failed)
 
 
 def _moved(before: Sequence[Any], now: Sequence[Any]) -> str:
@@ -241,9 +240,9 @@ def _moved(before: Sequence[Any], now: Sequence[Any]) -> str:
     return f"{len(moved)} of {len(pairs)} numbers moved, most of all {place}: {was} to {value}"
 
 
-def _end_if_failed(failed: Mapping[str, Path]) -> None:
+def _end_if_failed(failed: Collection[tuple[str, Path]]) -> None:
     """Name what failed and its logs, and end with status 1 if there is any."""
-    for what, log in failed.items():
+    for what, log in dict.fromkeys(failed):
         say(f"failed: {what} (log: {log})")
     if failed:
         raise typer.Exit(1)
@@ -251,16 +250,9 @@ def _end_if_failed(failed: Mapping[str, Path]) -> None:
 
 def golden(
     experiments: Experiments = None,
-    update: Annotated[
-        bool, typer.Option("--update", help="Write the golden files and print what moved.")
-    ] = False,
-    smoke_alone: Annotated[
-        bool,
-        typer.Option(help="With --update: only data or settings of smoke moved, no version."),
-    ] = False,
-    run: Annotated[
-        bool, typer.Option(help="Run smoke trials that have no record of today's code.")
-    ] = True,
+    update: Update = False,
+    smoke_alone: SmokeAlone = False,
+    run: RunSmoke = True,
 ) -> None:
     """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
     from xlrepro.engine import run_trials
@@ -275,18 +267,13 @@ def golden(
     if run:
         every = [trial for of in trials.values() for trial in of]
         again = off_cpu(store.get(trial) for trial in every)
-        made = run_trials(every, store=store, device="cpu", again=again)
-        _end_if_failed(made.logs)
+        _end_if_failed(run_trials(every, store=store, device="cpu", again=again).failed)
+    judge = partial(write, smoke_alone=smoke_alone) if update else check
     differences = []
     for key, of in trials.items():
         keys = {trial.key for trial in of}
         numbers = fresh_numbers(r for r in own_records(key, "smoke", store) if r.key in keys)
-        versions = {t.task: t.version for t in of}
-        differences += (
-            write(key, numbers, versions, smoke_alone=smoke_alone)
-            if update
-            else check(key, numbers, versions)
-        )
+        differences += judge(key, numbers, {t.task: t.version for t in of})
     for difference in differences:
         typer.echo(str(difference))
     if update:
@@ -297,13 +284,7 @@ def golden(
     raise typer.Exit(bool(differences))
 
 
-def publish(
-    experiments: Experiments = None,
-    withdraw: Annotated[
-        bool,
-        typer.Option("--withdraw", help="Take published records out that no row asks for."),
-    ] = False,
-) -> None:
+def publish(experiments: Experiments = None, withdraw: Withdraw = False) -> None:
     """Gather finished records of open and paper into data/results, for git; what is there stays."""
     from xlrepro.experiments import records_by_standing
     from xlrepro.store import RecordStore
@@ -318,13 +299,13 @@ def publish(
             if rest := sum(record.experiment == source for record in others):
                 say(f"{source} {name}: {rest} records with other settings than the profile's today")
             if records or (withdraw and rest):
-                file = store.publish(source, name, records, withdraw)
-                counts = f"{file.added} added, {file.replaced} replaced, {file.withdrawn} taken out"
-                typer.echo(f"{file.path}: {counts}, {file.total} in all")
-                if file.kept:
-                    say(f"warning: {file.kept} newer ones name no commit: older ones stay")
-                if file.dirty:
-                    say(f"warning: {file.dirty} of them ran on code that differs from their commit")
+                n = store.publish(source, name, records, withdraw)
+                counts = f"{n['added']} added, {n['replaced']} replaced, {n['withdrawn']} taken out"
+                typer.echo(f"{store.published_path(source, name)}: {counts}, {n['total']} in all")
+                if n["kept"]:
+                    say(f"warning: {n['kept']} newer ones name no commit: older ones stay")
+                if n["dirty"]:
+                    say(f"warning: {n['dirty']} of them ran on code that differs from their commit")
 
 
 # ---- status, claims
@@ -339,17 +320,11 @@ def status(
     """
     from xlrepro.evidence.compare import compared_rows, verdict_counts
     from xlrepro.evidence.reproduced import View, gather
-    from xlrepro.experiments import (
-        STANDINGS,
-        is_outdated,
-        own_records,
-        records_by_standing,
-        standing,
-    )
+    from xlrepro.experiments import is_outdated, own_records, records_by_standing
 
     chosen = {each.key: each for each in chosen_experiments(experiments)}
     records = {key: own_records(key, profile) for key in chosen}
-    views = {k: View(k, profile, gather(of, stale=is_outdated)) for k, of in records.items()}
+    views = {key: View(key, profile, gather(of)) for key, of in records.items()}
     cells = {key: compared_rows(view, experiment=chosen[key]) for key, view in views.items()}
     if as_json:
         typer.echo(json.dumps(cells, ensure_ascii=False, indent=1))
@@ -363,9 +338,9 @@ def status(
     rows = []
     for key, of in cells.items():
         verdicts = verdict_counts(row["verdict"] for row in of)
-        standings = Counter(map(standing, records[key]))
+        outdated = sum(map(is_outdated, records[key]))
         row = {"experiment": key, "cells": len(of), **verdicts}
-        rows.append(row | {name: standings[name] for name in STANDINGS})
+        rows.append(row | {"current": len(records[key]) - outdated, "outdated": outdated})
     show(rows, False, f"Cells by verdict, records, profile {profile}")
     for key, count in Counter(r.experiment for r in records_by_standing(profile)[1]).items():
         typer.echo(f"{key}: {count} with other settings than {profile} has today, not shown.")
@@ -375,20 +350,14 @@ def _for_people(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a terminal shows of a compared cell."""
     from xlrepro.evidence.text import number
 
-    return {
-        "system": row["system"],
-        "column": row["column"],
-        "reported": row["printed"],
-        **{name: number(row[name]) for name in ("reproduced", "low", "high")},
-        "n": row["n"],
-        "difference": number(row["difference"], signed=True),
-        "verdict": row["verdict"],
-        "note": row["note"],
-    }
+    numbers = {name: number(row[name]) for name in ("reproduced", "low", "high")}
+    shown = {"system": row["system"], "column": row["column"], "reported": row["printed"]}
+    shown |= numbers | {"n": row["n"], "difference": number(row["difference"], signed=True)}
+    return shown | {"verdict": row["verdict"], "note": row["note"]}
 
 
 def claims(
-    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    paper: Annotated[str | None, Argument(metavar="[PAPER]")] = None,
     profile: Profile = "open",
     as_json: AsJson = False,
 ) -> None:
@@ -414,8 +383,8 @@ def claims(
             for label, verdict in verdicts.items():
                 counted.setdefault(label, []).append(verdict if claim.counted else None)
     if as_json:
-        verdicts_of = ({k: v and asdict(v) for k, v in of.items()} for _, of in content)
-        show([about | {"verdicts": of} for (about, _), of in zip(content, verdicts_of)], True)
+        dicts = ({k: v and asdict(v) for k, v in of.items()} for _, of in content)
+        show([about | {"verdicts": of} for (about, _), of in zip(content, dicts)], True)
         return
     rows = []
     for about, of in content:
@@ -439,14 +408,11 @@ def batch(
     jobs: Jobs = 2,
     seeds: Seeds = None,
     systems: Systems = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    device: Annotated[str | None, Option(help="auto, cpu or cuda.")] = None,
     scheduler: Scheduler = None,
     per_gpu: PerGpu = 1,
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="Set any other parameter."),
-    ] = None,
-    force: Annotated[bool, typer.Option(help="Run also what is up to date.")] = False,
+    parameters: Parameters = None,
+    force: Annotated[bool, Option(help="Run also what is up to date.")] = False,
 ) -> None:
     """Run notebooks through papermill; only those that changed."""
     from xlrepro.pages.notebooks import plan, run_batch
@@ -465,18 +431,16 @@ def batch(
     made = run_batch(jobs_to_do, workers=jobs, per_gpu=per_gpu, force=force, report=say)
     counts = f"{len(made.done)} run, {len(made.reused)} up to date, {len(made.failed)} failed"
     say(f"notebooks: {counts}")
-    _end_if_failed(made.failed)
+    _end_if_failed(made.failed.items())
 
 
 def book(
-    run: Annotated[bool, typer.Option(help="First run the notebooks that changed.")] = True,
-    profile: Annotated[str, typer.Option(help="Whose notebooks the book shows.")] = "smoke",
+    run: Annotated[bool, Option(help="First run the notebooks that changed.")] = True,
+    profile: Annotated[str, Option(help="Whose notebooks the book shows.")] = "smoke",
     jobs: Jobs = 2,
-    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
-    serve: Annotated[bool, typer.Option("--serve", help="Serve it on this machine.")] = False,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where --serve listens; 0: any that is free.")
-    ] = 0,
+    show: Annotated[bool, Option("--open", help="Open it in a browser.")] = False,
+    serve: Annotated[bool, Option("--serve", help="Serve it on this machine.")] = False,
+    port: Port = 0,
 ) -> None:
     """Run what has changed and render the book; the last line is the page to open."""
     from xlrepro.pages.book import make, served
@@ -492,7 +456,7 @@ def book(
     typer.echo(str(page))
     if show:
         webbrowser.open(page.as_uri())
-    _end_if_failed(failed)
+    _end_if_failed(failed.items())
 
 
 # ---- data
@@ -503,8 +467,8 @@ data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @data_app.command("list")
 def list_data(
-    experiment: Annotated[str | None, typer.Argument(help="With --profile paper.")] = None,
-    profile: Annotated[str, typer.Option(help="open, or paper: what you supply.")] = "open",
+    experiment: Annotated[str | None, Argument(help="With --profile paper.")] = None,
+    profile: Annotated[str, Option(help="open, or paper: what you supply.")] = "open",
     as_json: AsJson = False,
 ) -> None:
     """List the registered data sets: title, licence, languages, how much of it is in the cache.
@@ -523,13 +487,8 @@ def list_data(
         supplied = []
         for name, about, paths in needed(supplied_paths(trials)):
             missing = [path for path in paths if not (supplied_dir() / path).exists()]
+            facts = {"name": name} | about.model_dump(include={"title", "home", "layout"})
             found = f"{len(paths) - len(missing)}/{len(paths)}"
-            facts: dict[str, Any] = {
-                "name": name,
-                "title": about.title,
-                "home": about.home,
-                "layout": about.layout,
-            }
             lack = {"found": found, "missing": missing if as_json else ", ".join(missing)}
             supplied.append(facts | lack)
         show(supplied, as_json, f"below {supplied_dir()}")
@@ -538,9 +497,7 @@ def list_data(
         raise SettingsError("give --profile paper, with or without an experiment, or neither")
     rows = [
         {
-            "name": entry.name,
-            "title": entry.title,
-            "licence": entry.licence,
+            **entry.model_dump(include={"name", "title", "licence"}),
             "pass on": "yes" if entry.redistributable else "no",
             "languages": len(entry.languages),
             "files": len(entry.files),
@@ -554,11 +511,7 @@ def list_data(
 
 @data_app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="Name of a data set.")],
-    file_ids: Annotated[
-        list[str] | None,
-        typer.Argument(help="Files of it, such as en/train; without one, all."),
-    ] = None,
+    name: Annotated[str, Argument(help="Name of a data set.")], file_ids: FileIds = None
 ) -> None:
     """Bring files into the cache, from XLREPRO_MIRROR or else from upstream; print where they lie.
 
@@ -574,11 +527,7 @@ def fetch(
 
 
 @data_app.command()
-def verify(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Data sets; without one, whatever is in the cache.")
-    ] = None,
-) -> None:
+def verify(names: DataSets = None) -> None:
     """Hash the cached files again and compare them with the registry.
 
     A wrong file is an error (exit status 1); so is a missing one of a data set that was named.
@@ -624,14 +573,10 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
-        ),
-    ] = False,
-) -> None:
+_VERSION = Option("--version", callback=_print_version, is_eager=True, help="Print it and leave.")
+
+
+def _root(version: Annotated[bool, _VERSION] = False) -> None:
     """Do the numbers and claims of five papers on cross-lingual transfer replicate?"""
 
 

@@ -80,15 +80,6 @@ SETTINGS = {
 # ---- a run
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A trial that failed: why, in one line, and the file with its traceback and output."""
-
-    trial: Trial
-    reason: str
-    log: Path
-
-
 @dataclass
 class RunSummary:
     """What a run did, or would do.
@@ -98,7 +89,7 @@ class RunSummary:
         outdated: keys of those of them that had an outdated one.
         reused: records that were there already, or that another run made meanwhile.
         done: records made by this run.
-        failed: trials without a record.
+        failed: trials without a record and why, in a line, each with the log that tells more.
         seconds: wall time of the run.
     """
 
@@ -106,13 +97,8 @@ class RunSummary:
     outdated: set[str] = field(default_factory=set)
     reused: list[Record] = field(default_factory=list)
     done: list[Record] = field(default_factory=list)
-    failed: list[Failure] = field(default_factory=list)
+    failed: list[tuple[str, Path]] = field(default_factory=list)
     seconds: float = 0.0
-
-    @property
-    def logs(self) -> dict[str, Path]:
-        """What failed and why, in a line, and the file that tells more."""
-        return {f"{each.trial.label}: {each.reason}": each.log for each in self.failed}
 
     @property
     def line(self) -> str:
@@ -221,9 +207,8 @@ def run_trials(
         raise SettingsError(str(error)) from None
     with _interrupts() as came, Progress(len(summary.pending), progress) as display:
         if summary.outdated:
-            display.say(
-                f"{len(summary.outdated)} outdated records (code or data changed) run again"
-            )
+            count = len(summary.outdated)
+            display.say(f"{count} outdated records (code or data changed) run again")
         if reason := machine.git_state().reason:
             display.say(f"the records will name no commit: {reason}")
         try:
@@ -350,7 +335,7 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
     reason, output = outcome
     log = store.log_path(trial.key)
     write_atomically(log, f"{trial.label}\n\n{output}")
-    summary.failed.append(Failure(trial, reason, log))
+    summary.failed.append((f"{trial.label}: {reason}", log))
     return f"FAILED: {reason}"
 
 
@@ -419,24 +404,12 @@ def local_client(
     from distributed import Client, Nanny, Scheduler, Security, SpecCluster
 
     security = Security.temporary()  # TLS: nobody else on this machine may run code through it
-    options: dict[str, Any] = {
-        "host": LOOPBACK,
-        "protocol": "tls",
-        "security": security,
-        "dashboard": False,
-        "dashboard_address": f"{LOOPBACK}:0",
-    }
-    of_workers = {
-        "nthreads": THREADS,
-        "memory_limit": 0,
-        "local_directory": str(scratch),
-        "silence_logs": SILENT,
-    }
+    options: dict[str, Any] = {"host": LOOPBACK, "protocol": "tls", "security": security}
+    options |= {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
+    of_workers = {"nthreads": THREADS, "memory_limit": 0, "local_directory": str(scratch)}
+    of_workers |= {"silence_logs": SILENT}
     workers = {
-        index: {
-            "cls": Nanny,
-            "options": {**options, **of_workers, "env": {**WORKER_ENVIRONMENT, **slot}},
-        }
+        index: {"cls": Nanny, "options": options | of_workers | {"env": WORKER_ENVIRONMENT | slot}}
         for index, slot in enumerate(slots)
     }
     for name in ("asyncio", "tornado"):  # tracebacks of what is said in a line

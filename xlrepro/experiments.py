@@ -207,7 +207,7 @@ class PaperFile(Checked):
 # ---- experiments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Experiment:
     """One table or figure of a paper; what it asks stands in the catalog.
 
@@ -218,9 +218,6 @@ class Experiment:
 
     key: str
     entry: Entry
-
-    def __hash__(self) -> int:
-        return hash(self.key)
 
     @property
     def paper(self) -> str:
@@ -530,27 +527,16 @@ def _filled(templates: Iterable[str], settings: BaseModel, part: str) -> list[st
     Raises:
         DataError: for a template that names no setting.
     """
-    columns = []
+    columns: list[str] = []
     for template in templates:
         try:
-            pieces = list(Formatter().parse(template))
-            values = [_values(name, settings, part) for _, name, _, _ in pieces if name]
-            for chosen in product(*values):
-                rest = iter(chosen)
-                texts = (t + (format(next(rest), s or "") if n else "") for t, n, s, _ in pieces)
-                columns.append("".join(texts))
+            fields = [name.split(".")[0] for _, name, _, _ in Formatter().parse(template) if name]
+            values = [part if name == "part" else getattr(settings, name) for name in fields]
+            several = [value if isinstance(value, list | tuple) else [value] for value in values]
+            columns += [template.format(**dict(zip(fields, each))) for each in product(*several)]
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise DataError(f"experiments.yaml: no column is named {template!r}: {error}") from None
     return columns
-
-
-def _values(name: str, settings: BaseModel, part: str) -> list[Any]:
-    if name == "part":
-        return [part]
-    value: Any = settings
-    for step in name.split("."):
-        value = value[step] if isinstance(value, Mapping) else getattr(value, step)
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _renamed(loan: Loan, columns: Iterable[str], settings: BaseModel) -> dict[str, str]:
@@ -629,21 +615,14 @@ def experiment(key: str) -> Experiment:
 
 # ---- the records
 
-CURRENT, OUTDATED = STANDINGS = "current", "outdated"
 
-
-def standing(record: Record) -> str:
-    """Return whether a record says what today's code computes of the data at hand.
+def why_outdated(record: Record) -> str:
+    """Return why a record is not what today's code computes of the data at hand; ``""``: it is.
 
     It is outdated when its task has another version or is gone, or when a data file that it names
     has another content here; a file that is not here is no objection. At smoke, where a trial takes
     seconds, it is outdated when any code that it computed with has changed.
     """
-    return OUTDATED if why_outdated(record) else CURRENT
-
-
-def why_outdated(record: Record) -> str:
-    """Return why a record is outdated, for people; ``""``: it is not."""
     try:
         version = task(record.task).version
     except SettingsError as error:
@@ -670,7 +649,7 @@ def supplied_paths(trials: Iterable[Trial]) -> list[str]:
 
 
 def is_outdated(record: Record) -> bool:
-    """Tell whether `standing` is ``"outdated"``."""
+    """Tell whether a record is outdated, see `why_outdated`."""
     return bool(why_outdated(record))
 
 

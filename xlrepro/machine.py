@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
@@ -76,12 +77,10 @@ def device_name(device: str) -> str:
         import torch
 
         return torch.cuda.get_device_name()
-    listing = Path("/proc/cpuinfo")
-    if listing.is_file():
-        for line in listing.read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
+    with suppress(OSError):
+        listing = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"^model name\s*: (.+)$", listing, re.MULTILINE):
+            return found[1].strip()
     return platform.processor() or platform.machine()
 
 

@@ -2,9 +2,9 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,29 +15,6 @@ from xlrepro.paths import build_dir, data_dir
 from xlrepro.trials import Record, Trial
 
 logger = logging.getLogger("xlrepro")
-
-
-@dataclass(frozen=True)
-class PublishedFile:
-    """What one call of `RecordStore.publish` did to one file.
-
-    Attributes:
-        path: ``data/results/<paper>/<experiment>.<profile>.jsonl``.
-        added: records that were not there before.
-        replaced: records that a newer one of the same key took the place of.
-        kept: records that a newer one knew less than, and did not replace.
-        withdrawn: records that were taken out.
-        total: records now in the file.
-        dirty: those of them whose code differed from the commit they name.
-    """
-
-    path: Path
-    added: int
-    replaced: int
-    kept: int
-    withdrawn: int
-    total: int
-    dirty: int
 
 
 class RecordStore:
@@ -113,7 +90,7 @@ class RecordStore:
 
     def publish(
         self, experiment: str, profile: str, records: Iterable[Record], withdraw: bool = False
-    ) -> PublishedFile:
+    ) -> Counter[str]:
         """Put records into the published file of their experiment and profile.
 
         What is published already stays; a newer record of the same trial takes its place, unless
@@ -124,6 +101,11 @@ class RecordStore:
             profile: which.
             records: what is to be published, whether or not it is.
             withdraw: whether records of other trials are taken out; git keeps them.
+
+        Returns:
+            How many were ``added``, ``replaced`` by a newer one, ``kept`` because the newer one
+            knew less, and ``withdrawn``; how many are there now in ``total``, and of these
+            ``dirty``: on code that differed from the commit they name.
 
         Raises:
             StoreError: if the published file is broken (nothing of it is overwritten) or cannot be
@@ -139,21 +121,22 @@ class RecordStore:
             others = known.keys() - wanted.keys() if withdraw else ()
             for place in others:
                 del known[place]
-            added = replaced = kept = 0
+            counts = Counter(withdrawn=len(others))
             for place, record in wanted.items():
                 old = known.get(place)
                 if old is not None and _age(record) <= _age(old):
                     continue
                 if old is not None and old.git.commit and not record.git.commit:
-                    kept += 1
+                    counts["kept"] += 1
                     continue
-                added, replaced = added + (old is None), replaced + (old is not None)
+                counts["replaced" if old else "added"] += 1
                 known[place] = record
-            if added or replaced or others:
+            if counts["added"] or counts["replaced"] or others:
                 lines = (f"{r.to_json()}\n" for r in sorted(known.values(), key=_order))
                 write_atomically(path, "".join(lines))
-        dirty = sum(record.git.dirty is not False for record in known.values())
-        return PublishedFile(path, added, replaced, kept, len(others), len(known), dirty)
+        counts["total"] = len(known)
+        counts["dirty"] = sum(record.git.dirty is not False for record in known.values())
+        return counts
 
     def published_path(self, experiment: str, profile: str) -> Path:
         """Return ``<published>/<paper>/<experiment>.<profile>.jsonl``."""
@@ -213,37 +196,22 @@ def _parsed(path: Path) -> tuple[list[Record], list[StoreError]]:
         return _parse(path, status.st_mtime_ns, status.st_size, status.st_ino)
     except FileNotFoundError:
         return [], []
-    except StoreError as error:
-        return [], [error]
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "no text in UTF-8"
+        return [], [StoreError(f"{path} cannot be read ({why}): remove it or restore it")]
 
 
 @lru_cache(maxsize=256)
 def _parse(path: Path, *state: int) -> tuple[list[Record], list[StoreError]]:
     records, broken = [], []
     # not splitlines(): U+2028, U+2029 and U+0085 may stand inside a line of JSON
-    for number, line in enumerate(_text(path).split("\n"), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if line.strip():
             try:
                 records.append(Record.from_json(line, f"{path}, line {number},"))
             except StoreError as error:
                 broken.append(error)
     return records, broken
-
-
-def _text(path: Path) -> str:
-    """Return what a file says.
-
-    Raises:
-        FileNotFoundError: if it is not there.
-        StoreError: if it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "no text in UTF-8"
-        raise StoreError(f"{path} cannot be read ({why}): remove it or restore it") from error
 
 
 @contextmanager

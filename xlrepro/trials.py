@@ -426,8 +426,9 @@ def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
         StoreError: if they are no JSON, or hold more than numbers and names.
     """
     try:
-        text = json.dumps(dict(details), allow_nan=False, default=_plain_scalar)
-    except (TypeError, ValueError) as error:
+        # numpy scalars and arrays, torch tensors
+        text = json.dumps(dict(details), allow_nan=False, default=lambda value: value.tolist())
+    except (TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"{trial.label}: details cannot be written as JSON: {error}") from error
     longest = max(map(len, re.findall(r'"(?:[^"\\]|\\.)*"', text)), default=0)
     if longest > LONGEST_DETAIL:
@@ -436,9 +437,3 @@ def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:
             "and names only"
         )
     return dict(json.loads(text))
-
-
-def _plain_scalar(value: Any) -> Any:
-    if hasattr(value, "tolist"):  # numpy scalars and arrays, torch tensors
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is not JSON")

@@ -146,7 +146,7 @@ def use(text: str, folder: Path) -> None:
     view = View(KEY, PROFILE, gather(own, stale=experiments.is_outdated))
     json.dumps(compared_rows(view, experiment=experiments.experiment(KEY)))
     for record in store.records():
-        experiments.standing(record)
+        experiments.why_outdated(record)
         store.publish(record.experiment, record.profile, [record])
 
 

@@ -138,10 +138,9 @@ class Page:
             self.__dict__.pop(name, None)
         count = len(self._trials)
         if summary.failed:
-            first = summary.failed[0]
+            first, log = summary.failed[0]
             raise XlreproError(
-                f"{len(summary.failed)} of {count} trials failed; first: {first.trial.label}: "
-                f"{first.reason}; see {first.log}"
+                f"{len(summary.failed)} of {count} trials failed; first: {first}; see {log}"
             )
         print(f"{count} of {count} {'trial has' if count == 1 else 'trials have'} a record")
 

@@ -14,7 +14,7 @@ from xlrepro.evidence.claims import SIGNS
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
 from xlrepro.evidence.provenance import KEY_LENGTH, command_of, total_cost, trainings_sentence
 from xlrepro.evidence.text import enumerated, number
-from xlrepro.experiments import standing
+from xlrepro.experiments import is_outdated
 from xlrepro.trials import Record, duration
 
 if TYPE_CHECKING:
@@ -257,7 +257,8 @@ def provenance_table(records: Sequence[Record]) -> Table:
     """
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for r in records:
-        code = (r.git.commit or "none", "changed sources" * bool(r.git.dirty), standing(r))
+        standing = "outdated" if is_outdated(r) else "current"
+        code = (r.git.commit or "none", "changed sources" * bool(r.git.dirty), standing)
         place: Any = (r.device, f"{r.threads} thread{'s' * (r.threads != 1)}")
         groups.setdefault((r.experiment, ", ".join(r.systems), *code, *place), []).append(r)
     rows = []
