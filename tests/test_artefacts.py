@@ -13,12 +13,6 @@ def cache(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_the_same_recipe_is_built_once():
-    calls = []
-    folders = {built("kind", "xx", {"a": 1}, calls.append) for _ in range(3)}
-    assert len(calls) == len(folders) == 1
-
-
 def test_an_interrupted_build_leaves_nothing_and_is_made_again(cache):
     def broken(folder):
         (folder / "half").write_text("half")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import man_moe, ramen, run, zero_shot
+from benchmarks import ramen, run, zero_shot
 from benchmarks.timing import Result, beside_peer, interleaved_medians
 from xlrepro.engine import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
 from xlrepro.experiments import experiment
@@ -72,12 +72,6 @@ def test_groups_not_measured_again_keep_their_numbers(tmp_path, monkeypatch):
     assert groups["crf"]["versions"]["torch"]
 
 
-def test_a_missing_gpu_is_one_line(capsys, monkeypatch):
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert run.main(["--device", "cuda"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
-
-
 def test_the_book_reads_what_the_harness_writes(tmp_path, monkeypatch):
     monkeypatch.setitem(run.GROUPS, "crf", lambda device, threads: [result()])
     monkeypatch.setattr("xlrepro.pages.overview.data_dir", lambda: tmp_path)
@@ -101,14 +95,6 @@ def test_the_zero_shot_benchmark_tags_every_language_of_the_table(monkeypatch):
     assert found.case.startswith(f"{languages} languages")
     assert found.met == (found.value < found.peer_value)
     assert (larger.case, larger.benchmark) == (found.case, "zero-shot evaluation, TRS, paper sizes")
-
-
-def test_the_authors_seconds_are_quoted_beside_ours_and_meet_no_target():
-    ours = result(value=1_200.0)
-    (beside,) = man_moe._beside_the_authors(ours)
-    assert (beside.peer_value, beside.ratio, beside.target, beside.met) == (2_400, 2, None, None)
-    assert man_moe._beside_the_authors(result(threads=8)) == []
-    assert man_moe._beside_the_authors(result(device="cuda")) == []
 
 
 def test_the_parsers_peer_computes_the_same_loss(monkeypatch):

@@ -14,7 +14,7 @@ import pytest
 
 from tests.toy_trials import remote_cluster
 from xlrepro.engine import Progress, _slots, local_client, measure_trial, pins, run_trials
-from xlrepro.errors import DeviceError, SettingsError, XlreproError
+from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.trials import Cell, GitState, TrialResult
 
 
@@ -31,16 +31,9 @@ def run(store, scheduler):
     )
 
 
-def test_trials_run_on_a_remote_cluster_and_the_client_keeps_their_records(run, store, trial_of):
-    trials = [trial_of(seed) for seed in range(3)]
-    summary = run(trials)
-    assert {r.key for r in summary.done} == {t.key for t in trials}
-    assert {r.key for r in store.records()} == {t.key for t in trials}
-
-
 def test_a_failure_has_its_reason_and_a_log_and_stops_no_other(run, store, trial_of):
     summary = run([trial_of(seed, settings={"fail": [0]}) for seed in range(3)])
-    assert sorted(r.seed for r in summary.done) == [1, 2]
+    assert sorted(r.seed for r in summary.done) == sorted(r.seed for r in store.records()) == [1, 2]
     assert {r.details["threads"] for r in summary.done} == {"1"}
     [(what, path)] = summary.failed
     assert store.get(trial_of(0, settings={"fail": [0]})) is None
@@ -113,26 +106,6 @@ def test_a_scheduler_that_does_not_answer_is_named(store, trial_of, monkeypatch,
         run_trials([trial_of()], store=store, scheduler=address, progress=False)
 
 
-def test_cuda_without_a_gpu_is_an_error_even_with_nothing_to_run(store, monkeypatch):
-    monkeypatch.setattr("xlrepro.machine.gpu_count", lambda: 0)
-    with pytest.raises(DeviceError):
-        run_trials([], store=store, device="cuda")
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"device": "tpu"}, "no device 'tpu'"),
-        ({"jobs": 0}, "--jobs must be 1 or more"),
-        ({"per_gpu": -3}, "--per-gpu must be 1 or more"),
-        ({"scheduler": ""}, "--scheduler is empty"),
-    ],
-)
-def test_a_wrong_call_is_an_error_even_with_nothing_to_run(store, how, message):
-    with pytest.raises(SettingsError, match=message):
-        run_trials([], store=store, **how)
-
-
 # ---- progress
 
 
@@ -146,10 +119,8 @@ def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys, trial_of):
     with Progress(2) as display:
         end(display, trial_of(0))
         end(display, trial_of(1))
-    assert capsys.readouterr().err.splitlines() == [
-        "1 of 2, toy/table open word:ORT seed 0: 3 s",
-        "2 of 2, toy/table open word:ORT seed 1: 3 s",
-    ]
+    of = "of 2, toy/table open word:ORT seed"
+    assert capsys.readouterr().err.splitlines() == [f"1 {of} 0: 3 s", f"2 {of} 1: 3 s"]
 
 
 def test_time_left_follows_from_the_share_done(monkeypatch, capsys):
@@ -305,7 +276,7 @@ def test_gpu_workers_are_pinned_and_spread(monkeypatch, visible, per_gpu, trials
     assert [slot["CUDA_VISIBLE_DEVICES"] for slot in slots] == expected
 
 
-@pytest.mark.parametrize(("cores", "trials", "workers"), [(8, 3, 3), (2, 3, 2)])
-def test_there_are_no_more_workers_than_trials_or_cores(monkeypatch, cores, trials, workers):
-    monkeypatch.setattr("dask.system.CPU_COUNT", cores)
-    assert len(pins("cpu", jobs=None, per_gpu=1, n_trials=trials)) == workers
+def test_there_are_no_more_workers_than_trials_or_cores(monkeypatch):
+    monkeypatch.setattr("dask.system.CPU_COUNT", 2)
+    workers = [len(pins("cpu", jobs=None, per_gpu=1, n_trials=trials)) for trials in (1, 3)]
+    assert workers == [1, 2]

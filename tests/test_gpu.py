@@ -51,16 +51,6 @@ def test_a_model_computes_on_another_device_what_it_computes_on_the_cpu():
         assert gpu.numbers(model, device) == pytest.approx(expected, abs=gpu.AGREE)
 
 
-def test_a_number_that_differs_is_told():
-    from concurrent.futures import Future
-
-    found, expected = Future(), Future()
-    found.set_result({"loss": 1.0, "accuracy": 50.0})
-    expected.set_result({"loss": 1.0, "accuracy": 50.001})
-    told = gpu._difference(found, expected)
-    assert (told["agrees"], told["of"]) == (False, "accuracy")
-
-
 def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
     weight = gpu.pack(tmp_path / "packed", "smoke", ("word-order", "routing"))
     assert 1 < weight < gpu.LIMIT_MIB
@@ -79,19 +69,3 @@ def test_a_part_that_hangs_is_killed_at_its_limit_and_the_next_one_runs(tmp_path
     monkeypatch.setitem(gpu.PARTS, "models", gpu.Part(0, gpu.models))
     gpu.run(None, tmp_path, "cpu", False, ["models", "word-order"])
     assert [line["ended"] for line in lines_of(tmp_path)] == ["killed at its limit", "0"]
-
-
-def test_packed_sentences_have_the_words_vectors_and_tags(tmp_path):
-    from xlrepro.papers.word_order.settings import TaggingSettings
-    from xlrepro.tasks.source import Source
-
-    gpu.pack_tagging(tmp_path / "word_order-dictionary.npz", "dictionary", "smoke")
-    packed = gpu.Prepared(tmp_path / "word_order-dictionary.npz")
-    (trial,) = experiment("word_order/table2").trials("smoke", ["word:ORT"], [0])
-    source = Source.of(trial.typed(TaggingSettings), "POS")
-    for given, kept in zip(
-        source.sentences("de", "test"), packed.sentences("de", "test"), strict=True
-    ):
-        assert kept.upos == given.upos
-        vectors, _ = source.vectors.lookup("de", given.tokens)
-        assert packed.lookup("de", kept.tokens)[0] == pytest.approx(vectors, abs=0.005)

@@ -105,16 +105,6 @@ def test_it_opens_the_experiment_it_is_named_for_with_the_common_parameters(path
 
 
 @pytest.mark.parametrize("path", PATHS, ids=name)
-def test_the_profiles_of_the_experiment_name_all_its_trials(path):
-    # "paper" reads corpora a user supplies; naming its trials may need them.
-    experiment = all_experiments()[name(path)]
-    for profile in set(experiment.profiles) - {"paper"}:
-        keys = [trial.key for trial in experiment.trials(profile)]
-        assert keys
-        assert len(keys) == len(set(keys))
-
-
-@pytest.mark.parametrize("path", PATHS, ids=name)
 def test_its_trials_are_those_of_the_golden_numbers(path):
     """So that no smoke trial runs for the notebook alone."""
     experiment, given = all_experiments()[name(path)], parameters(path)

@@ -61,13 +61,6 @@ def test_records_are_chosen_by_experiment_and_profile(store, record_of):
     assert [(r.experiment, r.profile) for r in chosen] == [("toy/table", "open")]
 
 
-def test_records_are_sorted_by_systems_and_seed(store, record_of):
-    for seed, system in ((1, "word:TRS"), (2, "word:ORT"), (0, "word:TRS"), (10, "word:ORT")):
-        store.put(record_of(seed, systems=(system,)))
-    found = [(r.systems[0], r.seed) for r in store.records()]
-    assert found == [("word:ORT", 2), ("word:ORT", 10), ("word:TRS", 0), ("word:TRS", 1)]
-
-
 def test_a_kill_at_any_moment_leaves_whole_records(tmp_path):
     root = tmp_path / "records"
     for pause in (0.0, 0.003, 0.011):

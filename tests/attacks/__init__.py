@@ -1,1 +1,1 @@
-"""Attacks on readers, runs and stores; run by hand, not in CI."""
+"""Damaged files, which tests read, and a Dask cluster by hand."""

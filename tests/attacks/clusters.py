@@ -1,11 +1,8 @@
-"""A Dask cluster of somebody's, disturbed: workers killed, the scheduler stopped, other code.
+"""A Dask cluster of somebody's: the guide's recipe, many short trials, two workers against one.
 
 ``python -m tests.attacks.clusters [PART …]`` runs trials of the toy paper on schedulers and workers
 of its own, which listen on this machine alone:
 
-- ``killed``: a worker of other code is refused by its name; the run says that there is no worker;
-  three come, one is killed amid a trial, which another does; the scheduler is stopped, and the
-  command that is repeated goes on;
 - ``slurm``: the guide's recipe as it stands there, with an ``sbatch`` that starts its jobs here
   (needs dask-jobqueue);
 - ``many``: ten thousand trials that do nothing on 64 workers of one process: seconds a trial, and
@@ -16,22 +13,18 @@ Exits 1 where a record is missing or a line is not said. Not in CI.
 """
 
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 import psutil
 
-from tests.attacks.kills import start
 from tests.toy_trials import make_trial
 from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, run_trials
 from xlrepro.store import RecordStore
@@ -51,42 +44,26 @@ asyncio.run(serve())
 """
 
 
-class Said:
-    """What a process says, line by line, as it comes."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process, self.lines = process, list[str]()
-        assert process.stderr is not None
-        self._reader = threading.Thread(target=self.lines.extend, args=(process.stderr,))
-        self._reader.start()
-
-    def line(self, text: str) -> None:
-        """Wait for a line with such a text."""
-        until(lambda: any(text in line for line in self.lines), text)
-
-    def status(self) -> int:
-        """Wait for the end; return the exit status."""
-        status = self.process.wait(PATIENCE)
-        self._reader.join()
-        return status
-
-
-def until(happened: Callable[[], bool], what: str) -> None:
-    """Wait until something has happened."""
-    deadline = time.monotonic() + PATIENCE
-    while not happened():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {PATIENCE} s: {what}")
-        time.sleep(0.1)
+def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start the command line on the toy paper in a process group of its own."""
+    places = {"XLREPRO_HOME": str(home), "XLREPRO_BUILD": str(home / "build")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "toy", *arguments],
+        env=os.environ | places,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
 
 
 @contextmanager
-def running(*call: str, path: str = "", heard: bool = False) -> Iterator[subprocess.Popen[str]]:
-    """Run a process in a group of its own, with a path before Python's; kill it at the end."""
-    paths = os.pathsep.join(filter(None, [path, os.environ["PYTHONPATH"]]))
+def running(*call: str, heard: bool = False) -> Iterator[subprocess.Popen[str]]:
+    """Run a process in a group of its own; kill it at the end."""
     process = subprocess.Popen(
         call,
-        env=os.environ | WORKER_ENVIRONMENT | {"PYTHONPATH": paths},
+        env=os.environ | WORKER_ENVIRONMENT,
         text=True,
         process_group=0,
         stdout=subprocess.DEVNULL,
@@ -100,59 +77,14 @@ def running(*call: str, path: str = "", heard: bool = False) -> Iterator[subproc
 
 
 @contextmanager
-def scheduling(port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def scheduling() -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a scheduler; yield its process and its address."""
     call = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-    with running(*call, "--host", LOOPBACK, "--port", str(port), heard=True) as process:
-        said = Said(process)
-        said.line("Scheduler at:")
-        yield process, re.findall(r"Scheduler at:\s+(\S+)", "".join(said.lines))[0]
-
-
-def worker(address: str, folder: Path) -> list[str]:
-    """Return the call of a worker with its nanny."""
-    call = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
-    return [*call, "--host", LOOPBACK, "--no-dashboard", "--local-directory", str(folder)]
-
-
-def killed(home: Path) -> None:
-    """Kill a worker amid a trial, then the scheduler amid the run; repeat the command."""
-    store, ran = RecordStore(home / "build/records", home / "data/results"), home / "ran"
-    run = ["run", "toy/table", "--profile=open", "--systems=ORT", "--seeds=0-11"]
-    run += ["--device=cpu", "--set=sleep=4", f"--set=ran={ran}"]
-    with ExitStack() as stack:
-        scheduler, address = stack.enter_context(scheduling())
-        shutil.copytree(GUIDE.parents[2] / "xlrepro", home / "other/xlrepro")
-        with (home / "other/xlrepro/metrics.py").open("a") as file:
-            file.write("# another line\n")
-        with running(*worker(address, home), path=str(home / "other")):
-            refused = Said(start(home, *run, f"--scheduler={address}"))
-            refused.line("it has other code")
-            assert refused.status() == 2
-        first = Said(start(home, *run, f"--scheduler={address}"))
-        first.line("there is no worker; waiting for one")
-        workers = [stack.enter_context(running(*worker(address, home))) for _ in range(3)]
-        until(lambda: len({pid for _, pid in started(ran)}) == 3, "three workers at work")
-        seed, pid = started(ran)[-1]
-        nanny = psutil.Process(pid).ppid()
-        assert nanny in {each.pid for each in workers}
-        os.killpg(nanny, signal.SIGKILL)  # the worker dies with its nanny: nobody starts it again
-        first.line("was lost; its trial is tried once more")
-        until(lambda: any(r.seed == seed for r in store.records()), "the lost trial's record")
-        assert len({p for s, p in started(ran) if s == seed}) == 2
-        scheduler.kill()
-        assert first.status() == 2
-        first.line("the connection to the Dask scheduler is lost; finished trials are kept")
-    kept = len(store.records())
-    with ExitStack() as stack:
-        _, address = stack.enter_context(scheduling())
-        for _ in range(2):
-            stack.enter_context(running(*worker(address, home)))
-        again = start(home, *run, f"--scheduler={address}")
-        output, errors = again.communicate(timeout=PATIENCE)
-        assert again.returncode == 0, errors
-        assert f"{12 - kept} trials run, {kept} had a record, 0 failed" in output, output
-    print(f"killed: seed {seed} was done by another worker; {kept} of 12 kept, then all")
+    with running(*call, "--host", LOOPBACK, "--port", "0", heard=True) as process:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "Scheduler at:" in line)
+        Thread(target=process.stderr.read, daemon=True).start()  # what else it says fills no pipe
+        yield process, line.split()[-1]
 
 
 def started(ran: Path) -> list[tuple[int, int]]:
@@ -238,7 +170,7 @@ def timed(home: Path, address: str, count: int, **settings: float) -> tuple[floa
     return summary.seconds, len(summary.done)
 
 
-PARTS = {"killed": killed, "slurm": slurm, "many": many, "two": two}
+PARTS = {"slurm": slurm, "many": many, "two": two}
 
 
 def main() -> int:

@@ -29,29 +29,17 @@ class Toy:
         self,
         file_id: str,
         content: bytes,
-        *,
         path: str = "toy/a.conllu.xz",
         counts: dict[str, int] | None = None,
         reader: dict[str, Any] | None = None,
     ) -> None:
         """State in the registry what ``file_id`` is to contain; put nothing into the mirror."""
-        self.files[file_id] = {
-            "path": path,
-            "sha256": hashlib.sha256(content).hexdigest(),
-            "bytes": len(content),
-            "counts": counts or {},
-        }
-        entry = {
-            "name": "toy",
-            "title": "Invented sentences",
-            "home": "https://example.org",
-            "licence": "CC0",
-            "redistributable": True,
-            "citation": "nobody",
-            "languages": ["en"],
-            "reader": reader or {"format": "conllu"},
-            "files": self.files,
-        }
+        sha256 = hashlib.sha256(content).hexdigest()
+        entry = {"path": path, "sha256": sha256, "bytes": len(content), "counts": counts or {}}
+        self.files[file_id] = entry
+        entry = dict.fromkeys(("title", "home", "licence", "citation"), "invented")
+        entry |= {"name": "toy", "redistributable": True, "languages": ["en"]}
+        entry |= {"reader": reader or {"format": "conllu"}, "files": self.files}
         registry = self.home / "data" / "registry" / "toy.yaml"
         registry.write_text(yaml.safe_dump(entry), encoding="utf-8")
 

@@ -7,43 +7,25 @@ import yaml
 
 from xlrepro import artefacts, artificial
 from xlrepro.data import registry
-from xlrepro.data.registry import (
-    content_hash,
-    current_data,
-    dataset,
-    fetch,
-    list_datasets,
-    note_artificial,
-    note_supplied,
-)
+from xlrepro.data.registry import content_hash, current_data, dataset, fetch, list_datasets
 from xlrepro.errors import DataError, SettingsError
 
 DATASETS = list_datasets()
 NAMES = [entry.name for entry in DATASETS]
 
 
-def test_no_two_entries_share_a_file_of_the_mirror():
-    paths = collections.Counter(f.path for entry in DATASETS for f in entry.files.values())
-    assert [path for path, times in paths.items() if times > 1] == []
-
-
-def test_no_two_entries_have_the_same_content():
-    hashes = collections.Counter(f.sha256 for entry in DATASETS for f in entry.files.values())
-    assert [sha256 for sha256, times in hashes.items() if times > 1] == []
+@pytest.mark.parametrize("field", ["path", "sha256"])
+def test_no_two_entries_share_a_file_or_its_content(field):
+    found = collections.Counter(getattr(f, field) for e in DATASETS for f in e.files.values())
+    assert [each for each, times in found.items() if times > 1] == []
 
 
 @pytest.mark.parametrize("entry", DATASETS, ids=NAMES)
 def test_every_file_states_the_counts_its_reader_checks(entry):
-    units = {
-        "conllu": [{"sentences", "tokens"}],
-        "columns": [{"sentences", "tokens"}],
-        "rows": [{"rows"}],
-        "lines": [{"lines"}],
-        "weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}],
-        "penn": [{"trees", "words"}],
-        "penman": [{"graphs"}],
-        "vectors": [{"words"}],
-    }
+    units = {"rows": [{"rows"}], "lines": [{"lines"}], "penman": [{"graphs"}]}
+    units |= {name: [{"sentences", "tokens"}] for name in ("conllu", "columns")}
+    units |= {"penn": [{"trees", "words"}], "vectors": [{"words"}]}
+    units |= {"weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}]}
     wrong = [i for i, f in entry.files.items() if set(f.counts) not in units[entry.reader.format]]
     assert wrong == []
 
@@ -61,12 +43,9 @@ def test_upstream_urls_name_a_pinned_commit():
     assert all(set(commit) <= set("0123456789abcdef") for commit in commits)
 
 
-def test_unknown_data_set_names_the_known_ones():
+def test_unknown_data_sets_and_files_name_the_known_ones():
     with pytest.raises(SettingsError, match=r"'ud-2\.2'.*ud-r2\.2"):
         dataset("ud-2.2")
-
-
-def test_unknown_file_names_the_known_ones():
     with pytest.raises(SettingsError, match=r"'en/trian'.*en/train"):
         fetch("ud-r2.2", "en/trian")
 
@@ -103,7 +82,7 @@ def test_data_that_was_read_has_a_current_hash(tmp_path, monkeypatch):
     file = tmp_path / "supplied" / "conll-ner" / "de" / "test"
     file.parent.mkdir(parents=True)
     file.write_text("I-LOC")
-    note_supplied(file)
+    registry.note_supplied(file)
     ((name, first),) = artefacts.data_read().items()
     assert name == "supplied/conll-ner/de/test"
     assert current_data(name) == first
@@ -114,7 +93,7 @@ def test_data_that_was_read_has_a_current_hash(tmp_path, monkeypatch):
 
 def test_artificial_languages_of_another_version_have_another_hash(monkeypatch):
     monkeypatch.setattr(artefacts, "_read", [{}])
-    note_artificial()
+    registry.note_artificial()
     ((name, first),) = artefacts.data_read().items()
     assert current_data(name) == first
     monkeypatch.setattr(artificial, "VERSION", artificial.VERSION + 1)

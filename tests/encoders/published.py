@@ -3,12 +3,8 @@
 import json
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-SIZES = {
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 12,
-}
+SIZES = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+SIZES |= {"intermediate_size": 12}
 
 
 def bert(folder, gamma=False, positions=300):

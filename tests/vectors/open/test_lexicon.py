@@ -7,7 +7,6 @@ from xlrepro.vectors.open.lexicon import (
     dictionary_vectors,
     mix,
     parallel_pairs,
-    read_pairs,
     read_wiktionary,
     shared_strings,
     split_by_rank,
@@ -27,12 +26,6 @@ def test_word_that_comes_again_keeps_its_first_rank():
     train, test, _ = split_by_rank(pairs)
     assert ("again", "z") in train
     assert ("again", "z") not in test
-
-
-def test_pairs_are_read_in_stored_form(tmp_path):
-    path = tmp_path / "en-de.txt"
-    path.write_text("House Haus\n1999\tneunzehn\n", encoding="utf-8")
-    assert read_pairs(path, "de") == [("house", "haus"), ("0000", "neunzehn")]
 
 
 def test_wiktionary_gives_single_words_without_the_infinitive_particle(tmp_path):

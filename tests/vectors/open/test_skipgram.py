@@ -49,13 +49,6 @@ def test_same_vectors_in_every_process_whatever_the_hash_seed(text: Path):
     assert len(digests) == 1
 
 
-def test_words_come_most_frequent_first(text):
-    words, matrix = train(text, SMALL)
-    assert set(words[:2]) == {"the", "here"}
-    assert matrix.shape == (len(words), 16)
-    assert matrix.dtype == np.float32
-
-
 def test_text_without_frequent_words_says_so(text):
     with pytest.raises(SettingsError, match="500 times"):
         train(text, SkipGram(min_count=500))
