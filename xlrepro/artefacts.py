@@ -35,6 +35,16 @@ _used: dict[str, str] = {}
 _read: list[dict[str, str]] = [{}]  # by this process, then by the artefacts it is building
 
 
+def canonical_json(value: Any) -> str:
+    """Return ``value`` as JSON with sorted keys and no spaces: equal values, equal text.
+
+    Example:
+        >>> canonical_json({"b": 1, "a": [2, 3]})
+        '{"a":[2,3],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def hash_of(recipe: Any) -> str:
     """Return the SHA-256 of a recipe's canonical JSON, 64 hex digits.
 
@@ -42,8 +52,7 @@ def hash_of(recipe: Any) -> str:
         >>> hash_of({"b": 1, "a": 2}) == hash_of({"a": 2, "b": 1})
         True
     """
-    text = json.dumps(recipe, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return hashlib.sha256(canonical_json(recipe).encode()).hexdigest()
 
 
 def say(line: str) -> None:

@@ -27,11 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlrepro import artefacts, machine
-from xlrepro.data.supplied import check_labelled
-from xlrepro.errors import DataError, SettingsError, XlreproError
+from xlrepro.data import supplied
+from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import is_outdated, supplied_paths, task
 from xlrepro.machine import resolve, visible_gpus
-from xlrepro.paths import supplied_dir
 from xlrepro.store import RecordStore, write_atomically
 from xlrepro.trials import Record, Trial, TrialContext, duration, make_record
 
@@ -139,12 +138,8 @@ def check_supplied(trials: Sequence[Trial]) -> None:
         DataError: naming all that are missing, or the first wrong line, in one line.
     """
     paths = supplied_paths(trials)
-    if missing := [path for path in paths if not (supplied_dir() / path).exists()]:
-        raise DataError(
-            f"{len(missing)} of the files that you supply are not in {supplied_dir()}: "
-            f"{', '.join(missing)}; put them there, or set XLREPRO_SUPPLIED"
-        )
-    check_labelled(paths)
+    supplied.files(paths)
+    supplied.check_labelled(paths)
 
 
 def run_trials(

@@ -1,7 +1,6 @@
 """A trial, named by everything that decides its numbers, and the record that it leaves behind."""
 
 import base64
-import hashlib
 import json
 import math
 import re
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from xlrepro.artefacts import canonical_json, hash_of
 from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
 from xlrepro.yaml_files import describe
@@ -42,16 +42,6 @@ def decisive(settings: Any) -> Any:
     if not isinstance(settings, dict):
         return settings
     return {name: decisive(v) for name, v in settings.items() if name not in BY_MEMORY}
-
-
-def canonical_json(value: Any) -> str:
-    """Return ``value`` as JSON with sorted keys and no spaces: equal values, equal text.
-
-    Example:
-        >>> canonical_json({"b": 1, "a": [2, 3]})
-        '{"a":[2,3],"b":1}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def duration(seconds: float) -> str:
@@ -120,8 +110,7 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """SHA-256 (64 hex digits) of the fields' canonical JSON, without what decides nothing."""
-        fields = self.fields | {"settings": decisive(self.settings)}
-        return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
+        return hash_of(self.fields | {"settings": decisive(self.settings)})
 
     @cached_property
     def place(self) -> "Trial":

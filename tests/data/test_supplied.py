@@ -61,9 +61,9 @@ def test_what_is_read_is_noted_by_content(root, monkeypatch):
 def test_every_missing_file_is_named_with_where_it_is_to_be_had(root):
     (root / "conll-ner" / "en").mkdir(parents=True)
     (root / "conll-ner" / "en" / "train").write_text("a O\n")
-    wanted = [("en", "train"), ("es", "dev"), ("nl", "test")]
+    wanted = ["conll-ner/en/train", "conll-ner/es/dev", "conll-ner/nl/test"]
     with pytest.raises(DataError, match=r"^no conll-ner/es/dev, conll-ner/nl/test below") as told:
-        supplied.conll_files(wanted)
+        supplied.files(wanted)
     for part in ("testa as dev", "https://", "XLREPRO_SUPPLIED"):
         assert part in str(told.value)
     assert "\n" not in str(told.value)

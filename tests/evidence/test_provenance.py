@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from xlrepro.artefacts import canonical_json
 from xlrepro.cli import build_app
 from xlrepro.evidence.provenance import command_of, total_cost
 from xlrepro.experiments import experiment, own_records, why_outdated
 from xlrepro.pages.tables import provenance_table
 from xlrepro.paths import data_dir
 from xlrepro.store import RecordStore
-from xlrepro.trials import Record, canonical_json
+from xlrepro.trials import Record
 
 
 def test_the_total_cost_is_the_sum(record):

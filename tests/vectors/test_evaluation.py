@@ -16,7 +16,8 @@ def vectors():
 
 def test_coverage_counts_tokens_not_types(vectors):
     corpus = [Sentence(("koto", "koto", "kotok")), Sentence(("zzzz",))]
-    assert evaluation.coverage(vectors, "xx", corpus) == {"exact": 0.5, "with_back_off": 0.75}
+    found = evaluation.measured(vectors, "xx", corpus, {})
+    assert found == {"coverage_test_exact": 50.0, "coverage_test": 75.0}
 
 
 def test_cells_that_cannot_be_measured_are_absent(vectors, monkeypatch):

@@ -123,12 +123,7 @@ class Family:
         return list(islice(self.stream(code, split, seed, kind, domain), n))
 
     def stream(
-        self,
-        code: str,
-        split: str,
-        seed: int = 0,
-        kind: str = "mixed",
-        domain: str | None = None,
+        self, code: str, split: str, seed: int = 0, kind: str = "mixed", domain: str | None = None
     ) -> Iterator[Realisation]:
         """Yield sentences without end; :meth:`realisations` returns the first ones."""
         meanings = self.meanings(split, seed, kind, domain)
@@ -239,13 +234,9 @@ def lists(family: Family, code: str, n: int, seed: int = 0) -> list[Realisation]
 # ---- word-order features
 
 
-def _feature_types() -> tuple[tuple[str, ...], ...]:
-    entries = read_yaml(resources.files(__package__) / "ontology.yaml")
-    return tuple(tuple(name.split("/")) for name in entries["word_order_features"].split())
-
-
+_names = read_yaml(resources.files(__package__) / "ontology.yaml")["word_order_features"].split()
 # (part of speech of the dependent, of the head, relation) of the 52 features f0 … f51.
-TYPES = _feature_types()
+TYPES: tuple[tuple[str, ...], ...] = tuple(tuple(name.split("/")) for name in _names)
 
 
 def features(sentences: Iterable[Sentence]) -> np.ndarray:

@@ -1,8 +1,7 @@
 """Files that a user supplies, because nobody may download them: what, where, which are missing.
 
 ``data/registry/supplied.yaml`` says of each set what it is, where it is to be had, and under which
-licence. Paths are those below the folder of
-supplied files (``paths.supplied_dir``).
+licence. Paths are those below the folder of supplied files (``paths.supplied_dir``).
 """
 
 import itertools
@@ -24,7 +23,7 @@ from xlrepro.yaml_files import read_model, read_yaml
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"
-ALIGNED = "fasttext-aligned"
+ALIGNED, WIKI = "fasttext-aligned", "fasttext-wiki"
 CONLL = "conll-ner"
 REVIEWS = "cls-acl10"
 # Labelled files by their top folder, and their readers
@@ -88,13 +87,13 @@ def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:
 
 
 def files(names: Sequence[str]) -> list[Path]:
-    """Return supplied files by their paths; whoever opens one calls `opened` or `note_supplied`.
+    """Return supplied files, or folders; whoever opens a file calls `opened` or `note_supplied`.
 
     Raises:
         DataError: naming all that are not there, and what to do about them.
     """
     root = supplied_dir()
-    missing = [name for name in names if not (root / name).is_file()]
+    missing = [name for name in names if not (root / name).exists()]
     if missing:
         sets = _sets(data_dir()).values()
         tops = {name.partition("/")[0] for name in missing}
@@ -169,31 +168,19 @@ def review_file(language: str, domain: str, split: str) -> str:
     return f"{REVIEWS}/{language}/{domain}/{split}.tsv"
 
 
-def conll_files(parts: Sequence[tuple[str, str]]) -> list[Path]:
-    """Return the CoNLL files of named entities of each (language, split); errors as `files`."""
-    return files(_conll(parts))
-
-
 def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
     """Return language to aligned fastText vectors; errors as `files`."""
-    return dict(zip(languages, files(_aligned(languages)), strict=True))
+    return dict(zip(languages, files(_vectors(ALIGNED, languages)), strict=True))
 
 
 def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
     """Return language to fastText's vectors of its Wikipedia alone; errors as `files`."""
-    return dict(zip(languages, files(_wiki(languages)), strict=True))
+    return dict(zip(languages, files(_vectors(WIKI, languages)), strict=True))
 
 
-def _conll(parts: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{CONLL}/{language}/{split}" for language, split in parts]
-
-
-def _aligned(languages: Sequence[str]) -> list[str]:
-    return [f"{ALIGNED}/wiki.{language}.align.vec" for language in languages]
-
-
-def _wiki(languages: Sequence[str]) -> list[str]:
-    return [f"fasttext-wiki/wiki.{language}.vec" for language in languages]
+def _vectors(kind: str, languages: Sequence[str]) -> list[str]:
+    ending = "align.vec" if kind == ALIGNED else "vec"
+    return [f"{kind}/wiki.{language}.{ending}" for language in languages]
 
 
 def read_by(
@@ -207,12 +194,13 @@ def read_by(
         languages: that it needs vectors of.
         parts: (language, split) of what it reads.
     """
-    paths = _conll(parts) if corpus == CONLL else []
+    paths = [f"{CONLL}/{code}/{split}" for code, split in parts] if corpus == CONLL else []
     if corpus in (CONLL, REVIEWS) and vectors in ("muse", "umwe"):  # mapped here
-        paths += _wiki(languages)
+        paths += _vectors(WIKI, languages)
     if corpus == "ud-release":
         codes = dict.fromkeys(language for language, _ in parts)
         paths += [f"{RELEASE}/UD_{name}" for code in codes for name in treebanks()[code]]
     if corpus == f"{UTTERANCES}-official" and ("en", "train") in parts:
         paths.append(f"{UTTERANCES}/train-en.conllu")
-    return list(dict.fromkeys(paths + (_aligned(languages) if vectors == ALIGNED else [])))
+    paths += _vectors(ALIGNED, languages) if vectors == ALIGNED else []
+    return list(dict.fromkeys(paths))

@@ -422,13 +422,8 @@ def _one_segment(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 # ---- the tiny encoder of smoke
 
-TINY_SIZES = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 96,
-}
+TINY_SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+TINY_SIZES |= {"intermediate_size": 64, "max_position_embeddings": 96}
 TINY_SENTENCES = 40  # of each language that its subwords are learnt from
 TINY_LANGUAGES = (
     "en", "no", "sv", "fr", "pt", "da", "es", "it", "hr", "ca", "pl", "uk", "sl", "nl", "bg", "ru",
@@ -475,6 +470,10 @@ def _tiny_width(name: str) -> float:
 # half-precision scale d, then 16 bytes; byte j holds weight j in its low and weight j + 16 in its
 # high four bits; weight = (bits - 8) * d.
 
+_SIZES = (
+    "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size",
+    "max_position_embeddings",
+)  # fmt: skip
 _PARTS = {
     "attention.self.query": "q",
     "attention.self.key": "k",
@@ -504,16 +503,8 @@ class QuantisedFile:
     def __init__(self, path: Path) -> None:
         self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
         self._at = 0
-        _, _, dim, layers, heads, ff, rows, positions, _, eps, _ = self._take("<4sI7ifi")
-        self.sizes = {
-            "hidden_size": dim,
-            "num_hidden_layers": layers,
-            "num_attention_heads": heads,
-            "intermediate_size": ff,
-            "vocab_size": rows,
-            "max_position_embeddings": positions,
-            "layer_norm_eps": eps,
-        }
+        _, _, *sizes, _, eps, _ = self._take("<4sI7ifi")
+        self.sizes = dict(zip(_SIZES, sizes, strict=True), layer_norm_eps=eps)
         count, *special, size = self._take("<5iQ")
         self.special = tuple(special)
         offsets = np.frombuffer(self._raw(4 * (count + 1)), dtype="<u4").tolist()

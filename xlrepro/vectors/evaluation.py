@@ -9,34 +9,41 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.vectors.mappings.csls import precision_at_1
 from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.open.lexicon import unit_rows
-from xlrepro.vectors.tables import BACK_OFF, EXACT, WordVectors
+from xlrepro.vectors.tables import EXACT, UNKNOWN, WordVectors
 
 TREEBANKS = "ud-r2.2"
 
 
-def coverage(vectors: WordVectors, language: str, corpus: Sequence[Sentence]) -> dict[str, float]:
-    """Return the shares of a corpus's tokens that have a vector.
+def measured(
+    vectors: WordVectors, language: str, corpus: Sequence[Sentence], gold: Mapping[str, set[str]]
+) -> dict[str, float]:
+    """Measure word vectors on one language.
+
+    Args:
+        vectors: of this language and English.
+        language: its code.
+        corpus: whose tokens, not types, are to be covered.
+        gold: English word to its translations; empty: no words to translate.
 
     Returns:
-        ``exact``: share of tokens found as they stand; ``with_back_off``: found at all; from 0 to
-        1.
+        ``coverage_test_exact`` and ``coverage_test`` (with back-off) in percent of the tokens; what
+        `induction` gives, where there is something to translate.
     """
     tokens = [token for sentence in corpus for token in sentence.tokens]
     _, kinds = vectors.lookup(language, tokens)
-    return {
-        "exact": float(np.mean(kinds == EXACT)),
-        "with_back_off": float(np.mean((kinds == EXACT) | (kinds == BACK_OFF))),
-    }
+    cells = {"coverage_test_exact": 100 * float(np.mean(kinds == EXACT))}
+    cells["coverage_test"] = 100 * float(np.mean(kinds != UNKNOWN))
+    return cells | (induction(vectors, gold, language) if gold else {})
 
 
 def induction(
     vectors: WordVectors, gold: Mapping[str, set[str]], language: str
 ) -> dict[str, float]:
-    """Return precision at 1 (CSLS) of translating the MUSE test words from English.
+    """Return precision at 1 (CSLS) of translating test words from English.
 
     Args:
         vectors: of this language and English.
-        gold: the MUSE test pairs, by English word.
+        gold: English word to its translations.
         language: its code.
 
     Returns:
@@ -59,23 +66,9 @@ def induction(
 
 
 def evaluate(vectors: WordVectors, language: str) -> dict[str, float]:
-    """Measure a set of open word vectors on one language.
-
-    Args:
-        vectors: of this language and English.
-        language: code of a language of the set.
-
-    Returns:
-        ``coverage_test_exact`` and ``coverage_test`` (with back-off) in percent of the tokens of
-        the test treebank; what `induction` gives, where MUSE has a test list.
-    """
-    shares = coverage(vectors, language, loading.load(TREEBANKS, f"{language}/test"))
-    cells = {
-        "coverage_test_exact": 100 * shares["exact"],
-        "coverage_test": 100 * shares["with_back_off"],
-    }
+    """Return `measured` of open vectors: on the test treebank, and the MUSE test list if any."""
     gold: dict[str, set[str]] = {}
     if language != vectors.source:
         for english, foreign in lexicon.muse(language)[1]:
             gold.setdefault(english, set()).add(foreign)
-    return cells | (induction(vectors, gold, language) if gold else {})
+    return measured(vectors, language, loading.load(TREEBANKS, f"{language}/test"), gold)

@@ -318,8 +318,7 @@ def _supplied_translation(pair: str) -> Splits:
 
 def _supplied_auxiliary(task: str, split: str) -> list[Pair]:
     if task == "ner":
-        (file,) = supplied.conll_files([("en", split)])
-        return _tagged(read_conll_ner(file))
+        return _tagged(read_conll_ner(supplied.opened(f"{supplied.CONLL}/en/{split}")))
     if task == "syntax":
         path = _supplied(f"ptb/{split}.mrg")
         text = "\n".join(read_text_lines(path))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -31,7 +30,6 @@ from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
-from xlrepro.vectors.mappings.csls import precision_at_1
 
 if TYPE_CHECKING:
     from xlrepro.artificial import Family
@@ -253,26 +251,11 @@ def _artificial_quality(settings: VectorSettings, code: str) -> dict[str, float]
     vectors = artificial_vectors.load(
         family, settings.languages, name=settings.vectors, sentences=SMOKE_SENTENCES
     )
-    shares = evaluation.coverage(vectors, code, family.corpus(code, 50, split="test"))
-    scores = {
-        "coverage_test_exact": 100 * shares["exact"],
-        "coverage_test": 100 * shares["with_back_off"],
-    }
-    if code == SOURCE:
-        return scores
-
-    def unit(language: str) -> np.ndarray:
-        matrix = np.asarray(vectors.matrix(language))
-        return matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
-
-    precision, count = precision_at_1(
-        true_dictionary(family, code),
-        vectors.words(SOURCE),
-        unit(SOURCE),
-        vectors.words(code),
-        unit(code),
-    )
-    return scores | {"induction_p_at_1": 100 * precision, "induction_tested": count}
+    corpus = family.corpus(code, 50, split="test")
+    gold = {} if code == SOURCE else true_dictionary(family, code)
+    scores = evaluation.measured(vectors, code, corpus, gold)
+    scores.pop("induction_p_at_1_spelt", None)  # no column at smoke
+    return scores
 
 
 def true_dictionary(family: "Family", language: str) -> dict[str, set[str]]:
