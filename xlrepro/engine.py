@@ -51,10 +51,7 @@ LOST = (
 )
 # Dask tells glibc to give back freed memory at once; a training step takes it again at once, and
 # the page faults cost a third of the time.
-ALLOCATOR_ENVIRONMENT = {
-    "MALLOC_TRIM_THRESHOLD_": str(2**30),
-    "MALLOC_MMAP_THRESHOLD_": str(2**28),
-}
+ALLOCATOR_ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**28)}
 # One thread per trial, set before the process starts: libraries read it when they are loaded.
 WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -558,7 +555,7 @@ def measure_trial(
     function = task(trial.task).load()
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
-    memory = machine.PeakMemory(device)
+    machine.forget_peaks(device)
     started = datetime.now(UTC)
     clock = time.perf_counter()
     with threadpool_limits(THREADS):
@@ -571,8 +568,7 @@ def measure_trial(
         result,
         started=started.isoformat(timespec="milliseconds"),
         wall_seconds=round(wall_seconds, 3),
-        peak_memory_bytes=memory.host_bytes(),
-        peak_gpu_memory_bytes=memory.gpu_bytes(),
+        **machine.peaks(device),
         device=machine.device_name(device),
         threads=THREADS,
         versions=machine.versions() | {"xlrepro": code},

@@ -89,44 +89,31 @@ def versions() -> dict[str, str]:
     """Return package name to installed version, Python first."""
     by_name = {"python": platform.python_version()}
     for name in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             by_name[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     torch = sys.modules.get("torch")
     if torch is not None:  # the local part tells the build: 2.11.0+cu128
         by_name["torch"] = str(torch.__version__)
     return by_name
 
 
-class PeakMemory:
-    """The highest memory of this process since the object was made.
+def forget_peaks(device: str) -> None:
+    """Let `peaks` count from now: one trial does not answer for those before it in its process.
 
-    On Linux the kernel's high-water mark is reset first, so that one trial does not answer for
-    the trials that ran before it in the same process; elsewhere it is that of the whole process.
+    So it is on Linux; elsewhere the memory of the host is that of the whole process.
     """
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    if device == "cuda":
+        sys.modules["torch"].cuda.reset_peak_memory_stats()
 
-    def __init__(self, device: str) -> None:
-        self._device = device
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")
-        if device == "cuda":
-            import torch
 
-            torch.cuda.reset_peak_memory_stats()
-
-    def host_bytes(self) -> int:
-        """Return the highest resident memory, in bytes."""
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
-
-    def gpu_bytes(self) -> int | None:
-        """Return the highest memory that torch held on the GPU; ``None`` on a CPU."""
-        if self._device != "cuda":
-            return None
-        import torch
-
-        return int(torch.cuda.max_memory_allocated())
+def peaks(device: str) -> dict[str, int | None]:
+    """Return the highest resident memory, and what torch held on the GPU (None on a CPU)."""
+    host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    gpu = sys.modules["torch"].cuda.max_memory_allocated() if device == "cuda" else None
+    host *= 1 if sys.platform == "darwin" else 1024
+    return {"peak_memory_bytes": host, "peak_gpu_memory_bytes": gpu}
 
 
 @cache

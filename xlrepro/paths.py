@@ -68,8 +68,7 @@ def build_dir() -> Path:
 
 def cache_dir() -> Path:
     """Return the cache of downloaded and derived data: ``XLREPRO_DATA``, else the user's cache."""
-    chosen = os.environ.get("XLREPRO_DATA")
-    if chosen:
+    if chosen := os.environ.get("XLREPRO_DATA"):
         return as_path(chosen, "XLREPRO_DATA")
     import platformdirs
 

@@ -126,19 +126,11 @@ class Ontology:
         stem = tail or kind.removesuffix("s")
         labels = entry["members"].split() + [f"{stem}-{i}" for i in range(1, entry["tail"] + 1)]
         top = f"{labels[0]}.nouns" if group == "nouns" else None
-        added = [
-            Concept(
-                key := f"{label}.{group}",
-                label,
-                group,
-                kind,
-                rank,
-                self._polarity.get(label, 0),
-                top if key != top else None,
-                takes,
-            )
-            for rank, label in enumerate(labels)
-        ]
+        added = []
+        for rank, label in enumerate(labels):
+            key, polarity = f"{label}.{group}", self._polarity.get(label, 0)
+            above = top if key != top else None
+            added.append(Concept(key, label, group, kind, rank, polarity, above, takes))
         self.concepts |= {concept.key: concept for concept in added}
         if group != "verbs":
             self._classes.setdefault(kind, []).extend(added)

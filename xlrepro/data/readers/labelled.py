@@ -50,10 +50,7 @@ def read_reviews(path: Path) -> list[tuple[str, str]]:
 
 
 def _labelled(
-    path: Path,
-    rows: Iterable[Sequence[str]],
-    place: int,
-    labels: Mapping[str, str | None],
+    path: Path, rows: Iterable[Sequence[str]], place: int, labels: Mapping[str, str | None]
 ) -> Iterator[list[str]]:
     """Yield the cells of each line, the label (at ``place``) as it is called here."""
     for number, cells in enumerate(rows, start=1):
