@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.attacks import records
+from tests.attacks.readers import damaged
 from xlrepro.errors import DataError, XlreproError
 from xlrepro.yaml_files import parse_value, parse_yaml, read_model, read_yaml
 
@@ -76,6 +77,6 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, name):
     (tmp_path / "folder").mkdir()
     for seed in range(15):
         path = tmp_path / "folder" / "file"
-        path.write_bytes(records.damaged(content, random.Random(f"{name} {seed}")))
+        path.write_bytes(damaged(content, random.Random(f"{name} {seed}")))
         with contextlib.suppress(XlreproError):
             read(path)

@@ -162,13 +162,8 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
         seconds = time.monotonic() - started
         files = sorted(file for file in unfinished.rglob("*") if file.is_file())
         hashes = {str(file.relative_to(unfinished)): _synced(file) for file in files}
-        manifest = {
-            "recipe": recipe,
-            "seconds": round(seconds, 1),
-            "data": _read[-1],
-            "files": hashes,
-            "sha256": _content(hashes),
-        }
+        manifest = {"recipe": recipe, "seconds": round(seconds, 1), "data": _read[-1]}
+        manifest |= {"files": hashes, "sha256": _content(hashes)}
         about = unfinished / MANIFEST
         about.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8")
         _synced(about)

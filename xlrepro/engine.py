@@ -53,14 +53,9 @@ LOST = (
 # the page faults cost a third of the time.
 ALLOCATOR_ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**28)}
 # One thread per trial, set before the process starts: libraries read it when they are loaded.
-WORKER_ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-    **ALLOCATOR_ENVIRONMENT,
-}
+WORKER_ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
+WORKER_ENVIRONMENT |= {"TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+WORKER_ENVIRONMENT |= ALLOCATOR_ENVIRONMENT
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # a dead worker's trial is tried once more
     "distributed.scheduler.worker-saturation": 1.0,  # no trial waits behind another in a worker

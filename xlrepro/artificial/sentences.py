@@ -63,10 +63,8 @@ class Language:
     """
 
     def __init__(self, typology: Typology, lexicon: Lexicon) -> None:
-        self.code = typology.code
-        self.typology = typology
-        self.stems = lexicon.stems
-        self._suffixes = lexicon.suffixes
+        self.code, self.typology = typology.code, typology
+        self.stems, self._suffixes = lexicon.stems, lexicon.suffixes
         self._ontology = load_ontology()
         self._shares = {
             role: float(getattr(typology, str(share), share))  # a number is no field

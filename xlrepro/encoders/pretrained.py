@@ -61,7 +61,7 @@ class Encoder:
     """
 
     identity: str
-    model: nn.Module
+    model: Any
     subwords: Subwords
     embeddings: nn.Module | None = None
     device: str = "cpu"
@@ -69,22 +69,20 @@ class Encoder:
     @property
     def dim(self) -> int:
         """Width of its states."""
-        config: Any = self.model.config
-        return int(config.hidden_size)
+        return int(self.model.config.hidden_size)
 
     @property
     def position_table(self) -> Tensor:
         """Its table of positions, a parameter of the model. ``(limit, dim)``; RoBERTa's is longer:
         its first rows are for padding.
         """
-        model: Any = self.model
-        table: Tensor = model.embeddings.position_embeddings.weight
+        table: Tensor = self.model.embeddings.position_embeddings.weight
         return table
 
     @property
     def limit(self) -> int:
         """Longest sequence of subwords, the beginning and the end among them."""
-        config: Any = self.model.config
+        config = self.model.config
         unused = config.pad_token_id + 1 if config.model_type == "roberta" else 0
         return int(config.max_position_embeddings - unused)
 
@@ -151,13 +149,9 @@ class Encoder:
         """
         double = working_dtype() is np.float64
         kept = np.float64 if double else np.float16
-        recipe = {
-            "weights": self.identity,
-            "text": _text_hash(sequences, reads),
-            "version": VERSION,
-            "mean": mean,
-            "type": kept.__name__,
-        }
+        text = _text_hash(sequences, reads)
+        recipe = {"weights": self.identity, "text": text, "version": VERSION, "mean": mean}
+        recipe["type"] = kept.__name__
         name = hashlib.sha256(self.identity.encode()).hexdigest()[:8]
         folder = built("states", name, recipe, partial(self._write, sequences, reads, mean, kept))
         states: np.ndarray = np.load(folder / "states.npy", mmap_mode="r")

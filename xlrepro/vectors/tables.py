@@ -106,11 +106,8 @@ class VectorSet(WordVectors):
                     f"vector set {name!r}: {language} has {len(words[language])} words but vectors "
                     f"of shape {matrix.shape}; expected ({len(words[language])}, {dim})"
                 )
-        self.name = name
-        self.source = source
-        self.dim = dim
-        self._words = dict(words)
-        self._matrices = dict(matrices)
+        self.name, self.source, self.dim = name, source, dim
+        self._words, self._matrices = dict(words), dict(matrices)
         self._indexes: dict[str, WordIndex] = {}
         self._dtype = working_dtype()
         sample = np.asarray(matrices[source], dtype=np.float64)

@@ -136,15 +136,11 @@ def read_columns(
             intents = dict.fromkeys(line.removeprefix(intent_comment).strip() for line in named)
         if len(intents) != 1 and (intent_comment or "intent" in columns):
             raise malformed(path, first, f"expected one intent, found {', '.join(intents) or 0}")
-        sentences.append(
-            Sentence(
-                tokens=layers["token"],
-                upos=layers.get("upos"),
-                entities=_tags(path, first, layers.get("entity"), tag_aliases or {}),
-                slots=_tags(path, first, layers.get("slot"), tag_aliases or {}),
-                intent=next(iter(intents), None),
-            )
+        entities, slots = (
+            _tags(path, first, layers.get(name), tag_aliases or {}) for name in ("entity", "slot")
         )
+        words, intent = (layers["token"], layers.get("upos")), next(iter(intents), None)
+        sentences.append(Sentence(*words, entities=entities, slots=slots, intent=intent))
     return sentences
 
 
@@ -250,15 +246,10 @@ def read_senses(path: Path, layout: str) -> list[SenseSentence]:
     columns, sentences = LAYOUTS[layout], []
     for _, _, rows in _tables(path, read_text_lines(path), columns, "\t", "# "):
         words = dict(zip(columns, zip(*rows)))
-        sentences.append(
-            SenseSentence(
-                tokens=words["token"],
-                lemmas=words["lemma"],
-                tags=words["pos"],
-                senses=tuple(() if s == "_" else tuple(s.split("|")) for s in words["senses"]),
-                instances=tuple(None if i == "_" else i for i in words["instance"]),
-            )
-        )
+        senses = tuple(() if s == "_" else tuple(s.split("|")) for s in words["senses"])
+        instances = tuple(None if i == "_" else i for i in words["instance"])
+        plain = (words["token"], words["lemma"], words["pos"])
+        sentences.append(SenseSentence(*plain, senses, instances))
     return sentences
 
 

@@ -93,14 +93,9 @@ def load_supplied(
         for c in files
     }
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    recipe = {
-        "version": VERSION,
-        "method": name,
-        "words": SUPPLIED_WORDS,
-        "settings": asdict(settings),
-        "files": {code: file_hash(files[code]) for code in sorted(files)},
-        "device": device,
-    }
+    hashes = {code: file_hash(files[code]) for code in sorted(files)}
+    recipe = {"version": VERSION, "method": name, "words": SUPPLIED_WORDS}
+    recipe |= {"settings": asdict(settings), "files": hashes, "device": device}
 
     def build(folder: Path) -> None:
         maps = learnt_maps(name, spaces, settings, device)

@@ -62,21 +62,10 @@ def train(corpus: Path, settings: SkipGram) -> tuple[list[str], np.ndarray]:
     """
     from gensim.models import Word2Vec
 
+    given = vars(settings).copy()  # of the same names there, but for two
+    given |= {"vector_size": given.pop("dim"), "max_final_vocab": given.pop("max_words")}
     try:
-        model = Word2Vec(
-            corpus_file=str(corpus),
-            sg=1,
-            vector_size=settings.dim,
-            window=settings.window,
-            epochs=settings.epochs,
-            negative=settings.negative,
-            sample=settings.sample,
-            min_count=settings.min_count,
-            max_final_vocab=settings.max_words,
-            seed=settings.seed,
-            workers=1,
-            hashfxn=stable_hash,
-        )
+        model = Word2Vec(corpus_file=str(corpus), sg=1, workers=1, hashfxn=stable_hash, **given)
     except RuntimeError:  # there is no vocabulary
         raise SettingsError(
             f"no word occurs {settings.min_count} times in {corpus}: give more text or a smaller "

@@ -179,10 +179,8 @@ def lexicon_recipe(language: str) -> dict[str, Any]:
     sources = {}
     for code in (language, *language_sources(language).get("relatives", ())):
         paths = [muse_path(code), wiktionary_path(code), frequency_path(code)]
-        sources[code] = {
-            "files": [[path, file_hash(path)] for path in paths if path],
-            "aligned": aligned_recipe(code),
-        }
+        files = [[path, file_hash(path)] for path in paths if path]
+        sources[code] = {"files": files, "aligned": aligned_recipe(code)}
     return {
         "version": VERSION,
         "language": language,
