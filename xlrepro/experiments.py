@@ -136,6 +136,12 @@ class System(Layer):
         """The name the paper gives it, ``"ORT"``."""
         return self.identifier.partition(":")[2]
 
+    def is_called(self, name: str) -> bool:
+        """Tell whether a user's name is for it: ``"word:ORT"``, ``"word:*"``; of a default row
+        ``"ORT"``, too.
+        """
+        return name in (self.identifier, f"{self.block}:*") or (self.default and name == self.name)
+
 
 def _identified(value: Any) -> Any:
     """Return rows that know their names."""
@@ -440,11 +446,8 @@ class Experiment:
             SettingsError: for a name that stands for nothing.
         """
         if not names:
-            return tuple(
-                s.identifier
-                for s in self.systems
-                if s.default and profile in s.profiles and profile not in s.named_at
-            )
+            here = (s for s in self.systems if s.default and profile in s.profiles)
+            return tuple(s.identifier for s in here if profile not in s.named_at)
         return tuple(dict.fromkeys(chain.from_iterable(self._asked(names).values())))
 
     def _asked(self, names: Sequence[str]) -> dict[str, Names]:
@@ -454,14 +457,10 @@ class Experiment:
         while rest:  # the longest name first: one may have commas in it
             for size in range(len(rest), 0, -1):
                 name = ", ".join(rest[:size])
-                asked[name] = tuple(
-                    s.identifier
-                    for s in self.systems
-                    if name in (s.identifier, f"{s.block}:*") or (name == s.name and s.default)
-                )
-                if asked[name]:
+                hits = (s for s in self.systems if s.is_called(name))
+                if found := tuple(s.identifier for s in hits):
+                    asked[name] = found
                     break
-                del asked[name]
             else:
                 known = ", ".join(self.entry.rows)
                 raise SettingsError(f"{self.key} has no system {rest[0]!r}; it has: {known}")
@@ -543,11 +542,8 @@ def _renamed(loan: Loan, columns: Iterable[str], settings: BaseModel) -> dict[st
     """Return a borrowed trial's columns and what they are called here."""
     if not loan.columns:
         return {column: column for column in columns}
-    return {
-        theirs: _filled([ours], settings, "")[0]
-        for theirs, ours in loan.columns.items()
-        if theirs in columns
-    }
+    known = {theirs: ours for theirs, ours in loan.columns.items() if theirs in columns}
+    return {theirs: _filled([ours], settings, "")[0] for theirs, ours in known.items()}
 
 
 # ---- the papers
@@ -698,9 +694,6 @@ def records_by_standing(
 def all_own_records() -> list[Record]:
     """Return the own records of every experiment, at every profile."""
     store = RecordStore()
-    return [
-        record
-        for key, each in all_experiments().items()
-        for profile in each.profiles
-        for record in own_records(key, profile, store)
-    ]
+    known = all_experiments().items()
+    places = [(key, profile) for key, each in known for profile in each.profiles]
+    return [record for place in places for record in own_records(*place, store)]

@@ -52,12 +52,9 @@ def induction(
         identical strings give away (absent where there are no others), in percent;
         ``induction_tested``: the number of words of the former.
     """
-    sides = (
-        vectors.words(vectors.source),
-        unit_rows(np.asarray(vectors.matrix(vectors.source))),
-        vectors.words(language),
-        unit_rows(np.asarray(vectors.matrix(language))),
-    )
+    codes = vectors.source, language
+    x, y = (unit_rows(np.asarray(vectors.matrix(code))) for code in codes)
+    sides = (vectors.words(vectors.source), x, vectors.words(language), y)
     share, tested = precision_at_1(gold, *sides)
     spelt = {english: foreign for english, foreign in gold.items() if english not in foreign}
     share_spelt, others = precision_at_1(spelt, *sides)

@@ -12,14 +12,9 @@ from xlrepro.errors import DataError
 
 # As MultiNLI and XNLI have them. XNLI's translated training sets say "contradictory"; "-" is a
 # pair whose annotators did not agree, and is left out.
-INFERENCE: Mapping[str, str | None] = {
-    "entailment": "entailment",
-    "neutral": "neutral",
-    "contradiction": "contradiction",
-    "contradictory": "contradiction",
-    "-": None,
-}
-POLARITY: Mapping[str, str | None] = {"negative": "negative", "positive": "positive"}
+INFERENCE = {name: name for name in ("entailment", "neutral", "contradiction")}
+INFERENCE |= {"contradictory": "contradiction", "-": ""}
+POLARITY = {name: name for name in ("negative", "positive")}
 
 
 def read_pairs(path: Path) -> list[tuple[str, str, str]]:
@@ -50,7 +45,7 @@ def read_reviews(path: Path) -> list[tuple[str, str]]:
 
 
 def _labelled(
-    path: Path, rows: Iterable[Sequence[str]], place: int, labels: Mapping[str, str | None]
+    path: Path, rows: Iterable[Sequence[str]], place: int, labels: Mapping[str, str]
 ) -> Iterator[list[str]]:
     """Yield the cells of each line, the label (at ``place``) as it is called here."""
     for number, cells in enumerate(rows, start=1):
@@ -61,7 +56,7 @@ def _labelled(
             raise malformed(path, number, f"unknown label {label!r}, expected one of {known}")
         if not all(map(str.strip, row)):
             raise malformed(path, number, "expected a text, found none")
-        if (name := labels[label]) is not None:
+        if name := labels[label]:
             row[place] = name
             yield row
 

@@ -38,11 +38,9 @@ def load() -> VectorSet:
 def _folder(language: str) -> Path:
     recipe = {"version": 1, "file": registry.content_hash(DATASET, language)}
     if language == TARGET:
-        recipe |= {
-            "source": registry.content_hash(DATASET, SOURCE),
-            "dictionary": sources.file_hash(str(sources.muse_path(TARGET))),
-            "rcsls": [PAIRS, RATE, EPOCHS, FREQUENT],
-        }
+        dictionary = sources.file_hash(str(sources.muse_path(TARGET)))
+        recipe |= {"source": registry.content_hash(DATASET, SOURCE), "dictionary": dictionary}
+        recipe |= {"rcsls": [PAIRS, RATE, EPOCHS, FREQUENT]}
     return built(DISTRIBUTIONAL, language, recipe, partial(_build, language))
 
 

@@ -280,13 +280,10 @@ def aligned_counts(language: str) -> list[tuple[str, str, float]]:
         paths = [sources.local_path(path) for path in sources.parallel_files(language)]
         articles = sources.language_sources(language).get("articles", True)
         dropped = frozenset() if articles else _ARTICLES
-        pairs = [
-            (
-                _content(words_of(english, sources.SOURCE), dropped),
-                _content(words_of(other, language)),
-            )
-            for english, other in parallel_pairs(paths)
-        ]
+        pairs = []
+        for english, other in parallel_pairs(paths):
+            words = _content(words_of(english, sources.SOURCE), dropped)
+            pairs.append((words, _content(words_of(other, language))))
         counts = translation_counts(pairs, sources.open_settings()["lexicon"]["iterations"])
         with open(folder / "counts.tsv", "w", encoding="utf-8") as out:
             for english, foreign, count in counts:
@@ -300,11 +297,7 @@ def aligned_counts(language: str) -> list[tuple[str, str, float]]:
 
 def _content(words: list[str], dropped: frozenset[str] = frozenset()) -> list[str]:
     """Return the words that have letters: punctuation and numbers map to themselves anyway."""
-    return [
-        word
-        for word in words
-        if word not in dropped and any(character.isalpha() for character in word)
-    ]
+    return [word for word in words if word not in dropped and any(map(str.isalpha, word))]
 
 
 def frequent_words(language: str) -> list[str]:

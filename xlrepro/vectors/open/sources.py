@@ -23,14 +23,8 @@ VERSION = 1  # raised when the code changes the vectors
 SOURCE = "en"  # the language in whose space all vectors lie
 # The data sets that word vectors may be built from.
 DATASETS = (
-    "mono-text",
-    "muse-full",
-    "wiktionary",
-    "tatoeba",
-    "tico19",
-    "frequency-words",
-    "ud-r2.2",
-)
+    "mono-text", "muse-full", "wiktionary", "tatoeba", "tico19", "frequency-words", "ud-r2.2",
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -164,13 +158,10 @@ def frequency_path(language: str) -> str:
 
 def aligned_recipe(language: str) -> dict[str, Any]:
     """Return what decides a language's word counts from aligned text."""
-    return {
-        "version": VERSION,
-        "language": language,
-        "iterations": open_settings()["lexicon"]["iterations"],
-        "articles": language_sources(language).get("articles", True),
-        "files": [[path, file_hash(path)] for path in parallel_files(language)],
-    }
+    files = [[path, file_hash(path)] for path in parallel_files(language)]
+    articles = language_sources(language).get("articles", True)
+    recipe = {"version": VERSION, "language": language, "articles": articles, "files": files}
+    return recipe | {"iterations": open_settings()["lexicon"]["iterations"]}
 
 
 @cache
@@ -181,13 +172,9 @@ def lexicon_recipe(language: str) -> dict[str, Any]:
         paths = [muse_path(code), wiktionary_path(code), frequency_path(code)]
         files = [[path, file_hash(path)] for path in paths if path]
         sources[code] = {"files": files, "aligned": aligned_recipe(code)}
-    return {
-        "version": VERSION,
-        "language": language,
-        "clitics": open_settings()["clitics"].get(language, {}),
-        "mixing": open_settings()["lexicon"],
-        "sources": sources,
-    }
+    clitics = open_settings()["clitics"].get(language, {})
+    recipe = {"version": VERSION, "language": language, "clitics": clitics, "sources": sources}
+    return recipe | {"mixing": open_settings()["lexicon"]}
 
 
 def sentences(file: TextFile, language: str) -> Iterator[list[str]]:

@@ -81,17 +81,12 @@ def recipe(kind: str, language: str) -> dict[str, Any]:
         language: its code.
     """
     if kind == MONOLINGUAL or language == SOURCE:
-        return {
-            "version": sources.VERSION,
-            "language": language,
-            "training": vars(_skip_gram(language)).copy(),
-            "text": sources.text_recipe(language),
-        }
-    parts = {
-        "version": sources.VERSION,
-        "source": hash_of(recipe(MONOLINGUAL, SOURCE)),
-        "lexicon": sources.lexicon_recipe(language),
-    }
+        training = vars(_skip_gram(language)).copy()
+        own = {"version": sources.VERSION, "language": language, "training": training}
+        return own | {"text": sources.text_recipe(language)}
+    english = hash_of(recipe(MONOLINGUAL, SOURCE))
+    parts: dict[str, Any] = {"version": sources.VERSION, "source": english}
+    parts["lexicon"] = sources.lexicon_recipe(language)
     if kind == "mapped":
         parts["monolingual"] = hash_of(recipe(MONOLINGUAL, language))
         parts["seed"] = {"seed_share": lexicon.SEED_SHARE, "seed_words": lexicon.SEED_WORDS}
