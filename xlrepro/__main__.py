@@ -1,12 +1,7 @@
 """``python -m xlrepro`` is ``xlrepro``."""
 
-import signal
+import signal  # nothing else is loaded before `run` has seen to the signals
 import sys
-
-TYPE_CHECKING = False  # nothing else is loaded before `run` has seen to the signals
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import NoReturn
 
 
 def run() -> None:
@@ -22,7 +17,7 @@ def run() -> None:
         sys.exit(143 if said == "terminated" else 130)
 
 
-def _terminate(number: int, frame: "FrameType | None") -> "NoReturn":
+def _terminate(number: int, frame: object) -> None:
     raise KeyboardInterrupt("terminated")
 
 

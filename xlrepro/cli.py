@@ -40,9 +40,7 @@ Scheduler = Annotated[str | None, Option(help="A running Dask cluster's, tcp://h
 PerGpu = Annotated[int, Option(help="Trials at a time on each GPU.")]
 Jobs = Annotated[int, Option(help="Notebooks at a time.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON for a machine.")]
-Settings = Annotated[
-    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Change a setting.")
-]
+Settings = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="A setting.")]
 Parameters = Annotated[
     list[str] | None,
     Option("--parameter", "-p", metavar="NAME=VALUE", help="Set any other parameter."),
@@ -78,9 +76,7 @@ def parse_seeds(text: str | None) -> tuple[int, ...] | None:
         found = SEEDS.fullmatch(part.strip())
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if not first <= last < first + MOST_SEEDS:
-            raise SettingsError(
-                f"--seeds: {part.strip()[:40]!r} is neither a seed (7) nor a range (0-4)"
-            )
+            raise SettingsError(f"--seeds: {part.strip()[:40]!r} is no seed (7) and no range (0-4)")
         seeds |= dict.fromkeys(range(first, last + 1))
     return tuple(seeds)
 
@@ -390,12 +386,9 @@ def claims(
     for about, of in content:
         row = {name: about[name] for name in ("id", "kind", "claim")}
         rows.append(row | {label: v.status if (v := of.get(label)) else "–" for label in counted})
-    counts = [
-        f"{label}: {count} {status}"
-        for label, of in counted.items()
-        for status, count in status_counts(of).items()
-        if count
-    ]
+    counts: list[str] = []
+    for label, each in counted.items():
+        counts += [f"{label}: {n} {status}" for status, n in status_counts(each).items() if n]
     show(rows, False, "Claims", f"Of the authors' sentences: {', '.join(counts)}")
 
 

@@ -211,9 +211,8 @@ def run_trials(
         if came:
             how = "terminated" if came[0] == signal.SIGTERM else "interrupted"
             kept, total = len(summary.done) + len(summary.reused), len(dict.fromkeys(trials))
-            raise KeyboardInterrupt(
-                f"{how}: {kept} of {total} trials have their record; the same command goes on"
-            )
+            there = f"{kept} of {total} trials have their record; the same command goes on"
+            raise KeyboardInterrupt(f"{how}: {there}")
     summary.seconds = time.monotonic() - began
     return summary
 
@@ -351,9 +350,8 @@ def _slots(client: "Client", device: str, code: dict[str, str], checked: set[str
         return 0  # a worker has gone again
     for name, why in said.items():
         if why or threads[name] != THREADS:
-            raise SettingsError(
-                f"worker {name}: {why or f'{threads[name]} threads: start it with --nthreads 1'}"
-            )
+            why = why or f"{threads[name]} threads: start it with --nthreads 1"
+            raise SettingsError(f"worker {name}: {why}")
     checked |= new
     checked &= set(threads)
     return sum(threads.values())

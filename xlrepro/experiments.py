@@ -365,10 +365,8 @@ class Experiment:
         if not known and row.parts is None:
             return {"": (Part(), Part())}
         wanted = chosen if isinstance(chosen, list | None) else [chosen]
-        if strange := [name for name in wanted or () if name not in known]:
-            raise SettingsError(
-                f"{self.key} has no part {strange[0]!r}; it has: {', '.join(known)}"
-            )
+        if odd := [name for name in wanted or () if name not in known]:
+            raise SettingsError(f"{self.key} has no part {odd[0]!r}; it has: {', '.join(known)}")
         return {n: both for n, both in result.items() if wanted is None or n in wanted}
 
     # ---- records to cells
@@ -380,11 +378,8 @@ class Experiment:
         """
         if record.experiment == self.key:
             return record
-        cells = [
-            cell
-            for name, loan in self._loans(record.experiment, record.systems, record.profile)
-            for cell in self._read(loan, name, record)
-        ]
+        loans = self._loans(record.experiment, record.systems, record.profile)
+        cells = [cell for name, loan in loans for cell in self._read(loan, name, record)]
         read = {"experiment": self.key, "cells": tuple(cells), "trained_in": record.experiment}
         return record.model_copy(update=read)
 
@@ -402,9 +397,8 @@ class Experiment:
         if not loan.cells:
             typed = task(record.task).typed(record.settings, self.key)
             ours = _renamed(loan, [c.column for c in theirs], typed)
-            return [
-                replace(c, system=name, column=ours[c.column]) for c in theirs if c.column in ours
-            ]
+            lent = (c for c in theirs if c.column in ours)
+            return [replace(c, system=name, column=ours[c.column]) for c in lent]
         said = _member(self.paper, loan.cells)(record)
         if isinstance(said, Mapping):
             metric = theirs[0].metric
@@ -469,9 +463,8 @@ class Experiment:
 
     def _check_profile(self, profile: str) -> None:
         if profile not in self.profiles:
-            raise SettingsError(
-                f"{self.key} has no profile {profile!r}; it has: {', '.join(self.profiles)}"
-            )
+            known = ", ".join(self.profiles)
+            raise SettingsError(f"{self.key} has no profile {profile!r}; it has: {known}")
 
 
 @cache

@@ -87,9 +87,7 @@ def _check_pairs(gold: Tags, predicted: Tags) -> None:
         raise DataError(f"{len(gold)} gold sentences against {len(predicted)} predicted ones")
     for number, (true, guessed) in enumerate(zip(gold, predicted), start=1):
         if len(true) != len(guessed):
-            raise DataError(
-                f"sentence {number}: {len(true)} gold tags against {len(guessed)} predicted ones"
-            )
+            raise DataError(f"sentence {number}: {len(true)} gold tags against {len(guessed)}")
     if not any(map(len, gold)):
         raise DataError("there are no tokens to score: the test set is empty")
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from xlrepro.artefacts import canonical_json, hash_of
 from xlrepro.checked import Checked
@@ -19,9 +19,8 @@ from xlrepro.yaml_files import describe
 
 if TYPE_CHECKING:
     import numpy as np
-    from pydantic import BaseModel
 
-S = TypeVar("S", bound="BaseModel")
+S = TypeVar("S", bound=BaseModel)
 
 PROFILES = ("smoke", "open", "paper")
 PUBLISHED = PROFILES[1:]  # whose numbers say something about a paper
@@ -338,10 +337,8 @@ class Record(Checked):
             return _read(text.rstrip("\n"))
         except ValidationError as error:
             wrong = describe(error)
-        raise StoreError(
-            f"{where} is not a whole record ({wrong}): remove it and run again, or restore it "
-            "from git"
-        )
+        advice = "remove it and run again, or restore it from git"
+        raise StoreError(f"{where} is not a whole record ({wrong}): {advice}")
 
 
 @lru_cache(maxsize=8192)  # a record made here and the published one are often the same line

@@ -119,9 +119,8 @@ class Sampler:
     def statement(self) -> Meaning:
         """Return the meaning of one statement or, one time in twelve, of a question."""
         asks = self.chance() < 0.08
-        return Meaning(
-            self.clause(), "question" if asks else "statement", "ask" if asks else "inform"
-        )
+        mood, intent = ("question", "ask") if asks else ("statement", "inform")
+        return Meaning(self.clause(), mood, intent)
 
     def clause(self, depth: int = 0) -> Clause:
         """Return a clause; at depth 0 it may have another one linked to it."""
@@ -203,18 +202,11 @@ class Sampler:
             count = self.draw("numerals")
         whose = None
         if owner and self.chance() < 0.12:
-            whose = self.phrase(
-                self.rng.choice(("person", "group", "place")), pronoun=False, owner=False
-            )
+            owning = self.rng.choice(("person", "group", "place"))
+            whose = self.phrase(owning, pronoun=False, owner=False)
         adjective = self.draw("adjectives") if self.chance() < 0.35 else None
-        return Phrase(
-            self.draw(kind),
-            plural=plural,
-            determiner=determiner,
-            count=count,
-            adjective=adjective,
-            owner=whose,
-        )
+        described = Phrase(self.draw(kind), plural=plural, determiner=determiner, count=count)
+        return replace(described, adjective=adjective, owner=whose)
 
     def request(self, domain: str | None = None) -> Meaning:
         """Return what an assistant is asked to do, of a domain if given."""
@@ -231,11 +223,8 @@ class Sampler:
         if draw < 0.55:
             return Meaning(clause, "request", intent, domain, polite)
         who, modal = ("I", "must") if draw < 0.7 else ("you", "can")
-        clause = replace(
-            clause,
-            subject=Phrase(self.ontology[f"{who}.pronouns"]),
-            modal=self.ontology[f"{modal}.auxiliaries"],
-        )
+        subject, helper = self.ontology[f"{who}.pronouns"], self.ontology[f"{modal}.auxiliaries"]
+        clause = replace(clause, subject=Phrase(subject), modal=helper)
         return Meaning(clause, "statement" if who == "I" else "question", intent, domain, polite)
 
     def _with_slot(self, clause: Clause, slot: str) -> Clause:

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from xlrepro.artefacts import note_data
 from xlrepro.data import loading, registry, supplied
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.registry import ARTIFICIAL, FAMILY_SEED
@@ -52,12 +53,10 @@ class Corpus:
 
     def _artificial(self, language: str, split: str, limit: int | None) -> list[Sentence]:
         if limit is None:
-            raise SettingsError(
-                "artificial corpora have no end: set train_sentences and test_sentences"
-            )
+            raise SettingsError("artificial texts have no end: set train_sentences, test_sentences")
         from xlrepro.artificial import family_of
 
-        registry.note_artificial()
+        note_data(ARTIFICIAL, registry.artificial_hash())
         kind = "mixed" if self.task == "POS" else "requests"  # which have more names, and slots
         return family_of(FAMILY_SEED).corpus(language, limit, split=split, kind=kind)
 

@@ -224,12 +224,8 @@ def note_supplied(path: Path) -> Path:
     return path
 
 
-def note_artificial() -> None:
-    """Note that sentences of the artificial languages are read."""
-    note_data(ARTIFICIAL, _artificial_hash())
-
-
-def _artificial_hash() -> str:
+def artificial_hash() -> str:
+    """Return what stands for the content of the artificial languages."""
     from xlrepro.artificial import VERSION
 
     return hash_of({"family": FAMILY_SEED, "version": VERSION})
@@ -244,7 +240,7 @@ def current_data(name: str) -> str | None:
     kind, _, rest = name.partition("/")
     try:
         if name == ARTIFICIAL:
-            return _artificial_hash()
+            return artificial_hash()
         if kind == "supplied":
             path = (supplied_dir() / rest).resolve()
             return file_hash(path) if path.is_relative_to(supplied_dir()) else None

@@ -80,9 +80,8 @@ def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:
         reads: paths that trials read (`xlrepro.experiments.supplied_paths`).
     """
     above = {*reads, *(str(folder) for path in reads for folder in Path(path).parents)}
-    found = [
-        (name, about, sorted(above & {*about.paths()})) for name, about in _sets(data_dir()).items()
-    ]
+    sets = _sets(data_dir()).items()
+    found = [(name, about, sorted(above & {*about.paths()})) for name, about in sets]
     return [each for each in found if each[2]]
 
 

@@ -177,9 +177,8 @@ class Encoder:
     def _write(self, sequences: Rows, reads: Rows, mean: bool, kept: type, folder: Path) -> None:
         """Compute states and write them where they belong."""
         starts = np.cumsum([0, *(1 if mean else len(row) for row in reads)])
-        states = np.lib.format.open_memmap(
-            folder / "states.npy", "w+", kept, (int(starts[-1]), self.dim)
-        )
+        shape = int(starts[-1]), self.dim
+        states = np.lib.format.open_memmap(folder / "states.npy", "w+", kept, shape)
         for i, vectors in self.states(sequences):
             at = vectors[list(reads[i])]
             states[starts[i] : starts[i + 1]] = at.mean(0) if mean else at
@@ -380,9 +379,8 @@ def _write_model(
     from safetensors.torch import save_file
 
     transformers = quiet_transformers()
-    config = transformers.BertConfig(
-        **sizes, type_vocab_size=1, pad_token_id=engine.token_to_id(special[2])
-    )
+    padding = engine.token_to_id(special[2])
+    config = transformers.BertConfig(**sizes, type_vocab_size=1, pad_token_id=padding)
     names = dict(zip(("cls", "sep", "pad", "unk", "mask"), special, strict=True))
     tokens = {f"{key}_token": value for key, value in names.items()}
     transformers.PreTrainedTokenizerFast(tokenizer_object=engine, **tokens).save_pretrained(folder)
@@ -407,9 +405,8 @@ def _write_minilm(folder: Path) -> None:
 
 def _one_segment(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Add segment 0 to the table of positions, and leave a segment of zeros."""
-    segments, positions = (
-        f"embeddings.{name}_embeddings.weight" for name in ("token_type", "position")
-    )
+    names = ("token_type", "position")
+    segments, positions = (f"embeddings.{name}_embeddings.weight" for name in names)
     moved = state[positions] + state[segments][0]
     return {**state, positions: moved, segments: torch.zeros_like(state[segments][:1])}
 

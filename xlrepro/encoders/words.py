@@ -183,9 +183,8 @@ class WordStates(WordVectors):
         writing it, and the mean state of each row, ``(rows, dim)``.
         """
         if language not in self._text:
-            folder = built(
-                "occurrences", language, recipe(language), partial(self._write, language)
-            )
+            write = partial(self._write, language)
+            folder = built("occurrences", language, recipe(language), write)
             forms = json.loads((folder / "forms.txt").read_text("utf-8"))
             rows = {form: row for row, form in enumerate(forms["written"])}
             lower = {form: len(rows) + row for row, form in enumerate(forms["lower"])}

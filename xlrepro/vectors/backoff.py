@@ -223,10 +223,8 @@ def _nearest(words: list[tuple[str, int]], word: str, least: float) -> list[int]
         return []
     first = bisect_left(words, (word[:longest], -1))
     last = bisect_left(words, (word[:longest] + _LAST_CHARACTER, -1))
-    candidates = [
-        (abs(len(other) - len(word)), row)
-        for other, row in words[first : min(last, first + _CANDIDATES)]
-    ]
+    sharing = words[first : min(last, first + _CANDIDATES)]
+    candidates = [(abs(len(other) - len(word)), row) for other, row in sharing]
     nearest = min(distance for distance, _ in candidates)
     close = sorted((d, row) for d, row in candidates if d <= nearest + 1)
     return [row for _, row in close[:_NEIGHBOURS]]

@@ -8,14 +8,11 @@ numbers depend on the processor; trials whose numbers are compared between proce
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from xlrepro.precision import working_dtype
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 
 def counted(
@@ -45,10 +42,8 @@ def counted(
     return words, vectors
 
 
-def _information(
-    sentences: Sequence[Sequence[str]], words: Sequence[str], window: int
-) -> "sparse.csr_matrix":
-    """Return positive pointwise mutual information of neighbours, ``(words, words)``, symmetric."""
+def _information(sentences: Sequence[Sequence[str]], words: Sequence[str], window: int) -> Any:
+    """Return positive pointwise mutual information of neighbours, sparse ``(words, words)``."""
     from scipy import sparse  # only here: importing it takes a quarter of a second
 
     rows = {word: row for row, word in enumerate(words)}
@@ -67,7 +62,7 @@ def _information(
     return sparse.csr_matrix((information, (both.row, both.col)), shape)
 
 
-def _reduced(matrix: "sparse.csr_matrix", dim: int, seed: int) -> np.ndarray:
+def _reduced(matrix: Any, dim: int, seed: int) -> np.ndarray:
     """Return the leading eigenvectors times the roots of their eigenvalues, ``(words, dim)``.
 
     By a random start and two powers of the matrix (Halko et al. 2011, Finding structure with

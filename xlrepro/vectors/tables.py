@@ -192,13 +192,9 @@ def load_language(folder: Path) -> tuple[list[str], np.ndarray]:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")[:-1]
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
     except (OSError, ValueError) as error:
-        raise DataError(
-            f"no word vectors in {folder}: {error}; remove it to build them anew"
-        ) from None
+        raise DataError(f"no word vectors in {folder}: {error}; remove it") from None
     if len(words) != len(matrix):
-        raise DataError(
-            f"{folder} has {len(words)} words but {len(matrix)} vectors; remove it to build anew"
-        )
+        raise DataError(f"{folder} has {len(words)} words but {len(matrix)} vectors; remove it")
     return words, matrix
 
 

@@ -8,7 +8,6 @@ memory; what is resident are the words, and the pages of vectors that are looked
 import unicodedata
 import zlib
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,12 +45,8 @@ def _converted(language: str, path: Path, limit: int) -> Path:
     if path.is_relative_to(supplied_dir()):
         note_supplied(path)
     recipe = {"version": VERSION, "file": content, "limit": limit}
-    return built("vec", language, recipe, partial(_build, path, limit))
-
-
-def _build(path: Path, limit: int, folder: Path) -> None:
     # (words, dim): 200,000 x 300 x 4 bytes = 240 MB
-    save_language(folder, *read_vec(path, limit))
+    return built("vec", language, recipe, lambda to: save_language(to, *read_vec(path, limit)))
 
 
 def read_vec(path: Path, limit: int = 200_000) -> tuple[list[str], np.ndarray]:

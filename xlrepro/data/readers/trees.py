@@ -59,13 +59,9 @@ def read_trees(text: str, where: str) -> list[Tree]:
         if token == "(":
             open_brackets.append(([], []))
             if len(open_brackets) > MOST_LEVELS:
-                raise DataError(
-                    f"{where}: more than {MOST_LEVELS} brackets are open; it is damaged"
-                )
+                raise DataError(f"{where}: over {MOST_LEVELS} brackets are open; it is damaged")
         elif not open_brackets:
-            raise DataError(
-                f"{where}: {token[:200]!r} stands outside any bracket; the file is damaged"
-            )
+            raise DataError(f"{where}: {token[:200]!r} stands outside any bracket; it is damaged")
         elif token != ")":
             open_brackets[-1][1].append(token)
         else:

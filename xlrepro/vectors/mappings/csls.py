@@ -175,7 +175,6 @@ def relaxed_loss(
 
 def _neighbours(queries: Tensor, keys: Tensor, values: Tensor, k: int) -> Tensor:
     """Return for each query the mean of the values whose keys have the highest inner products."""
+    nearest = ((q @ keys.T).topk(k, dim=1).indices for q in queries.split(BLOCK))
     # shape of each: (block, k, dim) -> (block, dim)
-    return torch.cat(
-        [values[(q @ keys.T).topk(k, dim=1).indices].mean(dim=1) for q in queries.split(BLOCK)]
-    )
+    return torch.cat([values[rows].mean(dim=1) for rows in nearest])

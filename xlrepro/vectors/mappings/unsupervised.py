@@ -88,10 +88,8 @@ def load_supplied(
         DataError: if a file is missing or malformed.
     """
     whole = load_vec(files, SUPPLIED_WORDS)
-    spaces = {
-        c: Space(whole.words(c), centred_unit_rows(np.asarray(whole.matrix(c), np.float32)))
-        for c in files
-    }
+    raw = {code: np.asarray(whole.matrix(code), np.float32) for code in files}
+    spaces = {code: Space(whole.words(code), centred_unit_rows(x)) for code, x in raw.items()}
     device = "cuda" if torch.cuda.is_available() else "cpu"
     hashes = {code: file_hash(files[code]) for code in sorted(files)}
     recipe = {"version": VERSION, "method": name, "words": SUPPLIED_WORDS}

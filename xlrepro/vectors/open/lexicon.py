@@ -117,9 +117,8 @@ def mix(
         most: translations kept per word, the heaviest.
     """
     entries = _grouped((foreign, english, 1.0) for english, foreign in dictionary)
-    counts = _grouped(
-        (foreign, english, count) for english, foreign, count in aligned if count >= least_count
-    )
+    frequent = (each for each in aligned if each[2] >= least_count)
+    counts = _grouped((foreign, english, count) for english, foreign, count in frequent)
     table: Table = {}
     for foreign in dict.fromkeys([*entries, *counts]):
         total = sum(counts.get(foreign, {}).values())
@@ -208,11 +207,8 @@ def dictionary_vectors(
         The foreign words in the table's order, and their vectors at length 1.
     """
     words = list(table)
-    entries = [
-        (row, source_rows[english], weight)
-        for row, word in enumerate(words)
-        for english, weight in table[word].items()
-    ]
+    weighted = [(row, *each) for row, word in enumerate(words) for each in table[word].items()]
+    entries = [(row, source_rows[english], weight) for row, english, weight in weighted]
     rows, columns, weights = zip(*entries, strict=True)
     from scipy import sparse  # only here: most readers of this module centre vectors
 

@@ -49,11 +49,8 @@ def language_sources(language: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _by_path() -> dict[str, tuple[str, str]]:
-    return {
-        entry.path: (name, file_id)
-        for name in DATASETS
-        for file_id, entry in registry.dataset(name).files.items()
-    }
+    files = {name: registry.dataset(name).files.items() for name in DATASETS}
+    return {entry.path: (name, key) for name, of in files.items() for key, entry in of}
 
 
 def registered_paths(prefix: str) -> list[str]:

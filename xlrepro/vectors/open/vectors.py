@@ -115,7 +115,8 @@ def _build_dictionary(language: str, folder: Path) -> None:
     table |= lexicon.shared_strings(frequent, table, source_words)
     rows = {word: row for row, word in enumerate(source_words)}
     words, matrix = lexicon.dictionary_vectors(table, rows, np.asarray(source_matrix))
-    order = _by_frequency(words, frequent)
+    ranks = {word: rank for rank, word in enumerate(frequent)}
+    order = sorted(range(len(words)), key=lambda row: (ranks.get(words[row], len(ranks)), row))
     save_language(folder, [words[row] for row in order], matrix[order])
 
 
@@ -149,8 +150,3 @@ _BUILDERS: dict[str, Callable[[str, Path], None]] = {
     "dictionary": _build_dictionary,
     "mapped": _build_mapped,
 }
-
-
-def _by_frequency(words: Sequence[str], frequent: Sequence[str]) -> list[int]:
-    ranks = {word: rank for rank, word in enumerate(frequent)}
-    return sorted(range(len(words)), key=lambda row: (ranks.get(words[row], len(ranks)), row))
