@@ -78,6 +78,7 @@ def test_a_wrong_call_is_one_line_that_names_the_help(call, arguments, wrong, ad
 
 @pytest.mark.parametrize(("number", "said"), ENDS)
 def test_a_signal_is_one_line_and_its_own_status(call, monkeypatch, number, said):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests
     monkeypatch.setattr("xlrepro.data.registry.list_datasets", lambda: signal.raise_signal(number))
     assert call("data", "list") == (128 + number, "", said)
 
@@ -303,6 +304,8 @@ def test_a_whole_paper_leaves_out_experiments_without_the_profile_and_says_so(in
 
 def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, home, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(home / "mine"))
+    (home / "data" / "registry").mkdir()
+    (home / "data" / "registry" / "supplied.yaml").write_text("{}")
     run = ("run", "toy/table", "--seeds=0", "--set", "supplies=[a/train.txt, b.bin]", "--dry-run")
     error = invoke(*run).exception
     assert str(error).startswith(f"no a/train.txt, b.bin below {home / 'mine'}: put there")

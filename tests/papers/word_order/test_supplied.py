@@ -72,10 +72,10 @@ def test_tags_are_those_of_english_training_each_with_its_continuation(supplied)
 def test_the_line_names_just_the_files_that_a_trial_reads(supplied):
     for file in ("en/dev", "de/test", "de/train"):
         (supplied / "conll-ner" / file).unlink()
-    with pytest.raises(DataError, match=r"^2 .*: conll-ner/en/dev, conll-ner/de/test;"):
+    with pytest.raises(DataError, match=r"^no conll-ner/en/dev, conll-ner/de/test below"):
         check_supplied([paper_trial("table1", "word:ORT")])
     (supplied / "fasttext-aligned" / "wiki.nl.align.vec").unlink()
-    with pytest.raises(DataError, match=r", fasttext-aligned/wiki\.nl\.align\.vec;"):
+    with pytest.raises(DataError, match=r", fasttext-aligned/wiki\.nl\.align\.vec below"):
         check_supplied([paper_trial("table1", "word:ORT")])
 
 
