@@ -9,7 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
-from xlrepro.training.settings import computing
+from xlrepro.precision import computing
 
 pytest_plugins = ["tests.made_up_records", "tests.toy_trials"]  # fixtures of more than one file
 

@@ -26,7 +26,7 @@ from filelock import FileLock
 
 from xlrepro.errors import SettingsError
 from xlrepro.paths import cache_dir
-from xlrepro.precision import single
+from xlrepro.precision import computing
 
 MANIFEST = "recipe.json"
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # of an artefact: a folder here, no path
@@ -157,7 +157,7 @@ def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) 
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".part", dir=folder.parent))
     _read.append({})
     try:
-        with single():  # whatever the precision of the trial that comes first
+        with computing("single"):  # whatever the precision of the trial that comes first
             build(unfinished)
         seconds = time.monotonic() - started
         files = sorted(file for file in unfinished.rglob("*") if file.is_file())

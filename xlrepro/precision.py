@@ -8,8 +8,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from xlrepro.errors import SettingsError
+
 P = ParamSpec("P")
 T = TypeVar("T")
+_DTYPES = {"single": "float32", "double": "float64"}
 
 
 def working_dtype() -> type[np.floating[Any]]:
@@ -25,14 +28,29 @@ def working_dtype() -> type[np.floating[Any]]:
 
 
 @contextmanager
-def single() -> Iterator[None]:
-    """Compute in single precision inside the block: what is kept for all trials is made so."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
+def computing(precision: str) -> Iterator[None]:
+    """Compute with floats of 32 or 64 bits inside the block, and as before after it.
+
+    It sets torch's default dtype, and with it that of new parameters, tables of word vectors and
+    NumPy's part of the work.
+
+    Args:
+        precision: ``"single"`` or ``"double"``.
+
+    Raises:
+        SettingsError: for another word.
+
+    Example:
+        >>> with computing("double"):
+        ...     torch.zeros(1).dtype
+        torch.float64
+    """
+    import torch  # only here: settings name a precision, and are read without torch
+
+    if precision not in _DTYPES:
+        raise SettingsError(f"no precision {precision!r}: use one of {', '.join(_DTYPES)}")
     before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float32)
+    torch.set_default_dtype(getattr(torch, _DTYPES[precision]))
     try:
         yield
     finally:

@@ -21,7 +21,7 @@ from xlrepro.encoders import pretrained
 from xlrepro.encoders.pretrained import Encoder, QuantisedFile, load, unigram, write_quantised
 from xlrepro.encoders.subwords import Special, Subwords, learnt, read
 from xlrepro.errors import DataError
-from xlrepro.training.settings import computing
+from xlrepro.precision import computing
 
 
 def real(name):

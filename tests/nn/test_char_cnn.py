@@ -39,10 +39,9 @@ def test_values_and_gradients_equal_a_convolution_word_by_word(cnn, words, bias,
     torch.testing.assert_close(*gradients(found, expected, inputs))
 
 
-def test_character_vectors_are_unit_vectors_and_fixed_unless_asked(cnn):
+def test_character_vectors_are_unit_vectors_and_fixed(cnn):
     torch.testing.assert_close(cnn.embedding.norm(dim=1), torch.ones(9))
     assert not cnn.embedding.requires_grad
-    assert CharCNN(9, trainable=True).embedding.requires_grad
 
 
 def test_dropout_is_drawn_for_each_token_and_not_in_evaluation(words):

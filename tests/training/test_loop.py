@@ -8,7 +8,7 @@ import torch
 
 from xlrepro.errors import DataError
 from xlrepro.training.loop import Checkpoints, Fit, Step, fast_products, fit, mean_loss
-from xlrepro.training.optimiser import ScheduledAdam, warmup_then_linear
+from xlrepro.training.optimiser import ScheduledAdam, schedule
 
 
 class Learner:
@@ -19,7 +19,7 @@ class Learner:
         self.model, self.scores, self.cut_off = torch.nn.Linear(3, 1), scores, cut_off
         self.weights = []
         self.generator = np.random.default_rng(0)
-        self.adam = ScheduledAdam(self.model, 0.1, lambda s: warmup_then_linear(s, 2, 12), 1.0)
+        self.adam = ScheduledAdam(self.model, 0.1, schedule("linear", 2, 12), 1.0)
 
     def batches(self, round_):
         if round_ == self.cut_off:

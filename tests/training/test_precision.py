@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from xlrepro.errors import SettingsError
-from xlrepro.precision import cached_per_precision, working_dtype
-from xlrepro.training.settings import computing, in_its_precision
+from xlrepro.precision import cached_per_precision, computing, working_dtype
+from xlrepro.training.settings import in_its_precision
 
 
 class Trial:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xlrepro.training.settings import computing
+from xlrepro.precision import computing
 from xlrepro.vectors.counted import counted
 
 TEXT = [

@@ -22,13 +22,14 @@ CHUNK = 128  # words of similar length convolved together
 class CharCNN(nn.Module):
     """Words as vectors of what their characters look like (Kim 2014, over characters).
 
+    Character vectors are random unit vectors and stay so.
+
     Args:
         characters: number of distinct characters; ids run from 1, 0 is padding.
         embedding_dim: width of a character's vector.
         filters: filters of each width.
         kernel_sizes: widths of the windows, in characters.
         output_dim: width of a word's vector.
-        trainable: whether character vectors are trained; else they stay random unit vectors.
         dropout: probability of zeroing an entry of what the filters found, before the last layer.
 
     Example:
@@ -44,7 +45,6 @@ class CharCNN(nn.Module):
         filters: int = 200,
         kernel_sizes: Sequence[int] = (3, 4, 5),
         output_dim: int = 128,
-        trainable: bool = False,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class CharCNN(nn.Module):
         self.output_dim = output_dim
         # Row 0 is padding and stays zero.
         vectors = functional.normalize(torch.randn(characters, embedding_dim), dim=-1)
-        self.embedding = nn.Parameter(vectors, requires_grad=trainable)
+        self.embedding = nn.Parameter(vectors, requires_grad=False)
         # Columns [j * embedding_dim, (j + 1) * embedding_dim) belong to a window's character j.
         self.maps = nn.ModuleList(nn.Linear(w * embedding_dim, filters) for w in self.kernel_sizes)
         self.output = nn.Linear(filters * len(self.kernel_sizes), output_dim)
@@ -65,21 +65,16 @@ class CharCNN(nn.Module):
         Args:
             characters: ``(words, width)`` character ids, 0 right of each word's end; every word
                 has at least one character.
-            tokens: number of each token's word, if vectors are wanted of tokens. Dropout is drawn
+            tokens: number of each token's word, if vectors are wanted of tokens: dropout is drawn
                 for each of them. ``(tokens,)``
 
         Returns:
             ``(words, output_dim)``, or ``(tokens, output_dim)``.
         """
         pooled = self._pooled(characters)
-        if tokens is not None and self.training and self.dropout.p:
-            return self._last(self.dropout(pooled.index_select(0, tokens)))
-        by_word = self._last(self.dropout(pooled))
-        return by_word if tokens is None else by_word.index_select(0, tokens)
-
-    def _last(self, pooled: Tensor) -> Tensor:
-        """Return ``(words, output_dim)`` for what the filters found, ``(words, 3 * filters)``."""
-        return functional.relu(self.output(pooled))
+        if tokens is not None:
+            pooled = pooled.index_select(0, tokens)
+        return functional.relu(self.output(self.dropout(pooled)))
 
     def _pooled(self, characters: Tensor) -> Tensor:
         """Return what the filters found in each word, ``(words, filters * len(kernel_sizes))``."""

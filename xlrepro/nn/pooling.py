@@ -2,11 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from xlrepro.nn.recurrent import Packing
@@ -54,44 +52,12 @@ class ConvolutionPooling(nn.Module):
             assert isinstance(linear, nn.Linear)
             # shape: (tokens, filters), and (batch, filters)
             values = linear(windows[:, : width * x.shape[1]])
-            highest: Tensor = _HighestOfText.apply(values, packing)  # type: ignore[no-untyped-call]
-            pooled.append(highest)
+            place = packing.texts.unsqueeze(1).expand_as(values)
+            highest = values.new_empty(len(packing), values.shape[1])
+            # equal ones share the gradient
+            pooled.append(highest.scatter_reduce(0, place, values, "amax", include_self=False))
         # ReLU and maximum can change places: ReLU does not fall.
         return functional.relu(torch.cat(pooled, -1))
-
-
-class _HighestOfText(torch.autograd.Function):
-    """The maximum over each text's tokens; equal ones share its gradient, as in ``amax``.
-
-    It equals ``torch.stack([text.amax(0) for text in values.split(packing.sizes)])``.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, packing: Packing) -> Tensor:
-        """Return ``(batch, dim)`` for flat ``values``, ``(tokens, dim)``."""
-        # shape: (tokens, dim)
-        place = packing.texts.unsqueeze(1).expand_as(values)
-        # shape: (batch, dim)
-        highest = values.new_empty(len(packing), values.shape[1])
-        highest.scatter_reduce_(0, place, values, "amax", include_self=False)
-        ctx.save_for_backward(values, highest)
-        ctx.packing = packing
-        return highest
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        """Return the gradient of the values."""
-        values, highest = ctx.saved_tensors
-        texts = ctx.packing.texts
-        # shape: (tokens, dim); True at a text's highest value
-        is_highest = values == highest.index_select(0, texts)
-        # a GPU would be waited for: there everything is divided, mostly by 1
-        if not grad.is_cpu or int(is_highest.count_nonzero()) > highest.numel():
-            # shape: (batch, dim); how many tokens share it
-            times = torch.zeros_like(highest).index_add_(0, texts, is_highest.to(grad.dtype))
-            grad = grad / times
-        return grad.index_select(0, texts).mul_(is_highest), None
 
 
 class AttentionPooling(nn.Module):

@@ -1,7 +1,6 @@
 """Adam with a schedule and clipped gradients, AdamW, and the schedules."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any
 
 import torch
@@ -12,32 +11,23 @@ from xlrepro.training.settings import Schedule
 Factor = Callable[[int], float]
 
 
-def warmup_then_linear(step: int, warmup: int, total: int) -> float:
-    """Return the learning rate's factor: up to 1 in ``warmup`` steps, down to 0 at ``total``."""
-    if step < warmup:
-        return (step + 1) / warmup
-    return max(0.0, (total - step) / max(1, total - warmup))
-
-
-def warmup_then_constant(step: int, warmup: int) -> float:
-    """Return the factor: up to 1 in ``warmup`` steps, and 1 from there on."""
-    return (step + 1) / warmup if step < warmup else 1.0
-
-
-def warmup_then_root(step: int, warmup: int) -> float:
-    """Return the factor: up to 1 in ``warmup`` steps, then 1 / √(step / warmup).
-
-    It needs no last step (Vaswani et al. 2017, §5.3), so patience may end a training anywhere.
-    """
-    return (step + 1) / warmup if step < warmup else (max(1, warmup) / (step + 1)) ** 0.5
-
-
 def schedule(name: Schedule, warmup: int, total: int) -> Factor:
-    """Return a schedule by its name; ``total`` is the last step that a training may reach."""
-    if name == "linear":
-        return partial(warmup_then_linear, warmup=warmup, total=total)
-    by_name = {"constant": warmup_then_constant, "root": warmup_then_root}
-    return partial(by_name[name], warmup=warmup)
+    """Return the learning rate's factor at each step, counted from 0: up to 1 in ``warmup`` steps.
+
+    From there on ``"linear"`` goes down to 0 at ``total``, the last step that a training may reach;
+    ``"constant"`` stays at 1, and ``"root"`` is 1 / √(step / warmup) (Vaswani et al. 2017, §5.3):
+    they need no last step, so patience may end a training anywhere.
+
+    Example:
+        >>> [schedule("linear", 2, 4)(step) for step in range(5)]
+        [0.5, 1.0, 1.0, 0.5, 0.0]
+    """
+    after: dict[Schedule, Factor] = {
+        "linear": lambda step: max(0.0, (total - step) / max(1, total - warmup)),
+        "constant": lambda step: 1.0,
+        "root": lambda step: (max(1, warmup) / (step + 1)) ** 0.5,
+    }
+    return lambda step: (step + 1) / warmup if step < warmup else after[name](step)
 
 
 class ScheduledAdam:

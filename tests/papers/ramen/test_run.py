@@ -14,7 +14,7 @@ from xlrepro.papers.ramen import adaptation, data, initialisation, run
 from xlrepro.papers.ramen.heads import Classifier, Examples, Parser, Texts, fit, framed, names
 from xlrepro.papers.ramen.model import BilingualModel, English
 from xlrepro.papers.ramen.settings import EvaluationSettings, HeadSettings
-from xlrepro.training.settings import computing
+from xlrepro.precision import computing
 from xlrepro.trials import TrialContext
 
 STAGES = ("english.head", "english.all", "embeddings", "bilingual")

@@ -61,7 +61,6 @@ class WordRepresentation(nn.Module):
                 settings.character_filters,
                 KERNEL_SIZES,
                 settings.character_dim,
-                trainable=False,  # they stay random unit vectors (the code)
                 dropout=settings.dropout,
             )
             self.output_dim += settings.character_dim

@@ -12,9 +12,9 @@ from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.scores import PERPLEXITY_SIGNATURE, scored
 from xlrepro.papers.routing_nmt.settings import DIRECTIONS, TRANSLATION, TranslationSettings
 from xlrepro.paths import build_dir
+from xlrepro.precision import computing
 from xlrepro.training.batches import in_order
 from xlrepro.training.loop import Checkpoints, compute_repeatably, fit
-from xlrepro.training.settings import computing
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 METRICS = {"PPL": "perplexity", "TER": "percent", "BLEU": "percent"}

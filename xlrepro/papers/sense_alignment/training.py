@@ -28,7 +28,7 @@ from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches,
 from xlrepro.paths import cache_dir
 from xlrepro.training.batches import ordered
 from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fast_products, fit
-from xlrepro.training.optimiser import adamw, warmup_then_linear
+from xlrepro.training.optimiser import adamw, schedule
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
 VERSION = 4  # raised when the code changes the trained models
@@ -189,7 +189,7 @@ class Run:
             first = senses.warmup_steps  # the schedule starts anew
         total = training.steps - first
         warmup = max(1, round(training.warmup_share * total))
-        return training.learning_rate * warmup_then_linear(number - first, warmup, total)
+        return training.learning_rate * schedule("linear", warmup, total)(number - first)
 
     def _end(self, step: int) -> None:
         """Update P, give senses up, look at how many are alive."""
