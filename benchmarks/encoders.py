@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
-from xlrepro.papers.word_order.model import SequenceTagger
+from xlrepro.papers.word_order.model import make_tagger
 from xlrepro.papers.word_order.settings import EncoderSettings
+from xlrepro.tasks.tagging import SequenceTagger
 from xlrepro.vectors.encoding import Batch
 
 KINDS = {
@@ -67,7 +68,7 @@ def _training_pass(
     settings: EncoderSettings, batches: list[Sentences], device: str
 ) -> Callable[[], None]:
     torch.manual_seed(0)
-    tagger = SequenceTagger(settings, INPUT_DIM, N_TAGS).to(device).train()
+    tagger = make_tagger(settings, INPUT_DIM, N_TAGS).to(device).train()
     optimizer = torch.optim.Adam(tagger.parameters(), lr=1e-4)
     return partial(_train, tagger, optimizer, batches)
 

@@ -323,13 +323,13 @@ def _tagger(row: str, device: str) -> Update:
     import torch
 
     from benchmarks.encoders import BATCH, N_TAGS
-    from xlrepro.papers.word_order.model import SequenceTagger
+    from xlrepro.papers.word_order.model import make_tagger
     from xlrepro.papers.word_order.settings import TaggingSettings
     from xlrepro.training.optimiser import ScheduledAdam
     from xlrepro.vectors.encoding import Batch
 
     settings, words, length = _of_paper("word_order/table2", row, TaggingSettings), 9999, 25
-    tagger = SequenceTagger(settings.encoder, 300, N_TAGS, settings.head).to(device).train()
+    tagger = make_tagger(settings.encoder, 300, N_TAGS, settings.head).to(device).train()
     adam, table = ScheduledAdam(tagger, settings.learning_rate), torch.randn(words, 300)
     shape = (BATCH, length)
     rows, tags = torch.randint(1, words, shape), torch.randint(0, N_TAGS, shape)

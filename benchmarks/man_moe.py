@@ -15,7 +15,7 @@ from benchmarks.timing import Result, beside_peer, interleaved_medians, torch_th
 from xlrepro.papers.man_moe.encoding import CharacterIds, EncodedTexts, WordTable
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
-from xlrepro.papers.man_moe.training import StepStream, Trainer, TrainingTexts
+from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
 
 LANGUAGES = ("en", "de", "es", "nl")  # the last one is the target
 SENTENCES, WORDS, VECTOR_DIM, LABELS = 400, 3000, 300, 9
@@ -47,9 +47,9 @@ def measure(device: str, threads: int) -> list[Result]:
         texts, characters = invented_texts(np.random.default_rng(0))
         table = texts.table.to(device)
         model = ManMoe(SETTINGS.model, VECTOR_DIM, characters, len(LANGUAGES) - 1, LABELS)
-        ours = Trainer(model.to(device).train(), table, SETTINGS, len(LANGUAGES) - 1)
-        stream = StepStream(texts, SETTINGS, np.random.default_rng(1), device)
-        batches = next(stream)
+        model = model.to(device).train()
+        ours = TransferLearner(model, texts, SETTINGS, 1, lambda: 0.0, device)
+        batches = ours.drawn()
         peer = LoopManMoe(model, SETTINGS.model.dropout).to(device).train()
         loop = LoopTrainer(peer, table, SETTINGS)
         functions: dict[str, Callable[[], object]] = {

@@ -12,7 +12,7 @@ from functools import partial
 
 from benchmarks.timing import Result, interleaved_medians, torch_threads
 from xlrepro.experiments import experiment
-from xlrepro.papers.word_order.model import SequenceTagger
+from xlrepro.papers.word_order.model import make_tagger
 from xlrepro.papers.word_order.run import trained
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
@@ -51,7 +51,7 @@ def _measure_one(name: str, sizes: str, device: str, threads: int, profile: str)
     lookup = source.vectors
     tests = {code: source.sentences(code, "test") for code in source.languages}
     train, _ = (split_of(source, settings.source, split).encoded for split in ("train", "dev"))
-    tagger = SequenceTagger(settings.encoder, lookup.dim, len(UPOS), settings.head).to(device)
+    tagger = make_tagger(settings.encoder, lookup.dim, len(UPOS), settings.head).to(device)
 
     def evaluate() -> None:
         for code, sentences in tests.items():

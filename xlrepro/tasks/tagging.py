@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 from xlrepro import metrics
 from xlrepro.data.sentences import Sentence
+from xlrepro.nn.crf import LinearChainCRF
+from xlrepro.nn.recurrent import BiLSTM
+from xlrepro.nn.transformer import TransformerEncoder
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
 from xlrepro.training.batches import shuffled_batches
@@ -144,6 +147,76 @@ def tag_counts(
         for n, name in enumerate(tags.names)
         if bool((true == n).any())
     }
+
+
+class SequenceTagger(nn.Module):
+    """Encoder, linear layer, and a CRF or a softmax per token.
+
+    Args:
+        encoder: ``(x, mask) -> (batch, length, encoder.output_dim)``.
+        n_tags: number of tags.
+        head: ``"crf"``, or ``"linear"`` for a softmax per token.
+        dropout: before the linear layer.
+        input_dropout: of the word vectors.
+
+    Example:
+        >>> from xlrepro.nn.recurrent import BiLSTM
+        >>> tagger = SequenceTagger(BiLSTM(8, 4, layers=1, dropout=0.1), n_tags=3)
+        >>> x, mask = torch.zeros(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)
+        >>> tagger.emissions(x, mask).shape
+        torch.Size([2, 5, 3])
+    """
+
+    def __init__(
+        self,
+        encoder: BiLSTM | TransformerEncoder,
+        n_tags: int,
+        head: str = "crf",
+        dropout: float = 0.0,
+        input_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.input_dropout, self.dropout = nn.Dropout(input_dropout), nn.Dropout(dropout)
+        self.linear = nn.Linear(encoder.output_dim, n_tags)
+        self.crf = LinearChainCRF(n_tags) if head == "crf" else None
+
+    def emissions(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return a score per token and tag.
+
+        Args:
+            x: word vectors. (batch, length, input_dim)
+            mask: True on tokens, right-padded. (batch, length)
+
+        Returns:
+            (batch, length, tags)
+        """
+        # shape: (batch, length, output_dim) -> (batch, length, tags)
+        return self.linear(self.dropout(self.encoder(self.input_dropout(x), mask)))
+
+    def loss(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the mean negative log-likelihood per sentence (CRF) or per token (softmax).
+
+        Args:
+            batch: rows of ``table`` and gold tags of each token.
+            table: word vectors. (types + 1, input_dim)
+        """
+        # shape: (batch, length, tags)
+        emissions = self.emissions(table[batch.rows], batch.mask)
+        if self.crf is not None:
+            loss: Tensor = self.crf(emissions, batch.tags, batch.mask)
+            return loss
+        # shape: (tokens, tags) and (tokens,)
+        return nn.functional.cross_entropy(emissions[batch.mask], batch.tags[batch.mask])
+
+    @torch.no_grad()
+    def predict(self, batch: Batch, table: Tensor) -> Tensor:
+        """Return the best tags (batch, length), -1 where padded; arguments as in :meth:`loss`."""
+        # shape: (batch, length, tags)
+        emissions = self.emissions(table[batch.rows], batch.mask)
+        if self.crf is not None:
+            return self.crf.decode(emissions, batch.mask)
+        return emissions.argmax(-1).masked_fill(~batch.mask, -1)
 
 
 def tagger_learner(

@@ -5,13 +5,12 @@ A loss depends on all weights, so that of a later step shows what the steps befo
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
 from tests.papers.man_moe.loop_variants import VariantLoop, VariantTrainer
 from tests.papers.man_moe.small_models import make_model, make_settings
-from xlrepro.papers.man_moe.training import StepStream, Trainer
+from xlrepro.papers.man_moe.training import TransferLearner
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 
@@ -32,11 +31,10 @@ def test_losses_of_four_steps_are_those_of_the_plain_loop(texts, mixture, detach
     model = make_model(settings, pooled=pooled).eval()
     start = {name: p.detach().clone() for name, p in model.named_parameters()}
     loop = VariantTrainer(VariantLoop(model, detach).eval(), texts.table, settings)
-    ours = Trainer(model, texts.table, settings, 3)
-    stream = StepStream(seen, settings, np.random.default_rng(0))
+    ours = TransferLearner(model, seen, settings, 0, lambda: 0.0)
     for _ in range(4):
-        batches = next(stream)
-        parts = ours.step(batches)
+        batches = ours.drawn()
+        parts = ours.step(batches).loss
         total = parts["task"] + 0.2 * parts["gates"] - 0.3 * parts["language"]
         assert total == pytest.approx(loop.step(batches), abs=1e-10)
     still = [name for name, p in model.named_parameters() if torch.equal(p, start[name])]

@@ -2,23 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_model, make_settings
-from xlrepro.papers.man_moe.training import (
-    StepStream,
-    TransferLearner,
-    iterations_per_epoch,
-)
+from xlrepro.papers.man_moe.training import TransferLearner, schedule
 from xlrepro.training.loop import Checkpoints, fit
 
 pytestmark = pytest.mark.usefixtures("double_precision")
-
-
-def draw(texts, settings, seed=0):
-    return next(StepStream(texts, settings, np.random.default_rng(seed)))
 
 
 def snapshot(parameters):
@@ -31,23 +22,18 @@ def trained(model, texts, settings, seed, dev_score):
 
 
 def test_a_step_sees_every_language_in_every_part(texts):
-    batches = draw(texts, make_settings())
+    settings = make_settings()
+    batches = TransferLearner(make_model(settings), texts, settings, 0, lambda: 0.0).drawn()
     assert batches.labelled.languages.unique().tolist() == [0, 1, 2]
     for batch in (batches.unlabelled, *batches.critics):
         assert batch.languages.unique().tolist() == [0, 1, 2, 3]
         assert len(batch.gold) == 0
 
 
-def test_without_a_discriminator_no_text_without_labels_is_drawn(texts):
-    batches = draw(texts, make_settings({"adversarial": False}))
-    assert batches.unlabelled is None
-    assert batches.critics == ()
-
-
 def test_an_epoch_has_the_geometric_mean_of_the_sources_batches(texts):
     longer = replace(texts.labelled[0], rows=texts.labelled[0].rows * 4)
     uneven = replace(texts, labelled=[longer, *texts.labelled[1:]])
-    assert iterations_per_epoch(uneven, 3) == round((8 * 2 * 2) ** (1 / 3))
+    assert schedule(uneven, make_settings())[1] == round((8 * 2 * 2) ** (1 / 3))
 
 
 def test_epochs_are_added_until_the_iterations_suffice(texts):

@@ -87,7 +87,7 @@ def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
         for group in optimizer.param_groups:
             group["lr"] = run._rate(step)
         optimizer.step()
-        assert run.update(step) == pytest.approx(loss.item(), abs=1e-10)
+        assert run.step(step).loss == pytest.approx(loss.item(), abs=1e-10)
 
 
 def test_the_hidden_words_own_state_predicts_and_chooses(monkeypatch):
@@ -96,7 +96,7 @@ def test_the_hidden_words_own_state_predicts_and_chooses(monkeypatch):
     monkeypatch.setattr(run.model.output, "loss", lambda *a: (given.append(a[:3]), loss(*a))[1])
     ids, hidden, gold = run.text.masked(0)
     own = run.model.transform(run.model.encoder(ids)[hidden]).detach()
-    run.update(0)
+    run.step(0)
     ((predicting, choosing, words),) = given
     assert torch.equal(words, gold)
     for states in (predicting, choosing):

@@ -87,7 +87,7 @@ def test_dropout_hits_what_predicts_and_not_what_chooses(monkeypatch):
     for part in run.model.parts():
         loss = part.loss
         monkeypatch.setattr(part, "loss", lambda *a, loss=loss: (given.append(a[:2]), loss(*a))[1])
-    run.update(0)
+    run.step(0)
     for predicting, choosing in given:
         assert 0.3 < float((predicting == 0).double().mean()) < 0.7
         assert float((choosing == 0).double().mean()) == 0
@@ -128,7 +128,7 @@ def test_senses_are_chosen_by_the_words_own_states(monkeypatch):
     for part in run.model.parts():
         loss = part.loss
         monkeypatch.setattr(part, "loss", lambda *a, loss=loss: (given.append(a[1]), loss(*a))[1])
-    run.update(0)
+    run.step(0)
     for choosing, states in zip(given, whole, strict=True):
         found = choosing.view(len(states), -1, states.shape[-1])
         torch.testing.assert_close(found, states[:, 1:], rtol=0, atol=1e-13)

@@ -41,7 +41,7 @@ def test_no_gradient_reaches_centres_or_projection():
     choosing = states(6, 2).requires_grad_()
     made.eval().loss(predicting, choosing, torch.arange(6) % 5, [0]).backward()
     assert predicting.grad is not None
-    assert made.vectors.gradient is not None
+    assert made.vectors.used.grad is not None
     assert choosing.grad is made.centres.values.grad is made.projection.matrix.grad is None
 
 
@@ -211,7 +211,7 @@ def test_a_word_keeps_its_best_sense_and_given_up_ones_leave_the_draws():
     assert made.on.sum(1).tolist() == [1] * 5
     best = torch.stack([(made.pruning.window == s).sum(1) for s in range(3)], 1).argmax(1)
     assert bool(made.on[torch.arange(5), best].all())
-    drawn = made.sampler.draw([0], 99)
+    drawn = made.negatives([0])
     assert torch.equal(drawn.sort().values, made.on.flatten().nonzero().flatten())
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from xlrepro.papers.sense_alignment.senses import SenseOutput
 from xlrepro.papers.sense_alignment.settings import SenseSettings
-from xlrepro.papers.sense_alignment.softmax import RowTable, Sampler, own_columns
+from xlrepro.papers.sense_alignment.softmax import RowTable, own_columns
 
 WORDS, SLOTS, DIM = 6, 3, 4
 
@@ -90,7 +90,7 @@ def test_a_sum_has_the_drawn_senses_and_those_of_the_words_own():
     """By hand, one token at a time; a negative that is the token's own counts once."""
     made = layer(negatives=4)
     states, own, words, _ = batch()
-    drawn = set(made.sampler.draw([0], 4).tolist())
+    drawn = set(made.negatives([0]).tolist())
     senses = made.choose(words, own).tolist()
     losses = []
     for k, word in enumerate(words.tolist()):
@@ -109,11 +109,10 @@ def test_a_sense_stands_in_a_sum_once():
 
 
 def test_negatives_are_distinct_and_none_is_switched_off():
-    enabled = torch.rand(40, 3, generator=torch.Generator().manual_seed(0)) < 0.5
-    enabled[:, 0] = True
-    drawn = Sampler(enabled).draw([1], 50)
-    assert bool(enabled.flatten()[drawn].all())
-    assert len(drawn.unique()) == 50
+    made = layer(negatives=14)
+    drawn = made.negatives([1])
+    assert bool(made.on.flatten()[drawn].all())
+    assert len(drawn.unique()) == 14
 
 
 @pytest.mark.parametrize("kind", ["adagrad", "adamw"])

@@ -83,7 +83,7 @@ def test_a_window_begins_with_an_empty_state_unless_it_is_carried_over(stateful)
     run.step(0)
     words = run.text.window(1)
     alone, _ = run.model.loss(words, run._targets[words], None, 1, chosen.seed)
-    assert (run.update(1) == pytest.approx(float(alone.detach()), abs=1e-9)) is not stateful
+    assert (run.step(1).loss == pytest.approx(float(alone.detach()), abs=1e-9)) is not stateful
 
 
 def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind():
@@ -118,8 +118,7 @@ def test_held_out_text_costs_what_is_predicted_from_the_words_before_and_behind(
 def test_a_kept_model_is_the_trained_one(tmp_path, network):
     tied = {"warmup": "tied"} if network is BERT else {}
     chosen = settings({"pruning": FAILING, **tied}, network)
-    training._build(chosen, ("en",), tmp_path, "cpu")
-    kept = training.read(chosen, ("en",), tmp_path)
+    kept = training.load(chosen, ("en",))
     corpus = text.read(chosen, ("en",))
     run, _ = pretrain(chosen, corpus, tmp_path / "again.pt")
     assert same_bits(kept.model, run.model)
@@ -181,7 +180,7 @@ def test_ten_steps_with_one_sense_are_those_of_the_plain_model(monkeypatch, sens
     for step in range(STEPS):
         words, samples = run.text.window(step), None
         if run.settings.senses.negatives:
-            drawn = [part.sampler.draw([0, step, d], 5) for d, part in enumerate(run.model.parts())]
+            drawn = [part.negatives([0, step, d]) for d, part in enumerate(run.model.parts())]
             samples = [senses // run.model.parts()[0].slots for senses in drawn]
         loss, state = plain(words, run._targets[words], state, samples)
         optimizer.zero_grad()
@@ -189,7 +188,7 @@ def test_ten_steps_with_one_sense_are_those_of_the_plain_model(monkeypatch, sens
         nn.utils.clip_grad_norm_(plain.parameters(), norm)
         gradients = [p.grad.clone() for p in plain.encoder.parameters()]
         optimizer.step()
-        assert run.update(step) == pytest.approx(loss.item(), abs=1e-12)
+        assert run.step(step).loss == pytest.approx(loss.item(), abs=1e-12)
         ours = [p.grad for p in run.model.encoder.parameters()]
         for mine, theirs in zip(ours, gradients, strict=True):
             torch.testing.assert_close(mine, theirs, **CLOSE)

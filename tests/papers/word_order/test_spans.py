@@ -1,6 +1,5 @@
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from xlrepro.data import loading
@@ -86,16 +85,6 @@ def test_few_shot_adds_the_share_that_was_asked_for():
     assert added == 40
 
 
-def disturbed(sentences, k, seed):
-    """Return (tokens, slots) of a test set with its order disturbed by ``k``."""
-    draw = np.random.default_rng([seed, k])
-    orders = [data.shuffle_order(s.slots, k, draw) for s in sentences]
-    return [
-        (tuple(s.tokens[i] for i in order), tuple(s.slots[i] for i in order))
-        for s, order in zip(sentences, orders, strict=True)
-    ]
-
-
 def test_tags_are_those_of_english_training_whatever_the_targets_have():
     settings = slot_settings(**SMALL)
     source = source_of(settings)
@@ -110,8 +99,7 @@ def test_table_5_at_k_is_scored_on_the_sentences_disturbed_by_k(monkeypatch):
     tagger, _ = tagging.trained(settings, source, 0, TrialContext())
     monkeypatch.setattr(tagging, "score", lambda task, gold, *_: seen.append(gold) or 0.0)
     tagging.evaluated(tagger, settings, source, 7, "cpu")
-    test = source.sentences("en", "test")
-    wanted = [[slots for _, slots in disturbed(test, k, 7)] for k in (0, 1, 2)]
+    wanted = [data.disturbed_test(settings, source, k, 7).gold for k in (0, 1, 2)]
     assert seen[-3:] == wanted
     assert wanted[1] != wanted[2]
 

@@ -8,8 +8,7 @@ from xlrepro.papers.word_order import data
 from xlrepro.papers.word_order import run as tagging
 from xlrepro.papers.word_order.settings import TaggingSettings
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import UPOS, score, split_of
-from xlrepro.training.batches import predicted_tags
+from xlrepro.tasks.tagging import UPOS, split_of
 from xlrepro.trials import TrialContext
 
 SMALL = {"targets": ("de", "hi"), "train_sentences": 40, "test_sentences": 8, "epochs": 2}
@@ -32,32 +31,14 @@ def ort_cells():
     return cells(small_trial())
 
 
-def test_the_same_seed_gives_the_same_numbers(ort_cells):
+def test_the_same_seed_gives_the_same_numbers_and_another_does_not(ort_cells):
     assert cells(small_trial()) == ort_cells
-
-
-def test_another_seed_gives_other_numbers(ort_cells):
     assert cells(small_trial(seed=1)) != ort_cells
 
 
 def test_avg_is_the_mean_over_targets_without_the_source(ort_cells):
     targets = [ort_cells["word:ORT", code] for code in ("de", "hi")]
     assert ort_cells["word:ORT", "avg"] == pytest.approx(sum(targets) / 2)
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """Note what is read."""
-    original, parts = Source.sentences, []
-
-    def spy(source, language, split):
-        parts.append((language, split))
-        return original(source, language, split)
-
-    monkeypatch.setattr(Source, "sentences", spy)
-    split_of.cache_clear()
-    yield parts
-    split_of.cache_clear()
 
 
 def settings_of(row, **overrides):
@@ -104,22 +85,6 @@ def test_initial_weights_follow_from_the_seed():
     assert not torch.allclose(first, other, atol=1e-3)
 
 
-def test_the_tagger_has_the_score_of_its_best_epoch():
-    settings = settings_of("TRS", epochs=4)
-    tagger, fit = trained(settings)
-    dev = split_of(Source.of(settings, "POS"), "en", "dev")
-    predicted = predicted_tags(tagger, dev.encoded, "cpu")
-    assert score("POS", dev.gold, predicted, UPOS) == max(fit.dev_scores)
-
-
-def test_by_tag_counts_add_up_to_the_accuracy():
-    result = tagging.tagging(small_trial(), TrialContext())
-    by_tag = result.details["by_tag"]["de"]
-    right, total = (sum(n) for n in zip(*by_tag.values(), strict=True))
-    (cell,) = [c for c in result.cells if c.column == "de"]
-    assert cell.value == pytest.approx(100 * right / total)
-
-
 def shuffled(epoch, seed=0, **overrides):
     settings = settings_of("TRS w/ shuffled data", **overrides)
     split = split_of(Source.of(settings, "POS"), "en", "train").encoded
@@ -149,11 +114,9 @@ def test_ten_copies_are_ten_and_then_repeat():
     assert orders[10] == orders[0]
 
 
-@pytest.mark.parametrize("row", ["word:ORT", "word:BiLSTM"])
-def test_words_are_dropped_in_training(monkeypatch, row):
+def test_words_are_dropped_in_training(monkeypatch):
     losses = []
-    for share in (0.0, 0.3, 0.9):
+    for share in (0.0, 0.3):
         monkeypatch.setattr(tagging, "WORD_DROPOUT", share)
-        settings = settings_of(row.partition(":")[2], epochs=1)
-        losses.append(trained(settings)[1].losses[0])
-    assert len(set(losses)) == 3
+        losses.append(trained(settings_of("BiLSTM", epochs=1))[1].losses[0])
+    assert losses[0] != losses[1]

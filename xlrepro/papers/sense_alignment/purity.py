@@ -284,10 +284,9 @@ def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, An
     return neighbourhoods
 
 
-def _plane(vectors: torch.Tensor) -> list[list[float]]:
+def _plane(vectors: Tensor) -> list[list[float]]:
     """Return the first two principal components of some vectors."""
-    # shape: (vectors, dim), then (vectors, 2)
-    centred = vectors - vectors.mean(0)
-    left, values, _ = torch.linalg.svd(centred, full_matrices=False)
-    places = left[:, :2] * values[:2]
-    return [[round(x, 4) for x in row] for row in places.tolist()]
+    from sklearn.decomposition import PCA
+
+    places: list[list[float]] = PCA(2).fit_transform(vectors.numpy()).round(4).tolist()
+    return places

@@ -8,6 +8,7 @@ this. With one sense `SenseOutput` is the ordinary output layer of a language mo
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -378,7 +379,21 @@ class SenseOutput(nn.Module):
 
     def refresh(self) -> None:
         """Take note of another set of enabled senses, as after loading a checkpoint."""
-        self.sampler = softmax.Sampler(self.on)
+        self.enabled = np.flatnonzero(self.on.cpu().numpy())
+
+    def negatives(self, seed: list[int]) -> Tensor:
+        """Draw numbers of senses evenly among the enabled ones, all of them where none is said.
+
+        Without repetition and correction (code); ELMo's own prefers frequent words and corrects for
+        it.
+
+        Returns:
+            ``(negatives,)``
+        """
+        there = len(self.enabled)
+        count = min(self.settings.negatives or there, there)
+        places = np.random.default_rng(seed).choice(there, count, replace=False, shuffle=False)
+        return torch.from_numpy(self.enabled[places])
 
     # -- senses of tokens
 
@@ -440,29 +455,19 @@ class SenseOutput(nn.Module):
         if self.training and self.settings.senses > 1:
             self.observe(words, senses, choosing, step)
         gold = words * self.slots + senses
-        if self.settings.negatives is None:
-            return self._full(predicting, gold, translated)
         # shape: (tokens, slots)
         numbers = words.unsqueeze(1) * self.slots
         numbers = numbers + torch.arange(self.slots, device=words.device)
         others = torch.where(self.on[words], numbers, -1)
         own = softmax.own_columns(gold, translated, others)
-        negatives = self.sampler.draw(seed, self.settings.negatives).to(words.device)
+        negatives = self.negatives(seed).to(words.device)
         # shape: (rows,) and (negatives + tokens * n,)
         rows, place = torch.cat((negatives, own.clamp(min=0).flatten())).unique(return_inverse=True)
         near, mine = place[: len(negatives)], place[len(negatives) :].view_as(own)
         used = self.vectors.take(rows)
         mine_vectors, near_vectors = (functional.embedding(i, used) for i in (mine, near))
         two = translated is not None
-        return softmax.sampled_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
-
-    def _full(self, states: Tensor, gold: Tensor, translated: Tensor | None) -> Tensor:
-        sampler = self.sampler
-        rows = None if len(sampler.rows) == len(sampler.place) else sampler.rows.to(states.device)
-        place = sampler.place.to(states.device)
-        if translated is not None:
-            translated = torch.where(translated < 0, -1, place[translated.clamp(min=0)])
-        return softmax.full_loss(states, self.vectors.take(rows), place[gold], translated)
+        return softmax.joint_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
 
     # -- words, whatever their sense
 

@@ -8,7 +8,6 @@ untouched rows (as ``torch.optim.SparseAdam`` does). With all rows touched both 
 import math
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -24,6 +23,9 @@ class RowTable(nn.Module):
     Args:
         values: the first values. ``(rows, width)``
         optimiser: ``"adagrad"`` or ``"adamw"`` (whose decay of weights hits used rows alone).
+
+    Attributes:
+        used: values of the rows taken last, with their gradient; None before and after a step.
 
     Example:
         >>> table = RowTable(torch.zeros(5, 2), "adagrad")
@@ -46,15 +48,13 @@ class RowTable(nn.Module):
         self.register_buffer("squares", torch.empty_like(values))
         self.register_buffer("momentum", values.new_zeros(values.shape if self.adam else 0))
         self.register_buffer("updates", torch.zeros((), dtype=torch.long))
-        self._used: Tensor | None = None
-        self._rows: Tensor | None = None
+        self.used: Tensor | None = None
         self.forget()
 
-    def take(self, rows: Tensor | None = None) -> Tensor:
-        """Return the values of distinct rows, None: of all; they collect this step's gradient."""
-        self._rows = rows
-        self._used = (self.values if rows is None else self.values[rows]).detach().clone()
-        return self._used.requires_grad_(torch.is_grad_enabled())
+    def take(self, rows: Tensor) -> Tensor:
+        """Return the values of distinct rows; they collect this step's gradient."""
+        self._rows, self.used = rows, self.values[rows].detach()
+        return self.used.requires_grad_(torch.is_grad_enabled())
 
     def forget(self) -> None:
         """Forget what the optimiser remembers, for a schedule that starts anew."""
@@ -62,55 +62,27 @@ class RowTable(nn.Module):
         self.momentum.zero_()
         self.updates.zero_()
 
-    @property
-    def gradient(self) -> Tensor | None:
-        """Gradient of the rows taken last; None where nothing reached them."""
-        return None if self._used is None else self._used.grad
-
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """Update the rows taken last, and let them go."""
-        gradient, rows = self.gradient, self._rows
-        self._used = None
-        if gradient is None:
+        used, rows, self.used = self.used, self._rows, None
+        if used is None or used.grad is None:
             return
-        every = slice(None) if rows is None else rows
         # shape: (rows taken, width), these and all below
-        values, squares = self.values[every], self.squares[every]
+        gradient, values, squares = used.grad, self.values[rows], self.squares[rows]
         self.updates += 1
         if not self.adam:
             squares = squares + gradient * gradient
-            self.squares[every] = squares
-            self.values[every] = values - learning_rate * gradient / (squares.sqrt() + self.epsilon)
+            self.squares[rows] = squares
+            self.values[rows] = values - learning_rate * gradient / (squares.sqrt() + self.epsilon)
             return
         done = int(self.updates)
         squares = BETAS[1] * squares + (1 - BETAS[1]) * gradient * gradient
-        momentum = BETAS[0] * self.momentum[every] + (1 - BETAS[0]) * gradient
-        self.squares[every], self.momentum[every] = squares, momentum
+        momentum = BETAS[0] * self.momentum[rows] + (1 - BETAS[0]) * gradient
+        self.squares[rows], self.momentum[rows] = squares, momentum
         spread = squares.sqrt() / math.sqrt(1 - BETAS[1] ** done) + self.epsilon
         values = values * (1 - learning_rate * DECAY)
-        self.values[every] = values - learning_rate / (1 - BETAS[0] ** done) * momentum / spread
-
-
-def full_loss(
-    states: Tensor, vectors: Tensor, sense: Tensor, translation: Tensor | None = None
-) -> Tensor:
-    """Return the mean joint loss (Eq. 7) with the sum over all enabled senses (Eq. 3 and 5).
-
-    Args:
-        states: those that predict. ``(tokens, dim)``
-        vectors: of the enabled senses. ``(enabled, dim)``
-        sense: row of each token's sense. ``(tokens,)``
-        translation: row of its translation's sense, -1 where it has none. ``(tokens,)``
-    """
-    # shape: (tokens, enabled)
-    scores = (states @ vectors.T).log_softmax(-1)
-    # shape: (tokens,)
-    right = scores.gather(1, sense.unsqueeze(1)).squeeze(1)
-    if translation is not None:
-        other = scores.gather(1, translation.clamp(min=0).unsqueeze(1)).squeeze(1)
-        right = torch.where(translation >= 0, (right + other) / 2, right)
-    return -right.mean()
+        self.values[rows] = values - learning_rate / (1 - BETAS[0] ** done) * momentum / spread
 
 
 def own_columns(sense: Tensor, translation: Tensor | None, others: Tensor) -> Tensor:
@@ -137,7 +109,7 @@ def own_columns(sense: Tensor, translation: Tensor | None, others: Tensor) -> Te
     return senses
 
 
-def sampled_loss(
+def joint_loss(
     states: Tensor,
     own: Tensor,
     own_vectors: Tensor,
@@ -145,7 +117,7 @@ def sampled_loss(
     negative_vectors: Tensor,
     two: bool,
 ) -> Tensor:
-    """Return the mean joint loss with the sum over each token's own senses and the negatives.
+    """Return the mean joint loss (Eq. 7), summed over each token's own senses and the negatives.
 
     Args:
         states: ``(tokens, dim)``
@@ -175,31 +147,3 @@ def _repeated(own: Tensor, negatives: Tensor) -> Tensor:
     at = torch.searchsorted(ordered, own).clamp(max=len(negatives) - 1)
     times = torch.zeros(len(own), len(negatives), dtype=torch.int8, device=own.device)
     return times.scatter_add_(1, order[at], (ordered[at] == own).to(times.dtype)) > 0
-
-
-class Sampler:
-    """Draws negatives evenly among the enabled senses, without repetition and correction (code).
-
-    ELMo's own prefers frequent words and corrects for it.
-
-    Args:
-        enabled: ``(words, slots)``.
-
-    Attributes:
-        rows: numbers of all enabled senses. ``(enabled,)``
-        place: of each number its place in ``rows``, -1 where it is off. ``(words * slots,)``
-    """
-
-    def __init__(self, enabled: Tensor) -> None:
-        flat = enabled.cpu().numpy()
-        self.numbers = np.flatnonzero(flat)
-        self.rows = torch.from_numpy(self.numbers)
-        self.place = torch.full((flat.size,), -1)
-        self.place[self.rows] = torch.arange(len(self.rows))
-
-    def draw(self, seed: list[int], wanted: int) -> Tensor:
-        """Return distinct numbers of senses, all where there are fewer, ``(negatives,)``."""
-        count = min(wanted, len(self.numbers))
-        random = np.random.default_rng(seed)
-        places = random.choice(len(self.numbers), count, replace=False, shuffle=False)
-        return torch.from_numpy(self.numbers[places])

@@ -120,15 +120,11 @@ class Run:
         first = round_ * CHECKPOINT_EVERY
         return range(first, min(first + CHECKPOINT_EVERY, self.settings.training.steps))
 
-    def step(self, number: int) -> Step:
-        """Take one step, counted from 0; its loss has six digits."""
-        return Step(round(self.update(number), 6))
-
     def dev_score(self) -> None:
         """No dev set: the last weights stay."""
 
-    def update(self, number: int) -> float:
-        """Take one step, counted from 0, and return its loss."""
+    def step(self, number: int) -> Step:
+        """Take one step, counted from 0."""
         settings = self.settings
         self._begin(number)
         torch.manual_seed(settings.seed * 1_000_003 + number)
@@ -137,7 +133,9 @@ class Run:
         # The code multiplies a biLM's mean loss by the words of a window, which the clipping feels.
         factor = settings.training.unroll if settings.network.family == "bilm" else 1
         (loss * factor).backward()  # type: ignore[no-untyped-call]
-        self._clip()
+        used = [table.used for table in self.tables() if table.used is not None]
+        weights = [*self.model.parameters(), *used]
+        nn.utils.clip_grad_norm_(weights, CLIP_NORM[settings.network.family])
         rate = self._rate(number)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
@@ -145,7 +143,7 @@ class Run:
         for table in self.tables():
             table.step(rate)
         self._end(number + 1)
-        return float(loss.detach())
+        return Step(float(loss.detach()))
 
     def _begin(self, number: int) -> None:
         """Switch the warm-up's senses where the warm-up ends; SaBERT starts its optimiser anew."""
@@ -169,16 +167,6 @@ class Run:
         loss, carried = self.model.loss(*window, number, self.settings.seed)
         self._carried = carried if self.settings.training.stateful else None
         return loss
-
-    def _clip(self) -> None:
-        """Cut the norm of the whole gradient, rows of sense vectors included."""
-        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
-        gradients += [g for t in self.tables() if (g := t.gradient) is not None]
-        norm = nn.utils.get_total_norm(gradients)
-        most = CLIP_NORM[self.settings.network.family]
-        factor = (most / (norm + 1e-6)).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(factor)
 
     def _rate(self, number: int) -> float:
         training, senses = self.settings.training, self.settings.senses
@@ -415,7 +403,7 @@ def load(
     """Return a language model on its device, training it first if it is not in the cache.
 
     Raises:
-        DataError: if a text file cannot be had.
+        DataError: if a text file cannot be had, or what is kept is damaged.
     """
     folder = built(
         "language-model",
@@ -423,7 +411,16 @@ def load(
         _recipe(settings, languages),
         lambda target: _build(settings, languages, target, device),
     )
-    return read(settings, languages, folder, device)
+    kept = Checkpoints(folder / "model.pt").load()
+    if kept is None:
+        raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
+    words = kept["words"]
+    model = build_model(settings, Corpus.of(["<S>"], len(words), [[0]]))
+    model.load_state_dict(kept["model"])
+    model = model.to(device).eval().requires_grad_(False)
+    for part in model.parts():
+        part.refresh()
+    return LanguageModel(settings, languages, model, words, kept["log"])
 
 
 def _build(
@@ -485,26 +482,3 @@ def held_out(model: Model, corpus: Corpus, language: str) -> list[float]:
             for some in zip(states.split(LOSSES_AT_ONCE), gold.split(LOSSES_AT_ONCE), strict=True):
                 total += part.word_losses(*some).sum() / 2
     return [round(float(total), 4), sum(len(s) + 1 for s in sentences)]
-
-
-def read(
-    settings: LanguageModelSettings,
-    languages: tuple[str, ...],
-    folder: Path,
-    device: str = "cpu",
-) -> LanguageModel:
-    """Return the language model that lies in a folder.
-
-    Raises:
-        DataError: if the file in it is damaged.
-    """
-    kept = Checkpoints(folder / "model.pt").load()
-    if kept is None:
-        raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
-    words = kept["words"]
-    model = build_model(settings, Corpus.of(["<S>"], len(words), [[0]]))
-    model.load_state_dict(kept["model"])
-    model = model.to(device).eval().requires_grad_(False)
-    for part in model.parts():
-        part.refresh()
-    return LanguageModel(settings, languages, model, words, kept["log"])

@@ -11,68 +11,26 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from xlrepro import metrics
-from xlrepro.nn.crf import LinearChainCRF
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.papers.sense_alignment import data, text, training, vectors
 from xlrepro.papers.sense_alignment.data import NLI, POLARITY, Example
 from xlrepro.papers.sense_alignment.settings import SOURCE, TransferSettings
 from xlrepro.tasks import classification
 from xlrepro.tasks.classification import Examples, computed_in
-from xlrepro.tasks.tagging import TaggedSplit, score, span_tags, tagger_learner
+from xlrepro.tasks.tagging import SequenceTagger, TaggedSplit, score, span_tags, tagger_learner
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import FitSettings, HeadSettings
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
-from xlrepro.vectors.encoding import Batch, EncodedSplit, TagSet
+from xlrepro.vectors.encoding import EncodedSplit, TagSet
 from xlrepro.vectors.normalise import simplified
 from xlrepro.vectors.open.tokenise import SEGMENTED_LANGUAGES, tokenise
 
 Spread = tuple[Tensor, Tensor]
 SPREAD_TEXTS = 2000  # English training texts that mean and deviation are taken of
-
-
-class FeatureTagger(nn.Module):
-    """BiLSTM-CRF on frozen contextual vectors (Table 3): dropout, BiLSTM, linear layer, CRF.
-
-    Args:
-        dim: width of the features.
-        tags: names of the tags.
-        hidden: LSTM units per direction.
-        dropout: before and behind the BiLSTM.
-    """
-
-    def __init__(self, dim: int, tags: TagSet, hidden: int, dropout: float) -> None:
-        super().__init__()
-        self.tags = tags
-        self.before = nn.Dropout(dropout)
-        self.encoder = BiLSTM(dim, hidden, layers=1, dropout=dropout)
-        self.linear = nn.Linear(self.encoder.output_dim, len(tags))
-        self.crf = LinearChainCRF(len(tags))
-
-    def emissions(self, batch: Batch, table: Tensor) -> Tensor:
-        """Return ``(batch, length, tags)``.
-
-        Args:
-            batch: places of the features in the table.
-            table: features of all words of all sentences. ``(words + 1, dim)``
-        """
-        # shape: (batch, length, dim)
-        x = functional.embedding(batch.rows, table)
-        emissions: Tensor = self.linear(self.encoder(self.before(x), batch.mask))
-        return emissions
-
-    def loss(self, batch: Batch, table: Tensor) -> Tensor:
-        """Return the mean negative log-likelihood of the sentences' tags."""
-        loss: Tensor = self.crf(self.emissions(batch, table), batch.tags, batch.mask)
-        return loss
-
-    def predict(self, batch: Batch, table: Tensor) -> Tensor:
-        """Return the best tag numbers, ``(batch, length)``."""
-        return self.crf.decode(self.emissions(batch, table), batch.mask)
 
 
 def tagged(
@@ -101,25 +59,25 @@ def train_tagger(
     head: HeadSettings,
     seed: int,
     context: TrialContext,
-) -> tuple[FeatureTagger, Fit]:
-    """Train a tagger; return it with the weights of its best English dev epoch."""
+) -> tuple[SequenceTagger, Fit]:
+    """Train a BiLSTM-CRF (Table 3); return it with the weights of its best English dev epoch."""
     torch.manual_seed(seed)
     device = context.device
     compute_repeatably(device)
     table = train_set.encoded.table
-    tagger = FeatureTagger(table.shape[1], tags, head.hidden_dim, head.dropout)
+    encoder = BiLSTM(table.shape[1], head.hidden_dim, layers=1, dropout=head.dropout)
+    tagger = SequenceTagger(encoder, len(tags), input_dropout=head.dropout)
     tagger = tagger.to(table.dtype).to(device)
     values = head.model_dump(exclude={"hidden_dim", "dropout"})
     fitting = FitSettings(**values, schedule="constant", warmup_steps=0)
-    dev_score = partial(f1, tagger, dev_set, device)
+    dev_score = partial(f1, tagger, dev_set, tags, device)
     learner = tagger_learner(tagger, train_set.encoded, dev_score, fitting, seed, device)
     return tagger, fit(learner, head.epochs, head.patience, context.progress)
 
 
-def f1(tagger: FeatureTagger, split: TaggedSplit, device: str) -> float:
+def f1(tagger: SequenceTagger, split: TaggedSplit, tags: TagSet, device: str) -> float:
     """Return the F1 of spans, percent."""
-    predicted = predicted_tags(tagger, split.encoded, device)
-    return score("NER", split.gold, predicted, tagger.tags)
+    return score("NER", split.gold, predicted_tags(tagger, split.encoded, device), tags)
 
 
 def entities(trial: Trial, context: TrialContext) -> TrialResult:
@@ -141,7 +99,7 @@ def entities(trial: Trial, context: TrialContext) -> TrialResult:
     for system in trial.systems:
         features, test_gold = labelled(settings.target, "test", maps_of(settings, system, context))
         test = tagged(features, test_gold, tags, spread)
-        cells.append(Cell(system, column, f1(model, test, context.device), "F1"))
+        cells.append(Cell(system, column, f1(model, test, tags, context.device), "F1"))
     return _result(settings, cells, {"F1": metrics.span_f1_signature()}, [done], context)
 
 

@@ -10,7 +10,7 @@ language is read before training and model selection are over.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,46 +73,6 @@ class LatentVariable(nn.Module):
         return mean + deviation * torch.randn_like(mean) * LATENT_SCALE
 
 
-class IntentHead(nn.Module):
-    """Attention pooling, latent variable, linear layer.
-
-    Args:
-        input_dim: width of the encoder's output.
-        n_intents: number of intents.
-    """
-
-    def __init__(self, input_dim: int, n_intents: int) -> None:
-        super().__init__()
-        self.pooling = AttentionPooling(input_dim)
-        nn.init.uniform_(self.pooling.vector, -POOLING_RANGE, POOLING_RANGE)
-        self.latent = LatentVariable(input_dim)
-        self.linear = nn.Linear(LATENT_DIM, n_intents)
-
-    def forward(self, encoded: Tensor, mask: Tensor) -> Tensor:
-        """Return logits (batch, intents) for ``encoded`` (batch, length, input_dim)."""
-        # shape: (batch, input_dim) -> (batch, latent_dim) -> (batch, intents)
-        return self.linear(self.latent(self.pooling(encoded, mask)))
-
-
-class SlotHead(nn.Module):
-    """Latent variable of every token, linear layer; no CRF (the authors' code, its README).
-
-    Args:
-        input_dim: width of the encoder's output.
-        n_tags: number of BIO tags.
-    """
-
-    def __init__(self, input_dim: int, n_tags: int) -> None:
-        super().__init__()
-        self.latent = LatentVariable(input_dim)
-        self.linear = nn.Linear(LATENT_DIM, n_tags)
-
-    def forward(self, encoded: Tensor) -> Tensor:
-        """Return scores (batch, length, tags) for ``encoded`` (batch, length, input_dim)."""
-        # shape: (batch, length, latent_dim) -> (batch, length, tags)
-        return self.linear(self.latent(encoded))
-
-
 def slot_loss(scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
     """Return the sum over sentences of the mean cross-entropy of their tokens.
 
@@ -130,7 +90,9 @@ def slot_loss(scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
 
 
 class NLUModel(nn.Module):
-    """Encoder with an intent head and a slot head.
+    """Encoder with an intent head and a slot head, both a latent variable and a linear layer.
+
+    Slots have no CRF (the authors' code, its README).
 
     Args:
         encoder: the encoder and its sizes: all that differs between the rows of Table 3.
@@ -141,8 +103,8 @@ class NLUModel(nn.Module):
     Example:
         >>> model = NLUModel(EncoderSettings(kind="bilstm", hidden_dim=4), 8, 3, 5).eval()
         >>> x, mask = torch.zeros(2, 4, 8), torch.ones(2, 4, dtype=torch.bool)
-        >>> [tuple(predicted.shape) for predicted in model.predict(x, mask)]
-        [(2,), (2, 4)]
+        >>> [tuple(scores.shape) for scores in model(x, mask)]
+        [(2, 3), (2, 4, 5)]
     """
 
     def __init__(
@@ -150,23 +112,28 @@ class NLUModel(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout = nn.Dropout(INPUT_DROPOUT)
-        self.encoder, width = build_encoder(encoder, input_dim)
-        self.intent = IntentHead(width, n_intents)
-        self.slots = SlotHead(width, n_tags)
+        self.encoder = build_encoder(encoder, input_dim)
+        width = self.encoder.output_dim
+        self.pooling = AttentionPooling(width)
+        nn.init.uniform_(self.pooling.vector, -POOLING_RANGE, POOLING_RANGE)
+        self.intent = nn.Sequential(LatentVariable(width), nn.Linear(LATENT_DIM, n_intents))
+        self.slots = nn.Sequential(LatentVariable(width), nn.Linear(LATENT_DIM, n_tags))
 
-    def encode(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return the tokens' states; in training over word vectors with noise and dropout.
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores of intents and of slots; in training with noise and dropout.
 
         Args:
             x: word vectors. (batch, length, input_dim)
             mask: True on tokens, right-padded. (batch, length)
 
         Returns:
-            (batch, length, width)
+            (batch, intents) and (batch, length, tags)
         """
         if self.training:
             x = x + NOISE * torch.randn_like(x)
-        return self.encoder(self.dropout(x), mask)
+        # shape: (batch, length, width)
+        states = self.encoder(self.dropout(x), mask)
+        return self.intent(self.pooling(states, mask)), self.slots(states)
 
     def losses(
         self, x: Tensor, intents: Tensor, tags: Tensor, mask: Tensor
@@ -179,18 +146,8 @@ class NLUModel(nn.Module):
             tags: gold tag numbers. (batch, length)
             mask: True on tokens, right-padded. (batch, length)
         """
-        # shape: (batch, length, width)
-        encoded = self.encode(x, mask)
-        intent_loss = functional.cross_entropy(self.intent(encoded, mask), intents)
-        return intent_loss, slot_loss(self.slots(encoded), tags, mask)
-
-    @torch.no_grad()
-    def predict(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the best intents (batch,) and the best tags (batch, length), -1 where padded."""
-        # shape: (batch, length, width)
-        encoded = self.encode(x, mask)
-        intents = self.intent(encoded, mask).argmax(-1)
-        return intents, self.slots(encoded).argmax(-1).masked_fill(~mask, -1)
+        of_intents, of_slots = self(x, mask)
+        return functional.cross_entropy(of_intents, intents), slot_loss(of_slots, tags, mask)
 
 
 # ---- delexicalisation: times, dates and numbers become marks
@@ -275,17 +232,7 @@ class WithMarks(WordVectors):
 # ---- data
 
 
-@dataclass(frozen=True)
-class Labels:
-    """The labels that the source language teaches.
-
-    Attributes:
-        intents: names of the intents.
-        tags: BIO tags of the slots.
-    """
-
-    intents: TagSet
-    tags: TagSet
+Labels = tuple[TagSet, TagSet]  # that the source language teaches: intents, tags of slots
 
 
 @dataclass(frozen=True)
@@ -311,8 +258,8 @@ def known_labels(sentences: Sequence[Sentence]) -> Labels:
     Raises:
         DataError: if a sentence has no intent or no slots.
     """
-    slots = span_tags(labels(s, "SF") for s in sentences)
-    return Labels(TagSet([intent(s) for s in sentences]), slots)
+    tags = span_tags(labels(s, "SF") for s in sentences)
+    return TagSet([intent(s) for s in sentences]), tags
 
 
 def intent(sentence: Sentence) -> str:
@@ -337,12 +284,12 @@ def encoded(
         sentences: the sentences.
         known: labels of the source language.
     """
-    vectors = WithMarks(source.vectors)
+    (intents, tags), vectors = known, WithMarks(source.vectors)
     tokens = [delexicalised(s.tokens, language) for s in sentences]
     gold, names = [labels(s, "SF") for s in sentences], [intent(s) for s in sentences]
     # shape: (sentences,)
-    numbers = torch.tensor([known.intents.number(name) for name in names])
-    return NLUSplit(encode(language, tokens, gold, known.tags, vectors), numbers, names, gold)
+    numbers = torch.tensor([intents.number(name) for name in names])
+    return NLUSplit(encode(language, tokens, gold, tags, vectors), numbers, names, gold)
 
 
 # ---- training and evaluation
@@ -372,8 +319,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         details={
             **learning(settings, model, curve, "dev_f1"),
             "scores": scores,
-            "intents": len(known.intents),
-            "tags": len(known.tags),
+            "intents": len(known[0]),
+            "tags": len(known[1]),
         },
         signatures={
             INTENT: metrics.accuracy_signature().replace("level:token", "level:sentence"),
@@ -394,38 +341,14 @@ def trained(
     known = known_labels(sentences)
     train = encoded(source, language, sentences, known)
     dev = encoded(source, language, source.sentences(language, "dev"), known)
-    compute_repeatably(context.device)
+    compute_repeatably(device := context.device)
     torch.manual_seed(seed)
-    dim = train.encoded.table.shape[1]
-    model = NLUModel(settings.encoder, dim, len(known.intents), len(known.tags)).to(context.device)
+    table = train.encoded.table.to(device)
+    model = NLUModel(settings.encoder, table.shape[1], *map(len, known)).to(device)
+    adam, generator = ScheduledAdam(model, settings.learning_rate), np.random.default_rng(seed)
 
-    def dev_score() -> float:
-        return evaluated(model, dev, known, context.device)[SLOTS]
-
-    learner = nlu_learner(model, train, dev_score, settings, seed, context.device)
-    return model, known, fit(learner, settings.epochs, settings.patience, context.progress)
-
-
-def nlu_learner(
-    model: NLUModel,
-    train: NLUSplit,
-    dev_score: Callable[[], float],
-    settings: NLUSettings,
-    seed: int,
-    device: str,
-) -> BatchLearner[Batch]:
-    """Return the training of an NLU model.
-
-    Args:
-        model: what is trained, on ``device``.
-        train: the source language's training sentences.
-        dev_score: scores the model as it is on dev.
-        settings: rate and batch size.
-        seed: of the batches' order.
-        device: where the model is.
-    """
-    table, generator = train.encoded.table.to(device), np.random.default_rng(seed)
-    adam = ScheduledAdam(model, settings.learning_rate)
+    def batches(round_: int) -> Iterator[Batch]:
+        return shuffled_batches(train.encoded, settings.batch_size, generator)
 
     def step(batch: Batch) -> Step:
         """Take the batch's two steps; its loss is intent loss plus slot loss, per sentence."""
@@ -440,10 +363,11 @@ def nlu_learner(
         total = intent_loss * sentences + slot_loss
         return Step(total, count=sentences, tokens=int(batch.mask.sum()))
 
-    def batches(round_: int) -> Iterator[Batch]:
-        return shuffled_batches(train.encoded, settings.batch_size, generator)
+    def dev_score() -> float:
+        return evaluated(model, dev, known, device)[SLOTS]
 
-    return BatchLearner(model, adam, batches, step, dev_score, generator)
+    learner = BatchLearner(model, adam, batches, step, dev_score, generator)
+    return model, known, fit(learner, settings.epochs, settings.patience, context.progress)
 
 
 def two_steps(
@@ -477,24 +401,20 @@ def evaluated(model: NLUModel, split: NLUSplit, known: Labels, device: str) -> d
 
     An intent or slot that the source language does not have counts as missed.
     """
-    predicted = predictions(model, split, device)
-    intents = [known.intents.names[number] for number, _ in predicted]
-    slots = [[known.tags.names[n] for n in row.tolist()] for _, row in predicted]
-    return {
-        INTENT: metrics.accuracy(split.gold_intents, intents),
-        SLOTS: metrics.span_f1(split.gold_slots, slots),
-    }
-
-
-def predictions(model: NLUModel, split: NLUSplit, device: str) -> list[tuple[int, Tensor]]:
-    """Return the predicted intent number and tag numbers (length,) of each sentence, in order."""
     table, rows = split.encoded.table.to(device), split.encoded.rows
 
-    def predict(batch: Batch) -> list[tuple[int, Tensor]]:
+    def predict(batch: Batch) -> list[tuple[int, list[int]]]:
         on_device = batch.to(device)
-        # shape: (batch,) and (batch, length)
-        intents, tags = model.predict(table[on_device.rows], on_device.mask)
-        cut = [row[: len(rows[i])] for i, row in zip(batch.indices, tags.cpu(), strict=True)]
-        return list(zip(intents.tolist(), cut, strict=True))
+        # shape: (batch, intents) and (batch, length, tags)
+        of_intents, of_slots = model(table[on_device.rows], on_device.mask)
+        best = of_slots.argmax(-1)[on_device.mask].split([len(rows[i]) for i in batch.indices])
+        return list(
+            zip(of_intents.argmax(-1).tolist(), (row.tolist() for row in best), strict=True)
+        )
 
-    return in_order(model, ordered_batches(split.encoded, EVALUATION_TOKENS), predict)
+    predicted = in_order(model, ordered_batches(split.encoded, EVALUATION_TOKENS), predict)
+    intents, tags = (kind.names for kind in known)
+    return {
+        INTENT: metrics.accuracy(split.gold_intents, [intents[number] for number, _ in predicted]),
+        SLOTS: metrics.span_f1(split.gold_slots, [[tags[n] for n in row] for _, row in predicted]),
+    }

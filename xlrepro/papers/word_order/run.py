@@ -15,7 +15,7 @@ from torch import nn
 from xlrepro.data.named import FAMILY_SEED
 from xlrepro.data.readers import word_order_features
 from xlrepro.papers.word_order.data import disturbed_test, shuffled_copy, training_split
-from xlrepro.papers.word_order.model import SequenceTagger
+from xlrepro.papers.word_order.model import make_tagger
 from xlrepro.papers.word_order.settings import (
     SOURCE,
     WORD_DROPOUT,
@@ -24,7 +24,15 @@ from xlrepro.papers.word_order.settings import (
     VectorSettings,
 )
 from xlrepro.tasks.source import Source, word_vectors
-from xlrepro.tasks.tagging import metric, score, split_of, tag_counts, tag_set, tagger_learner
+from xlrepro.tasks.tagging import (
+    SequenceTagger,
+    metric,
+    score,
+    split_of,
+    tag_counts,
+    tag_set,
+    tagger_learner,
+)
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
@@ -67,7 +75,7 @@ def trained(
     tags = tag_set(source)
     torch.manual_seed(seed)
     dim = train.table.shape[1]
-    tagger = SequenceTagger(settings.encoder, dim, len(tags), settings.head).to(context.device)
+    tagger = make_tagger(settings.encoder, dim, len(tags), settings.head).to(context.device)
 
     def dev_score() -> float:
         predicted = predicted_tags(tagger, dev.encoded, context.device)
@@ -161,9 +169,6 @@ def learning(settings: Any, model: nn.Module, curve: Fit, dev_scores: str) -> di
         "best_epoch": curve.best_epoch,
         "parameters": sum(p.numel() for p in model.parameters()),
     }
-
-
-# ---- cells that other tables take from these trials
 
 
 # ---- word-order distances

@@ -108,16 +108,6 @@ def test_trs_with_mbert_positions_starts_from_them_and_keeps_them():
     assert set(before) - moved(work, before) == {"encoder.project.0.table"}
 
 
-def test_mbert_positions_are_added_before_a_narrower_encoder(bert):
-    settings = trial_of("mbert:TRS w/ M-BERT PE").typed(MbertSettings).encoder
-    narrow = settings.model_copy(update={"dim": 4})
-    tagger = tagging.frozen_tagger(narrow, bert, 3, "crf").eval()
-    x, mask = torch.zeros(1, 3, 32), torch.ones(1, 3, dtype=torch.bool)
-    linear = tagger.encoder.project[1]
-    torch.testing.assert_close(tagger.encoder.project(x)[0], linear(bert.position_table[1:4]))
-    assert tagger.encoder(x, mask).shape == (1, 3, 4)
-
-
 def test_frozen_rows_leave_mbert_as_it_is():
     work = labelling("mbert:ORT")
     before = {k: v.clone() for k, v in work.bert.model.state_dict().items()}
@@ -142,13 +132,7 @@ def test_padding_changes_no_prediction_and_other_labels_no_loss(bert):
 
 
 @pytest.mark.parametrize("identifier", ["mbert:ORT", FROZEN_PE])
-def test_nothing_but_english_is_read_before_training_is_over(monkeypatch, identifier):
-    read, original = [], Source.sentences
-    monkeypatch.setattr(
-        Source,
-        "sentences",
-        lambda s, code, split: read.append((code, split)) or original(s, code, split),
-    )
+def test_nothing_but_english_is_read_before_training_is_over(read, identifier):
     labelling(identifier).train()
     assert set(read) == {("en", "train"), ("en", "dev")}
 

@@ -18,12 +18,20 @@ from torch.nn import functional
 from xlrepro.encoders.pretrained import Encoder, Framed, load
 from xlrepro.nn.transformer import LearnedPositions, TransformerEncoder
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
-from xlrepro.papers.word_order.model import SequenceTagger
+from xlrepro.papers.word_order.model import make_tagger
 from xlrepro.papers.word_order.run import result
 from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.precision import cached_per_precision
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import NO_LABEL, labels, score, tag_counts, tag_set, tagger_learner
+from xlrepro.tasks.tagging import (
+    NO_LABEL,
+    SequenceTagger,
+    labels,
+    score,
+    tag_counts,
+    tag_set,
+    tagger_learner,
+)
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fast_products, fit
 from xlrepro.training.settings import in_its_precision
@@ -172,7 +180,7 @@ def frozen_tagger(
         n_tags: number of tags.
         head: ``"crf"`` or ``"linear"``.
     """
-    tagger = SequenceTagger(settings, bert.dim, n_tags, head)
+    tagger = make_tagger(settings, bert.dim, n_tags, head)
     if settings.positions == "learned":
         assert isinstance(tagger.encoder, TransformerEncoder)
         # shape: (positions - 1, dim); row 0 belongs to [CLS]: the first word has row 1
