@@ -67,7 +67,7 @@ def test_a_pair_is_combined_as_in_the_baseline():
         return model.encoder(x[None], mask)[0].mean(0)
 
     p, h = mean(one), mean(other)
-    expected = model.head.scores(torch.cat((p, h, p - h, p * h))[None])
+    expected = model.head([torch.cat((p, h, p - h, p * h))[None]])
     masks = [torch.ones(1, len(x), dtype=torch.bool) for x in (one, other)]
     found = model([one[None], other[None]], masks)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)

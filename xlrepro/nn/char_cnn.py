@@ -84,16 +84,13 @@ class CharCNN(nn.Module):
         pooled = []
         for width, linear in zip(self.kernel_sizes, self.maps, strict=True):
             assert isinstance(linear, nn.Linear)
-            table = self._table(linear.weight, width)
+            # shape: (width, embedding_dim, filters)
+            by_place = linear.weight.view(self.filters, width, -1).permute(1, 2, 0)
+            # shape: (width, characters + 1, filters); what a character adds at each place
+            table = functional.pad(self.embedding @ by_place, (0, 0, 1, 0))
             best: Tensor = _BestWindow.apply(table, padded, order)  # type: ignore[no-untyped-call]
             pooled.append(best + linear.bias)
         return functional.relu(torch.cat(pooled, -1))
-
-    def _table(self, weight: Tensor, width: int) -> Tensor:
-        """Return ``(width, characters + 1, filters)``: what a character adds at each place."""
-        # shape: (width, embedding_dim, filters)
-        by_place = weight.view(self.filters, width, -1).permute(1, 2, 0)
-        return functional.pad(self.embedding @ by_place, (0, 0, 1, 0))
 
 
 class _BestWindow(torch.autograd.Function):

@@ -16,9 +16,6 @@ class Dropout(nn.Module):
     Args:
         p: probability of zeroing an entry, at least 0 and below 1.
 
-    Raises:
-        ValueError: for another ``p``.
-
     Example:
         >>> Dropout(0.5).eval()(torch.ones(2))
         tensor([1., 1.])
@@ -26,8 +23,6 @@ class Dropout(nn.Module):
 
     def __init__(self, p: float) -> None:
         super().__init__()
-        if not 0 <= p < 1:
-            raise ValueError(f"the probability must be at least 0 and below 1, not {p}")
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:

@@ -52,26 +52,17 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Adds a learned position table to its input.
+    """Adds a position table to its input: one of 512 rows that is learned, or a given one.
 
     Args:
         dim: width of the model.
-        max_positions: number of rows of the table where none is given.
-        table: ``(positions, dim)`` initial values, such as a pre-trained model's table.
-        frozen: whether the table stays as it is in training.
+        table: ``(positions, dim)`` of a pre-trained model; it stays as it is in training.
     """
 
-    def __init__(
-        self,
-        dim: int,
-        max_positions: int = 512,
-        table: Tensor | None = None,
-        frozen: bool = False,
-    ) -> None:
+    def __init__(self, dim: int, table: Tensor | None = None) -> None:
         super().__init__()
-        if table is None:
-            table = torch.empty(max_positions, dim).normal_(std=0.02)
-        self.table = nn.Parameter(table.detach().clone(), requires_grad=not frozen)
+        values = torch.empty(512, dim).normal_(std=0.02) if table is None else table.detach()
+        self.table = nn.Parameter(values.clone(), requires_grad=table is None)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return ``x``, ``(batch, length, dim)``, with positions added.
@@ -82,45 +73,35 @@ class LearnedPositions(nn.Module):
         if x.shape[1] > self.table.shape[0]:
             raise DataError(
                 f"a sentence of {x.shape[1]} tokens is longer than the {self.table.shape[0]} "
-                "learned positions: cut it, or raise max_positions"
+                "learned positions: cut it"
             )
         return x + self.table[: x.shape[1]]
 
 
-class RelativePositions(nn.Module):
-    """Distances between tokens: an encoder's attention sees them, its input stays as it is.
-
-    Args:
-        dim: width of the model.
-        max_distance: all distances from here on are one.
-    """
-
-    def __init__(self, dim: int, max_distance: int = 10) -> None:
-        super().__init__()
-        self.max_distance = max_distance
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return ``x``, ``(batch, length, dim)``."""
-        return x
-
-
 class SelfAttention(nn.Module):
-    """Multi-head self-attention (Vaswani et al. 2017, §3.2.2).
+    """Multi-head self-attention (Vaswani et al. 2017, §3.2.2), with relative positions or without.
+
+    With a ``max_distance``, keys and values know how far away a token stands:
+    ``score_ij = q_i (k_j + aK_r) / sqrt(d_k)``, ``out_i = sum_j alpha_ij (v_j + aV_r)`` with
+    ``r = min(|i - j|, max_distance)`` (Shaw et al. 2018, Eq. 3 and 4; without sign, as Ahmad et
+    al. 2019 use it). One table each of keys and values, shared by the heads. No tensor of length x
+    length x head_dim is made: a query meets each of the ``max_distance + 1`` keys once, and
+    attention weights are summed per distance before they meet the values.
 
     Args:
         dim: width of the model, divisible by ``heads``.
         heads: number of heads.
+        max_distance: all distances from here on share one vector; None: no relative positions.
 
     Raises:
         ValueError: where ``heads`` does not divide ``dim``.
     """
 
-    def __init__(self, dim: int, heads: int) -> None:
+    def __init__(self, dim: int, heads: int, max_distance: int | None = None) -> None:
         super().__init__()
         if heads < 1 or dim % heads:
             raise ValueError(f"{heads} heads do not divide a width of {dim}")
-        self.heads = heads
-        self.head_dim = dim // heads
+        self.heads, self.head_dim, self.max_distance = heads, dim // heads, max_distance
         self.project = nn.Linear(dim, 3 * dim)
         self.output = nn.Linear(dim, dim)
         for part in self.project.weight.detach().split(dim):
@@ -128,6 +109,11 @@ class SelfAttention(nn.Module):
         nn.init.xavier_uniform_(self.output.weight)
         nn.init.zeros_(self.project.bias)
         nn.init.zeros_(self.output.bias)
+        if max_distance is not None:
+            self.distance_keys = nn.Parameter(torch.empty(max_distance + 1, self.head_dim))
+            self.distance_values = nn.Parameter(torch.empty(max_distance + 1, self.head_dim))
+            nn.init.xavier_uniform_(self.distance_keys)
+            nn.init.xavier_uniform_(self.distance_values)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Let every token attend to all tokens of its sentence.
@@ -150,36 +136,8 @@ class SelfAttention(nn.Module):
         """Return the values mixed by attention, ``(batch, heads, length, head_dim)``."""
         # shape: (batch, 1, 1, length)
         allowed = mask[:, None, None, :]
-        return functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
-
-
-class RelativeSelfAttention(SelfAttention):
-    """Self-attention with relative positions in keys and values.
-
-    ``score_ij = q_i (k_j + aK_r) / sqrt(d_k)``, ``out_i = sum_j alpha_ij (v_j + aV_r)`` with
-    ``r = min(|i - j|, max_distance)`` (Shaw et al. 2018, Eq. 3 and 4; without sign, as Ahmad et
-    al. 2019 use it). One table each of keys and values, shared by the heads. No tensor of length x
-    length x head_dim is made: a query meets each of the ``max_distance + 1`` keys once, and
-    attention weights are summed per distance before they meet the values.
-
-    Args:
-        dim: width of the model, divisible by ``heads``.
-        heads: number of heads.
-        max_distance: all distances from here on share one vector.
-    """
-
-    def __init__(self, dim: int, heads: int, max_distance: int) -> None:
-        super().__init__(dim, heads)
-        if max_distance < 0:
-            raise ValueError(f"max_distance must be 0 or more, not {max_distance}")
-        self.max_distance = max_distance
-        self.distance_keys = nn.Parameter(torch.empty(max_distance + 1, self.head_dim))
-        self.distance_values = nn.Parameter(torch.empty(max_distance + 1, self.head_dim))
-        nn.init.xavier_uniform_(self.distance_keys)
-        nn.init.xavier_uniform_(self.distance_values)
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """Return the values mixed by attention, ``(batch, heads, length, head_dim)``."""
+        if self.max_distance is None:
+            return functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         batch, heads, length, _ = q.shape
         place = torch.arange(length, device=q.device)
         # shape: (length, length)
@@ -191,7 +149,7 @@ class RelativeSelfAttention(SelfAttention):
         scores = (q @ k.transpose(-1, -2) + by_distance.gather(-1, distances)) / math.sqrt(
             self.head_dim
         )
-        weights = scores.masked_fill(~mask[:, None, None, :], -math.inf).softmax(-1)
+        weights = scores.masked_fill(~allowed, -math.inf).softmax(-1)
         # shape: (batch, heads, length, max_distance + 1); summed weights of each distance
         per_distance = torch.zeros_like(by_distance).scatter_add(-1, distances, weights)
         return weights @ v + per_distance @ self.distance_values
@@ -213,8 +171,6 @@ class FeedForward(nn.Module):
 
     def __init__(self, dim: int, ff_dim: int, kernel_size: int | None) -> None:
         super().__init__()
-        if kernel_size is not None and kernel_size < 1:
-            raise ValueError(f"kernel_size must be 1 or more, or None, not {kernel_size}")
         self.kernel_size = kernel_size or 1
         # A convolution is a linear map of the window's tokens side by side: columns
         # [k * dim, (k + 1) * dim) of the weight belong to the window's k-th token. As one matrix
@@ -228,16 +184,12 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Map ``x``, ``(batch, length, dim)``; padding is zeroed before the convolution."""
         if self.kernel_size > 1:
-            # shape: (batch, length, kernel_size * dim)
-            x = self._windows(x.masked_fill(~mask.unsqueeze(-1), 0))
+            left, x = (self.kernel_size - 1) // 2, x.masked_fill(~mask.unsqueeze(-1), 0)
+            # shape: (batch, length + kernel_size - 1, dim)
+            padded = functional.pad(x, (0, 0, left, self.kernel_size - 1 - left))
+            # shape: (batch, length, kernel_size * dim); each token's window side by side
+            x = torch.cat([padded[:, k : k + x.shape[1]] for k in range(self.kernel_size)], -1)
         return self.contract(functional.relu(self.expand(x)))
-
-    def _windows(self, x: Tensor) -> Tensor:
-        """Return each token's window side by side, ``(batch, length, kernel_size * dim)``."""
-        left = (self.kernel_size - 1) // 2
-        # shape: (batch, length + kernel_size - 1, dim)
-        padded = functional.pad(x, (0, 0, left, self.kernel_size - 1 - left))
-        return torch.cat([padded[:, k : k + x.shape[1]] for k in range(self.kernel_size)], -1)
 
 
 Positions = Callable[[int], nn.Module]
@@ -253,8 +205,9 @@ class TransformerEncoder(nn.Module):
         layers: number of layers.
         ff_dim: width inside the feed-forward layers.
         kernel_size: window of the convolution in the feed-forward layers; None: linear ones.
-        positions: makes the module of ``positions.py`` that the input goes through, given ``dim``;
-            None: no positions. It is called after the linear map is drawn.
+        positions: makes the module that adds positions to the input, given ``dim``; None: none are
+            added. It is called after the linear map is drawn.
+        max_distance: relative positions in attention, clipped there; None: there are none.
         dropout: probability of zeroing an entry of the input and of each part's output.
 
     Example:
@@ -274,6 +227,7 @@ class TransformerEncoder(nn.Module):
         kernel_size: int | None = 3,
         positions: Positions | None = None,
         dropout: float = 0.1,
+        max_distance: int | None = None,
     ) -> None:
         super().__init__()
         self.output_dim = dim
@@ -281,10 +235,8 @@ class TransformerEncoder(nn.Module):
         if input_dim != dim:
             self.project = nn.Linear(input_dim, dim)
         self.positions = positions(dim) if positions else nn.Identity()
-        known = self.positions
-        distance = known.max_distance if isinstance(known, RelativePositions) else None
         self.layers = nn.ModuleList(
-            TransformerLayer(dim, heads, ff_dim, kernel_size, distance, dropout)
+            TransformerLayer(dim, heads, ff_dim, kernel_size, max_distance, dropout)
             for _ in range(layers)
         )
         self.dropout = nn.Dropout(dropout)
@@ -332,11 +284,7 @@ class TransformerLayer(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.attention: SelfAttention = (
-            SelfAttention(dim, heads)
-            if max_distance is None
-            else RelativeSelfAttention(dim, heads, max_distance)
-        )
+        self.attention = SelfAttention(dim, heads, max_distance)
         self.attention_norm = nn.LayerNorm(dim)
         self.feed_forward = FeedForward(dim, ff_dim, kernel_size)
         self.feed_forward_norm = nn.LayerNorm(dim)

@@ -69,7 +69,7 @@ class DenseClassifier(nn.Module):
         dropout: probability of zeroing an entry before either linear layer.
 
     Example:
-        >>> DenseClassifier(4, 2, 8, 0.5)([torch.zeros(3, 4)], [None]).shape
+        >>> DenseClassifier(4, 2, 8, 0.5)([torch.zeros(3, 4)]).shape
         torch.Size([3, 2])
     """
 
@@ -79,14 +79,10 @@ class DenseClassifier(nn.Module):
         self.hidden = nn.Linear(dim, hidden)
         self.output = nn.Linear(hidden, classes)
 
-    def forward(self, parts: Sequence[Tensor], masks: Sequence[Tensor | None]) -> Tensor:
+    def forward(self, parts: Sequence[Tensor], masks: Sequence[Tensor | None] = ()) -> Tensor:
         """Return a score per class, ``(batch, classes)``, for ``parts[0]``, ``(batch, dim)``."""
-        return self.scores(parts[0])
-
-    def scores(self, x: Tensor) -> Tensor:
-        """Return ``(batch, classes)`` for vectors ``(batch, dim)``."""
         # shape: (batch, hidden), then (batch, classes)
-        hidden = functional.relu(self.hidden(self.dropout(x)))
+        hidden = functional.relu(self.hidden(self.dropout(parts[0])))
         scores: Tensor = self.output(self.dropout(hidden))
         return scores
 
@@ -124,7 +120,8 @@ class PairClassifier(nn.Module):
         """
         # shape of each: (batch, encoder's output)
         p, h = (self._mean(x, m) for x, m in zip(parts, masks, strict=True) if m is not None)
-        return self.head.scores(torch.cat((p, h, p - h, p * h), -1))
+        scores: Tensor = self.head([torch.cat((p, h, p - h, p * h), -1)])
+        return scores
 
     def _mean(self, x: Tensor, mask: Tensor) -> Tensor:
         # shape: (batch, length, 2 * hidden), zero at padding; then (batch, 2 * hidden)

@@ -39,23 +39,21 @@ class Source:
     test_sentences: int | None = None
 
     @classmethod
-    def of(cls, settings: Any, task: str, **changes: Any) -> "Source":
+    def of(cls, settings: Any, task: str) -> "Source":
         """Return what the settings of a trial read.
 
         Args:
             settings: with ``corpus``, ``vectors``, ``source``, ``targets`` and both limits.
             task: what is labelled.
-            changes: attributes to set otherwise.
         """
-        values = {
-            "corpus": settings.corpus,
-            "task": task,
-            "languages": tuple(dict.fromkeys((settings.source, *settings.targets))),
-            "vectors_name": settings.vectors,
-            "train_sentences": settings.train_sentences,
-            "test_sentences": settings.test_sentences,
-        }
-        return cls(**{**values, **changes})
+        return cls(
+            settings.corpus,
+            task,
+            tuple(dict.fromkeys((settings.source, *settings.targets))),
+            settings.vectors,
+            settings.train_sentences,
+            settings.test_sentences,
+        )
 
     def sentences(self, language: str, split: str) -> list[Sentence]:
         """Return the sentences of ``"train"``, ``"dev"`` or ``"test"``, as many as asked for.

@@ -63,22 +63,6 @@ class Checkpoints:
             ) from None
 
 
-def random_state() -> dict[str, Any]:
-    """Return the state of torch's generators, of every device in use."""
-    on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
-    return {
-        "cpu": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if on_gpu else [],
-    }
-
-
-def restore_random_state(state: Mapping[str, Any]) -> None:
-    """Go on drawing where :func:`random_state` was called."""
-    torch.set_rng_state(state["cpu"])
-    if state["cuda"]:
-        torch.cuda.set_rng_state_all(state["cuda"])
-
-
 Progress = Callable[[float, str], None]
 CURVE_POINTS = 40  # of the loss curve that a record shows
 
@@ -246,12 +230,16 @@ def mean_loss(steps: Sequence[Step]) -> Any:
 
 
 def _resumable(learner: Learner, result: Fit, best: Mapping[str, Any] | None) -> dict[str, Any]:
+    on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
     return {
         "model": learner.model.state_dict(),
         "best": best,
         "fit": vars(result),
         "learner": learner.state(),
-        "random": random_state(),
+        "random": {
+            "cpu": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if on_gpu else [],
+        },
     }
 
 
@@ -259,7 +247,9 @@ def _resume(learner: Learner, result: Fit, kept: Mapping[str, Any]) -> dict[str,
     learner.model.load_state_dict(kept["model"])
     learner.restore(kept["learner"])
     vars(result).update(kept["fit"])
-    restore_random_state(kept["random"])
+    torch.set_rng_state(kept["random"]["cpu"])
+    if kept["random"]["cuda"]:
+        torch.cuda.set_rng_state_all(kept["random"]["cuda"])
     best: dict[str, Any] | None = kept["best"]
     return best
 

@@ -51,7 +51,7 @@ def last_words(monkeypatch):
     """Return a function to the last words of what is read, from the third review's class."""
 
     def words(read, corpus, invented, third):
-        for cached in ("_tweets", "_artificial_reviews"):
+        for cached in ("_read_reviews", "_artificial_reviews"):
             plain = getattr(data, cached)
             monkeypatch.setattr(data, cached, getattr(plain, "__wrapped__", plain))
         invented(monkeypatch, third)

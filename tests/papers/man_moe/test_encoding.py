@@ -11,7 +11,6 @@ from xlrepro.papers.man_moe.encoding import (
     EndlessBatches,
     collate,
     encode,
-    spelled,
     with_labels,
     word_table,
 )
@@ -56,9 +55,11 @@ def test_unknown_words_get_their_own_fixed_random_vectors():
     torch.testing.assert_close(first.vectors[3], torch.ones(3))
 
 
-@pytest.mark.parametrize(("target", "expected"), [("de", "ab"), ("es", "AB")])
-def test_characters_lose_their_case_where_the_target_is_german(target, expected):
-    assert spelled("AB", target) == expected
+@pytest.mark.parametrize(("target", "spellings"), [("de", 1), ("es", 2)])
+def test_characters_lose_their_case_where_the_target_is_german(target, spellings):
+    words = [("en", "ab"), ("en", "AB")]
+    table = word_table(words, TwoWords(), CharacterIds("abAB"), target, make_settings())
+    assert len(table.characters) == 1 + spellings
 
 
 def test_unseen_characters_share_one_number():

@@ -27,7 +27,7 @@ def trial_of(settings, columns, system="without:MAN-MoE"):
 
 
 def trained(settings, seed=0):
-    return transfer.train_transfer(transfer.transfers(settings)[0], seed)
+    return transfer.train_transfer(transfer.transfers(settings)[0], seed, TrialContext())
 
 
 def garbled(examples, classes=None):

@@ -43,8 +43,6 @@ def test_the_nearest_of_all_senses_may_be_of_another_lemma():
     """Cosine decides, not the length of vectors; a lemma never seen has its first sense."""
     answers = CLASSIFIER.among_all(TEST)
     assert answers == ["money%1:21:00::", "bank%1:17:01::", "unseen%1:00:00::", None]
-    # any of several keys is right, and no answer is wrong
-    assert wsd.right(answers, TEST.senses) == [False, True, True, False]
 
 
 def test_the_nearest_sense_of_the_lemma_has_its_part_of_speech():

@@ -167,40 +167,36 @@ def _reviews(
     if settings.corpus == ARTIFICIAL:
         wanted = settings.limit(split) or 0
         return _artificial_reviews(language, domain or "", split, DRAWN * wanted)
-    if settings.corpus == supplied.REVIEWS:
-        return _supplied_reviews(language, domain or "", split)
-    if settings.corpus != TWEETS:
+    if settings.corpus not in (TWEETS, supplied.REVIEWS):
         known = f"{ARTIFICIAL}, {TWEETS}, {supplied.REVIEWS}"
         raise SettingsError(f"unknown corpus {settings.corpus!r} for reviews; known: {known}")
-    return _tweets(language, split)
+    return _read_reviews(settings.corpus, language, domain or "", split)
 
 
 @lru_cache(maxsize=64)
-def _supplied_reviews(language: str, domain: str, split: str) -> list[Example]:
-    rows = read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
+def _read_reviews(corpus: str, language: str, domain: str, split: str) -> list[Example]:
+    if corpus == supplied.REVIEWS:
+        rows = read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
+    else:
+        read = loading.load_rows(corpus, f"{language}/{split}")
+        if unknown := {label for label, _ in read} - set(UMSAB_CLASSES):
+            raise DataError(
+                f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}"
+            )
+        rows = [(UMSAB_CLASSES[label], line) for label, line in read]
     texts = [(label, tuple(tokenise(line, language))) for label, line in rows]
     return [Example(tokens, (label,)) for label, tokens in texts if tokens]
-
-
-@lru_cache(maxsize=64)
-def _tweets(language: str, split: str) -> list[Example]:
-    corpus = TWEETS
-    rows = loading.load_rows(corpus, f"{language}/{split}")
-    if unknown := {label for label, _ in rows} - set(UMSAB_CLASSES):
-        raise DataError(f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}")
-    texts = [(UMSAB_CLASSES[label], tuple(tokenise(line, language))) for label, line in rows]
-    return [Example(tokens, (side,)) for side, tokens in texts if tokens]
 
 
 @lru_cache(maxsize=64)
 def _artificial_reviews(language: str, domain: str, split: str, n: int) -> list[Example]:
     seed = zlib.crc32(f"{language} {domain}".encode())
     drawn = family_of(FAMILY_SEED).realisations(language, n, split, seed, "statements")
-    return [Example(sentence_of(r).tokens, (_side(sentiment(r.meaning)),)) for r in drawn]
-
-
-def _side(value: float) -> str:
-    return POLARITY[value > 0] if value else NEUTRAL
+    sides = ((r, sentiment(r.meaning)) for r in drawn)
+    return [
+        Example(sentence_of(r).tokens, (POLARITY[side > 0] if side else NEUTRAL,))
+        for r, side in sides
+    ]
 
 
 # ---- vectors as the authors' code reads them

@@ -112,15 +112,6 @@ class CharacterIds:
         return [self._ids.get(character, len(self)) for character in word]
 
 
-def spelled(word: str, target: str) -> str:
-    """Return the word as the CharCNN reads it.
-
-    Where the target is German, all of a run loses its case (the code); one reading of the text is
-    that German words alone do.
-    """
-    return word.lower() if target == "de" else word
-
-
 def word_table(
     words: Iterable[Word],
     vectors: WordVectors,
@@ -128,7 +119,11 @@ def word_table(
     target: str,
     settings: TransferSettings,
 ) -> WordTable:
-    """Look up each distinct word once, and spell each distinct spelling once."""
+    """Look up each distinct word once, and spell each distinct spelling once.
+
+    Where the target is German, all spellings of a run lose their case (the code); one reading of
+    the text is that German words alone do.
+    """
     rows: dict[Word, int] = {}
     for word in words:
         rows.setdefault(word, len(rows) + 1)
@@ -145,7 +140,7 @@ def word_table(
     numbers: dict[str, int] = {}
     spellings = [0]
     for _, form in rows:
-        spelling = spelled(form, target)
+        spelling = form.lower() if target == "de" else form
         spellings.append(numbers.setdefault(spelling, len(numbers) + 1))
     ids = [torch.tensor([0]), *(torch.tensor(characters.spell(word)) for word in numbers)]
     # shape: (spellings + 1, characters of the longest)

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from xlrepro import metrics
 from xlrepro.papers.man_moe import data
@@ -26,12 +27,11 @@ from xlrepro.papers.man_moe.encoding import (
 from xlrepro.papers.man_moe.model import ManMoe, Prediction
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.papers.man_moe.training import TrainingTexts, TransferLearner
-from xlrepro.training.batches import ordered
+from xlrepro.training.batches import EVALUATION_TOKENS, ordered
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
-EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
 Split = tuple[WordTable, EncodedTexts]  # texts, and their words
 
 
@@ -137,9 +137,8 @@ def averages(scores: dict[str, float], settings: TransferSettings) -> dict[str, 
     }
 
 
-def train_transfer(transfer: Transfer, seed: int, context: TrialContext | None = None) -> Trained:
+def train_transfer(transfer: Transfer, seed: int, context: TrialContext) -> Trained:
     """Train a model on the sources' labels and on everybody's text."""
-    context = context or TrialContext()
     settings = transfer.settings
     torch.manual_seed(seed)
     compute_repeatably(context.device)
@@ -279,25 +278,29 @@ def evaluate(trained: Trained, transfer: Transfer) -> tuple[float, dict[str, flo
     return whole, {"score": without, "sentences": len(examples) - len(kept)}
 
 
+def gates(trained: Trained, transfer: Transfer, language: str) -> list[Tensor]:
+    """Return the weights of F_p's gate on each dev text, ``(tokens, sources)``.
+
+    None without private experts.
+    """
+    if trained.model.private is None:
+        return []
+    texts, found = transfer.text(language, "dev"), {}
+    dev = prepared(transfer, language, texts, trained.characters)
+    for indices, prediction in outputs(trained.model, dev, trained.device):
+        assert prediction.private_gate is not None
+        weights = prediction.private_gate.softmax(-1).double().cpu()
+        found |= zip(indices, weights.split([len(texts[i]) for i in indices]), strict=True)
+    return [found[i] for i in range(len(texts))]
+
+
 def gate_weights(trained: Trained, transfer: Transfer) -> dict[str, float]:
     """Return the average weight of each source's private expert on the target's dev text.
 
     The mean over a text's tokens, then over texts (§4.4). Empty without private experts.
     """
-    if trained.model.private is None:
-        return {}
-    texts = transfer.text(transfer.target, "dev")
-    dev = prepared(transfer, transfer.target, texts, trained.characters)
-    # shape: (sources,)
-    total = torch.zeros(len(transfer.sources), dtype=torch.float64)
-    for indices, prediction in outputs(trained.model, dev, trained.device):
-        assert prediction.private_gate is not None
-        # shape: (tokens, sources)
-        weights = prediction.private_gate.softmax(-1).double().cpu()
-        for of_text in weights.split([len(texts[i]) for i in indices]):
-            total += of_text.mean(0)
-    means = (total / len(texts)).tolist()
-    return dict(zip(transfer.sources, means, strict=True))
+    means = [weights.mean(0) for weights in gates(trained, transfer, transfer.target)]
+    return dict(zip(transfer.sources, torch.stack(means).mean(0).tolist())) if means else {}
 
 
 def gate_accuracy(trained: Trained, transfer: Transfer) -> dict[str, float]:
@@ -306,19 +309,11 @@ def gate_accuracy(trained: Trained, transfer: Transfer) -> dict[str, float]:
     Per source language the share of the tokens of its dev text, percent; chance is 100 over the
     number of sources. Empty without private experts.
     """
-    if trained.model.private is None:
-        return {}
     shares = {}
     for number, language in enumerate(transfer.sources):
-        texts = transfer.text(language, "dev")
-        dev = prepared(transfer, language, texts, trained.characters)
-        right, tokens = 0, 0
-        for _, prediction in outputs(trained.model, dev, trained.device):
-            assert prediction.private_gate is not None
-            # shape: (tokens,)
-            chosen = prediction.private_gate.argmax(-1)
-            right, tokens = right + int((chosen == number).sum()), tokens + len(chosen)
-        shares[language] = round(100 * right / tokens, 3)
+        if weights := gates(trained, transfer, language):
+            right = torch.cat(weights).argmax(-1) == number
+            shares[language] = round(100 * float(right.double().mean()), 3)
     return shares
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from xlrepro.artificial import Family, sentence_of
+from xlrepro.artificial import family_of, sentence_of
 from xlrepro.artificial import graph as meaning_triples
 from xlrepro.data import loading, supplied
 from xlrepro.data.readers.columns import read_conll_ner
@@ -158,19 +158,16 @@ def auxiliary(corpus: str, task: str) -> Splits:
 
 
 @cache
-def _family() -> Family:
-    return Family(FAMILY_SEED)
-
-
-@cache
 def _artificial_translation(pair: str) -> Splits:
     """Statements in two languages; training pairs never repeat a held-out sentence."""
     drawn = {
         split: [
             (tuple(a.tokens), tuple(b.tokens))
             for a, b in zip(
-                _family().corpus("en", number, split, kind="statements"),
-                _family().corpus(ARTIFICIAL_TARGETS[pair], number, split, kind="statements"),
+                family_of(FAMILY_SEED).corpus("en", number, split, kind="statements"),
+                family_of(FAMILY_SEED).corpus(
+                    ARTIFICIAL_TARGETS[pair], number, split, kind="statements"
+                ),
             )
         ]
         for split, number in DRAWN.items()
@@ -182,7 +179,7 @@ def _artificial_translation(pair: str) -> Splits:
 def _artificial_auxiliary(task: str, split: str) -> list[Pair]:
     """Sentences of their own with tags, trees or graphs."""
     pairs = []
-    for realisation in _family().realisations(
+    for realisation in family_of(FAMILY_SEED).realisations(
         "en", DRAWN[split], f"{task} {split}", kind="statements"
     ):
         sentence = sentence_of(realisation)

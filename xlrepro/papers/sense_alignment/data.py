@@ -24,7 +24,6 @@ from xlrepro.papers.sense_alignment.settings import (
     SOURCE,
     DisambiguationSettings,
     TransferSettings,
-    review_file,
 )
 from xlrepro.vectors.open.tokenise import tokenise
 
@@ -227,7 +226,7 @@ def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Exampl
         rows = loading.load_rows(corpus, f"{language}/{split}")
         kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
     else:
-        kept = read_reviews(supplied.opened(review_file(corpus, language, domain, split)))
+        kept = read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
     return [Example((tuple(tokenise(line, language)),), (label,)) for label, line in kept]
 
 

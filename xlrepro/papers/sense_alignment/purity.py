@@ -88,13 +88,9 @@ def top_share(model: LanguageModel) -> float:
         for counts, part, top in zip(chosen, model.parts, states, strict=True):
             counts.update(zip(words.tolist(), part.choose(words, top).tolist(), strict=True))
     total = sum(counts.total() for counts in chosen)
-    top_ones = 0
-    for counts in chosen:
-        most: dict[int, int] = {}
-        for (word, _), count in counts.items():
-            most[word] = max(count, most.get(word, 0))
-        top_ones += sum(most.values())
-    return 100.0 * top_ones / total if total else float("nan")
+    # Of each word the largest count: the rarest sense comes first, so that the top one stays.
+    top_ones = [{w: n for (w, _), n in reversed(counts.most_common())} for counts in chosen]
+    return 100.0 * sum(sum(top.values()) for top in top_ones) / total if total else float("nan")
 
 
 def counted(printed: Mapping[str, float]) -> dict[str, float]:

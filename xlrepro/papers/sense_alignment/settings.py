@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from xlrepro.checked import Checked
+from xlrepro.data.supplied import REVIEWS, review_file
 from xlrepro.training.settings import (
     Count,
     Dropped,
@@ -26,11 +27,6 @@ MULTINLI = {
     for split, name in (("train", "train"), ("dev", "dev_matched"))
 }
 PAIR = "de"  # beside it in the models of two languages that Tables 6 to 8 and the figures look at
-
-
-def review_file(corpus: str, language: str, domain: str, split: str) -> str:
-    """Return where supplied reviews lie: a label and a text a line, a tab between."""
-    return f"{corpus}/{language}/{domain}/{split}.tsv"
 
 
 class BiLMSizes(Checked):
@@ -293,8 +289,8 @@ class TransferSettings(Checked):
         parts = [(SOURCE, "train"), (SOURCE, "dev"), (self.target, "test")]
         if self.corpus == "conll-ner":
             files += [f"{self.corpus}/{language}/{split}" for language, split in parts]
-        elif self.corpus == "cls-acl10":
-            files += [review_file(self.corpus, c, d, s) for d in self.domains for c, s in parts]
+        elif self.corpus == REVIEWS:
+            files += [review_file(code, d, split) for d in self.domains for code, split in parts]
         elif self.corpus == "multinli":
             files += MULTINLI.values()
         return list(dict.fromkeys(files))

@@ -172,11 +172,6 @@ def _fits(sense: str, kind: str) -> bool:
     return not kind or sense.partition("%")[2][:1] in kind or ":" not in sense
 
 
-def right(answers: Sequence[str | None], senses: Sequence[Sequence[str]]) -> list[bool]:
-    """Return whether each answer is among the right ones."""
-    return [a is not None and a in keys for a, keys in zip(answers, senses, strict=True)]
-
-
 def f1(right_answers: int, answered: int, total: int) -> float:
     """Return the scorer's F1 as a fraction: precision over answers, recall over all instances.
 
@@ -194,10 +189,8 @@ def f1(right_answers: int, answered: int, total: int) -> float:
     """
     if total < 1 or answered > total:
         raise DataError(f"{answered} answers for {total} instances cannot be scored")
-    if not right_answers:
-        return 0.0
-    precision, recall = right_answers / answered, right_answers / total
-    return 2 * precision * recall / (precision + recall)
+    # the harmonic mean of right / answered and right / total
+    return 2 * right_answers / (answered + total)
 
 
 # -- trials
@@ -233,8 +226,9 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         for system in trial.systems:
             answer = ANSWERS.get(system) or ANSWERS[system.partition(":")[0].partition("-")[0]]
             answers = answer(classifier, words)
-            marks, answered = right(answers, words.senses), [a is not None for a in answers]
-            value = f1(sum(marks), sum(answered), total)
+            # any of several keys is right, and no answer is wrong
+            marks = [a in keys for a, keys in zip(answers, words.senses, strict=True)]
+            value = f1(sum(marks), sum(a is not None for a in answers), total)
             cells.append(Cell(system, name, value, METRIC, "fraction"))
             items[f"{system} {name}"] = marks + [False] * (total - len(marks))
         context.progress((number + 1) / len(trial.columns), name)

@@ -4,6 +4,7 @@ A unit is a whole entity span, its tokens in order, or a single token outside of
 permuted by a σ with |σ(i) − i| ≤ k; k = ∞ allows every permutation ("Shuffling Word Order").
 """
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,21 +18,18 @@ from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
 
 def training_split(settings: TaggingSettings, source: Source) -> EncodedSplit:
-    """Return the source language's training sentences, and few-shot ones where there are any."""
+    """Return the source language's training sentences.
+
+    After them stand the first ``few_shot_share`` of the few-shot language's, if there is one.
+    """
     split = split_of(source, settings.source, "train").encoded
-    language, sentences = settings.few_shot_language, few_shot(settings, source)
-    if language is None or not sentences:
+    language = settings.few_shot_language
+    sentences = source.sentences(language, "train") if language else []
+    few = sentences[: round(settings.few_shot_share * len(sentences))]
+    if language is None or not few:
         return split
-    more = encoded(sentences, language, source.task, tag_set(source), source.vectors)
+    more = encoded(few, language, source.task, tag_set(source), source.vectors)
     return joined(split, more.encoded)
-
-
-def few_shot(settings: TaggingSettings, source: Source) -> list[Sentence]:
-    """Return the first ``few_shot_share`` of the few-shot language's training sentences."""
-    if settings.few_shot_language is None:
-        return []
-    sentences = source.sentences(settings.few_shot_language, "train")
-    return sentences[: round(settings.few_shot_share * len(sentences))]
 
 
 def shuffled_copy(
@@ -74,14 +72,12 @@ def units(bio_tags: Sequence[str]) -> list[range]:
         >>> units(["O", "B-LOC", "I-LOC", "O"])
         [range(0, 1), range(1, 3), range(3, 4)]
     """
-    length = len(bio_tags)
-    starts = [i for i in range(length) if i == 0 or not _continues(bio_tags[i - 1], bio_tags[i])]
-    return [range(a, b) for a, b in zip(starts, [*starts[1:], length], strict=True)]
-
-
-def _continues(before: str, tag: str) -> bool:
-    """Whether ``tag`` continues the span that ``before`` is in."""
-    return tag.startswith("I-") and before[:2] in ("B-", "I-") and before[2:] == tag[2:]
+    starts = [0]
+    for place, (before, tag) in enumerate(itertools.pairwise(bio_tags), start=1):
+        # an I- continues the span that the tag before it is in, if that has its label
+        if not (tag.startswith("I-") and before[:1] in "BI" and before[1:] == tag[1:]):
+            starts.append(place)
+    return [range(a, b) for a, b in itertools.pairwise([*starts, len(bio_tags)])]
 
 
 def permutation(n: int, k: int | None, generator: np.random.Generator) -> np.ndarray:

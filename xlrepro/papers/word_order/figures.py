@@ -12,13 +12,12 @@ from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.plots import Figure, lines
 from xlrepro.pages.tables import Cell, Table, framed
-from xlrepro.papers.word_order.settings import SOURCE
+from xlrepro.papers.word_order.settings import SOURCE, TAGS
 from xlrepro.trials import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")
 DISTANCES = "word_order/table2"  # whose head prints the distance of each language to English
 
 

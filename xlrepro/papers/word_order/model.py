@@ -16,13 +16,10 @@ and differs in its encoder alone:
 All Transformers use the convolution (paper, "Our Models and Baselines").
 """
 
-from functools import partial
-
 from xlrepro.nn.recurrent import BiLSTM
 from xlrepro.nn.transformer import (
     LearnedPositions,
     Positions,
-    RelativePositions,
     SinusoidalPositions,
     TransformerEncoder,
 )
@@ -43,11 +40,9 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> BiLSTM | Transfo
     """
     if settings.kind == "bilstm":
         return BiLSTM(input_dim, settings.hidden_dim, settings.layers, settings.dropout)
-    positions: dict[str, Positions | None] = {
+    positions: dict[str, Positions] = {
         "sinusoidal": SinusoidalPositions,
         "learned": LearnedPositions,
-        "relative": partial(RelativePositions, max_distance=MAX_DISTANCE),
-        "none": None,
     }
     return TransformerEncoder(
         input_dim=input_dim,
@@ -56,8 +51,9 @@ def build_encoder(settings: EncoderSettings, input_dim: int) -> BiLSTM | Transfo
         layers=settings.layers,
         ff_dim=settings.ff_dim,
         kernel_size=settings.kernel_size,
-        positions=positions[settings.positions],
+        positions=positions.get(settings.positions),
         dropout=settings.dropout,
+        max_distance=MAX_DISTANCE if settings.positions == "relative" else None,
     )
 
 

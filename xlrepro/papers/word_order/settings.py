@@ -62,88 +62,85 @@ class EncoderSettings(Checked):
         return self
 
 
-class TaggingSettings(FitSettings):
-    """Everything that decides the numbers of one tagging trial, besides its seed and data.
+class TransferSettings(Checked):
+    """What is trained on one language and tested on others.
 
     Attributes:
-        task: which layer is labelled: parts of speech, named entities or slots.
         corpus: name of the corpus, see ``xlrepro/data/named.py``.
         vectors: name of the word vectors, see ``xlrepro/tasks/source.py``.
         targets: languages of zero-shot evaluation.
         encoder: the encoder and its sizes.
+        train_sentences: use the first so many; ``None`` is all.
+        test_sentences: the same, for dev and each test set.
+    """
+
+    source: ClassVar[str] = SOURCE
+    corpus: str
+    vectors: str
+    targets: tuple[str, ...]
+    encoder: EncoderSettings
+    train_sentences: Count | None = None
+    test_sentences: Count | None = None
+
+    def supplied(self) -> list[str]:
+        """Return the files that a trial reads below the folder of supplied files."""
+        parts = [(self.source, "train"), (self.source, "dev"), *self.also_read()]
+        parts += [(code, "test") for code in (self.source, *self.targets)]
+        return read_by(self.corpus, self.vectors, (self.source, *self.targets), parts)
+
+    def also_read(self) -> list[tuple[str, str]]:
+        """Return what else of the corpus a trial reads, languages and splits."""
+        return []
+
+
+class TaggingSettings(FitSettings, TransferSettings):
+    """Everything that decides the numbers of one tagging trial, besides its seed and data.
+
+    Attributes:
+        task: which layer is labelled: parts of speech, named entities or slots.
         head: CRF or softmax.
         shuffle: train on order-shuffled sentences: one new permutation per sentence and epoch.
         shuffle_k: largest move of a unit; ``None`` is ∞.
-        train_sentences: use the first so many; ``None`` is all.
-        test_sentences: the same, for dev and each test set.
         evaluate_targets: False for a trial that only tunes on the source dev set.
         test_shuffles: also score the source test set with its order disturbed by each k (Table 5).
         few_shot_language: target language whose training sentences are added (Figure 2).
         few_shot_share: share of its training sentences, 0 to 1.
     """
 
-    source: ClassVar[str] = SOURCE
     figure1_tags: ClassVar[tuple[str, ...]] = TAGS
     task: Literal["POS", "NER", "SF"] = "POS"
-    corpus: str
-    vectors: str
-    targets: tuple[str, ...]
-    encoder: EncoderSettings
     head: Literal["crf", "linear"] = "crf"  # [paper]
     shuffle: bool = False
     shuffle_k: FromZero | None = None
-    train_sentences: Count | None = None
-    test_sentences: Count | None = None
     evaluate_targets: bool = True
     test_shuffles: tuple[FromZero, ...] = ()
     few_shot_language: str | None = None
     few_shot_share: Share = 0.0
 
-    def supplied(self) -> list[str]:
-        """Return the files that a trial reads below the folder of supplied files."""
-        parts = [(self.source, "train"), (self.source, "dev")]
-        parts += [(code, "test") for code in (self.source, *self.targets)]
-        if self.few_shot_language:
-            parts.append((self.few_shot_language, "train"))
-        return read_by(self.corpus, self.vectors, (self.source, *self.targets), parts)
+    def also_read(self) -> list[tuple[str, str]]:
+        """Return the few-shot language's training sentences, if there is one."""
+        return [(self.few_shot_language, "train")] if self.few_shot_language else []
 
 
-class NLUSettings(Checked):
+class NLUSettings(TransferSettings):
     """Everything that decides a trial of Liu et al. (2019)'s NLU model (Table 3), besides its seed.
 
+    The encoder is all that differs between the rows.
+
     Attributes:
-        corpus: name of the corpus, with slots and intents.
-        vectors: name of the word vectors.
-        targets: languages of zero-shot evaluation.
-        encoder: the encoder and its sizes: all that differs between the rows.
         learning_rate: Adam's, constant.
         batch_size: sentences a batch; a batch takes two optimiser steps.
         epochs: passes over the training sentences at most.
         patience: stop after so many epochs without a better source dev slot F1.
-        train_sentences: use the first so many; ``None`` is all.
-        test_sentences: the same, for dev and each test set.
         precision: of all floats, single or double.
     """
 
-    source: ClassVar[str] = SOURCE
     metrics: ClassVar[tuple[str, ...]] = ("intent accuracy", "slot F1")
-    corpus: str
-    vectors: str
-    targets: tuple[str, ...]
-    encoder: EncoderSettings
     learning_rate: Rate = 0.0005
     batch_size: Count = 32
     epochs: Count
     patience: FromZero
-    train_sentences: Count | None = None
-    test_sentences: Count | None = None
     precision: Precision = SINGLE
-
-    def supplied(self) -> list[str]:
-        """Return the files that a trial reads below the folder of supplied files."""
-        parts = [(self.source, "train"), (self.source, "dev")]
-        parts += [(code, "test") for code in (self.source, *self.targets)]
-        return read_by(self.corpus, self.vectors, (self.source, *self.targets), parts)
 
 
 class DistanceSettings(Checked):

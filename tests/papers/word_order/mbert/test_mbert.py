@@ -153,6 +153,6 @@ def test_a_trial_fills_the_columns_it_announces_and_counts_every_word():
     scores = result.details["scores"]
     targets = trial.settings["targets"]
     assert scores["avg"] == pytest.approx(sum(scores[t] for t in targets) / len(targets))
-    source = Source.of(trial.typed(MbertSettings), "POS", vectors_name=None)
+    source = Source.of(trial.typed(MbertSettings), "POS")
     total = sum(n for _, n in result.details["by_tag"]["es"].values())
     assert total == sum(len(s) for s in source.sentences("es", "test"))

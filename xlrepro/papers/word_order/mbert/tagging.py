@@ -9,7 +9,7 @@ is read before training and model selection are over.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -70,10 +70,12 @@ class SubwordSplit:
     Attributes:
         framed: the sequences.
         tags: per sequence the tag number of each word; -1 for a tag outside the tag set.
+        gold: the tags of each sentence, as the corpus has them.
     """
 
     framed: Framed
     tags: list[Tensor]
+    gold: Sequence[Sequence[str]]
 
     @property
     def cut(self) -> int:
@@ -113,7 +115,7 @@ def as_subwords(
     for number, reads in zip(framed.sentence, framed.reads, strict=True):
         cut.append(torch.tensor(rest[number][: len(reads)]))
         rest[number] = rest[number][len(reads) :]
-    return SubwordSplit(framed, cut)
+    return SubwordSplit(framed, cut, tags)
 
 
 def as_features(encoder: Encoder, split: SubwordSplit, language: str) -> EncodedSplit:
@@ -185,7 +187,7 @@ def frozen_tagger(
         assert isinstance(tagger.encoder, TransformerEncoder)
         # shape: (positions - 1, dim); row 0 belongs to [CLS]: the first word has row 1
         table = bert.position_table.detach()[1:]
-        positions = LearnedPositions(bert.dim, table=table, frozen=True)
+        positions = LearnedPositions(bert.dim, table)
         # shape: (batch, length, bert.dim) -> (batch, length, dim)
         tagger.encoder.project = nn.Sequential(positions, tagger.encoder.project)
         tagger.encoder.positions = nn.Identity()
@@ -245,7 +247,7 @@ class Labelling:
         compute_repeatably(context.device)
         self.settings, self.seed, self.context = settings, seed, context
         # M-BERT stands in the place of word vectors.
-        self.source = Source.of(settings, settings.task, vectors_name=None)
+        self.source = replace(Source.of(settings, settings.task), vectors_name=None)
         self.tags = tag_set(self.source)
         dropout, device = settings.encoder.dropout, context.device
         if settings.fine_tune:
@@ -277,10 +279,9 @@ class Labelling:
         language, settings = self.settings.source, self.settings
         _, train = self.split(language, "train")
         dev = self.split(language, "dev")
-        gold = self._gold(language, "dev")
 
         def dev_score() -> float:
-            return score(self.source.task, gold, self._predicted(*dev), self.tags)
+            return score(self.source.task, dev[0].gold, self._predicted(*dev), self.tags)
 
         torch.manual_seed(self.seed)  # whatever was drawn while the data were read
         learner = tagger_learner(
@@ -296,10 +297,7 @@ class Labelling:
         predicted = self._predicted(subwords, encoded)
         numbers = subwords.by_sentence(subwords.tags)
         self.by_tag[language] = tag_counts(numbers, predicted, self.tags)
-        return score(self.source.task, self._gold(language, name), predicted, self.tags)
-
-    def _gold(self, language: str, name: str) -> list[tuple[str, ...]]:
-        return [labels(s, self.source.task) for s in self.source.sentences(language, name)]
+        return score(self.source.task, subwords.gold, predicted, self.tags)
 
     def _predicted(self, subwords: SubwordSplit, encoded: EncodedSplit) -> list[Tensor]:
         """Return tag numbers of each sentence, (words,) each."""
