@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from xlrepro.nn.recurrent import BiLSTM, PackedBiLSTM, Packing
@@ -93,14 +92,6 @@ def test_values_and_gradients_equal_torchs(tokens, packing, fixed):
         assert not own[0][:, :fixed].any()
     else:
         assert own[0] is None or not own[0].any()
-
-
-def test_weights_begin_as_torchs():
-    torch.manual_seed(0)
-    ours = PackedBiLSTM(7, 4)
-    torch.manual_seed(0)
-    theirs = nn.LSTM(7, 4, bidirectional=True)
-    assert torch.equal(ours.lstm.weight_hh_l0_reverse, theirs.weight_hh_l0_reverse)
 
 
 def test_windows_end_with_their_text():

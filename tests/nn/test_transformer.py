@@ -205,14 +205,3 @@ def test_layer_equals_a_convolution(kernel_size):
     out = layer(x, mask)
     for row, sentence, n in zip(out, x, mask.sum(1).tolist(), strict=True):
         torch.testing.assert_close(row[:n], by_convolution(layer, sentence[:n]))
-
-
-@pytest.mark.parametrize(
-    ("kernel_size", "window"),
-    [(None, [3]), (1, [3]), (2, [3, 4]), (3, [2, 3, 4]), (4, [2, 3, 4, 5]), (5, [1, 2, 3, 4, 5])],
-)
-def test_window_of_a_token(kernel_size, window):
-    x = torch.randn(1, 7, 4, requires_grad=True)
-    layer = FeedForward(4, 64, kernel_size)
-    layer(x, torch.ones(1, 7, dtype=torch.bool))[0, 3].sum().backward()
-    assert x.grad[0].abs().sum(-1).nonzero().flatten().tolist() == window

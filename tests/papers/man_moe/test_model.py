@@ -5,7 +5,6 @@ import torch
 
 from tests.papers.man_moe.small_models import make_model, make_settings
 from xlrepro.experiments import experiment
-from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.encoding import collate
 from xlrepro.papers.man_moe.settings import TransferSettings
 
@@ -22,28 +21,6 @@ def represent(model, batch, texts):
 
 
 EXTRACTORS = ("BiLSTM", "TRS", "ORT")
-
-
-def test_only_the_shared_extractor_is_exchanged():
-    def others(extractor):
-        model = make_model(make_settings({"extractor": extractor}))
-        named = model.named_parameters()
-        return {name: p.shape for name, p in named if not name.startswith("shared.")}
-
-    assert others("ORT") == others("TRS") == others("BiLSTM")
-
-
-@pytest.mark.parametrize(("extractor", "sees_order"), [("TRS", True), ("ORT", False)])
-def test_without_positions_far_words_may_change_places(texts, extractor, sees_order):
-    settings = make_settings({"extractor": extractor, "extractor_layers": 1})
-    model = make_model(settings).eval()
-    x = torch.randn(9, model.words.output_dim)
-    # The first token's window ends before the words that change places, and theirs do not meet.
-    swapped = x[[0, 1, 2, 3, 4, 7, 6, 5, 8]]
-    swapped[[4, 6, 8]] = x[4] = x[6] = x[8] = 0.0
-    packing = Packing(torch.tensor([9]))
-    found, moved = (model.shared(tokens, packing)[0] for tokens in (x, swapped))
-    assert torch.allclose(found, moved, atol=1e-10) != sees_order
 
 
 @pytest.mark.parametrize("extractor", EXTRACTORS)
@@ -84,11 +61,3 @@ def test_rows_have_the_parts_the_paper_names(row):
     )
     assert has == PARTS[row]
     assert (model.words.char_cnn is not None) == row.endswith("CharCNN")
-
-
-def test_the_main_optimiser_gets_everything_but_discriminator_and_fixed_vectors():
-    model = make_model(make_settings())
-    ours = {id(p) for p in model.main_parameters()}
-    left = {name for name, p in model.named_parameters() if id(p) not in ours}
-    assert {name.split(".")[0] for name in left - {"words.char_cnn.embedding"}} == {"discriminator"}
-    assert "words.char_cnn.embedding" in left

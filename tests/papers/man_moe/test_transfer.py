@@ -163,15 +163,6 @@ def test_a_sweep_trial_gives_the_average_of_its_target_over_domains():
     assert (cell.column, cell.value) == ("0.3", same.value)
 
 
-def test_padding_of_evaluation_batches_changes_no_prediction(monkeypatch):
-    settings = make_settings(epochs=1)
-    model = trained(settings)
-    of = transfer.transfers(settings)[0]
-    score, _ = transfer.evaluate(model, of)
-    monkeypatch.setattr(transfer, "EVALUATION_TOKENS", 1)  # a text at a time
-    assert transfer.evaluate(model, of)[0] == pytest.approx(score)
-
-
 def test_a_trial_is_repeated_exactly():
     trial = trial_of(make_settings(epochs=1), ("de", "avg"))
     first, second = (transfer.transfer(trial, TrialContext()) for _ in range(2))

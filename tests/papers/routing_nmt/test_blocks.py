@@ -14,7 +14,6 @@ from xlrepro.papers.routing_nmt.blocks import (
     aligned,
     chances_of_means,
     held,
-    mean_usage,
     reordered,
 )
 from xlrepro.papers.routing_nmt.encoding import Example
@@ -92,20 +91,6 @@ def test_no_orders_of_the_blocks_agree_better_than_those_found(seeds):
         every = product([(0, 1, 2)], *[list(permutations(range(3)))] * (seeds - 1))
         best = min(apart(usages, orders) for orders in every)
         assert apart(usages, aligned(usages)) == pytest.approx(best)
-
-
-def test_orders_that_agree_equally_well_are_taken_in_turn():
-    even = {task: [1 / 3, 1 / 3, 1 / 3] for task in PREFERS}
-    assert aligned([PREFERS, even, even]) == [(0, 1, 2)] * 3
-    # blocks 1 and 2 of the second seed are alike
-    twins = {task: [(a + b) / 2, (a + b) / 2, c] for task, (a, b, c) in PREFERS.items()}
-    assert aligned([PREFERS, twins, PREFERS]) == [(0, 1, 2)] * 3
-
-
-def test_the_mean_usage_is_that_of_blocks_in_order():
-    assert mean_usage([PREFERS, turned(PREFERS, (2, 0, 1))]) == {
-        task: pytest.approx(shares) for task, shares in PREFERS.items()
-    }
 
 
 def test_chances_under_random_usage_agree_with_counting_one_by_one():

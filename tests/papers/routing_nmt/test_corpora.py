@@ -4,18 +4,15 @@ import pytest
 
 from tests.papers.routing_nmt.small import settings_of, small_settings
 from xlrepro.artificial import Family, graph
-from xlrepro.data.readers.trees import parse_graph, read_trees
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import (
     Splits,
     auxiliary,
     translation,
-    tree_pair,
     without_overlap,
 )
 from xlrepro.papers.routing_nmt.encoding import Encoded
 from xlrepro.papers.routing_nmt.linearisers import (
-    cleaned,
     constituents,
     linearised_graph,
     linearised_tree,
@@ -121,43 +118,12 @@ def test_auxiliary_targets_are_cut_by_length_then_number_in_every_split(encoded)
     assert sources == [wanted[:4], wanted[:3], wanted[:3]]
 
 
-@pytest.mark.parametrize("least", [1, 2])
-def test_auxiliary_tokens_that_training_has_once_are_known_by_choice(encoded, least):
-    data = encoded(auxiliary=["a | O B", "a | O"], min_count=least)
-    ner = data.tasks["ner"]
-    target = [ner.target.tokens[number] for number in ner.train[0].target]
-    assert target == ["<s>", "O", "B" if least == 1 else "<unk>", "</s>"]
-
-
 def test_every_source_begins_with_its_own_tasks_tag():
     data = Encoded(small_settings())
     assert len(data.tasks) == 4
     for task, each in data.tasks.items():
         for examples in (each.train, each.dev, each.test):
             assert {data.source.tokens[e.source[0]] for e in examples} == {f"<{task}>"}
-
-
-TREE = "( (S (NP-SBJ-1 (NNP John)) (VP (VBZ has) (NP (DT a) (NN dog)) (S (-NONE- *-1))) (. .)) )"
-GRAPH = """(w / want-01 :ARG0 (b / boy :wiki "x") :ARG1 (g / go-02 :ARG0 b :polarity -)
-    :op1 (n / name :op1 "New York"))"""
-
-
-def test_a_tree_is_written_as_vinyals_et_al_print_it():
-    (tree,) = read_trees(TREE, "here")
-    written = " ".join(linearised_tree(cleaned(tree)))
-    assert written == "(S (NP XX )NP (VP XX (NP XX XX )NP )VP XX )S"
-
-
-def test_what_the_treebanks_notation_adds_to_words_is_undone():
-    (tree,) = read_trees(r"((NP (CD 3\/4) (NN cash\*) (-LRB- -LRB-) (`` ``)))", "here")
-    assert tree_pair(tree)[0][0] == ("3", "/", "4", "cash", "*", "(", '"')
-
-
-def test_a_graph_is_written_without_variables_and_links():
-    kept = parse_graph(GRAPH)
-    assert " ".join(linearised_graph(kept.root, kept.concepts())) == (
-        "( want-01 :ARG0 boy :ARG1 ( go-02 :ARG0 boy :polarity - ) :op1 ( name :op1 New_York ) )"
-    )
 
 
 def test_artificial_trees_have_every_word_and_graphs_every_edge():

@@ -6,12 +6,8 @@ from torch import nn
 from transformers import BertConfig, BertModel
 
 from tests.papers.sense_alignment.small_models import BERT, corpus, settings
-from xlrepro.papers.sense_alignment.bert import WordBert
-from xlrepro.papers.sense_alignment.settings import BertTinySizes
 from xlrepro.papers.sense_alignment.training import Run
 from xlrepro.training.optimiser import adamw
-
-SIZES = BertTinySizes(family="bert", dim=12, layers=3, heads=3, ff_dim=20, positions=9, dropout=0)
 
 
 def transformers_twin(ours, words, sizes):
@@ -54,20 +50,10 @@ def transformers_twin(ours, words, sizes):
     return theirs
 
 
-def test_outputs_are_those_of_transformers():
-    torch.manual_seed(0)
-    ours = WordBert(17, SIZES).double().eval()
-    for parameter in ours.parameters():
-        parameter.data += 0.3 * torch.randn_like(parameter)  # biases and norms count too
-    ids = torch.randint(17, (4, 8))
-    theirs = transformers_twin(ours, 17, SIZES)(ids).last_hidden_state
-    torch.testing.assert_close(ours(ids), theirs, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("senses", [{"senses": 1}, {"warmup": "tied", "warmup_steps": 99}])
 def test_ten_steps_with_one_sense_are_those_of_a_masked_language_model(senses):
     text = corpus()
-    run = Run(settings(senses, BERT, {"steps": 10}), text, "cpu")
+    run = Run(settings(senses, {**BERT, "layers": 2}, {"steps": 10}), text, "cpu")
     sizes = run.settings.network
     bert = transformers_twin(run.model.encoder, text.known, sizes).train()
     head = nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8, eps=1e-12)).double()

@@ -42,14 +42,6 @@ def test_cells_and_states_are_clipped():
     assert float(found.detach().abs().max()) == pytest.approx(0.1)
 
 
-def test_a_window_goes_on_where_the_last_one_stopped():
-    layer = ProjectedLSTM(4, 7, 3).double()
-    x = torch.randn(2, 2, 6, 4, dtype=torch.double)
-    first, state = layer(x[:, :, :4])
-    second, _ = layer(x[:, :, 4:], state)
-    torch.testing.assert_close(torch.cat((first, second), 2), layer(x)[0], rtol=0, atol=1e-14)
-
-
 def test_a_words_vector_is_that_of_torchs_convolutions_maximum_and_highways():
     torch.manual_seed(0)
     sizes = BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), highways=2, dim=6, character_dim=3)

@@ -11,17 +11,6 @@ from xlrepro.papers.sense_alignment import purity, text, training, wsd
 from xlrepro.trials import TrialContext
 
 
-def test_the_printed_epochs_give_the_steps_of_the_spec():
-    """10 epochs of 768.6M words are 938,000 steps; 600,000 bilingual steps are 3.7 epochs."""
-    table = experiment("sense_alignment/tables6_8")
-    found = {
-        trial.systems[0]: [c.value for c in purity.growth(trial, TrialContext()).cells]
-        for trial in table.trials("smoke", ["arithmetic:*"])
-    }
-    assert found["arithmetic:monolingual"][0] == pytest.approx(938_000, rel=1e-3)
-    assert found["arithmetic:bilingual"][1] == pytest.approx(3.7, rel=1e-2)
-
-
 def test_purity_of_a_hand_made_example():
     uses = {"bank": [(0, "a"), (0, "b"), (1, "b"), (1, "b")], "may": [(0, "c"), (1, "d")]}
     found = purity.purities(uses)
@@ -79,27 +68,6 @@ def test_a_bilms_senses_are_chosen_by_each_directions_own_half_of_the_top_states
     for number, k, places in ((0, 0, [1]), (2, 1, [0, 2])):
         for half, states in zip(whole[k][-1].chunk(2, -1), found[number], strict=True):
             torch.testing.assert_close(states, half[places], rtol=0, atol=1e-13)
-
-
-def test_occurrences_are_of_words_in_several_known_senses(monkeypatch):
-    """The sense is what a state says: 0 forward, 1 backward."""
-    model = training.load(model_of("table2 wsd:SaELMo"), ("en",))
-    part = SimpleNamespace(choose=lambda words, top: top[:, 0].long())
-
-    def states(_, sentences, places):
-        for i, at in enumerate(places):
-            if at:
-                yield i, torch.stack((torch.zeros(len(at), 4), torch.ones(len(at), 4)))
-
-    monkeypatch.setattr(purity, "choosing_states", states)
-    monkeypatch.setattr(training.LanguageModel, "parts", [part, part])
-    directions = purity.occurrences(model, 200)
-    known = {key for pair in text.family(model.settings.text.ambiguous).pairs for key in pair}
-    for sense, uses in enumerate(directions):
-        assert uses
-        for given, truths in (zip(*each, strict=True) for each in uses.values()):
-            assert set(given) == {sense}
-            assert 1 < len(set(truths)) == len(set(truths) & known)
 
 
 @pytest.mark.parametrize(("fewest", "share"), [(1, 70.0), (2, 62.5)])

@@ -1,6 +1,5 @@
 """Choice of senses, their centres, the projection and the pruning."""
 
-import pytest
 import torch
 from sklearn.decomposition import PCA
 
@@ -43,18 +42,6 @@ def test_no_gradient_reaches_centres_or_projection():
     assert predicting.grad is not None
     assert made.vectors.used.grad is not None
     assert choosing.grad is made.centres.values.grad is made.projection.matrix.grad is None
-
-
-def test_centres_and_projection_that_follow_states_keep_no_gradient_of_them():
-    made = layer(projection_every=1).train()
-    choosing = states(30, 2).requires_grad_()
-    before = made.centres.values.clone(), made.projection.matrix.clone()
-    for step in range(2):
-        made.loss(choosing, choosing, torch.arange(30) % 5, [0], step)
-        made.end(step + 1)
-    after = made.centres.values, made.projection.matrix
-    assert not any(torch.equal(old, new) for old, new in zip(before, after, strict=True))
-    assert not any(new.requires_grad for new in (*after, made.projection.origin))
 
 
 def test_the_chosen_sense_has_the_largest_cosine_after_projection():
@@ -110,22 +97,6 @@ def test_a_sense_that_is_given_up_is_never_chosen_nor_predicted():
     assert torch.equal(made.loss(states(5), states(5), torch.arange(5), [0]), before)
 
 
-@pytest.mark.parametrize("left", [True, False])
-def test_a_sense_that_is_given_up_is_no_words_translation(left):
-    """The nearest of all senses of both translations is the third one of word 4, if it is left."""
-    made = layer(senses=3)
-    own = states(1)
-    made.centres.values.copy_(-own.expand_as(made.centres.values))
-    made.centres.values[4, 2] = made.centres.values[1, 0] = own
-    made.centres.values[1, 0, 0] += 0.1
-    made.on[4, 2] = left
-    made.refresh()
-    found = made.centres.choose_translation(
-        torch.tensor([[4, 1]]), own, made.projection.project, made.on
-    )
-    assert int(found) == (4 * 3 + 2 if left else 1 * 3 + 0)
-
-
 def test_the_warm_up_has_one_sense_which_is_then_switched_off_or_copied():
     made = layer(senses=2, warmup="own", warmup_steps=3)
     assert made.on.tolist() == [[True, False, False]] * 5
@@ -161,19 +132,6 @@ def test_centres_that_begin_at_states_are_the_last_states_of_their_word():
     assert torch.equal(made.values[2], untouched)
     made.place(words[:2], seen[:2], step=1, first=1)  # the first stays
     assert torch.equal(made.values[0], seen[[0, 0]])
-
-
-@pytest.mark.parametrize(("begin", "used"), [("drawn", 1), ("states", 2)])
-def test_senses_of_a_word_part_if_centres_begin_at_its_states(begin, used):
-    """What all states of a word share is large: one of two random directions is nearest to all."""
-    made = layer(begin=begin, warmup_steps=4, rate=0.05)
-    words, shared = torch.zeros(40, dtype=torch.long), torch.tensor([5.0, 5.0, 0.0, 0.0])
-    sides = torch.tensor([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]).repeat(20, 1)
-    for step in range(40):
-        made.begin(step)
-        seen = shared + sides[torch.randperm(40, generator=torch.Generator().manual_seed(step))]
-        made.loss(seen.double(), (seen + 0.1 * states(40, step)).double(), words, [step], step)
-    assert len(made.choose(words, (shared + sides).double()).unique()) == used
 
 
 def test_the_codes_pruning_takes_four_failures_in_a_row():
@@ -227,23 +185,3 @@ def test_the_translation_is_the_sense_that_fits_the_context():
     there = torch.tensor([[1, 2], [1, 2], [-1, -1]])
     found = made.centres.choose_translation(there, own, made.projection.project, made.on)
     assert found.tolist() == [1 * 2 + 0, 2 * 2 + 1, -1]
-
-
-def test_perfectly_equal_senses_share_a_words_probability():
-    made = layer(senses=2).eval()
-    made.copy_to_all(states(5))
-    single = states(3) @ states(5).T
-    expected = torch.nn.functional.cross_entropy(single, torch.tensor([0, 1, 2]), reduction="none")
-    found = made.word_losses(states(3), torch.tensor([0, 1, 2]))
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
-
-
-def test_the_projection_changes_every_m_steps():
-    made, changed = layer(projection_every=3, projection_dim=2), []
-    for step in range(7):
-        before = made.projection.matrix.clone()
-        made.loss(states(9, step), states(9, step), torch.arange(9) % 5, [step], step)
-        made.end(step + 1)
-        if not torch.equal(made.projection.matrix, before):
-            changed.append(step + 1)
-    assert changed == [3, 6]

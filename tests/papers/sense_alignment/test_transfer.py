@@ -141,23 +141,6 @@ def test_every_row_has_the_language_model_that_its_name_says():
             assert settings.target == trial.columns[0].partition("/")[0]
 
 
-@pytest.mark.parametrize(
-    ("table", "target", "files"),
-    [
-        ("table3", "de", ["conll-ner/en/dev", "conll-ner/de/test"]),
-        ("table4", "jp", ["cls-acl10/en/music/dev.tsv", "cls-acl10/ja/dvd/test.tsv"]),
-        ("table5", "zh", ["multinli_1.0/multinli_1.0_dev_matched.jsonl"]),
-    ],
-)
-def test_supplied_files_are_named_before_a_trial_begins(table, target, files):
-    trial, *_ = experiment(f"sense_alignment/{table}").trials(
-        "paper", seeds=[0], overrides={"parts": [target]}
-    )
-    found = trial.typed(TransferSettings).supplied()
-    assert {*files, "language-model-text/en.txt"} < set(found)
-    assert len(found) == len(set(found))
-
-
 def test_labels_of_supplied_files_are_checked_where_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     settings = SimpleNamespace(corpus="cls-acl10", train_sentences=None, test_sentences=None)

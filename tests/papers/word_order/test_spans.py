@@ -59,17 +59,6 @@ def test_rates_at_open_are_the_best_on_english_dev():
         assert f"{trial.settings['learning_rate']:.1e}" == max(tried, key=tried.__getitem__)
 
 
-def test_table_5_reads_its_cells_from_the_disturbed_tests_of_table_1():
-    shown = experiment("word_order/table5")
-    (trial,) = shown.trials("smoke", ["noisy:ORT"], [0])
-    found = shown.view(finished(trial)).cells
-    assert {(c.system, c.column, c.value) for c in found} == {
-        ("noisy:ORT", "k=0", 3.0),
-        ("noisy:ORT", "k=1", 2.0),
-        ("noisy:ORT", "k=2", 1.0),
-    }
-
-
 def source_of(settings):
     return Source.of(settings, settings.task)
 
