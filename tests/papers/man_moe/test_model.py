@@ -20,12 +20,12 @@ def represent(model, batch, texts):
     return model.words(batch.flat, texts.table)
 
 
-EXTRACTORS = ("BiLSTM", "TRS", "ORT")
-
-
-@pytest.mark.parametrize("extractor", EXTRACTORS)
-def test_a_text_is_predicted_the_same_alone_and_among_other_languages(batch, texts, extractor):
-    model = make_model(make_settings({"extractor": extractor})).eval()
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("extractor", ["BiLSTM", "TRS", "ORT"])
+def test_a_text_is_predicted_the_same_alone_and_among_other_languages(
+    batch, texts, extractor, pooled
+):
+    model = make_model(make_settings({"extractor": extractor}), pooled=pooled).eval()
     among = model.predict(represent(model, batch, texts), batch.packing).log_probabilities
     alone = collate([(texts.labelled[1], [3])])
     found = model.predict(represent(model, alone, texts), alone.packing).log_probabilities

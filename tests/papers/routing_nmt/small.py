@@ -1,11 +1,6 @@
-"""Small models of the four systems in double precision, and a tiny trial on artificial languages.
+"""Small models of the four systems in double precision, and a tiny trial."""
 
-Run as a program it trains until it is killed.
-"""
-
-import sys
 from functools import cache
-from pathlib import Path
 
 import torch
 
@@ -87,19 +82,3 @@ def trained(checkpoint=None, one=None):
     compute_repeatably("cpu")
     one, kept = one or learner(), Checkpoints(checkpoint) if checkpoint else None
     return one, fit(one, small_settings().epochs, checkpoints=kept)
-
-
-class Waiting(MultiTaskLearner):
-    """Says so in the middle of the third epoch, and waits to be killed."""
-
-    def step(self, indices):
-        if self.course.updates == 7:
-            print("now", flush=True)
-            sys.stdin.read()
-        return super().step(indices)
-
-
-if __name__ == "__main__":
-    waiting = learner()
-    waiting.__class__ = Waiting
-    trained(Path(sys.argv[1]), waiting)

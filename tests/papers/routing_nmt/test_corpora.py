@@ -18,7 +18,6 @@ from xlrepro.papers.routing_nmt.linearisers import (
     linearised_tree,
     meaning_graph,
 )
-from xlrepro.papers.routing_nmt.model import END, START, UNKNOWN
 
 UNCUT = dict.fromkeys(("train_pairs", "test_pairs", "auxiliary_train", "longest_auxiliary"))
 LINES = ["a | b", "a a a | b", "a | b b b", "aaa | b", "a | bbb", "a a | b b"]
@@ -71,16 +70,6 @@ def test_two_sets_of_merges_are_learned_each_on_its_own_side(encoded):
     assert pieces(joint.tasks["translation"].target) == pieces(joint.source)
 
 
-@pytest.mark.parametrize("joint", [True, False])
-def test_letters_that_no_training_pair_has_are_unknown(encoded, joint):
-    train, strange = ["a | b", "z | z"], ["z | z"]
-    data = encoded(train, strange, strange, joint_bpe=joint, train_pairs=1)
-    for task, each in data.tasks.items():
-        assert [e.source[1:] for e in (*each.dev, *each.test)] == [[UNKNOWN]] * 2, task
-    translation = data.tasks["translation"]
-    assert [e.target for e in translation.test] == [[START, UNKNOWN, END]]
-
-
 @pytest.mark.parametrize(
     ("cut", "kept"),
     [
@@ -105,17 +94,6 @@ def test_held_out_pairs_are_cut_with_their_references(encoded):
         assert lines_of(data, getattr(translation, split)) == LINES[:2]
         assert [target for _, target in getattr(translation.splits, split)] == [("b",), ("b",)]
         assert translation.splits.lines[split] == ["b", "b"]
-
-
-def test_auxiliary_targets_are_cut_by_length_then_number_in_every_split(encoded):
-    data = encoded(longest_auxiliary=2, auxiliary_train=4, auxiliary_dev=3)
-    ner, short = data.tasks["ner"], [line for line in LINES if "b b b" not in line]
-    sources = [
-        [" ".join(source_words(data, e)) for e in examples]
-        for examples in (ner.train, ner.dev, ner.test)
-    ]
-    wanted = [line.partition(" | ")[0] for line in short]
-    assert sources == [wanted[:4], wanted[:3], wanted[:3]]
 
 
 def test_every_source_begins_with_its_own_tasks_tag():

@@ -1,13 +1,8 @@
-"""The schedule, and a run that is killed."""
-
-import signal
-import subprocess
-import sys
+"""The schedule, and a run that is cut off."""
 
 import pytest
 import torch
 
-from tests.conftest import ROOT
 from tests.papers.routing_nmt.small import learner, small_settings, trained
 from xlrepro.papers.routing_nmt import training
 from xlrepro.papers.routing_nmt.encoding import Example
@@ -29,19 +24,19 @@ def undisturbed():
     return trained()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, undisturbed):
-    checkpoint = tmp_path / "broken.pt"
-    command = [sys.executable, "-m", "tests.papers.routing_nmt.small", str(checkpoint)]
-    pipes = {"stdout": subprocess.PIPE, "stdin": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=ROOT, **pipes) as run:
-        try:
-            assert run.stdout.readline() == "now\n"
-        finally:
-            run.send_signal(signal.SIGKILL)
-    kept = torch.load(checkpoint, weights_only=True)
-    assert len(kept["fit"]["dev_scores"]) == 2
-    assert set(kept["learner"]["course"]["rates"].values()) == {0.3, 0.6}
+def test_a_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path, undisturbed):
+    cut, checkpoint = learner(), tmp_path / "cut.pt"
+    whole_step = cut.step
+
+    def step(indices):
+        if cut.course.updates == 7:  # in the middle of the third epoch
+            raise KeyboardInterrupt
+        return whole_step(indices)
+
+    cut.step = step
+    with pytest.raises(KeyboardInterrupt):
+        trained(checkpoint, cut)
+    assert set(cut.course.rates.values()) == {0.3, 0.6}
     (resumed, fit), (whole, wanted) = trained(checkpoint), undisturbed
     assert vars(resumed.course) == vars(whole.course)
     assert (fit.best_epoch, fit.tokens) == (wanted.best_epoch, wanted.tokens)

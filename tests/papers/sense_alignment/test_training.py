@@ -199,12 +199,3 @@ def test_ten_steps_with_one_sense_are_those_of_the_plain_model(monkeypatch, sens
     for part, theirs in zip(run.model.parts(), plain.outputs, strict=True):
         mine = part.vectors.values.view(part.words, part.slots, -1)[:, 0]
         torch.testing.assert_close(mine, theirs.data, **CLOSE)
-
-
-@pytest.mark.parametrize("network", [BILM, BERT], ids=["biLM", "BERT"])
-def test_a_model_of_no_steps_has_the_weights_that_its_seed_draws(network):
-    chosen = settings({"senses": 1}, network, {"steps": 0})
-    found = training.load(chosen, ("en",))
-    drawn = training.build_model(chosen, text.read(chosen, ("en",)))
-    assert same_bits(found.model, drawn)
-    assert (found.log["steps"], found.log["loss_curve"]) == (0, [])

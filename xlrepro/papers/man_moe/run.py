@@ -285,7 +285,8 @@ def gates(trained: Trained, transfer: Transfer, language: str) -> list[Tensor]:
     """
     if trained.model.private is None:
         return []
-    texts, found = transfer.text(language, "dev"), {}
+    texts = transfer.text(language, "dev")
+    found: dict[int, Tensor] = {}
     dev = prepared(transfer, language, texts, trained.characters)
     for indices, prediction in outputs(trained.model, dev, trained.device):
         assert prediction.private_gate is not None

@@ -14,7 +14,6 @@ from xlrepro.papers.word_order.mbert.tagging import (
     as_sequences,
     as_subwords,
 )
-from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import NO_LABEL
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import TagSet, collate
@@ -144,15 +143,3 @@ def test_the_same_seed_gives_the_same_losses_and_another_does_not(identifier):
         runs.append(labelling(identifier, seed=seed).train().losses)
         torch.rand(7)
     assert runs[0] == runs[1] != runs[2]
-
-
-def test_a_trial_fills_the_columns_it_announces_and_counts_every_word():
-    trial = trial_of("mbert:ORT", "table2", "POS")
-    result = tagging.run(trial, TrialContext())
-    assert {c.column for c in result.cells} == set(trial.columns)
-    scores = result.details["scores"]
-    targets = trial.settings["targets"]
-    assert scores["avg"] == pytest.approx(sum(scores[t] for t in targets) / len(targets))
-    source = Source.of(trial.typed(MbertSettings), "POS")
-    total = sum(n for _, n in result.details["by_tag"]["es"].values())
-    assert total == sum(len(s) for s in source.sentences("es", "test"))
