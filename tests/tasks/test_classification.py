@@ -73,13 +73,6 @@ def test_a_pair_is_combined_as_in_the_baseline():
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-def test_training_stops_without_a_better_dev_score():
-    still = SETTINGS.model_copy(update={"learning_rate": 1e-12, "epochs": 50, "patience": 2})
-    _, fit = classification.train(texts(20, 0), texts(20, 1), 2, still, seed=0)
-    assert len(fit.dev_scores) == 3
-    assert (fit.best_epoch, fit.stopped) == (0, True)
-
-
 def test_examples_without_a_label_are_refused():
     with pytest.raises(DataError, match="2 labels"):
         Examples(([torch.zeros(3)],), torch.zeros(2))

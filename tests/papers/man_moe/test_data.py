@@ -108,12 +108,6 @@ def test_unlabelled_requests_are_chosen_by_their_domain(monkeypatch):
     assert words("weather/tell") == ["wake"]
 
 
-def test_text_without_labels_is_that_of_the_labelled_texts():
-    settings = make_settings()
-    labelled = data.labelled(settings, "de", None, "train")
-    assert data.text(settings, "de", None) == [e.tokens for e in labelled]
-
-
 def test_languages_do_not_say_the_same_sentence_by_sentence():
     settings = make_settings(task="SF")
     gold = [

@@ -66,25 +66,3 @@ def test_dropout_in_the_predictor_stands_where_the_code_has_it(experts):
     weights = c.gate(x).softmax(-1)
     mixed = sum(weights[:, i : i + 1] * one for i, one in enumerate(logits))
     torch.testing.assert_close(c(x, packing)[0], mixed)
-
-
-def test_dropout_in_the_private_experts_stands_where_the_code_has_it():
-    # The code (Mlp with two layers): dropout, linear, ReLU, dropout, linear, tanh; everywhere.
-    p = model_with().private
-    x, packing = flat(11)
-    hidden = p.extract(x, packing)
-    weights, mixed = p.gate(hidden).softmax(-1), 0.0
-    for i in range(3):
-        inner = functional.relu(marked(hidden) @ p.experts.inner[i].T + p.experts.inner_bias[i])
-        outer = marked(inner) @ p.experts.outer[i].T + p.experts.outer_bias[i]
-        mixed = mixed + weights[:, i : i + 1] * outer.tanh()
-    torch.testing.assert_close(p(x, packing)[0], mixed)
-
-
-def test_dropout_on_the_characters_stands_where_the_code_has_it(texts):
-    # The code (CNNSequencePooling): pooled, dropout, linear, ReLU.
-    words = model_with().words
-    cnn, rows = words.char_cnn, torch.tensor([3, 5, 3])
-    pooled = marked(cnn._pooled(texts.table.characters[rows]))
-    expected = functional.relu(cnn.output(pooled))
-    torch.testing.assert_close(words(rows, texts.table)[:, 7:], expected)

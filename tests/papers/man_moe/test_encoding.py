@@ -40,13 +40,6 @@ def test_a_word_has_a_row_per_language_and_spellings_are_shared():
     assert table.characters[table.spellings[table.rows["en", "cd"]]].tolist() == [3, 4]
 
 
-def test_row_zero_is_padding():
-    table = table_of([("en", "ab")])
-    assert not table.vectors[0].any()
-    assert table.spellings[0] == 0
-    assert not table.characters[0].any()
-
-
 def test_unknown_words_get_their_own_fixed_random_vectors():
     words = [("en", "x"), ("en", "y"), ("en", "ab")]
     first, second = table_of(words), table_of(words)

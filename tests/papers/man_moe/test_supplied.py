@@ -10,7 +10,6 @@ from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
-from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.mappings import unsupervised
 
@@ -20,15 +19,6 @@ SMALL = {
     "min_iterations": 0,
     "batch_size": 2,
 }
-
-
-def paper(**changes):
-    """Return the settings of Table 4's row MAN-MoE at paper."""
-    (trial,) = experiment("man_moe/table4").trials("paper", ["MAN-MoE"], [0], changes)
-    return trial.typed(TransferSettings)
-
-
-PAPER = paper()
 
 
 def supply_vectors(root, languages=("en", "de", "es", "nl")):
@@ -87,11 +77,3 @@ def test_a_paper_trial_runs_on_supplied_files(supplied, read_vectors, key, syste
     assert {name for name, _ in read_vectors} == {"umwe" if "UMWE" in system else "muse"}
     assert {languages for _, languages in read_vectors} == {("en", "de", "es", "nl")}
     assert set(result.details["experiments"]) == {"de", "es", "nl"}
-
-
-def test_target_text_comes_without_tags_and_limits_hold(supplied):
-    assert data.text(PAPER, "de", None) == [("Gleth", "Quax")]
-    assert [e.gold for e in data.labelled(PAPER, "de", None, "test")] == [("B-LOC", "B-PER")]
-    cut = PAPER.model_copy(update={"train_sentences": 1})
-    assert len(data.labelled(cut, "en", None, "train")) == 1
-    assert len(data.labelled(cut, "en", None, "dev")) == 2

@@ -153,16 +153,6 @@ def test_gate_weights_are_means_over_tokens_then_texts(monkeypatch):
     assert transfer.gate_weights(model, of)["es"] == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_sweep_trial_gives_the_average_of_its_target_over_domains():
-    settings = make_settings(task="SF", domains=("Files", "Calendar"), epochs=1)
-    swept = trial_of(settings, ("0.3",), "sweep:lambda_1")
-    plain = trial_of(settings, ("de/avg",))
-    assert swept.settings == plain.settings
-    (cell,) = transfer.sweep(swept, TrialContext()).cells
-    (same,) = transfer.transfer(plain, TrialContext()).cells
-    assert (cell.column, cell.value) == ("0.3", same.value)
-
-
 def test_a_trial_is_repeated_exactly():
     trial = trial_of(make_settings(epochs=1), ("de", "avg"))
     first, second = (transfer.transfer(trial, TrialContext()) for _ in range(2))

@@ -96,14 +96,6 @@ def test_held_out_pairs_are_cut_with_their_references(encoded):
         assert translation.splits.lines[split] == ["b", "b"]
 
 
-def test_every_source_begins_with_its_own_tasks_tag():
-    data = Encoded(small_settings())
-    assert len(data.tasks) == 4
-    for task, each in data.tasks.items():
-        for examples in (each.train, each.dev, each.test):
-            assert {data.source.tokens[e.source[0]] for e in examples} == {f"<{task}>"}
-
-
 def test_artificial_trees_have_every_word_and_graphs_every_edge():
     family = Family(3)
     for sentence in family.corpus("en", 30):

@@ -4,14 +4,11 @@ import pytest
 
 from tests.papers.routing_nmt.small import TABLE1, settings_of
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.experiments import experiment
 from xlrepro.papers.routing_nmt.blocks import FIGURE_TASKS
 from xlrepro.papers.routing_nmt.encoding import Encoded
 from xlrepro.papers.routing_nmt.run import translation
 from xlrepro.paths import build_dir
 from xlrepro.trials import TrialContext
-
-FIGURE2 = experiment("routing_nmt/figure2")
 
 
 def test_unknown_pairs_are_refused_with_the_known_ones():
@@ -44,9 +41,3 @@ def test_a_trial_fills_its_cells_and_leaves_no_checkpoint(monkeypatch, tmp_path)
             assert set(use) == set(FIGURE_TASKS)
             assert all(sum(u["shares"]) == pytest.approx(1, abs=1e-5) for u in use.values())
             assert all(u["largest"] >= max(u["shares"]) - 1e-6 for u in use.values())
-
-
-def test_figure_2_asks_for_the_trials_of_table_1():
-    keys = {trial.key for trial in TABLE1.trials("smoke", ["MTL (Routing)"])}
-    assert {trial.key for trial in FIGURE2.trials("smoke")} == keys
-    assert [len(addresses) for addresses in FIGURE2.announced("smoke")] == [24, 24]

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from tests.papers.sense_alignment.small_models import model_of
-from xlrepro.experiments import experiment
-from xlrepro.papers.sense_alignment import purity, text, training, wsd
+from xlrepro.papers.sense_alignment import purity, text, training
 from xlrepro.trials import TrialContext
 
 
@@ -19,27 +18,10 @@ def test_purity_of_a_hand_made_example():
     assert found["purity of senses dealt out"] <= 100
 
 
-SEEDED = {
-    ("table2", "wsd:ELMo"): wsd.run,
-    ("tables6_8", "alive:SaELMo"): purity.growth,
-    ("figures4_7", "purity:SaELMo"): purity.purity,
-}
-
-
-@pytest.mark.parametrize(("row", "run"), SEEDED.items())
-def test_a_seed_of_tables_2_and_6_to_8_and_of_the_figures_is_the_language_models(
-    monkeypatch, row, run
-):
-    class Found(Exception):
-        pass
-
-    def load(settings, *_):
-        raise Found(settings.seed)
-
-    monkeypatch.setattr(training, "load", load)
-    trials = experiment(f"sense_alignment/{row[0]}").trials("smoke", [row[1]], seeds=[5])
-    with pytest.raises(Found, match="5"):
-        run(trials[0], TrialContext())
+def test_a_seed_of_tables_2_and_6_to_8_and_of_the_figures_is_the_language_models(monkeypatch):
+    monkeypatch.setattr(training, "load", lambda settings, *_: settings.seed)
+    chosen = model_of("table2 wsd:ELMo")
+    assert training.of_trial(chosen, SimpleNamespace(seed=5), TrialContext()) == 5
 
 
 def test_a_berts_senses_are_chosen_where_the_word_itself_is_hidden():

@@ -44,15 +44,6 @@ def test_no_gradient_reaches_centres_or_projection():
     assert choosing.grad is made.centres.values.grad is made.projection.matrix.grad is None
 
 
-def test_the_chosen_sense_has_the_largest_cosine_after_projection():
-    made = layer(senses=3, projection_dim=2)
-    words, own = torch.tensor([0, 3, 3, 4]), states(4)
-    matrix, centres = made.projection.matrix, made.centres.values
-    for word, state, found in zip(words, own, made.choose(words, own), strict=True):
-        cosines = torch.cosine_similarity(centres[word] @ matrix, (state @ matrix)[None])
-        assert int(found) == int(cosines.argmax())
-
-
 def test_centres_of_the_text_follow_one_state_after_another():
     made = SenseCentres(3, 2, DIM, sigma=1.0, rate=0.1).double()
     words, senses = torch.tensor([0, 2, 0, 0]), torch.tensor([1, 0, 1, 0])
@@ -171,17 +162,3 @@ def test_a_word_keeps_its_best_sense_and_given_up_ones_leave_the_draws():
     assert bool(made.on[torch.arange(5), best].all())
     drawn = made.negatives([0])
     assert torch.equal(drawn.sort().values, made.on.flatten().nonzero().flatten())
-
-
-def test_the_translation_is_the_sense_that_fits_the_context():
-    """Word 0 means word 1 in one context and word 2 in another, as "bank" in Figure 2."""
-    made = layer().eval()
-    made.centres.values.zero_()
-    made.centres.values[1, 0] = torch.tensor([1.0, 0, 0, 0])  # the bank with money
-    made.centres.values[1, 1] = torch.tensor([0, 0, 0, 1.0])
-    made.centres.values[2, 0] = torch.tensor([0, 0, 1.0, 0])
-    made.centres.values[2, 1] = torch.tensor([0, 1.0, 0, 0])  # the bank of a river
-    own = torch.tensor([[1.0, 0.2, 0, 0], [0.2, 1.0, 0, 0], [0, 0, 1.0, 0]], dtype=torch.double)
-    there = torch.tensor([[1, 2], [1, 2], [-1, -1]])
-    found = made.centres.choose_translation(there, own, made.projection.project, made.on)
-    assert found.tolist() == [1 * 2 + 0, 2 * 2 + 1, -1]

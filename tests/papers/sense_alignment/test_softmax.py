@@ -8,7 +8,7 @@ from torch import nn
 
 from xlrepro.papers.sense_alignment.senses import SenseOutput
 from xlrepro.papers.sense_alignment.settings import SenseSettings
-from xlrepro.papers.sense_alignment.softmax import RowTable, own_columns
+from xlrepro.papers.sense_alignment.softmax import RowTable
 
 WORDS, SLOTS, DIM = 6, 3, 4
 
@@ -101,11 +101,6 @@ def test_a_sum_has_the_drawn_senses_and_those_of_the_words_own():
     assert any(n // SLOTS in words for n in drawn)
     found = made.loss(states, own, words, [0])
     assert float(found) == pytest.approx(sum(losses) / len(losses), abs=1e-12)
-
-
-def test_a_sense_stands_in_a_sum_once():
-    found = own_columns(torch.tensor([3, 4]), torch.tensor([3, 5]), torch.tensor([[3, 7], [5, 4]]))
-    assert found.tolist() == [[3, -1, -1, 7], [4, 5, -1, -1]]
 
 
 def test_negatives_are_distinct_and_none_is_switched_off():

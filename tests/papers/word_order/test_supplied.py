@@ -3,7 +3,6 @@
 import pytest
 
 from tests.papers.word_order.made_up_supplies import supply
-from xlrepro.encoders.pretrained import load
 from xlrepro.engine import check_supplied
 from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
@@ -33,12 +32,6 @@ def forget():
         cached.cache_clear()
 
 
-@pytest.fixture
-def tiny(monkeypatch):
-    """Replace every checkpoint by the tiny BERT."""
-    monkeypatch.setattr(mbert_tagging, "load", lambda checkpoint, **more: load("tiny", **more))
-
-
 def paper_trial(key, system, task=None, **overrides):
     """Return the first paper trial of a row that runs on supplied data."""
     found = experiment(f"word_order/{key}").trials("paper", [system], [0], overrides)
@@ -60,10 +53,6 @@ def test_the_official_split_of_the_slots_is_used(supplied):
     source = paper_source("SF")
     assert [s.slots for s in source.sentences("en", "train")] == [("B-x", "O"), ("B-y", "I-y", "O")]
     assert len(source.sentences("en", "test")) == 20
-
-
-def test_tags_are_those_of_english_training_each_with_its_continuation(supplied):
-    assert tag_set(paper_source("NER")).names == ("B-LOC", "B-PER", "I-LOC", "I-PER", "O")
 
 
 # What is missing
@@ -97,15 +86,3 @@ def test_a_made_up_corpus_trains_for_an_epoch(supplied, key, system, task):
     assert {c.column for c in result.cells} == set(trial.columns)
     assert len(result.details["train_loss"]) == 1
     assert tagging.tagging(trial, TrialContext()).cells == result.cells
-
-
-@pytest.mark.parametrize(
-    "row", ["mbert:RPT", "mbert:TRS w/ M-BERT PE", "finetune:Fine-tune M-BERT w/ frozen PE"]
-)
-@pytest.mark.parametrize("task", ["NER", "SF"])
-def test_rows_with_mbert_train_on_a_made_up_corpus(supplied, tiny, row, task):
-    trial = paper_trial("table1", row, task, **{**TINY, "encoder.hidden_dim": 250})
-    assert trial.settings["checkpoint"] == "supplied:bert-base-multilingual-cased"
-    result = mbert_tagging.run(trial, TrialContext())
-    assert {c.column for c in result.cells} == set(trial.columns)
-    assert set(result.details["cut_sentences"]) == {"en", *trial.settings["targets"]}

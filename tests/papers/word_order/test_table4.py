@@ -4,7 +4,6 @@ import pytest
 
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe.settings import TransferSettings
-from xlrepro.trials import Cell, Record
 
 BASE, BASE_ROW = experiment("man_moe/table4"), "without:MAN-MOE+CharCNN"
 FIRST = "ner:Chen et al. (2019)"
@@ -33,11 +32,3 @@ def test_the_other_rows_change_the_shared_extractor_alone(profile):
         assert changed["model"].pop("extractor") == name
         assert changed == base
         assert (trial.task, trial.columns) == (first.task, first.columns)
-
-
-def test_a_record_of_man_moe_fills_the_first_row():
-    record = Record.model_construct(
-        **trials([FIRST])[0].fields, key="k", cells=(Cell(BASE_ROW, "de", 50.0, "F1"),)
-    )
-    seen = experiment("word_order/table4").view(record)
-    assert seen.cells == (Cell(FIRST, "de", 50.0, "F1"),)

@@ -54,14 +54,6 @@ def test_training_and_selection_read_source_train_and_dev_only(read):
     assert set(read) == {("en", "train"), ("en", "dev")}
 
 
-def test_evaluation_reads_the_test_split_of_each_language_once(read):
-    settings = settings_of("BiLSTM")
-    tagger, _ = trained(settings)
-    read.clear()
-    tagging.evaluated(tagger, settings, Source.of(settings, "POS"), 0, "cpu")
-    assert read == [(code, "test") for code in ("en", "de", "hi")]
-
-
 def test_each_language_is_scored_on_its_own_test_set(read, monkeypatch):
     """German and Hindi swapped would be seen."""
     settings = settings_of("BiLSTM")

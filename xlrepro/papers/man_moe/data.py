@@ -14,7 +14,7 @@ import numpy as np
 
 from xlrepro.artificial import family_of, sentence_of, sentiment
 from xlrepro.data import loading, named, supplied
-from xlrepro.data.named import ARTIFICIAL
+from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
 from xlrepro.data.readers.labelled import read_reviews
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError, SettingsError
@@ -27,7 +27,6 @@ from xlrepro.vectors.mappings import NAMES as WITHOUT_DICTIONARY
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet, WordVectors
 
-FAMILY_SEED = 0  # of the artificial corpora
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
 TWEETS = "sentiment-umsab"
 POLARITY = ("negative", "positive")

@@ -95,10 +95,6 @@ class Decoder(nn.Module):
         self.weight = nn.Parameter(torch.empty(1, width))
         nn.init.xavier_uniform_(self.weight)
 
-    def tied(self, task: str, memory: Memory) -> "TiedDecoder":
-        """Return the decoder as a task uses it, for one batch."""
-        return TiedDecoder(self, task, memory)
-
 
 class TiedDecoder:
     """A decoder with the weights that one task uses, over one batch of encoded sentences."""
@@ -218,7 +214,7 @@ class MultiTaskModel(nn.Module):
         Returns:
             ``(length, batch, vocabulary)``.
         """
-        readout, decoder = self.readout(task), self.decoder.tied(task, memory)
+        readout, decoder = self.readout(task), TiedDecoder(self.decoder, task, memory)
         words = self.dropout(readout.embedding(target_inputs.T))
         state, states, contexts = decoder.start(len(words)), [], []
         for given in decoder.project(words):
@@ -263,7 +259,7 @@ class MultiTaskModel(nn.Module):
             The tokens of each sentence, without start and end.
         """
         readout = self.readout(task)
-        decoder = self.decoder.tied(task, self.encode(task, source, lengths))
+        decoder = TiedDecoder(self.decoder, task, self.encode(task, source, lengths))
         state = decoder.start()
         last = torch.full((len(source),), START, device=source.device)
         most = torch.tensor(list(limits), device=source.device)

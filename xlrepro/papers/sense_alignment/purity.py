@@ -232,14 +232,10 @@ def purities(uses_of: Occurrences, seed: int = 0) -> dict[str, float]:
 
 
 def _purity(uses_of: Occurrences) -> float:
-    right = total = 0
-    for uses in uses_of.values():
-        groups: dict[int, Counter[str]] = {}
-        for given, true in uses:
-            groups.setdefault(given, Counter())[true] += 1
-        right += sum(max(group.values()) for group in groups.values())
-        total += len(uses)
-    return 100.0 * right / total if total else float("nan")
+    counts = Counter((word, *use) for word, uses in uses_of.items() for use in uses)
+    # Of each sense of a word the commonest true sense comes last, and stays.
+    right = {(word, given): n for (word, given, _), n in reversed(counts.most_common())}
+    return 100.0 * sum(right.values()) / counts.total() if counts else float("nan")
 
 
 def neighbours(model: LanguageModel, word: str, count: int) -> list[dict[str, Any]]:

@@ -23,7 +23,6 @@ from xlrepro.papers.sense_alignment.bert import WholeWordBert, WordBert
 from xlrepro.papers.sense_alignment.network import BiLanguageModel, BiLM, State, character_ids
 from xlrepro.papers.sense_alignment.senses import SenseOutput
 from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
-from xlrepro.papers.sense_alignment.softmax import RowTable
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
 from xlrepro.training.batches import ordered
@@ -111,10 +110,6 @@ class Run:
             return adamw(parameters, rate)
         return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=1.0)
 
-    def tables(self) -> list[RowTable]:
-        """Return the tables that are trained row by row."""
-        return [part.vectors for part in self.model.parts()]
-
     def batches(self, round_: int) -> range:
         """Return the numbers of the steps up to the next checkpoint."""
         first = round_ * CHECKPOINT_EVERY
@@ -133,14 +128,15 @@ class Run:
         # The code multiplies a biLM's mean loss by the words of a window, which the clipping feels.
         factor = settings.training.unroll if settings.network.family == "bilm" else 1
         (loss * factor).backward()  # type: ignore[no-untyped-call]
-        used = [table.used for table in self.tables() if table.used is not None]
+        tables = [part.vectors for part in self.model.parts()]  # trained row by row
+        used = [table.used for table in tables if table.used is not None]
         weights = [*self.model.parameters(), *used]
         nn.utils.clip_grad_norm_(weights, CLIP_NORM[settings.network.family])
         rate = self._rate(number)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.step()
-        for table in self.tables():
+        for table in tables:
             table.step(rate)
         self._end(number + 1)
         return Step(float(loss.detach()))

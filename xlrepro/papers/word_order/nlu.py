@@ -195,15 +195,11 @@ def delexicalised(tokens: Sequence[str], language: str) -> tuple[str, ...]:
 
 
 def _replaced(token: str, rules: Sequence[Rule], english: bool) -> str:
-    for pattern, mark in rules:
-        if pattern.match(token):
-            return mark
-    if english and "n't" in token:
-        return "not"
-    if english:
-        clitic = next((c for c in _CLITICS if c in token), None)
-        return token.replace(clitic, "") if clitic else token
-    return token
+    mark = next((mark for pattern, mark in rules if pattern.match(token)), None)
+    if mark or not english:
+        return mark or token
+    clitic = next((clitic for clitic in _CLITICS if clitic in token), "")
+    return "not" if "n't" in token else token.replace(clitic, "")
 
 
 class WithMarks(WordVectors):

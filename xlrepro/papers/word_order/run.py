@@ -7,7 +7,7 @@ few-shot sentences of Figure 2.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
@@ -38,9 +38,6 @@ from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 from xlrepro.vectors import evaluation
-
-if TYPE_CHECKING:
-    from xlrepro.artificial import Family
 
 DEV_SCORES = {"POS": "dev_accuracy", "NER": "dev_f1", "SF": "dev_f1"}  # in a record's details
 
@@ -256,17 +253,11 @@ def _artificial_quality(settings: VectorSettings, code: str) -> dict[str, float]
     vectors = artificial_vectors.load(
         family, settings.languages, name=settings.vectors, sentences=SMOKE_SENTENCES
     )
-    corpus = family.corpus(code, 50, split="test")
-    gold = {} if code == SOURCE else true_dictionary(family, code)
-    scores = evaluation.measured(vectors, code, corpus, gold)
-    scores.pop("induction_p_at_1_spelt", None)  # no column at smoke
-    return scores
-
-
-def true_dictionary(family: "Family", language: str) -> dict[str, set[str]]:
-    """Return the first English words of an artificial dictionary with all their translations."""
+    # the first English words of the true dictionary with all their translations
     gold: dict[str, set[str]] = {}
-    for english, foreign in family.dictionary(SOURCE, language):
+    for english, foreign in family.dictionary(SOURCE, code) if code != SOURCE else ():
         if english in gold or len(gold) < TRUE_WORDS:
             gold.setdefault(english, set()).add(foreign)
-    return gold
+    scores = evaluation.measured(vectors, code, family.corpus(code, 50, split="test"), gold)
+    scores.pop("induction_p_at_1_spelt", None)  # no column at smoke
+    return scores
