@@ -39,6 +39,7 @@ class RowTable(nn.Module):
     squares: Tensor
     momentum: Tensor
     updates: Tensor
+    _rows: Tensor
 
     def __init__(self, values: Tensor, optimiser: Optimiser) -> None:
         super().__init__()
@@ -65,11 +66,12 @@ class RowTable(nn.Module):
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """Update the rows taken last, and let them go."""
-        used, rows, self.used = self.used, self._rows, None
+        used, self.used = self.used, None
         if used is None or used.grad is None:
             return
+        rows, gradient = self._rows, used.grad
         # shape: (rows taken, width), these and all below
-        gradient, values, squares = used.grad, self.values[rows], self.squares[rows]
+        values, squares = self.values[rows], self.squares[rows]
         self.updates += 1
         if not self.adam:
             squares = squares + gradient * gradient
