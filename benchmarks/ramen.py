@@ -1,9 +1,9 @@
 """RAMEN's second stage against a plain step of transformers; the parser against supar's way.
 
 Both steps tune every weight of a model as large as all-MiniLM-L6-v2 on one English and one French
-batch: gradients added up, clipped, one step of Adam. The plain one holds the pieces of both
+batch: gradients added up, clipped, one step of Adam. The plain one holds the subwords of both
 languages in one table and scores every position against all of them, as ``BertForMaskedLM`` does;
-ours scores hidden positions alone, against the pieces of the batch's language.
+ours scores masked positions alone, against the subwords of the batch's language.
 
 supar 1.1.4 scores every relation of every pair of words while it trains, and takes those to the
 right heads afterwards; ours scores these alone. Its scorer is written out here and given our
@@ -31,7 +31,7 @@ SIDE = 2048
 SENTENCES, WORDS = 32, 25
 ARC, RELATION, RELATIONS = 500, 100, 37  # Dozat and Manning (2017); relations of UD
 
-Batch = tuple[str, Tensor, Tensor]  # language, pieces, where they are hidden
+Batch = tuple[str, Tensor, Tensor]  # language, subwords, which are masked
 
 
 def measure(device: str, threads: int) -> list[Result]:
@@ -53,7 +53,7 @@ def _stage(device: str, threads: int) -> list[Result]:
     medians = interleaved_medians(steps, REPETITIONS[device], device, warmup=1)
     ratio = medians["plain"] / medians["ours"]
     share = operations(batches) / medians["ours"] / (2 * SIDE**3 / medians["product"])
-    case = f"6 layers, 384 wide; 2 × {SEQUENCES} × {LENGTH} pieces"
+    case = f"6 layers, 384 wide; 2 × {SEQUENCES} × {LENGTH} subwords"
     shared: dict[str, Any] = {
         "device": device,
         "threads": threads,
@@ -176,8 +176,8 @@ def operations(batches: list[Batch]) -> float:
 def _batches(device: str) -> list[Batch]:
     torch.manual_seed(0)
     found = []
-    for language, pieces in ((ENGLISH, VOCABULARY), (TARGET, TARGET_PIECES)):
-        ids = torch.randint(5, pieces, (SEQUENCES, LENGTH))
+    for language, subwords in ((ENGLISH, VOCABULARY), (TARGET, TARGET_PIECES)):
+        ids = torch.randint(5, subwords, (SEQUENCES, LENGTH))
         hidden = torch.rand(ids.shape) < HIDDEN
         found.append((language, ids.to(device), hidden.to(device)))
     return found
@@ -203,14 +203,14 @@ def _bert(vocabulary: int, **more: Any) -> Any:
     return transformers.BertForMaskedLM(config)
 
 
-def bilingual(vocabulary: int, pieces: int, **sizes: Any) -> BilingualModel:
+def bilingual(vocabulary: int, subwords: int, **sizes: Any) -> BilingualModel:
     """Return a bilingual model with random weights, of English and ``TARGET``."""
     whole = _bert(vocabulary, attn_implementation="eager", **sizes)
     head, table = whole.cls.predictions, whole.bert.embeddings.word_embeddings.weight.detach()
     transform = head.transform
     english = English(whole.bert, transform.dense, transform.LayerNorm, table, head.bias.detach())
     model = BilingualModel(english)
-    model.add(TARGET, torch.randn(pieces, table.shape[1]) / 50, torch.zeros(pieces))
+    model.add(TARGET, torch.randn(subwords, table.shape[1]) / 50, torch.zeros(subwords))
     return model
 
 

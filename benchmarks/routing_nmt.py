@@ -105,7 +105,7 @@ def _decoding(device: str, threads: int) -> list[Result]:
     def beside(peer: str, label: str) -> Result:
         return Result(
             benchmark="greedy decoding",
-            case=f"{SENTENCES} sentences of {PIECES} pieces, routed units of {WIDTH}",
+            case=f"{SENTENCES} sentences of {PIECES} subwords, routed units of {WIDTH}",
             device=device,
             threads=threads,
             value=SENTENCES / medians["batch"],

@@ -25,7 +25,7 @@ def test_every_file_states_the_counts_its_reader_checks(entry):
     units = {"rows": [{"rows"}], "lines": [{"lines"}], "penman": [{"graphs"}]}
     units |= {name: [{"sentences", "tokens"}] for name in ("conllu", "columns")}
     units |= {"penn": [{"trees", "words"}], "vectors": [{"words"}]}
-    units |= {"weights": [{"tensors", "pieces"}, {"tensors"}, {"pieces"}]}
+    units |= {"weights": [{"tensors", "subwords"}, {"tensors"}, {"subwords"}]}
     wrong = [i for i, f in entry.files.items() if set(f.counts) not in units[entry.reader.format]]
     assert wrong == []
 

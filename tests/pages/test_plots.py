@@ -69,14 +69,14 @@ def frame(numbers):
 
 def test_the_paper_s_number_stands_hollow_beside_ours(frame):
     (figure,) = plots.scores(frame, ["de"])
-    assert "ORT (word): 60.10" in figure.alt
+    assert "ORT (word vectors): 60.10" in figure.alt
     assert "the paper" in texts(figure)
     assert "fill: none" in figure.svg
 
 
 def test_several_columns_have_a_figure_per_block(frame):
     titles = [figure.title for figure in plots.scores(frame, ["de", "fr"])]
-    assert "Part-of-speech tagging in 31 languages, zero-shot (open): word" in titles
+    assert "Part-of-speech tagging in 31 languages, zero-shot (open): word vectors" in titles
 
 
 def test_gain_against_distance_names_the_rank_correlation(frame):

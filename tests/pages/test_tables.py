@@ -68,7 +68,7 @@ def test_numbers_stand_flush_right_and_sort_by_themselves():
 def test_a_number_its_interval_the_paper_s_number_and_the_verdict_stand_in_its_cell(frame):
     html = "".join(t._repr_html_() for t in comparison_tables(frame, {"word:ORT": "a proxy"}))
     assert re.search(r'href="#r-0+">60\.50\xa0±\xa06\.35</a><br><small[^>]*>[\d.]+, [+−]\d', html)
-    assert "word:ORT · a proxy" in html
+    assert "ORT (word vectors) · a proxy" in html
     assert "style=" in html
     assert "not run" in html
 

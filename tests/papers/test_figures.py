@@ -42,7 +42,7 @@ def test_gains_by_tag_stand_by_distance(numbers):
     }
     key = "word_order/figure1"
     figure = word_order.gains_by_tag(View(key, "open", numbers(values, experiment=key)))
-    assert "word:ORT − word:TRS, NOUN: 2.00 at 0.14" in figure.alt
+    assert "ORT − TRS, NOUN: 2.00 at 0.14" in figure.alt
 
 
 def test_gates_stand_above_an_equal_share(numbers):
@@ -82,7 +82,7 @@ def test_a_gain_in_perplexity_is_paired_by_seed(record):
         )
     ]  # fmt: skip
     figure = routing_nmt.gain_against_size(records, "open")
-    assert "vi, MTL (Full): 25.00 at 5000" in figure.alt
+    assert "vi, 5,000 pairs: 25.00; vi, 5,000 pairs: 25.00" in figure.alt
 
 
 def test_scores_along_updates_stand_beside_the_paper_s():

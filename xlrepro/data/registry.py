@@ -33,7 +33,7 @@ class FileEntry(Checked):
         sha256: of the unpacked content, 64 hex digits.
         bytes: size of the unpacked content.
         counts: what the reader must find, by unit: ``sentences`` and ``tokens``, or ``rows``;
-            ``tensors`` or ``pieces`` of a model; ``words``.
+            ``tensors`` or ``subwords`` of a model; ``words``.
         language: the code that the papers use for its language.
         split: ``train``, ``dev``, ``test``, or a name of the data set's own.
         treebank: name and release of the treebank, for UD.

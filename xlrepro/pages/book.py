@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import metadata, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from xlrepro.pages.notebooks import (
 from xlrepro.pages.page import claims_list
 from xlrepro.pages.tables import markup
 from xlrepro.paths import build_dir, project_root
+from xlrepro.yaml_files import read_yaml
 
 # The package cannot be run with -m, its script need not be on the path, and it has no option for
 # the number of processes.
@@ -44,6 +46,7 @@ from jupyter_book.cli.main import main
 sphinx.build_sphinx = functools.partial(sphinx.build_sphinx, jobs=min(4, os.cpu_count() or 1))
 sys.exit(main())
 """
+ORIGIN = ("remote", "get-url", "origin")
 ADDRESS = "127.0.0.1"  # nobody else's browser reaches it
 NOT_RUN = """:::{{admonition}} Not run for this copy of the book
 The notebook of this experiment was not run, or stopped with an error: `xlrepro batch {key}`.
@@ -114,13 +117,30 @@ def filled_in(path: Path) -> str:
 
 
 def footer() -> str:
-    """Return the foot of each page: version, commit, date."""
-    about = metadata("xlrepro").get_all("Project-URL") or []
-    urls = dict(url.split(", ", 1) for url in about)
-    said = subprocess.run(["git", "log", "-1", "--format=%H %cs"], cwd=project_root(), text=True,
-                          capture_output=True, check=False).stdout.split()  # fmt: skip
+    """Return the foot of each page: version, commit, date, how to cite.
+
+    A repository is linked where ``CITATION.cff`` names it (``repository-code``), or else where the
+    checkout came from, if that is a public page.
+    """
+    cited = read_yaml(project_root() / "CITATION.cff").get("repository-code", "")
+    said = _git("log", "-1", "--format=%H %cs").split()
     commit, date = said if len(said) == 2 else ("", datetime.now(UTC).date().isoformat())
-    return str(markup("footer", version("xlrepro"), commit, date, urls.get("Repository", "")))
+    return str(markup("footer", version("xlrepro"), commit, date, public(cited or _git(*ORIGIN))))
+
+
+def public(url: str) -> str:
+    """Return the page of a repository, or nothing where the address is none that a reader can open.
+
+    Example:
+        >>> public("https://example.org/a/b.git"), public("git@host:a/b"), public("/home/a/b")
+        ('https://example.org/a/b', '', '')
+    """
+    return url.removesuffix(".git") if re.fullmatch(r"https://[^@\s]+", url) else ""
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=project_root(), text=True, check=False,
+                          capture_output=True).stdout.strip()  # fmt: skip
 
 
 def papers(profile: str) -> Files:

@@ -28,7 +28,7 @@ from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.text import enumerated, in_words, number
 from xlrepro.pages import findings
 from xlrepro.pages.plots import colours_of, lines
-from xlrepro.pages.tables import Cell, Table, framed, markup
+from xlrepro.pages.tables import Cell, Table, framed, markup, titled
 from xlrepro.paths import data_dir, project_root
 from xlrepro.trials import PUBLISHED
 
@@ -139,7 +139,7 @@ def claims_summary(paper: str) -> Markup:
         "discovery rate of 5 % (Benjamini–Hochberg)."
     )
     rows = [[status, *(each[status] for each in counts.values())] for status in shown]
-    return table(caption, rows, "verdict, judged on", *counts)
+    return table(caption, rows, "verdict, judged on", *(titled(on, paper) for on in counts))
 
 
 def experiments() -> Markup:

@@ -39,6 +39,7 @@ from xlrepro.pages.tables import (
     markup,
     provenance_table,
     run_table,
+    titled,
 )
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Record
@@ -318,7 +319,8 @@ def claims_list(evidence: Evidence, key: str) -> Markup:
     verdicts = evidence.verdicts(key.split("/")[0])
     items: dict[str, dict[str, Any]] = {}
     for claim in known:
-        judged = {label: v for label, v in verdicts[claim.id].items() if v is not None}
+        of = verdicts[claim.id].items()
+        judged = {titled(label, claim.paper): v for label, v in of if v is not None}
         items[claim.id] = {"claim": claim, "judged": judged, "variants": [],
                            "touched": evidence.touching(claim)}  # fmt: skip
     for each in items.values():

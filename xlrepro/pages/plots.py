@@ -19,7 +19,7 @@ from markupsafe import Markup
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import minus, number
-from xlrepro.pages.tables import framed, markup
+from xlrepro.pages.tables import block_titles, framed, markup, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,6 +206,7 @@ def dots(
         f"{r.label}{f', {r.series}' if len(styles) > 1 else ''}: {number(r.value)}"
         + (f" ({number(r.low)} to {number(r.high)})" if r.low == r.low else "")
         for r in frame.itertuples()
+        if r.value == r.value
     ]
     return drawn(title, f"{title}. {'; '.join(said)}.", draw)
 
@@ -297,19 +298,6 @@ def heat(table: "pd.DataFrame", title: str, *, unit: str, decimals: int = 2) -> 
 # -- What every page may have --------------------------------------------------------------------
 
 
-def short_names(systems: Sequence[str]) -> dict[str, str]:
-    """Return what to call each system: without its block where all are of one.
-
-    Example:
-        >>> short_names(["word:ORT", "word:TRS"])["word:ORT"], short_names(["a:X", "b:X"])["a:X"]
-        ('ORT', 'X (a)')
-    """
-    parts = {s: s.partition(":") for s in systems}
-    one = len({block for block, _, _ in parts.values()}) == 1
-    return {s: name if one or not name else f"{name} ({block})"
-            for s, (block, _, name) in parts.items()}  # fmt: skip
-
-
 def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[Figure]:
     """Draw reproduced means with 95 % intervals, and the reported numbers hollow beside them.
 
@@ -325,11 +313,11 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
     if shown.empty:
         return [nothing("Reproduced means")]
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
-    entry = load_catalog().experiment(key)
+    entry, paper = load_catalog().experiment(key), key.partition("/")[0]
     title, shown = f"{entry.title} ({profile})", shown.replace({"column": entry.shown})
     one, figures = shown["column"].nunique() == 1, []
     for name, part in shown.groupby("column" if one else "block", sort=False):
-        names = short_names(part["system"].unique())
+        names = short_names(part["system"].unique(), paper)
         system, column = part["system"].map(names), part["column"]
         many = system.nunique() > column.nunique()
         tidy = part.assign(
@@ -337,6 +325,7 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
             series="ours" if one else column if many else system,
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
+        name = block_titles(paper).get(str(name), name)
         figures.append(dots(tidy, f"{title}: {name}", unit=part["unit"].iloc[0], known=known))
     return figures
 
@@ -347,8 +336,9 @@ def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
     Args:
         pairs: two systems and the first minus the second; of one experiment, at least one.
     """
-    names = short_names(list(dict.fromkeys(s for one, other, _ in pairs for s in (one, other))))
     several, first = len({gap.column for _, _, gap in pairs}) > 1, pairs[0][2]
+    systems = dict.fromkeys(s for one, other, _ in pairs for s in (one, other))
+    names = short_names(systems, first.experiment.partition("/")[0])
     rows = []
     for one, other, gap in pairs:
         mean, (low, high) = gap.mean, gap.interval

@@ -56,6 +56,45 @@ class Cell:
 
 
 @cache
+def block_titles(paper: str) -> dict[str, str]:
+    """Return what pages call the blocks of a paper's rows, by name; see ``data/catalog.yaml``."""
+    shown = (e.shown for k, e in load_catalog().experiments.items() if k.startswith(f"{paper}/"))
+    return {name[:-1]: title for of in shown for name, title in of.items() if name.endswith(":")}
+
+
+def titled(text: str, paper: str) -> str:
+    """Return a text about rows with the titles of their blocks in place of the blocks' names.
+
+    Example:
+        >>> titled("not run: table4 / long:MAN / es", "man_moe")
+        'not run: table4 / long training: MAN / es'
+        >>> titled("open, word-mapped", "word_order")
+        'open, mapped vectors'
+    """
+    titles = block_titles(paper)
+    if not titles:
+        return text
+    name = "|".join(sorted(map(re.escape, titles), key=len, reverse=True))
+    text = re.sub(rf"(?<![\w-])({name}):(?=\S)", lambda of: f"{titles[of[1]]}: ".lstrip(": "), text)
+    return re.sub(rf"(\bblock |^\w+, )({name})\b(?!-)", lambda of: of[1] + titles[of[2]], text)
+
+
+def short_names(systems: Iterable[str], paper: str = "") -> dict[str, str]:
+    """Return what to call each system: without its block where all are of one.
+
+    Example:
+        >>> short_names(["word:ORT", "word:TRS"])["word:ORT"]
+        'ORT'
+        >>> short_names(["word:ORT", "word-mapped:ORT"], "word_order")["word-mapped:ORT"]
+        'ORT (mapped vectors)'
+    """
+    parts, titles = {s: s.partition(":") for s in systems}, block_titles(paper)
+    one = len({block for block, _, _ in parts.values()}) == 1
+    return {s: name if one or not (name and (title := titles.get(block, block)))
+            else f"{name} ({title})" for s, (block, _, name) in parts.items()}  # fmt: skip
+
+
+@cache
 def _template() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -63,7 +102,7 @@ def _template() -> Any:
         loader=PackageLoader("xlrepro.pages"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals["signs"] = SIGNS
+    environment.globals |= {"signs": SIGNS, "titled": titled}
     return environment.get_template("pages.html").module
 
 
@@ -181,9 +220,10 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     entry = load_catalog().experiment(key)
     systems, columns = (frame[name].unique() for name in ("system", "column"))
     seeds, heads = ran["n"].mode().max(), dict(entry.shown)
-    for s in systems:
+    for s, name in short_names(systems, key.partition("/")[0]).items():
         proxied = f" · {labels[s]}" if s in labels else ""
-        heads[s] = s + proxied + (f", n={usual[s]}" if s in usual and usual[s] != seeds else "")
+        other = f", n={usual[s]}" if s in usual and usual[s] != seeds else ""
+        heads[s] = f"{name or s}{proxied}{other}"
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
@@ -217,17 +257,19 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
 def legend(frame: "pd.DataFrame") -> Markup:
     """Return what a comparison says once, above its tables: units, n, ±, signs, proxies."""
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
-    entry = load_catalog().experiment(str(frame["experiment"].iloc[0]))
-    paper = load_catalog().paper(str(frame["experiment"].iloc[0]).split("/")[0])
-    units = [m if u in m or u not in ("percent", "points", "fraction") else f"{m} in {u}"
-             for m, u in zip(frame["metric"], frame["unit"]) if m]  # fmt: skip
-    blocks: dict[str, list[str]] = {}
+    key = str(frame["experiment"].iloc[0])
+    entry, paper = load_catalog().experiment(key), key.partition("/")[0]
+    said = {"percent": " in percent", "points": " in points", "fraction": " from 0 to 1"}
+    units = [m + said.get(u.partition(" ")[0], "") for m, u in zip(frame["metric"], frame["unit"])
+             if m]  # fmt: skip
+    blocks, titles = dict[str, list[str]](), block_titles(paper)
     for block, weights in entry.weights.get(profile, {}).items():
-        blocks.setdefault(weights, []).append(block)
+        blocks.setdefault(weights, []).append(titles.get(block) or block)
     return markup(
         "legend", ", ".join(dict.fromkeys(units)), profile,
         seeds=entry.counted_seeds(int(ran["n"].mode().max())) if len(ran) else "",
-        stale=STALE * bool(ran["stale"].any()), version=paper.version * any(frame["printed"]),
+        stale=STALE * bool(ran["stale"].any()),
+        version=load_catalog().paper(paper).version * any(frame["printed"]),
         data=entry.stand_ins.get(profile),
         weights={weights: enumerated(of) for weights, of in blocks.items()},
     )  # fmt: skip
@@ -236,12 +278,15 @@ def legend(frame: "pd.DataFrame") -> Markup:
 def run_table(mine: "pd.DataFrame", shown: "pd.DataFrame", title: str) -> Table:
     """Return the cells of the user's own run beside the published ones and the paper's."""
     published = {(r["system"], r["column"]): r for r in shown[shown["n"] > 0].to_dict("records")}
-    rows, names = [], load_catalog().experiment(str(mine["experiment"].iloc[0])).shown
+    key = str(mine["experiment"].iloc[0])
+    rows, names = [], load_catalog().experiment(key).shown
+    rows_of = short_names(mine["system"].unique(), key.partition("/")[0])
     for row in mine[mine["n"] > 0].to_dict("records"):
         other = published.get((row["system"], row["column"]))
         ours, theirs = (r and Cell(score(r).text, sort=r["reproduced"]) for r in (row, other))
         column = names.get(row["column"], row["column"])
-        rows.append((row["system"], column, row["printed"], theirs, ours, row["n"]))
+        system = rows_of[row["system"]] or row["system"]
+        rows.append((system, column, row["printed"], theirs, ours, row["n"]))
     profile = f"published, {shown['profile'].iloc[0]}" if published else "published"
     heads = ("system", "column", "the paper", profile, "this run", "n")
     return Table(title, framed(rows, *heads), "This run beside the published numbers")

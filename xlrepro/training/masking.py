@@ -1,10 +1,10 @@
-"""Which pieces a masked language model must name, and what it sees in their place."""
+"""Which subwords a masked language model must predict, and what it sees in their place."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-# Devlin et al. 2019, §3.1: of the chosen pieces 80 % are masked, 10 % replaced, 10 % left.
+# Devlin et al. 2019, §3.1: of the chosen subwords 80 % are masked, 10 % replaced, 10 % left.
 SHARE, MASKED, REPLACED = 0.15, 0.8, 0.1
 
 
@@ -25,14 +25,14 @@ class Masked(NamedTuple):
 def mask_pieces(
     ids: np.ndarray, n_special: int, mask: int, vocabulary: int, draw: np.random.Generator
 ) -> Masked:
-    """Choose 15 % of the pieces and hide them.
+    """Choose 15 % of the subwords and mask them.
 
     Args:
-        ids: numbers of pieces; special pieces have the lowest and are never chosen.
+        ids: numbers of subwords; special ones have the lowest and are never chosen.
             ``(batch, length)``
-        n_special: number of special pieces.
+        n_special: number of special subwords.
         mask: number of ``[MASK]``.
-        vocabulary: number of pieces.
+        vocabulary: number of subwords.
         draw: source of every choice.
 
     Returns:

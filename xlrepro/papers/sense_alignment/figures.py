@@ -11,7 +11,7 @@ from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials import Record
 from xlrepro.yaml_files import read_yaml
 
-MOST_WORDS, NAMED = 4, 2  # panels of a model; other words near a sense that are written out
+MOST_WORDS, NAMED = 4, 6  # panels of a model; other words near a sense that are written out
 DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7
 # Headings -> paths in the details of a record, for `page.details`.
 LANGUAGE_MODELS = {
@@ -58,8 +58,8 @@ def senses_along_training(records: Sequence[Record], profile: str) -> Figure:
 def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
     """Draw the senses of chosen words and what is nearest to them, a plane per model and word.
 
-    A diamond is a sense, dots of its colour are the words nearest to it; the axes are the two
-    principal components of all of them.
+    A diamond with a number is a sense, dots of its colour are the words nearest to it, the first of
+    which stand below; the axes are the two principal components of all of them.
 
     Args:
         records: of Figures 4 to 7; of each of ``DRAWN`` the first one with neighbours is drawn.
@@ -88,9 +88,13 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
                 axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
                 x, y = sense["place"]
                 axes.scatter(x, y, s=48, color=colour, marker="D", ec=GREY)
-                for other, _, _, x, y in _others(word, sense):
-                    axes.annotate(other, (x, y), (3, 2), textcoords="offset points", fontsize=7)
+                axes.annotate(sense["sense"], (x, y), (5, 4), textcoords="offset points")
             axes.set(xticks=[], yticks=[])
+            told = (
+                f"{sense['sense']}: {', '.join(n[0] for n in _others(word, sense))}"
+                for sense in senses[: len(PALETTE)]
+            )
+            axes.set_xlabel("\n".join(told), loc="left", fontsize=8)
         drawing.suptitle(title)
 
     said = [

@@ -11,7 +11,7 @@ from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.plots import Figure, lines
-from xlrepro.pages.tables import Cell, Table, framed
+from xlrepro.pages.tables import Cell, Table, framed, short_names
 from xlrepro.papers.word_order.settings import SOURCE, TAGS
 from xlrepro.trials import Record
 
@@ -56,7 +56,7 @@ def gains_by_tag(view: View) -> Figure:
     Args:
         view: reproduced cells; columns are ``language/TAG``.
     """
-    far, rows = _distances(), []
+    far, rows, names = _distances(), [], short_names(view.systems, "word_order")
     for system in view.systems:
         base = f"{system.partition(':')[0]}:TRS"
         for column in view.columns:
@@ -65,7 +65,8 @@ def gains_by_tag(view: View) -> Figure:
             if gap is None or code not in far or tag not in TAGS:
                 continue
             # 31 languages by five tags: the table below has their intervals
-            rows.append((minus(system, base), tag, far[code], gap.mean, float("nan"), float("nan")))
+            panel = minus(names[system], names[base])
+            rows.append((panel, tag, far[code], gap.mean, math.nan, math.nan))
     frame = framed(rows, "panel", "series", "x", "value", "low", "high")
     title = f"Gain over TRS by part of speech ({view.profile})"
     xlabel = "word-order distance to English, as reported"
