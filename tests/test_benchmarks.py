@@ -1,15 +1,17 @@
 """The benchmark harness: turns, files, targets; the measured numbers are no test's business."""
 
 import json
+import re
 
 import pytest
 
-from benchmarks import ramen, run, zero_shot
+from benchmarks import hours, ramen, run, zero_shot
 from benchmarks.timing import Result, beside_peer, interleaved_medians
 from xlrepro.engine import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
 from xlrepro.experiments import experiment
 from xlrepro.pages.overview import benchmarks
-from xlrepro.paths import data_dir
+from xlrepro.papers.ramen.settings import EvaluationSettings
+from xlrepro.paths import data_dir, project_root
 
 
 @pytest.fixture(autouse=True)
@@ -115,3 +117,27 @@ def test_a_peer_that_takes_twice_as_long_makes_ours_twice_as_fast():
     line = at_least[0]
     assert (line.value, line.peer_value, line.ratio) == (500, 1000, 2)
     assert (line.tokens_per_second, line.target) == (20, "at least 2 times as fast")
+
+
+def test_the_guide_s_hours_are_those_of_the_estimate():
+    guide = (project_root() / "book" / "guide" / "paper.md").read_text(encoding="utf-8")
+    assert hours.table() in guide
+    told = dict(re.findall(r"^\| `(\w+/\w+)` \|(?:[^|]*\|){3} ([\d]+|under 1) \|", guide, re.M))
+    for key, value in hours.of_experiments().items():
+        assert told[key] == (f"{value:.0f}" if value >= 1 else "under 1"), key
+    assert sum(h for *_, h in hours.estimate()) < 450
+
+
+def test_an_adaptation_counts_once_and_a_large_one_takes_two_and_a_half_as_long():
+    large, base = (
+        hours.adaptation_hours(_adaptation(row))
+        for row in ("large:RAMEN-LARGE + BERT (mono)", "base:RAMEN-BASE + BERT (mono)")
+    )
+    assert 2.2 < large / base < 2.8  # 46 hours and 20 in the paper
+    models = [label for _, label, _ in hours.estimate() if "bilingual" in label]
+    assert len(models) == 54
+
+
+def _adaptation(row):
+    trial, *_ = experiment("ramen/table1").trials("paper", [row], [0])
+    return trial.typed(EvaluationSettings).adaptation
