@@ -28,6 +28,7 @@ def record() -> MakeRecord:
         commit: str | None = "a" * 40,
         wall_seconds: float = 10.0,
         training_tokens: int = 1000,
+        versions: Mapping[str, str] | None = None,
     ) -> Record:
         cells = dict(values or {"en": 90.0, "de": 50.0})
         trial = Trial.create(
@@ -53,7 +54,7 @@ def record() -> MakeRecord:
             peak_gpu_memory_bytes=None,
             device="a CPU",
             threads=1,
-            versions={"xlrepro": code_version("word_order")},
+            versions={"xlrepro": code_version("word_order")} if versions is None else versions,
             git=GitState(commit=commit, dirty=False),
             data={"corpus": "b" * 64},
         )

@@ -205,7 +205,7 @@ def test_a_row_added_by_one_entry_runs_at_smoke_and_stands_in_the_table(toy, onl
     (trial,) = table2.trials("smoke", ["word:ORT-5"])
     assert trial.settings["encoder"]["kernel_size"] == 5
     record = measure_trial(trial, "cpu")
-    view = View("word_order/table2", "smoke", gather([record], stale=lambda r: False))
+    view = View("word_order/table2", "smoke", gather([record]))
     frame = compare(view, experiment=table2)
     shown = frame[frame["system"] == "word:ORT-5"]
     assert {"en", "de", "avg"} <= set(shown["column"])

@@ -73,7 +73,7 @@ def test_a_stand_in_lacks_the_columns_that_it_replaces(columns, printed, ours, l
 
 @pytest.mark.parametrize(("metric", "better"), [("accuracy", True), ("TER", False), ("x", None)])
 def test_direction_of_a_metric(metric, better):
-    assert load_catalog().higher_is_better(metric) is better
+    assert load_catalog().metric(metric).higher_is_better is better
 
 
 def test_unknown_names_name_the_known_ones():

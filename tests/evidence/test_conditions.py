@@ -36,7 +36,7 @@ def judged(record, need, details=None, items=None, values=(60.0, 61.0), **more):
         )
         for seed, value in enumerate(values)
     ]
-    numbers = gather(records, stale=lambda r: False)
+    numbers = gather(records)
     cells = numbers.cells(KEY, "open")
     return failed_conditions(catalog_with(need, items=items), numbers, "open", cells)
 
@@ -73,7 +73,7 @@ def test_a_setting_must_be_the_same(record):
         record(f"word:{name}", {column: 1.0}, profile="open", settings={"learning_rate": rate})
         for name, column, rate in (("ORT", "fr", 0.002), ("ORT", "de", 0.001), ("TRS", "de", 0.002))
     ]
-    numbers = gather(records, stale=lambda r: False)
+    numbers = gather(records)
     (failed,), _ = failed_conditions(
         catalog_with(need), numbers, "open", numbers.cells(KEY, "open")
     )
@@ -92,7 +92,7 @@ def test_a_share_and_a_path_with_parts_of_any_name():
 
 
 def test_the_error_of_test_items_is_binomial_where_no_record_says_which_were_right(record):
-    numbers = gather([record(values={"de": 80.0}, profile="open")], stale=lambda r: False)
+    numbers = gather([record(values={"de": 80.0}, profile="open")])
     (cell,) = numbers
     assert item_error(catalog_with(items={"*": 400}), numbers, cell) == pytest.approx(2.0)
     assert error_of_items(catalog_with(items={"*": 400}), numbers, cell) == pytest.approx(2.0)
@@ -111,7 +111,7 @@ def test_items_that_were_right_are_resampled_alike_for_all_systems(record):
         for system, name in (("word:ORT", "de"), ("word:TRS", "word:TRS de"))
         for seed, of in enumerate(right[system])
     ]
-    numbers = gather(records, stale=lambda r: False)
+    numbers = gather(records)
     first, second = (error_of_items(catalog_with(), numbers, cell) for cell in numbers)
     gap = np.mean(right["word:ORT"], axis=0) - np.mean(right["word:TRS"], axis=0)
     assert np.std(first - second) == pytest.approx(100 * gap.std() / size**0.5, rel=0.1)
@@ -122,7 +122,7 @@ def test_items_that_were_right_are_resampled_alike_for_all_systems(record):
 def test_a_score_that_is_no_share_of_items_has_the_binomial_error(record):
     made = record(values={"de": 50.0}, profile="open")
     made = made.model_copy(update={"items": {"de": Items.packed([True, False, False, False])}})
-    numbers = gather([made], stale=lambda r: False)
+    numbers = gather([made])
     assert error_of_items(catalog_with(), numbers, *numbers) == pytest.approx(25.0)
 
 

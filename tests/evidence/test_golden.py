@@ -25,8 +25,8 @@ def _folder(monkeypatch, tmp_path):
     monkeypatch.setattr(golden, "project_root", lambda: tmp_path)
 
 
-def numbers_of(record, values, stale=False, **more):
-    return fresh_numbers([record(values=values, **more)], stale=lambda r: stale)
+def numbers_of(record, values, **more):
+    return fresh_numbers([record(values=values, **more)])
 
 
 def columns_of():
@@ -55,7 +55,7 @@ def kind_of(difference):
         ({}, {}, [("missing", "de", 0), ("new", "en", 0)]),
         ({"de": 50.0, "fr": 90.0}, {}, [("new", "fr", 0)]),
         ({"de": 50.0}, {"seed": 1}, [("missing", "de", 0), ("new", "de", 1)]),
-        ({"de": 50.0}, {"stale": True}, [("missing", "de", 0)]),
+        ({"de": 50.0}, {"versions": {}}, [("missing", "de", 0)]),  # of other code
         ({"de": 50.0}, {"profile": "open"}, [("missing", "de", 0)]),
     ],
 )
@@ -83,7 +83,7 @@ def test_beside_an_average_cells_of_few_sentences_are_not_compared(record, value
 
 def test_times_are_in_no_golden_file(record):
     made = [record(values={"de": 50.0}), record("word:TRS", {"fr": 1.5}, metric="seconds")]
-    update(KEY, fresh_numbers(made, stale=lambda r: False), VERSIONS)
+    update(KEY, fresh_numbers(made), VERSIONS)
     assert columns_of() == {"de"}
 
 
@@ -91,7 +91,7 @@ def test_numbers_of_a_gpu_are_no_golden_numbers(record):
     here, other = record(seed=0, values={"de": 1.0}), record(seed=1, values={"de": 9.0})
     on_gpu = other.model_copy(update={"peak_gpu_memory_bytes": 2**20})
     assert off_cpu([on_gpu, here, None]) == {on_gpu.key}
-    found = fresh_numbers([here, on_gpu], stale=lambda r: False)
+    found = fresh_numbers([here, on_gpu])
     assert found == {("word:ORT", "de", 0): 1.0}
 
 
@@ -108,9 +108,9 @@ def test_an_update_that_fails_leaves_the_old_file(record, monkeypatch):
     assert golden_path(KEY).read_text() == before
 
 
-def test_nothing_fresh_cannot_become_golden(record):
+def test_nothing_fresh_cannot_become_golden():
     with pytest.raises(DataError, match="has no smoke record of today's code"):
-        update(KEY, numbers_of(record, {"de": 50.0}, stale=True), VERSIONS)
+        update(KEY, {}, VERSIONS)
 
 
 def test_an_update_returns_everything_that_moved_however_little(record):

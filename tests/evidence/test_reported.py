@@ -33,7 +33,7 @@ def test_every_row_of_every_table_becomes_a_cell_with_its_printed_value(path):
     ]
     assert len(specs) == 1
     key, spec = specs[0]
-    cells = read_table(path, spec, catalog, key)
+    cells = read_table(path, spec, key)
     assert [(c.printed, c.metric, c.unit) for c in cells] == [
         (r["value"], r["metric"], r["unit"]) for r in raw_rows(path)
     ]
@@ -97,7 +97,7 @@ HEAD = ",".join(HEADER)
 def table(tmp_path, *rows):
     path = tmp_path / "table2.csv"
     path.write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
-    return read_table(path, SPEC, load_catalog(), "word_order/table2")
+    return read_table(path, SPEC, "word_order/table2")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_field_that_the_rows_lack_is_an_error(tmp_path):
     path.write_text(",".join(HEADER) + "\n" + GOOD + "\n", encoding="utf-8")
     spec = SPEC.model_copy(update={"column": ("k",)})
     with pytest.raises(DataError, match=r"t\.csv:2: the catalog asks for the field 'k'"):
-        read_table(path, spec, load_catalog(), "word_order/table2")
+        read_table(path, spec, "word_order/table2")
 
 
 def test_a_missing_table_names_the_file(tmp_path):

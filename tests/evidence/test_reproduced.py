@@ -10,20 +10,16 @@ from scipy import stats
 from xlrepro.evidence.reproduced import View, gather, joined_cell, t_interval
 
 
-def never(record):
-    return False
-
-
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=8), st.floats(0.5, 0.99))
-def test_the_interval_is_scipys(values, level):
-    found = t_interval(values, level)
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=8))
+def test_the_interval_is_scipys(values):
+    found = t_interval(values)
     spread = np.std(values, ddof=1)
     if spread == 0:
         assert found[0] == pytest.approx(found[1])
         return
     scale = spread / math.sqrt(len(values))
-    low, high = stats.t.interval(level, len(values) - 1, loc=np.mean(values), scale=scale)
+    low, high = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=scale)
     assert found == pytest.approx((low, high), rel=1e-6, abs=1e-6)
 
 
@@ -55,40 +51,34 @@ def test_an_interval_ends_where_its_metric_does_but_not_that_of_a_difference(
 
 
 def test_seeds_are_gathered_in_order(record):
-    found = gather(
-        [record(seed=s, values={"de": v}) for s, v in ((2, 52.0), (0, 50.0))], stale=never
-    )
+    found = gather([record(seed=s, values={"de": v}) for s, v in ((2, 52.0), (0, 50.0))])
     cell = found.get("word_order/table2", "smoke", "word:ORT", "de")
     assert (cell.seeds, cell.values, cell.mean, cell.n) == ((0, 2), (50.0, 52.0), 51.0, 2)
 
 
-def test_the_later_of_two_records_of_a_seed_counts(record):
-    early = record(values={"de": 1.0}, settings={"dim": 1}, started="2026-01-01T00:00:00+00:00")
-    late = record(values={"de": 2.0}, settings={"dim": 2}, started="2026-01-02T00:00:00+00:00")
-    (cell,) = gather([late, early], stale=never)
-    assert cell.values == (2.0,)
+@pytest.mark.parametrize(
+    ("outdated", "value", "stale"), [((), 2.0, False), ((2,), 1.0, False), ((1, 2), 2.0, True)]
+)
+def test_of_two_records_of_a_seed_the_later_counts_and_before_it_one_of_today_s_code(
+    record, monkeypatch, outdated, value, stale
+):
+    monkeypatch.setattr(
+        "xlrepro.evidence.reproduced.is_outdated", lambda r: r.settings["dim"] in outdated
+    )
+    late, early = (
+        record(values={"de": dim}, settings={"dim": dim}, started=f"2026-01-0{dim}T00:00:00+00:00")
+        for dim in (2, 1)
+    )
+    (cell,) = gather([late, early])
+    assert (cell.values, cell.stale, "stale" in cell.note) == ((value,), stale, stale)
 
 
-def test_a_fresh_record_counts_before_a_later_stale_one(record):
-    fresh = record(values={"de": 1.0}, settings={"dim": 1}, started="2026-01-01T00:00:00+00:00")
-    old = record(values={"de": 2.0}, settings={"dim": 2}, started="2026-01-02T00:00:00+00:00")
-    (cell,) = gather([fresh, old], stale=lambda r: r.key == old.key)
-    assert (cell.values, cell.stale) == ((1.0,), False)
-
-
-def test_a_stale_record_counts_and_is_marked(record):
-    (cell,) = gather([record(values={"de": 1.0})], stale=lambda r: True)
-    assert (cell.stale, "stale" in cell.note) == (True, True)
-
-
-def test_an_average_over_columns_is_taken_seed_by_seed(numbers):
-    found = numbers({("a:X", "de"): {0: 10.0, 1: 20.0, 2: 5.0}, ("a:X", "fr"): {0: 30.0, 1: 60.0}})
-    view = View("word_order/table2", "open", found)
+@pytest.mark.parametrize(
+    ("fr", "joined"),
+    [({0: 30.0, 1: 60.0}, ((0, 1), (20.0, 40.0))), ({}, None), ({3: 10.0}, None)],
+)
+def test_an_average_over_columns_is_taken_over_the_seeds_that_all_have(numbers, fr, joined):
+    de = {0: 10.0, 1: 20.0, 2: 5.0}
+    view = View("word_order/table2", "open", numbers({("a:X", "de"): de, ("a:X", "fr"): fr}))
     cell = joined_cell([view.get("a:X", c) for c in ("de", "fr")], fmean, "a:X", "both")
-    assert (cell.column, cell.seeds, cell.values) == ("both", (0, 1), (20.0, 40.0))
-
-
-@pytest.mark.parametrize("other", [{}, {("a:X", "fr"): {1: 10.0}}])
-def test_there_is_no_average_over_a_column_nobody_ran_or_ran_with_other_seeds(numbers, other):
-    view = View("word_order/table2", "open", numbers({("a:X", "de"): {0: 10.0}, **other}))
-    assert joined_cell([view.get("a:X", c) for c in ("de", "fr")], fmean, "a:X", "both") is None
+    assert (cell and (cell.seeds, cell.values)) == joined

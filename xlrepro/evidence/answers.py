@@ -116,7 +116,7 @@ def gap_of(view: View, first: str, second: str, columns: Sequence[str]) -> Gap:
     unit = known.unit if known else ours.unit if ours else ""
     factor = unit_factor(ours.unit, unit) if ours else 1.0
     low, high = ours.interval if ours else (math.nan, math.nan)
-    down = bool(cells) and load_catalog().higher_is_better(cells[0].metric) is False
+    down = bool(cells) and load_catalog().metric(cells[0].metric).higher_is_better is False
     ranked = sorted(cells, key=lambda cell: cell.mean if down else -cell.mean)
     return Gap(
         factor * ours.mean if ours else math.nan,

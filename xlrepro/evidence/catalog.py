@@ -312,29 +312,25 @@ class Catalog(Checked):
 
     def tolerance(self, experiment: str, metric: str) -> float:
         """Return the tolerance of a comparison in the metric's unit; 0 for an unlisted metric."""
-        if (own := self.experiment(experiment).tolerance) is not None:
-            return own
-        return self.metrics[metric].tolerance if metric in self.metrics else 0.0
+        own = self.experiment(experiment).tolerance
+        return self.metric(metric).tolerance if own is None else own
 
-    def higher_is_better(self, metric: str) -> bool | None:
-        """Return the metric's direction; ``None`` where it has none or is not listed."""
-        return self.metrics[metric].higher_is_better if metric in self.metrics else None
+    def metric(self, name: str) -> Metric:
+        """Return a metric; one that is not listed has no direction and no tolerance."""
+        return self.metrics.get(name, Metric(higher_is_better=None, tolerance=0))
 
     def limits(self, metric: str, unit: str) -> tuple[float, float]:
         """Return the least and the largest value that a metric can have in a unit."""
         least, most = LIMITS.get(unit.partition(" ")[0], (-math.inf, math.inf))
-        rate = metric in self.metrics and self.metrics[metric].rate
-        return least, math.inf if rate else most
+        return least, math.inf if self.metric(metric).rate else most
 
 
+@cache
 def read_catalog(path: Path) -> Catalog:
     """Read a catalog file; a DataError names the entry that is wrong."""
     return read_model(path, Catalog)
 
 
-_read_once = cache(read_catalog)
-
-
 def load_catalog() -> Catalog:
     """Return the project's catalog, read once."""
-    return _read_once(data_dir() / "catalog.yaml")
+    return read_catalog(data_dir() / "catalog.yaml")

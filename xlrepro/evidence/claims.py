@@ -90,6 +90,7 @@ class _ClaimFile(Checked):
     claims: list[Claim]
 
 
+@cache
 def read_claims(path: Path) -> list[Claim]:
     """Read a claims file and check every predicate.
 
@@ -104,9 +105,6 @@ def read_claims(path: Path) -> list[Claim]:
     return [claim.model_copy(update=extra) for claim in content.claims]
 
 
-_read_once = cache(read_claims)
-
-
 def load_claims(paper: str | None = None) -> list[Claim]:
     """Return the claims of ``paper``, or of all papers in the catalog's order.
 
@@ -117,7 +115,7 @@ def load_claims(paper: str | None = None) -> list[Claim]:
     for key in papers:
         load_catalog().paper(key)
     files = (data_dir() / "claims" / f"{key}.yaml" for key in papers)
-    return [claim for path in files for claim in _read_once(path)]
+    return [claim for path in files for claim in read_claims(path)]
 
 
 @dataclass(frozen=True)

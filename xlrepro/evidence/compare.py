@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.evidence.catalog import LITERATURE, CatalogEntry, load_catalog
+from xlrepro.evidence.catalog import LITERATURE, load_catalog
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.trials import PROFILES
@@ -74,11 +74,7 @@ def unit_factor(ours: str, theirs: str) -> float:
 
 
 def _row(
-    view: View,
-    system: str,
-    column: str,
-    theirs: ReportedCell | None,
-    ours: ReproducedCell | None,
+    view: View, system: str, column: str, theirs: ReportedCell | None, ours: ReproducedCell | None
 ) -> dict[str, Any]:
     """Return a cell's row: reported, reproduced in the paper's unit, and the verdict."""
     catalog = load_catalog()
@@ -110,36 +106,16 @@ def _row(
         judged = OTHER_DATA  # numbers of two corpora or weights
     block, _, name = system.partition(":")
     return {
-        "experiment": view.experiment,
-        "profile": view.profile,
-        "system": system,
-        "block": block,
-        "name": name,
-        "column": column,
-        "metric": metric,
-        "unit": unit,
-        "reported": printed,
-        "printed": theirs.printed if theirs else "",
-        "reproduced": mean,
-        "low": low if has_interval else None,
-        "high": high if has_interval else None,
+        "experiment": view.experiment, "profile": view.profile,
+        "system": system, "block": block, "name": name, "column": column,
+        "metric": metric, "unit": unit,
+        "reported": printed, "printed": theirs.printed if theirs else "", "reproduced": mean,
+        "low": low if has_interval else None, "high": high if has_interval else None,
         "n": ours.n if ours else 0,
         "difference": mean - printed if mean is not None and printed is not None else None,
-        "allowed": allowed,
-        "verdict": judged,
-        "stale": bool(ours and ours.stale),
-        "note": note,
-        "source": theirs.source if theirs else "",
-        "keys": ours.keys if ours else (),
-    }
-
-
-def _reproduced(view: View, system: str, column: str, entry: CatalogEntry) -> ReproducedCell | None:
-    """Return a cell as it was run, or the difference of two rows that it stands for."""
-    ours = view.get(system, column)
-    if ours is None and system in entry.differences:
-        return view.difference(*entry.differences[system], column, system)
-    return ours
+        "allowed": allowed, "verdict": judged, "stale": bool(ours and ours.stale), "note": note,
+        "source": theirs.source if theirs else "", "keys": ours.keys if ours else (),
+    }  # fmt: skip
 
 
 def _not_run(experiment: "Experiment", view: View) -> set[tuple[str, str]]:
@@ -194,7 +170,9 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
     for system in dict.fromkeys([*systems, *view.systems]):
         for column in dict.fromkeys([*columns, *view.columns]):
             theirs = reported.get(view.experiment, entry.reference(system), column)
-            ours = _reproduced(view, system, column, entry)
+            ours = view.get(system, column)
+            if ours is None and system in entry.differences:
+                ours = view.difference(*entry.differences[system], column, system)
             wanted = (system, column) in missing if theirs is None else theirs.printed != ""
             in_its_place = entry.reference(system) != system  # its trials fill what they fill
             if ours is not None or (wanted and not in_its_place):

@@ -13,7 +13,7 @@ from xlrepro.evidence.catalog import Catalog, Need
 from xlrepro.evidence.predicates import Array
 from xlrepro.evidence.provenance import training_ends
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers
-from xlrepro.trials import Items, Record
+from xlrepro.trials import Items
 
 ITEM_DRAWS = 400
 ALPHA = (1 - LEVEL) / 2  # of a test in one direction
@@ -28,7 +28,7 @@ def items_of(
     not hold the items is left out.
     """
     names = (cell.column, f"{cell.system} {cell.column}")
-    items = [record.items for record in _behind([cell], numbers)]
+    items = [record.items for record in numbers.behind(cell)]
     kept: list[Items] = [of[name] for of in items for name in names if name in of]
     if kept:
         right = (each.unpacked() for each in kept)
@@ -146,18 +146,11 @@ def failed_conditions(
     return list(failed), list(unknown)
 
 
-def _behind(cells: Sequence[ReproducedCell], numbers: ReproducedNumbers) -> list[Record]:
-    """Return the records behind cells."""
-    places = dict.fromkeys((c.experiment, c.profile) for c in cells)
-    keys = {key for cell in cells for key in cell.keys}
-    return [r for place in places for r in numbers.records.get(place, ()) if r.key in keys]
-
-
 def _missed(
     need: Need, cells: Sequence[ReproducedCell], catalog: Catalog, numbers: ReproducedNumbers
 ) -> str | None:
     """Return the value of a condition that is not met; empty: it is; ``None``: no record has it."""
-    records = _behind(cells, numbers)
+    records = numbers.behind(*cells)
     if need.above is not None:
         for cell in sorted(cells, key=lambda c: c.mean):
             of_seeds = np.std(cell.values, ddof=1) / math.sqrt(cell.n) if cell.n > 1 else 0.0
@@ -177,7 +170,7 @@ def _missed(
         for column in dict.fromkeys(c.column for c in cells):
             values = {
                 c.system.partition(":")[2]: {
-                    v for r in _behind([c], numbers) for v in at_path(r.settings, need.same)
+                    v for r in numbers.behind(c) for v in at_path(r.settings, need.same)
                 }
                 for c in cells
                 if c.column == column

@@ -6,7 +6,7 @@ cells are missing until they are run again.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,17 +78,11 @@ def off_cpu(records: Iterable[Record | None]) -> set[str]:
     return {r.key for r in records if r is not None and r.peak_gpu_memory_bytes is not None}
 
 
-def fresh_numbers(
-    records: Iterable[Record], *, stale: Callable[[Record], bool] = is_outdated
-) -> Numbers:
-    """Return the numbers of smoke records that today's code made on a CPU.
+def fresh_numbers(records: Iterable[Record]) -> Numbers:
+    """Return the numbers of an experiment's smoke records that today's code made on a CPU.
 
     Metrics that no run repeats are left out; where the experiment has averages, so are the other
     cells of trials that test on fewer than ``FEWEST_SENTENCES`` sentences a set.
-
-    Args:
-        records: of one experiment.
-        stale: tells whether the code has changed since a record was made.
     """
     smoke = [r for r in records if r.profile == PROFILE and not off_cpu([r])]
     averages = {c.column for r in smoke for c in r.cells if AVERAGE in c.column.split("/")}
@@ -96,7 +90,7 @@ def fresh_numbers(
     for record in smoke:
         limit = record.settings.get("training", record.settings).get("test_sentences")
         few = bool(averages) and limit is not None and limit < FEWEST_SENTENCES
-        for cell in record.cells if not stale(record) else ():
+        for cell in record.cells if not is_outdated(record) else ():
             if cell.metric not in UNREPEATABLE and (not few or cell.column in averages):
                 numbers[cell.system, cell.column, record.seed] = round(cell.value, 8)
     return numbers

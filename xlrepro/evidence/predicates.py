@@ -9,7 +9,7 @@ comparisons that decided it, each with a p-value for and one against it.
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -148,37 +148,34 @@ def at_least(least: int, parts: Iterable[Any]) -> Truth:
     return replace(_joined(known, least), text=f"{so} ≥ {least}")
 
 
-def extreme(largest: bool) -> Callable[..., Any]:
-    """Return ``max`` or ``min``."""
-
-    def of(*values: Any) -> Any:
-        items = list(values[0]) if len(values) == 1 else list(values)
-        stacked = np.stack(np.broadcast_arrays(*(np.asarray(i, dtype=float) for i in items)))
-        found = (stacked.max(axis=0) if largest else stacked.min(axis=0)).view(Extreme)
-        found.items, found.largest = items, largest
-        return found
-
-    return of
+def _stacked(values: Iterable[Any]) -> Array:
+    """Return values as rows of an array, ``(values, places)``."""
+    return np.stack(np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values)))
 
 
-def ranked(largest: bool) -> Callable[..., Truth]:
-    """Return ``largest`` or ``smallest``: are the values at these labels so, of all of them."""
-
-    def are(values: Sequence[Any], labels: Sequence[str], *wanted: str) -> Truth:
-        at = dict(zip(labels, values, strict=True))
-        pairs = [(at[b], at[a]) for a in wanted for b in labels if b not in wanted]
-        true = all_of(_less(*pair) if largest else _less(*pair[::-1]) for pair in pairs)
-        order = sorted(labels, key=lambda label: _first(at[label]), reverse=largest)
-        text = f"{'largest' if largest else 'smallest'}: {', '.join(order[: len(wanted)])}"
-        not_so = f", not {', '.join(wanted)}" * (not true.values.flat[0])
-        return replace(true, text=text + not_so)
-
-    return are
+def extreme(*values: Any, largest: bool) -> Any:
+    """Return the largest or the smallest of values, or of a list."""
+    items = list(values[0]) if len(values) == 1 else list(values)
+    stacked = _stacked(items)
+    found = (stacked.max(axis=0) if largest else stacked.min(axis=0)).view(Extreme)
+    found.items, found.largest = items, largest
+    return found
 
 
-def average(values: Sequence[Any]) -> Array:
+def ranked(values: Sequence[Any], labels: Sequence[str], *wanted: str, largest: bool) -> Truth:
+    """Tell whether the values at some labels are the largest, or the smallest, of all."""
+    at = dict(zip(labels, values, strict=True))
+    pairs = [(at[b], at[a]) for a in wanted for b in labels if b not in wanted]
+    true = all_of(_less(*pair) if largest else _less(*pair[::-1]) for pair in pairs)
+    order = sorted(labels, key=lambda label: _first(at[label]), reverse=largest)
+    text = f"{'largest' if largest else 'smallest'}: {', '.join(order[: len(wanted)])}"
+    not_so = f", not {', '.join(wanted)}" * (not true.values.flat[0])
+    return replace(true, text=text + not_so)
+
+
+def average(values: Iterable[Any]) -> Array:
     """Return the mean of a list; of what is there where places are empty."""
-    stacked = np.stack(np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values)))
+    stacked = _stacked(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(there, stacked, 0.0).sum(axis=0) / there.sum(axis=0))
@@ -201,7 +198,7 @@ def spearman(first: Sequence[Any], second: Sequence[Any]) -> Array:
     """
     if len(first) != len(second) or len(first) < 2:
         raise ValueError("spearman wants two lists of the same length, 2 or more")
-    both = np.stack(np.broadcast_arrays(*map(np.atleast_1d, [*first, *second])))
+    both = _stacked(map(np.atleast_1d, [*first, *second]))
 
     def ranks(values: Array) -> Array:  # shape: (items, places); around their mean
         lower = np.sum(values[None] < values[:, None], axis=1)
@@ -214,8 +211,9 @@ def spearman(first: Sequence[Any], second: Sequence[Any]) -> Array:
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "all": all_of, "any": any_of, "at_least": at_least, "min": extreme(False), "max": extreme(True),
-    "largest": ranked(True), "smallest": ranked(False), "mean": average, "near": near,
+    "all": all_of, "any": any_of, "at_least": at_least, "mean": average, "near": near,
+    "min": partial(extreme, largest=False), "max": partial(extreme, largest=True),
+    "largest": partial(ranked, largest=True), "smallest": partial(ranked, largest=False),
     "spearman": spearman,
 }  # fmt: skip
 

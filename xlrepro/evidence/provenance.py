@@ -68,11 +68,12 @@ def _pretraining(records: Sequence[Record]) -> float:
 
 def _mappings(details: Any, *names: str) -> Iterator[dict[str, Any]]:
     """Yield the parts of a record's details that have these names, however deep."""
-    if isinstance(details, dict):
-        if {*names} <= details.keys():
-            yield details
-        for part in details.values():
-            yield from _mappings(part, *names)
+    wanted, rest = {*names}, [details]
+    while rest:
+        if isinstance(part := rest.pop(), dict):
+            if wanted <= part.keys():
+                yield part
+            rest += reversed(part.values())
 
 
 def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:

@@ -83,16 +83,14 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def read_table(
-    path: Path, spec: ReportedTable, catalog: Catalog, experiment: str
-) -> list[ReportedCell]:
+def read_table(path: Path, spec: ReportedTable, experiment: str) -> list[ReportedCell]:
     """Read one CSV into the cells of ``experiment``, in the order of its rows.
 
     Raises:
         DataError: for a malformed row; names file, line and what was expected.
     """
     paper = experiment.split("/", 1)[0]
-    source, cells = catalog.paper(paper), []
+    source, cells = load_catalog().paper(paper), []
     for line, row in enumerate(_rows(path), 2):
         if any(row.get(field) not in values for field, values in spec.only.items()):
             continue
@@ -159,7 +157,7 @@ def read_reported(folder: Path, catalog: Catalog) -> ReportedNumbers:
     for key, entry in catalog.experiments.items():
         for spec in entry.reported:
             path = folder / key.split("/", 1)[0] / f"{spec.table}.csv"
-            for cell in read_table(path, spec, catalog, key):
+            for cell in read_table(path, spec, key):
                 first = known.get((key, cell.system, cell.column))
                 if first and not (spec.repeats and first.printed == cell.printed):
                     both = f"{cell.printed}, but {first.printed} in {first.source}"

@@ -21,12 +21,8 @@ AVERAGE = "avg"  # a column that is computed where the trials did not fill it
 Address = tuple[str, str, str, str]  # experiment, profile, system, column
 
 
-def t_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
-    """Return Student's t interval of the mean of ``values``; NaN for fewer than two.
-
-    Args:
-        values: one number per seed.
-        level: the share of intervals that hold the true mean, between 0 and 1.
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % t interval of the mean of ``values``, one per seed; NaN for fewer than two.
 
     Example:
         >>> low, high = t_interval([1.0, 2.0, 3.0])
@@ -42,7 +38,7 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, fl
 
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * spread / math.sqrt(n)
+    half = float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * spread / math.sqrt(n)
     return mean - half, mean + half
 
 
@@ -104,9 +100,7 @@ class ReproducedNumbers:
 
     def __init__(self, cells: Iterable[ReproducedCell], records: Iterable[Record] = ()) -> None:
         self._cells = {(c.experiment, c.profile, c.system, c.column): c for c in cells}
-        self.records: dict[tuple[str, str], list[Record]] = {}
-        for record in records:
-            self.records.setdefault((record.experiment, record.profile), []).append(record)
+        self.records = {(r.experiment, r.key): r for r in records}
 
     def __iter__(self) -> Iterator[ReproducedCell]:
         return iter(self._cells.values())
@@ -119,22 +113,21 @@ class ReproducedNumbers:
         """Return the cells of an experiment at a profile, in the order of the records."""
         return [c for c in self if (c.experiment, c.profile) == (experiment, profile)]
 
+    def behind(self, *cells: ReproducedCell) -> list[Record]:
+        """Return the records that cells were gathered from, each once."""
+        keys = dict.fromkeys((cell.experiment, key) for cell in cells for key in cell.keys)
+        return [self.records[key] for key in keys if key in self.records]
 
-def gather(
-    records: Iterable[Record], *, stale: Callable[[Record], bool] = is_outdated
-) -> ReproducedNumbers:
-    """Gather records into cells.
+
+def gather(records: Iterable[Record]) -> ReproducedNumbers:
+    """Gather records of any experiments and profiles into cells.
 
     Where two records fill the same cell with the same seed, one made by today's code is taken
     before a stale one, and then the later one.
-
-    Args:
-        records: finished trials of any experiments and profiles.
-        stale: tells whether the code has changed since a record was made.
     """
     chosen: dict[Address, dict[int, tuple[Record, Cell]]] = {}
     known = list(records)
-    old = {record.key for record in known if stale(record)}
+    old = {record.key for record in known if is_outdated(record)}
     # the last one put in wins: stale before fresh, earlier before later
     for record in sorted(known, key=lambda r: (r.key not in old, r.started)):
         for cell in record.cells:

@@ -4,7 +4,6 @@ Source: ``book/`` (prose), executed notebooks, and pages made from the evidence,
 ``build/book/src``; only what has changed is written, so that Sphinx reads again only that.
 """
 
-import hashlib
 import http.server
 import json
 import os
@@ -25,13 +24,6 @@ from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.experiments import all_experiments
 from xlrepro.pages import findings, notebooks, overview
-from xlrepro.pages.notebooks import (
-    executed,
-    files_digest,
-    library_files,
-    only_one,
-    state_of_things,
-)
 from xlrepro.pages.page import claims_list
 from xlrepro.pages.tables import markup
 from xlrepro.paths import build_dir, project_root
@@ -167,7 +159,7 @@ def notebook_page(key: str, profile: str) -> str:
     Code folds to a line each; what runs the page stands before *Provenance*. One that was not run
     is a notebook all the same, so that links between notebooks hold.
     """
-    path, failed = executed(key, profile), executed(key, profile, failed=True)
+    path, failed = notebooks.executed(key, profile), notebooks.executed(key, profile, failed=True)
     source = path if path.is_file() else project_root() / "notebooks" / f"{key}.ipynb"
     notebook = json.loads(source.read_text(encoding="utf-8"))
     cells = notebook["cells"]
@@ -205,11 +197,11 @@ def _markdown(name: str, text: str) -> dict[str, Any]:
 
 def everything(profile: str) -> str:
     """Return a digest of all that a book of ``profile``'s notebooks is made from."""
-    root, made = project_root(), build_dir() / "notebooks" / profile
+    root, build = project_root(), build_dir()
     prose = [p for name in ("book", "notebooks", "data") for p in (root / name).rglob("*")]
-    files = [p for p in [*library_files(), root / "CHANGELOG.md", *prose] if p.is_file()]
-    parts = (files_digest(files, root), files_digest(made.rglob("*.ipynb"), build_dir()))
-    return hashlib.sha256("".join((state_of_things(), *parts)).encode()).hexdigest()
+    files = [p for p in [*notebooks.library_files(), root / "CHANGELOG.md", *prose] if p.is_file()]
+    made = [*(build / "notebooks" / profile).rglob("*.ipynb"), *(build / "records").glob("*.json")]
+    return notebooks.files_digest(files, root) + notebooks.files_digest(made, build)
 
 
 def make(
@@ -238,7 +230,7 @@ def make(
     planned = notebooks.plan(None, profile)  # an unknown profile ends here, whatever is run
     failed = notebooks.run_batch(planned, workers=jobs, report=report).failed if run else {}
     report("rendering the book")
-    with only_one(book_dir()):
+    with notebooks.only_one(book_dir()):
         digest = everything(profile)
         stamp.unlink(missing_ok=True)
         render(assemble(profile))

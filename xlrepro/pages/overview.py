@@ -11,15 +11,8 @@ from markupsafe import Markup
 
 from xlrepro.data.registry import list_datasets
 from xlrepro.errors import DataError
+from xlrepro.evidence import claims
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import (
-    NOT_RUN,
-    REPLICATES,
-    SIGNS,
-    STATUSES,
-    ClaimVerdict,
-    kept_at_five_percent,
-)
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN
 from xlrepro.evidence.deviations import load_deviations, load_errata
 from xlrepro.evidence.gathered import load_evidence
@@ -57,16 +50,17 @@ def answer() -> str:
     """Return the answer to the book's title, in a few sentences with true counts, as Markdown."""
     evidence, papers = load_evidence(), load_catalog().papers
     main = [findings.compared(paper, findings.read(paper)[0].main)["verdict"] for paper in papers]
-    found = Counter(verdict.status if verdict else NOT_RUN for verdict in main)
+    found = Counter(verdict.status if verdict else claims.NOT_RUN for verdict in main)
+    so = found[claims.REPLICATES]
     tallies = [evidence.tally(paper) for paper in papers]
-    counts = {status: sum(each[status] for each in tallies) for status in ("all", *STATUSES)}
+    counts = {status: sum(each[status] for each in tallies) for status in ("all", *claims.STATUSES)}
     of_main, of_all = (
-        enumerated([f"{s} {of[s]}" for s in STATUSES if of[s]]) for of in (found, counts)
+        enumerated([f"{s} {of[s]}" for s in claims.STATUSES if of[s]]) for of in (found, counts)
     )
     cells = numbers()
     return (
-        f"On open data {in_words(found[REPLICATES]) if found[REPLICATES] else 'none'} of the five "
-        f"main claims replicate{'s' * (found[REPLICATES] < 2)}: {of_main}. "
+        f"On open data {in_words(so) if so else 'none'} of the five main claims "
+        f"replicate{'s' * (so < 2)}: {of_main}. "
         f"Of the {counts['all']} checkable sentences of the papers: {of_all}. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
         f"counterpart. Of {cells['own']} on the papers' own data, word vectors and encoders "
@@ -107,10 +101,11 @@ def in_short() -> str:
 # -- Claims and experiments --------------------------------------------------------------------
 
 
-def _verdict(verdict: ClaimVerdict | None) -> Cell:
+def _verdict(verdict: claims.ClaimVerdict | None) -> Cell:
     if verdict is None:
         return Cell("–")
-    return Cell(f"{SIGNS.get(verdict.status, '')} {verdict.status}".strip(), kind=verdict.status)
+    status = verdict.status
+    return Cell(f"{claims.SIGNS.get(status, '')} {status}".strip(), kind=status)
 
 
 def all_claims() -> Markup:
@@ -130,13 +125,13 @@ def claims_summary(paper: str) -> Markup:
     evidence = load_evidence()
     verdicts, own = evidence.verdicts(paper), [c.id for c in evidence.claims(paper) if c.counted]
     counts = {on: evidence.tally(paper, on) for on in next(iter(verdicts.values()))}
-    shown = [s for s in STATUSES if any(each[s] for each in counts.values())]
+    shown = [s for s in claims.STATUSES if any(each[s] for each in counts.values())]
     judged = [verdicts[claim]["open"] for claim in own]
     tested = [v for v in judged if v is not None and v.p]
     caption = (
         f"The paper's {len(own)} sentences, by verdict. At open {len(tested)} were tested; "
-        f"{kept_at_five_percent(judged)} of these stay significant in one direction at a false "
-        "discovery rate of 5 % (Benjamini–Hochberg)."
+        f"{claims.kept_at_five_percent(judged)} of these stay significant in one direction at a "
+        "false discovery rate of 5 % (Benjamini–Hochberg)."
     )
     rows = [[status, *(each[status] for each in counts.values())] for status in shown]
     return table(caption, rows, "verdict, judged on", *(titled(on, paper) for on in counts))

@@ -28,19 +28,8 @@ from xlrepro.evidence.reproduced import AVERAGE, View, gather
 from xlrepro.evidence.text import number
 from xlrepro.experiments import experiment as find_experiment
 from xlrepro.experiments import own_records
-from xlrepro.pages import plots
-from xlrepro.pages.plots import Figure
-from xlrepro.pages.tables import (
-    Cell,
-    Table,
-    comparison_tables,
-    framed,
-    legend,
-    markup,
-    provenance_table,
-    run_table,
-    titled,
-)
+from xlrepro.pages import plots, tables
+from xlrepro.pages.tables import Cell, Table, framed, markup, titled
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Record
 
@@ -219,7 +208,7 @@ class Page:
             return []
         given = [f"{k} = {v}" for k, v in self._overrides.items()]
         title = ", ".join([f"This run ({MEANING[self.profile]})", *given])
-        table = run_table(frame, self.frame, title)
+        table = tables.run_table(frame, self.frame, title)
         default = self.profile == "smoke" and not (given or self._systems)
         return [(title, table) if default else table]
 
@@ -230,7 +219,7 @@ class Page:
             frame = self.evidence.frame(self.key, profile)
             weights = self.entry.weights.get(profile, {})
             labels = {s: w for s in frame["system"] if (w := weights.get(s.partition(":")[0]))}
-            parts += [legend(frame), *comparison_tables(frame, labels)]
+            parts += [tables.legend(frame), *tables.comparison_tables(frame, labels)]
         own = [part for part in self._this_run() if isinstance(part, Table)]  # not folded
         return Shown((*parts, *own))
 
@@ -238,7 +227,7 @@ class Page:
         """Draw means with their intervals beside the reported numbers; ``None``: all columns."""
         return Shown(tuple(plots.scores(self.frame, columns)), "xl-plots")
 
-    def over_setting(self, along: str, **options: Any) -> Figure:
+    def over_setting(self, along: str, **options: Any) -> plots.Figure:
         """Draw scores, or a gain, over the values that columns name; see `plots.over_setting`."""
         return plots.over_setting(self.view, along=along, **options)
 
@@ -269,9 +258,36 @@ class Page:
         return Shown((plots.forest_plot(pairs),) if pairs else ())
 
     def details(self, paths: Mapping[str, str], caption: str = "", first: str = "") -> Table:
-        """Return what records tell beside their cells as a table; see `details_table`."""
+        """Return what records tell beside their cells: a row per system and part, means over seeds.
+
+        Args:
+            paths: heading -> dotted path in the details; ``*`` is the part that names the row:
+                ``{"best epoch": "experiments.*.best_epoch"}``. A heading that ends in ``%`` shows
+                ``[right, all]`` as a share.
+            caption: what the table shows.
+            first: path whose value names the row too, ``"settings.pair"``.
+        """
+        import pandas as pd
+
+        patterns = {h: re.compile(re.escape(p).replace(r"\*", "(.+?)")) for h, p in paths.items()}
+        found = []
+        for record in self.records():
+            # A list stays whole: `json_normalize` opens mappings alone.
+            flat = pd.json_normalize(record.details, sep=".").iloc[0].dropna()
+            for name, (heading, pattern) in product(flat.index, patterns.items()):
+                if match := pattern.fullmatch(name):
+                    part = ", ".join([*([str(flat[first])] if first else []), *match.groups()])
+                    value = flat[name]
+                    if heading.endswith("%"):
+                        value = 100 * value[0] / value[1] if value[1] else math.nan
+                    found.append((", ".join(record.systems), part, heading, value))
+        long = framed(found, "system", "part", "heading", "value")
+        rows = long.groupby(["system", "part", "heading"], sort=False)["value"].agg(_joined)
+        wide = rows.unstack("heading").reindex(columns=list(paths)).reset_index()
+        if not wide["part"].any():
+            wide = wide.drop(columns="part")
         about = f"{caption or 'Details of the records'} ({self.view.profile})"
-        return details_table(self.records(), paths, about, first)
+        return Table(about, wide, f"{len(wide)} rows of details")
 
     def reported_settings(
         self, rows: Mapping[str, Any], names: Mapping[str, Any], caption: str = ""
@@ -310,7 +326,7 @@ class Page:
 
     def provenance(self) -> Shown:
         """List the records behind the page, and what they cost."""
-        return Shown(tuple(provenance_table(self.records(p)) for p in self.profiles))
+        return Shown(tuple(tables.provenance_table(self.records(p)) for p in self.profiles))
 
 
 def claims_list(evidence: Evidence, key: str) -> Markup:
@@ -327,41 +343,6 @@ def claims_list(evidence: Evidence, key: str) -> Markup:
         if each["claim"].variant_of in items:
             items[each["claim"].variant_of]["variants"].append(each)
     return markup("claims", [i for i in items.values() if i["claim"].variant_of not in items])
-
-
-def details_table(
-    records: Sequence[Record], paths: Mapping[str, str], caption: str, first: str = ""
-) -> Table:
-    """Return details of records as a table: a row per system and part, means over seeds.
-
-    Args:
-        records: of one profile.
-        paths: heading -> dotted path in the details; ``*`` is the part that names the row:
-            ``{"best epoch": "experiments.*.best_epoch"}``. A heading that ends in ``%`` shows
-            ``[right, all]`` as a share.
-        caption: what the table shows.
-        first: path whose value names the row too, ``"settings.pair"``.
-    """
-    import pandas as pd
-
-    patterns = {h: re.compile(re.escape(p).replace(r"\*", "(.+?)")) for h, p in paths.items()}
-    found = []
-    for record in records:
-        # A list stays whole: `json_normalize` opens mappings alone.
-        flat = pd.json_normalize(record.details, sep=".").iloc[0].dropna()
-        for name, (heading, pattern) in product(flat.index, patterns.items()):
-            if match := pattern.fullmatch(name):
-                part = ", ".join([*([str(flat[first])] if first else []), *match.groups()])
-                value = flat[name]
-                if heading.endswith("%"):
-                    value = 100 * value[0] / value[1] if value[1] else math.nan
-                found.append((", ".join(record.systems), part, heading, value))
-    long = framed(found, "system", "part", "heading", "value")
-    rows = long.groupby(["system", "part", "heading"], sort=False)["value"].agg(_joined)
-    wide = rows.unstack("heading").reindex(columns=list(paths)).reset_index()
-    if not wide["part"].any():
-        wide = wide.drop(columns="part")
-    return Table(caption, wide, f"{len(wide)} rows of details")
 
 
 def _joined(values: "pd.Series[Any]") -> Any:

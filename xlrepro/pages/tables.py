@@ -209,6 +209,7 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     key, profile = (str(frame[name].iloc[0]) for name in ("experiment", "profile"))
     ran = frame[frame["n"] > 0]
     usual = ran.groupby("system")["n"].agg(lambda counts: counts.mode().max()).to_dict()
+    scores, seeds = with_seeds(ran)
 
     def cell(row: Mapping[str, Any]) -> Cell:
         if not row["n"]:
@@ -219,11 +220,10 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
 
     entry = load_catalog().experiment(key)
     systems, columns = (frame[name].unique() for name in ("system", "column"))
-    seeds, heads = ran["n"].mode().max(), dict(entry.shown)
+    heads, others = dict(entry.shown), {s for s in scores["system"] if usual[s] != seeds}
     for s, name in short_names(systems, key.partition("/")[0]).items():
         proxied = f" · {labels[s]}" if s in labels else ""
-        other = f", n={usual[s]}" if s in usual and usual[s] != seeds else ""
-        heads[s] = f"{name or s}{proxied}{other}"
+        heads[s] = f"{name or s}{proxied}" + (f", n={usual[s]}" if s in others else "")
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
@@ -254,9 +254,20 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     return tables
 
 
+def with_seeds(ran: "pd.DataFrame") -> tuple["pd.DataFrame", int]:
+    """Return the cells that seeds change, and how many most of them have; 0 where there is none.
+
+    Sizes of corpora are left out, which no seed changes.
+    """
+    scores = ran[ran["unit"] != "count"]
+    scores = ran if scores.empty else scores
+    return scores, int(scores["n"].mode().max()) if len(scores) else 0
+
+
 def legend(frame: "pd.DataFrame") -> Markup:
     """Return what a comparison says once, above its tables: units, n, ±, signs, proxies."""
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
+    _, seeds = with_seeds(ran)
     key = str(frame["experiment"].iloc[0])
     entry, paper = load_catalog().experiment(key), key.partition("/")[0]
     said = {"percent": " in percent", "points": " in points", "fraction": " from 0 to 1"}
@@ -267,7 +278,7 @@ def legend(frame: "pd.DataFrame") -> Markup:
         blocks.setdefault(weights, []).append(titles.get(block) or block)
     return markup(
         "legend", ", ".join(dict.fromkeys(units)), profile,
-        seeds=entry.counted_seeds(int(ran["n"].mode().max())) if len(ran) else "",
+        seeds=entry.counted_seeds(seeds) if seeds else "",
         stale=STALE * bool(ran["stale"].any()),
         version=load_catalog().paper(paper).version * any(frame["printed"]),
         data=entry.stand_ins.get(profile),
