@@ -78,13 +78,11 @@ class Visit:
     missing: list[str] = field(default_factory=list)
     math: dict[str, Any] = field(default_factory=dict)
     sorted_columns: list[dict[str, Any]] = field(default_factory=list)
-    faint: dict[str, dict[str, str]] = field(default_factory=dict)
     headings: int = 0
     images_without_alt: list[str] = field(default_factory=list)
-    phone_width: int = 0
     behind_bars: int = 0  # tables wider than their box, at a desk
     barriers: dict[str, list[str]] = field(default_factory=dict)
-    looks: dict[int, dict[str, Any]] = field(default_factory=dict)  # by width, of experiments
+    looks: dict[int, dict[str, Any]] = field(default_factory=dict)  # by width
 
 
 @pytest.fixture(scope="session")
@@ -173,9 +171,7 @@ def look(page: Page, url: str, visit: Visit) -> None:
     page.add_style_tag(content=AT_REST)
     if page.evaluate("!!document.querySelector('.bd-article .math')"):
         page.evaluate("() => window.MathJax && MathJax.startup.promise")
-    of_experiment = page.evaluate("!!document.querySelector('.xl-top')")
-    if of_experiment:
-        visit.looks[DESK["width"]] = page.evaluate(script("look"))
+    visit.looks[DESK["width"]] = page.evaluate(script("look"))
     visit.behind_bars = page.evaluate(COUNT_BEHIND_BARS)
     visit.math = page.evaluate(script("find_math"))
     visit.headings = page.evaluate(COUNT_HEADINGS)
@@ -183,10 +179,7 @@ def look(page: Page, url: str, visit: Visit) -> None:
     visit.sorted_columns = page.evaluate(script("sort_all"))
     page.set_viewport_size(PHONE)
     page.evaluate(DRAWN)
-    visit.phone_width = page.evaluate("document.documentElement.scrollWidth")
-    if of_experiment:
-        visit.looks[PHONE["width"]] = page.evaluate(script("look"))
-    visit.faint = {theme: page.evaluate(script("page_facts"), theme) for theme in ("dark", "light")}
+    visit.looks[PHONE["width"]] = page.evaluate(script("look"))
     page.evaluate(script("cut"), url.endswith("/index.html"))
     page.add_script_tag(path=axe())
     for size in (PHONE, DESK):

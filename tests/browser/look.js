@@ -1,4 +1,4 @@
-/* The page of an experiment as it lies on the screen. */
+/* A page as it lies on the screen. */
 () => {
     const shown = (e) => e.getBoundingClientRect().width > 0;
     const headline = document.querySelector(".xl-headline");

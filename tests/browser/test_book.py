@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -28,16 +29,10 @@ def test_no_request_leaves_the_machine(visits: Visits, base: str):
 
 
 def test_all_math_is_drawn(visits: Visits):
-    undrawn = {
-        name: v.math
-        for name, v in visits.items()
-        if v.math["asked"] != v.math["drawn"] or v.math["broken"] or v.math["raw"]
-    }
-    assert undrawn == {}
-
-
-def test_method_chapters_have_math(visits: Visits):
-    assert [p for p in PAPERS if not visits[f"{p}/method.html"].math["drawn"]] == []
+    maths = {name: v.math for name, v in visits.items()}
+    bad = {n: m for n, m in maths.items() if m["asked"] != m["drawn"] or m["broken"] or m["raw"]}
+    assert bad == {}
+    assert [p for p in PAPERS if not maths[f"{p}/method.html"]["drawn"]] == []
 
 
 def in_order(values: list[float | None], falling: bool) -> bool:
@@ -66,14 +61,24 @@ def test_filter_leaves_the_rows_that_hold_the_words(page, base: str):
     assert {"Joint-ELMo+Proj" in text for text in texts} == {True}
 
 
-def test_nothing_is_wider_than_a_phone(visits: Visits):
-    wide = {n: v.phone_width for n, v in visits.items() if v.phone_width > PHONE["width"]}
-    assert wide == {}
+def looks(visits: Visits) -> list[tuple[str, int, dict[str, Any]]]:
+    """Every page at desk and at phone width."""
+    return [(name, width, look) for name, v in visits.items() for width, look in v.looks.items()]
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-def test_text_stands_out_from_its_ground(visits: Visits, theme: str):
-    assert {n: v.faint[theme] for n, v in visits.items() if v.faint[theme]} == {}
+def test_no_page_is_wider_than_its_window_and_none_of_an_experiment_cuts_anything(visits: Visits):
+    wide = [
+        (name, width, look)
+        for name, width, look in looks(visits)
+        if look["overflow"] > width or (look["headline"] and (look["cut"] or look["wide"]))
+    ]
+    assert wide == []
+
+
+def test_the_answer_lies_on_the_first_two_screens_of_a_phone(visits: Visits):
+    on_phone = {name: look["headline"] for name, width, look in looks(visits) if width < 500}
+    assert on_phone["word_order/table2.html"] > 0
+    assert {n: end for n, end in on_phone.items() if end > 2 * PHONE["height"]} == {}
 
 
 def test_every_page_has_one_main_heading(visits: Visits):
@@ -81,7 +86,7 @@ def test_every_page_has_one_main_heading(visits: Visits):
 
 
 class Links(HTMLParser):
-    """Collects a page's links, and the places that a link may lead to."""
+    """A page's links, and the places that a link may lead to."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -97,44 +102,31 @@ class Links(HTMLParser):
             self.targets.append(target)
 
 
-def dead_links(book: Path) -> dict[str, list[str]]:
-    pages = {
-        name: Links((book / name).read_text(encoding="utf-8"))
-        for name in [*page_names(book), "search.html"]
-    }
-    dead: dict[str, list[str]] = {}
-    for name, page in pages.items():
-        for target in page.targets:
-            parts = urlsplit(target)
-            if parts.scheme or parts.netloc:
-                continue
-            folder = (book / name).parent
-            path = (folder / unquote(parts.path)).resolve() if parts.path else (book / name)
-            where = path.relative_to(book.resolve()).as_posix()
-            lost = (
-                where in pages
-                and parts.fragment
-                and (unquote(parts.fragment) not in pages[where].anchors)
-            )
-            if not path.is_file() or lost:
-                dead.setdefault(name, []).append(target)
-    return dead
-
-
-def test_no_internal_link_or_anchor_is_dead(book: Path):
-    assert dead_links(book) == {}
+def test_no_link_or_anchor_is_dead_and_those_that_leave_the_book_are_well_formed(book: Path):
+    names = [*page_names(book), "search.html"]
+    pages = {name: Links((book / name).read_text(encoding="utf-8")) for name in names}
+    dead = []
+    for name, target in ((name, target) for name, page in pages.items() for target in page.targets):
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            known = parts.scheme in ("", "http", "https", "mailto", "data")
+            if not known or (parts.scheme.startswith("http") and "." not in parts.netloc):
+                dead.append((name, target))
+            continue
+        here = book / name
+        path = (here.parent / unquote(parts.path)).resolve() if parts.path else here.resolve()
+        page = pages.get(path.relative_to(book.resolve()).as_posix())
+        lost = page and parts.fragment and unquote(parts.fragment) not in page.anchors
+        if not path.is_file() or lost:
+            dead.append((name, target))
+    assert dead == []
 
 
 def test_nobody_meets_a_serious_barrier(visits: Visits):
     """axe-core on every page, in both themes, at desk and at phone width."""
     assert {len(visit.barriers) for visit in visits.values()} == {4}
-    met = {
-        (name, where): found
-        for name, visit in visits.items()
-        for where, found in visit.barriers.items()
-        if found
-    }
-    assert met == {}
+    met = [(n, *each) for n, v in visits.items() for each in v.barriers.items() if each[1]]
+    assert met == []
 
 
 def test_no_page_is_large(book: Path):
@@ -220,9 +212,23 @@ def test_every_page_says_at_its_foot_what_it_is_of_and_how_to_cite_it(book: Path
         assert "fontawesome" not in html, name
 
 
-def test_links_that_leave_the_book_are_well_formed(book: Path):
-    for name in page_names(book):
-        for target in Links((book / name).read_text(encoding="utf-8")).targets:
-            parts = urlsplit(target)
-            assert parts.scheme in ("", "http", "https", "mailto", "data"), (name, target)
-            assert not parts.scheme.startswith("http") or "." in parts.netloc, (name, target)
+def test_a_number_leads_to_its_record_and_that_to_a_command(page, base):
+    page.goto(f"{base}/word_order/table2.html")
+    link = page.locator(".xl-table td a[href^='#r-']").first
+    target = link.get_attribute("href")
+    row = page.locator(f"tr:has([id='{target[1:]}'])")
+    assert "xlrepro run word_order/table2" in row.inner_text()
+
+
+def test_a_link_to_a_deviation_opens_it(page, base):
+    page.goto(f"{base}/word_order/table2.html#deviation-W01")
+    assert page.locator("#deviation-W01 details").get_attribute("open") is not None
+
+
+def test_the_copy_button_copies_the_command(page, base):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=base)
+    page.goto(f"{base}/word_order/table2.html")
+    page.locator("button.xl-copy").first.click()
+    page.wait_for_function("document.querySelector('button.xl-copy').textContent === 'copied'")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "xlrepro run word_order/table2 --profile open"

@@ -4,7 +4,7 @@ import pytest
 
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.gathered import Evidence
-from xlrepro.pages.page import details_table, open_page
+from xlrepro.pages.page import open_page
 
 BASE = "without:MAN-MOE+CharCNN"
 RAN = [
@@ -90,14 +90,16 @@ def test_details_are_means_over_seeds_by_system_and_part(record):
         {"heads": {"fr": {"best": b, "held": [1, 4]}}, "settings": {"pair": "en-de"}, "curve": c}
         for b, c in ((2, [[0, 3.0], [9, 1.0]]), (4, [[0, 5.0], [9, 2.0]]))
     ]
-    records = [
-        record(seed=seed).model_copy(update={"details": each}) for seed, each in enumerate(details)
-    ]
+    opened = open_page("word_order/table2")
+    opened.evidence = Evidence(tuple(
+        record(seed=seed, profile="open").model_copy(update={"details": each})
+        for seed, each in enumerate(details)
+    ))  # fmt: skip
     paths = {"best epoch": "heads.*.best", "right, %": "heads.*.held"}
-    (row,) = details_table(records, paths, "", "settings.pair").frame.to_dict("records")
+    (row,) = opened.details(paths, first="settings.pair").frame.to_dict("records")
     assert (row["system"], row["part"]) == ("word:ORT", "en-de, fr")
     assert (row["best epoch"].text, row["right, %"].text) == ("3", "25.00")
-    (row,) = details_table(records, {"loss": "curve"}, "").frame.to_dict("records")
+    (row,) = opened.details({"loss": "curve"}).frame.to_dict("records")
     assert row["loss"].text == "4.000 to 1.500"
 
 
