@@ -201,7 +201,7 @@ class Page:
     def _this_run(self, columns: Sequence[str] = ()) -> list[Any]:
         """Return this run beside the published numbers, in some columns or all; [] before a run."""
         published = {r.key for r in self.records()}
-        own = {record.key for of in self.mine.numbers.records.values() for record in of}
+        own = {key for _, key in self.mine.numbers.records}
         frame = compare(self.mine)
         frame = frame[frame["column"].isin(columns or frame["column"])]
         if own <= published or not frame["n"].any():
