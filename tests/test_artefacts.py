@@ -52,18 +52,14 @@ def test_content_is_named_by_bytes_not_recipes():
     assert one == same != other
 
 
-def emptied(file):
-    file.write_bytes(bytes(file.stat().st_size))
+DAMAGES = {
+    "zeros": lambda file: file.write_bytes(bytes(file.stat().st_size)),
+    "truncated": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
+    "missing": lambda file: file.unlink(),
+}
 
 
-def truncated(file):
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-
-
-DAMAGES = [emptied, truncated, lambda file: file.unlink()]
-
-
-@pytest.mark.parametrize("damage", DAMAGES, ids=["zeros", "truncated", "missing"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("file", ["words.txt", "recipe.json"])
 def test_a_damaged_artefact_is_built_again_and_named(damage, file, capsys):
     folder = built("kind", "xx", {"a": "damage"}, write("right"))
@@ -125,6 +121,6 @@ def test_data_that_a_builder_read_is_noted_again_on_use(monkeypatch):
 def test_remains_of_a_killed_build_are_removed(cache):
     folder = built("kind", "xx", {"a": "killed"}, write("a"))
     (cache / "vectors" / f"{folder.name}.abc.part").mkdir()
-    truncated(folder / "words.txt")
+    DAMAGES["truncated"](folder / "words.txt")
     built("kind", "xx", {"a": "killed"}, write("a"))
     assert not list((cache / "vectors").glob("*.part"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlrepro.errors import DataError
-from xlrepro.metrics import accuracy, accuracy_signature, span_f1, span_f1_signature
+from xlrepro.metrics import accuracy, span_f1
 
 TAGS = ["O", "B-a", "I-a", "B-b", "I-b"]
 
@@ -35,11 +35,6 @@ def test_accuracy_by_hand():
     assert accuracy(["a", "b", "a", "c"], ["a", "b", "b", "c"]) == 75.0
     assert accuracy([1, 2], [2, 1]) == 0.0
     assert accuracy(np.array([1, 2]), np.array([1, 2])) == 100.0
-
-
-def test_signatures_name_scorer_mode_and_version():
-    assert accuracy_signature() == "acc|level:token|v:1"
-    assert span_f1_signature().startswith("f1|scorer:seqeval|mode:conlleval|scheme:bio|v:1.")
 
 
 @pytest.mark.parametrize(

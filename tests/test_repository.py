@@ -65,11 +65,8 @@ def test_no_large_file():
     assert large == []
 
 
-def test_no_machine_path():
+def test_no_machine_path_and_no_package_host():
     assert lines_with(MACHINE_PATHS) == []
-
-
-def test_no_package_host():
     assert lines_with(re.compile("|".join(map(re.escape, PACKAGE_HOSTS)))) == []
 
 

@@ -88,10 +88,6 @@ def test_in_how_many_parts_a_step_is_computed_changes_no_key(trial_of):
     assert finish(trial_of(settings=three)).settings == three
 
 
-def test_the_order_of_settings_does_not_change_the_key(trial_of):
-    assert trial_of(settings={"a": 1, "b": 2}).key == trial_of(settings={"b": 2, "a": 1}).key
-
-
 def test_items_are_kept_as_bits_and_of_a_large_set_the_size_alone(trial_of):
     right = [True, False, True, True, False, False, False, False, True]
     record = finish(trial_of(), items={"en": right, "de": [True] * 10_001}, stopped=True)

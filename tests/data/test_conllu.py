@@ -104,11 +104,6 @@ def test_malformed_line_is_named_with_what_was_expected(read, tmp_path, text, li
     assert "\n" not in str(error.value)
 
 
-def test_bytes_that_are_no_utf8_are_named_with_their_line(read):
-    with pytest.raises(DataError, match=r"a\.conllu:2: expected text in UTF-8"):
-        read(b"# sent_id = x\n1\t\xff\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
-
-
 # Forms as they may occur: letters, marks, numbers, punctuation and symbols of any script, with
 # single spaces inside.
 PIECES = st.text(st.characters(categories=["L", "M", "N", "P", "S"]), min_size=1, max_size=6)

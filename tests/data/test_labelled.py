@@ -53,13 +53,6 @@ def test_pairs_of_which_none_has_a_label_are_refused(tmp_path):
         read_pairs(jsonl(tmp_path / "test.jsonl", {**GOOD, "gold_label": "-"}))
 
 
-def test_latin_1_is_refused_with_its_line(tmp_path):
-    path = tmp_path / "train.tsv"
-    path.write_bytes("un\tdeux\tneutral\nété\tdeux\tneutral\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"train\.tsv:2"):
-        read_pairs(path)
-
-
 def test_reviews_have_one_of_two_labels(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("positive\tGood .\nnegative\tBad .\n", "utf-8")
