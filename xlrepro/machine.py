@@ -105,15 +105,20 @@ def forget_peaks(device: str) -> None:
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     if device == "cuda":
-        sys.modules["torch"].cuda.reset_peak_memory_stats()
+        import torch
+
+        torch.cuda.reset_peak_memory_stats()
 
 
 def peaks(device: str) -> dict[str, int | None]:
     """Return the highest resident memory, and what torch held on the GPU (None on a CPU)."""
     host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    gpu = sys.modules["torch"].cuda.max_memory_allocated() if device == "cuda" else None
-    host *= 1 if sys.platform == "darwin" else 1024
-    return {"peak_memory_bytes": host, "peak_gpu_memory_bytes": gpu}
+    found = {"peak_memory_bytes": host * (1 if sys.platform == "darwin" else 1024)}
+    if device != "cuda":
+        return found | {"peak_gpu_memory_bytes": None}
+    import torch
+
+    return found | {"peak_gpu_memory_bytes": torch.cuda.max_memory_allocated()}
 
 
 @cache

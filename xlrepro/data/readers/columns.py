@@ -139,8 +139,8 @@ def read_columns(
         entities, slots = (
             _tags(path, first, layers.get(name), tag_aliases or {}) for name in ("entity", "slot")
         )
-        words, intent = (layers["token"], layers.get("upos")), next(iter(intents), None)
-        sentences.append(Sentence(*words, entities=entities, slots=slots, intent=intent))
+        tokens, upos, intent = layers["token"], layers.get("upos"), next(iter(intents), None)
+        sentences.append(Sentence(tokens, upos, entities=entities, slots=slots, intent=intent))
     return sentences
 
 
