@@ -113,12 +113,13 @@ def forget_peaks(device: str) -> None:
 def peaks(device: str) -> dict[str, int | None]:
     """Return the highest resident memory, and what torch held on the GPU (None on a CPU)."""
     host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = {"peak_memory_bytes": host * (1 if sys.platform == "darwin" else 1024)}
-    if device != "cuda":
-        return found | {"peak_gpu_memory_bytes": None}
-    import torch
+    gpu: int | None = None
+    if device == "cuda":
+        import torch
 
-    return found | {"peak_gpu_memory_bytes": torch.cuda.max_memory_allocated()}
+        gpu = torch.cuda.max_memory_allocated()
+    host *= 1 if sys.platform == "darwin" else 1024
+    return {"peak_memory_bytes": host, "peak_gpu_memory_bytes": gpu}
 
 
 @cache
