@@ -37,7 +37,6 @@ Profile = Annotated[str, Option(help="smoke, open or paper.")]
 Systems = Annotated[str | None, Option(help="ORT,word:TRS or word:*; default: the table's own.")]
 Seeds = Annotated[str | None, Option(help="0,1,2 or 0-4; default: the profile's own.")]
 Scheduler = Annotated[str | None, Option(help="A running Dask cluster's, tcp://host:8786.")]
-PerGpu = Annotated[int, Option(help="Trials at a time on each GPU.")]
 Jobs = Annotated[int, Option(help="Notebooks at a time.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON for a machine.")]
 Settings = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="A setting.")]
@@ -188,7 +187,7 @@ def run(
     device: Annotated[str, Option(help="auto, cpu or cuda.")] = "auto",
     jobs: Annotated[int | None, Option(help="Trials at a time; default: all cores.")] = None,
     scheduler: Scheduler = None,
-    per_gpu: PerGpu = 1,
+    per_gpu: Annotated[int, Option(help="Trials at a time on each GPU.")] = 1,
     settings: Settings = None,
     again: Again = False,
     dry_run: DryRun = False,
@@ -403,7 +402,7 @@ def batch(
     systems: Systems = None,
     device: Annotated[str | None, Option(help="auto, cpu or cuda.")] = None,
     scheduler: Scheduler = None,
-    per_gpu: PerGpu = 1,
+    per_gpu: Annotated[int | None, Option(help="Trials at a time on each GPU.")] = None,
     parameters: Parameters = None,
     force: Annotated[bool, Option(help="Run also what is up to date.")] = False,
 ) -> None:
@@ -416,12 +415,14 @@ def batch(
         "systems": None if systems is None else [name.strip() for name in systems.split(",")],
         "device": device,
         "scheduler": scheduler,
+        "per_gpu": per_gpu,
     }
     options = {name: value for name, value in options.items() if value is not None}
     if twice := sorted(options.keys() & given.keys()):
-        raise SettingsError(f"{twice[0]} is given twice, by --{twice[0]} and by -p: leave one out")
+        option = twice[0].replace("_", "-")
+        raise SettingsError(f"{twice[0]} is given twice, by --{option} and by -p: leave one out")
     jobs_to_do = plan(experiments or None, profile, given | options)
-    made = run_batch(jobs_to_do, workers=jobs, per_gpu=per_gpu, force=force, report=say)
+    made = run_batch(jobs_to_do, workers=jobs, force=force, report=say)
     counts = f"{len(made.done)} run, {len(made.reused)} up to date, {len(made.failed)} failed"
     say(f"notebooks: {counts}")
     _end_if_failed(made.failed.items())

@@ -17,7 +17,7 @@ from xlrepro.pages.notebooks import executed, fitted, plan, run_batch
 
 from .conftest import outputs
 
-DEVICE_AND_JOBS = 'profile = "smoke"\nseeds = [0]\ndevice = "auto"\njobs = None'
+DEVICE_AND_JOBS = 'profile = "smoke"\nseeds = [0]\ndevice = "auto"\njobs = None\nper_gpu = 1'
 SOCKETS = """
 import sys
 from ipykernel.kernelapp import IPKernelApp
@@ -52,6 +52,7 @@ def test_unknown_experiment_is_an_error_and_a_paper_stands_for_its_notebooks(
         ("systems", ["word:NOPE"], "has no system"),
         ("device", "tpu", "tpu"),
         ("jobs", 0, "must be 1 or more"),
+        ("per_gpu", 0, "--per-gpu must be 1 or more"),
         ("jobs", "many", r"ipynb: jobs='many' must be like 1"),
         ("profile", "open", "given by --profile"),
         ("nope", 1, r"table5\.ipynb has no parameter 'nope'; it has: profile, seeds"),
@@ -131,7 +132,7 @@ def test_trials_of_all_notebooks_are_run_together_before_them(
         return SimpleNamespace(line="3 run")
 
     monkeypatch.setattr(notebooks, "run_trials", run_trials)
-    run_batch(plan(None, "smoke", {"device": "cpu"}), report=lines.append, per_gpu=3)
+    run_batch(plan(None, "smoke", {"device": "cpu", "per_gpu": 3}), report=lines.append)
     options = {"device": "cpu", "scheduler": None, "jobs": None, "per_gpu": 3}
     assert calls == [(["shared", "one", "two"], options)]
     assert "trials: 3 run" in lines

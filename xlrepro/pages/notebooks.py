@@ -43,7 +43,7 @@ START_SECONDS = 300  # a kernel may take to answer: the machine may be busy
 SHOWN_DATA = ("catalog.yaml", "reported", "claims", "deviations", "results")
 # What notebooks do not call
 NOT_COMPUTING = ("xlrepro/cli.py", "pages/book.py", "pages/overview.py", "pages/findings.py")
-NOT_SHOWN = ("jobs", "scheduler")  # parameters that change no number
+NOT_SHOWN = ("jobs", "scheduler", "per_gpu")  # parameters that change no number
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,8 @@ def plan(
         if experiment.endswith("/walkthrough"):  # no profile; parameters where it is named
             given = dict(parameters or {}) if experiment in (names or ()) else {}
         values = {name: fitted(v, name, defaults, where) for name, v in given.items()}
-        check_call(values.get("device", "auto"), values.get("jobs"), values.get("scheduler"), 1)
+        device, per_gpu = values.get("device", "auto"), values.get("per_gpu", 1)
+        check_call(device, values.get("jobs"), values.get("scheduler"), per_gpu)
         if experiment in known and (values.get("systems") or values.get("seeds")):
             known[experiment].trials(profile, values.get("systems"), values.get("seeds"))
         jobs.append(Job(experiment, source, executed(experiment, profile), values))
@@ -228,7 +229,6 @@ def run_batch(
     jobs: Sequence[Job],
     *,
     workers: int = 2,
-    per_gpu: int = 1,
     force: bool = False,
     report: Callable[[str], None] = print,
 ) -> BatchSummary:
@@ -237,7 +237,6 @@ def run_batch(
     Args:
         jobs: from :func:`plan`.
         workers: notebooks at a time.
-        per_gpu: trials at a time on each GPU, before the notebooks.
         force: run also what is up to date.
         report: called with one line per finished notebook.
 
@@ -250,7 +249,7 @@ def run_batch(
     with only_one(build_dir() / "notebooks"), chdir(project_root()):
         state = state_of_things()
         stale = [job for job in jobs if force or not is_current(job, state)]
-        make_records(stale, report, per_gpu)
+        make_records(stale, report)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
         summary.reused = [job.experiment for job in jobs if job not in todo]
@@ -276,7 +275,7 @@ def run_batch(
     return summary
 
 
-def make_records(jobs: Sequence[Job], report: Callable[[str], None], per_gpu: int = 1) -> None:
+def make_records(jobs: Sequence[Job], report: Callable[[str], None]) -> None:
     """Run the trials of some notebooks that have no record, all together.
 
     What fails here is told by its notebook, which meets the same failure.
@@ -285,14 +284,14 @@ def make_records(jobs: Sequence[Job], report: Callable[[str], None], per_gpu: in
     for job in [job for job in jobs if job.experiment in known]:
         values = job.parameters
         where = {name: values.get(name) for name in ("scheduler", "jobs")}
-        where["device"] = values.get("device", "auto")
+        where |= {"device": values.get("device", "auto"), "per_gpu": values.get("per_gpu", 1)}
         wanted = (values["profile"], values.get("systems"), values.get("seeds"))
         try:
             trials |= {t.key: t for t in known[job.experiment].trials(*wanted)}
         except XlreproError as error:
             report(f"{job.experiment}: {error}")
     if trials:
-        report(f"trials: {run_trials([*trials.values()], per_gpu=per_gpu, **where).line}")
+        report(f"trials: {run_trials([*trials.values()], **where).line}")
 
 
 def _run(job: Job, state: str, folder: Path) -> str:

@@ -74,6 +74,7 @@ class Page:
         device: where ``run`` runs its trials; see `xlrepro.engine.run_trials`.
         scheduler: likewise.
         jobs: likewise.
+        per_gpu: likewise.
 
     Raises:
         SettingsError: for an unknown experiment, profile, system, seed, setting or device, a number
@@ -92,18 +93,21 @@ class Page:
         device: str = "auto",
         scheduler: str | None = None,
         jobs: int | None = None,
+        per_gpu: int = 1,
     ) -> None:
         for name, value in (("seeds", seeds), ("systems", systems)):
             if isinstance(value, str) or not isinstance(value, Sequence):
                 raise SettingsError(f"{name} must be a list, not {value!r}")
         if not isinstance(overrides, Mapping):
             raise SettingsError(f"overrides must be a mapping of settings, not {overrides!r}")
-        check_call(device, jobs, scheduler, 1)
+        check_call(device, jobs, scheduler, per_gpu)
         self.key, self.profile, self.store = experiment, profile, RecordStore()
         self.entry = load_catalog().experiment(experiment)
         self.experiment = find_experiment(experiment)
         self._systems, self._overrides = systems, overrides
-        self._where: dict[str, Any] = {"device": device, "scheduler": scheduler, "jobs": jobs}
+        self._where: dict[str, Any] = {
+            "device": device, "scheduler": scheduler, "jobs": jobs, "per_gpu": per_gpu,
+        }  # fmt: skip
         self._trials = self.experiment.trials(profile, systems, seeds, overrides)
 
     def __repr__(self) -> str:
