@@ -93,6 +93,21 @@ def test_a_trial_held_by_another_run_is_waited_for_and_run_if_given_up(
     assert [r.seed for r in summary.done] == ([1] if made else [1, 0])
 
 
+def test_one_seed_of_each_row_comes_first_so_that_workers_build_different_models(
+    run, store, trial_of, monkeypatch
+):
+    trials = [trial_of(seed, columns=(column,)) for column in ("en", "de") for seed in (0, 1)]
+    seeds, taken, lock = {t.key: t.seed for t in trials}, [], store.lock
+
+    def noted(key):
+        taken.append(seeds[key])
+        return lock(key)
+
+    monkeypatch.setattr(store, "lock", noted)
+    run(trials)
+    assert taken == [0, 0, 1, 1]
+
+
 def test_nothing_to_run_starts_no_cluster(store, trial_of, record_of):
     store.put(record_of())
     summary = run_trials([trial_of()], store=store, scheduler="tcp://127.0.0.1:1", progress=False)

@@ -260,7 +260,8 @@ def _run_on(
     began = datetime.now(UTC).isoformat(timespec="milliseconds")
     code = {p: machine.code_version(p) for p in {t.task.split("/")[0] for t in summary.pending}}
     topic, checked = f"xlrepro-{uuid.uuid4().hex}", set[str]()
-    waiting = deque(summary.pending)
+    # One seed of each row first: seeds of a row wait for the same language model or adaptation.
+    waiting = deque(sorted(summary.pending, key=lambda trial: trial.seed))
     flying: dict[Future, tuple[Trial, BaseFileLock]] = {}
     client.subscribe_topic(topic, lambda each: display.part(each[1]["key"], each[1]["fraction"]))
     try:
