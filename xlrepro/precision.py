@@ -41,6 +41,7 @@ def computing(precision: str) -> Iterator[None]:
         SettingsError: for another word.
 
     Example:
+        >>> import torch
         >>> with computing("double"):
         ...     torch.zeros(1).dtype
         torch.float64
