@@ -274,7 +274,7 @@ def test_publish_takes_the_profiles_own_settings_and_withdraws_others(invoke, ho
     path.write_text(f"{first}\n{other.to_json()}\n")
     invoke("publish", "toy/table")
     assert len(path.read_text().splitlines()) == 3
-    assert "1 taken out, 2 in all" in invoke("publish", "--withdraw").stdout
+    assert "1 withdrawn, 2 in all" in invoke("publish", "--withdraw").stdout
 
 
 def test_numbers_that_moved_are_counted_and_the_farthest_is_shown(record_of):

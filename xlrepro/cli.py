@@ -294,13 +294,14 @@ def publish(experiments: Experiments = None, withdraw: Withdraw = False) -> None
             if rest := sum(record.experiment == source for record in others):
                 say(f"{source} {name}: {rest} records with other settings than the profile's today")
             if records or (withdraw and rest):
-                n = store.publish(source, name, records, withdraw)
-                counts = f"{n['added']} added, {n['replaced']} replaced, {n['withdrawn']} taken out"
-                typer.echo(f"{store.published_path(source, name)}: {counts}, {n['total']} in all")
-                if n["kept"]:
-                    say(f"warning: {n['kept']} newer ones name no commit: older ones stay")
-                if n["dirty"]:
-                    say(f"warning: {n['dirty']} of them ran on code that differs from their commit")
+                counts = store.publish(source, name, records, withdraw)
+                did = (f"{counts[what]} {what}" for what in ("added", "replaced", "withdrawn"))
+                path = store.published_path(source, name)
+                typer.echo(f"{path}: {', '.join(did)}, {counts['total']} in all")
+                if kept := counts["kept"]:
+                    say(f"warning: {kept} newer ones name no commit: older ones stay")
+                if dirty := counts["dirty"]:
+                    say(f"warning: {dirty} of them ran on code that differs from their commit")
 
 
 # ---- status, claims
