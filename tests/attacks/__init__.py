@@ -1,1 +1,1 @@
-"""Damaged files, which tests read, and a Dask cluster by hand."""
+"""Attacks on readers, runs and stores; run by hand, not in CI."""

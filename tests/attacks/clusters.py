@@ -25,6 +25,7 @@ from threading import Thread
 
 import psutil
 
+from tests.attacks.kills import start
 from tests.toy_trials import make_trial
 from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, run_trials
 from xlrepro.store import RecordStore
@@ -42,20 +43,6 @@ async def serve():
 
 asyncio.run(serve())
 """
-
-
-def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start the command line on the toy paper in a process group of its own."""
-    places = {"XLREPRO_HOME": str(home), "XLREPRO_BUILD": str(home / "build")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "toy", *arguments],
-        env=os.environ | places,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        process_group=0,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
 
 
 @contextmanager

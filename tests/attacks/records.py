@@ -1,24 +1,49 @@
-"""Readers of records, YAML, tables and checkpoints, each with a whole file to damage."""
+"""Records, YAML, tables and checkpoints against damage and forgery: read, or refused in one line.
 
+``python -m tests.attacks.records [--count N] [--seed S]`` spreads N damages over all readers and
+N / 20 forged records over the commands that read them, prints what came of them, and exits 1 if
+anything but an `XlreproError` was raised. Not in CI; a damage is made again from its seed.
+"""
+
+import argparse
 import io
-from collections.abc import Callable
+import json
+import logging
+import random
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from tests.attacks.readers import damaged
 from tests.test_experiments import YAML
 from xlrepro import cli, experiments
+from xlrepro.errors import XlreproError
 from xlrepro.evidence.catalog import load_catalog, read_catalog
 from xlrepro.evidence.claims import read_claims
+from xlrepro.evidence.compare import compared_rows
 from xlrepro.evidence.deviations import read_deviations, read_errata
 from xlrepro.evidence.golden import read_golden
 from xlrepro.evidence.reported import read_reported
+from xlrepro.evidence.reproduced import View, gather
 from xlrepro.paths import data_dir, project_root
 from xlrepro.store import RecordStore
 from xlrepro.training.loop import Checkpoints
-from xlrepro.trials import Record
+from xlrepro.trials import Record, Trial
 
 KEY, PROFILE = "word_order/distances", "open"
+VALUES: list[Any] = [
+    None, True, -1, 0, 1e308, -1e308, float("nan"), float("inf"), 10**400, "", "x" * 10_000, "<b>",
+    "../../victim", "\0", [], {}, [[]], [None], {"a": {}}, {"": 1}, "2999-01-01T00:00:00+00:00",
+    "9" * 5000, "word:ORT",
+]  # fmt: skip
 
 
 def trials_of(path: Path) -> None:
@@ -90,3 +115,84 @@ def readers() -> dict[str, tuple[Callable[[Path], object], bytes]]:
         "claims": (read_claims, (data / "claims/routing_nmt.yaml").read_bytes()),
         "deviations": (read_deviations, (data / "deviations/routing_nmt.yaml").read_bytes()),
     }
+
+
+def forged(record: Record, chance: random.Random) -> str:
+    """Return the JSON of a record with an odd value somewhere, its key as it must be."""
+    content = json.loads(record.to_json())
+    for _ in range(chance.randint(1, 2)):
+        place, where = content, chance.choice([*content])
+        while isinstance(place[where], dict | list) and place[where] and chance.random() < 0.7:
+            place = place[where]
+            where = chance.choice([*place] if isinstance(place, dict) else range(len(place)))
+        place[where] = deepcopy(chance.choice(VALUES))
+    try:
+        fields = ("experiment", "systems", "columns", "profile", "seed", "settings", "task")
+        fields += ("version",)
+        content["key"] = Trial.create(**{name: content[name] for name in fields}).key
+    except Exception:  # no trial at all: whoever reads it says so
+        content["key"] = "0" * 64
+    return json.dumps(content)
+
+
+def use(text: str, folder: Path) -> None:
+    """Do with a record what status, list, claims and publish do."""
+    store = RecordStore(folder / "none", folder / "results")
+    path = store.published_path(KEY, PROFILE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n", "utf-8")
+    experiments.records_by_standing(PROFILE, store)
+    own = experiments.own_records(KEY, PROFILE, store)
+    view = View(KEY, PROFILE, gather(own))
+    json.dumps(compared_rows(view, experiment=experiments.experiment(KEY)))
+    for record in store.records():
+        experiments.standing(record)
+        store.publish(record.experiment, record.profile, [record])
+
+
+@contextmanager
+def counted(counts: Counter[str], name: str, seed: int) -> Iterator[None]:
+    """Count how an attack ended; show what should not have been raised."""
+    try:
+        yield
+        counts[f"{name}: read"] += 1
+    except XlreproError as error:
+        one = len(str(error).splitlines()) <= 1 and len(str(error)) < 2_000
+        counts[f"{name}: {'refused' if one else 'REFUSED AT LENGTH'}"] += 1
+    except Exception:
+        counts[f"{name}: RAISED"] += 1
+        print(f"--- {name}, seed {seed}\n{traceback.format_exc(limit=-4)}", file=sys.stderr)
+
+
+def main() -> int:
+    """Attack; return 1 if anything failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    logging.disable()
+    counts: Counter[str] = Counter()
+    chosen = readers()
+    slow = {"experiments": 20, "reported": 20, "catalog": 50, "claims": 10, "deviations": 10}
+    weights = {name: 1 / slow.get(name, 1) for name in chosen}
+    (true,) = RecordStore(Path("/nonexistent")).records(KEY, PROFILE)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (read, content) in chosen.items():
+            for n in range(round(asked.count * weights[name] / sum(weights.values()))):
+                seed = asked.seed + n
+                path = Path(folder) / "damaged" / "file"
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(damaged(content, random.Random(f"{name} {seed}")))
+                with counted(counts, name, seed):
+                    read(path)
+        for n in range(asked.count // 20):
+            seed = asked.seed + n
+            with counted(counts, "forged", seed):
+                use(forged(true, random.Random(f"forged {seed}")), Path(folder))
+    for what, count in sorted(counts.items()):
+        print(f"{count:7,}  {what}")
+    return int(any(": R" in what for what in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
