@@ -202,7 +202,8 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns, of one experiment and profile.
-        labels: system -> what ran in it, where it stands for a row of the paper.
+        labels: system -> what ran in it, where it stands for a row of the paper. What all that ran
+            share stands in the caption.
     """
     import numpy as np
 
@@ -221,11 +222,13 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     entry = load_catalog().experiment(key)
     systems, columns = (frame[name].unique() for name in ("system", "column"))
     heads, others = dict(entry.shown), {s for s in scores["system"] if usual[s] != seeds}
+    alike = {labels.get(s, "") for s in ran["system"]}
     for s, name in short_names(systems, key.partition("/")[0]).items():
-        proxied = f" · {labels[s]}" if s in labels else ""
+        proxied = f" · {labels[s]}" if s in labels and len(alike) > 1 else ""
         heads[s] = f"{name or s}{proxied}" + (f", n={usual[s]}" if s in others else "")
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
+    title += f"; {', '.join(alike)}" if len(alike) == 1 and labels else ""
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
     here, of_ours = frame["column"].isin(ran["column"]), frame["system"].isin(ran["system"])
     tables = []
