@@ -7,9 +7,9 @@ document.addEventListener("DOMContentLoaded", function () {
   });
   document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
 });
-/* A formula or drawing that scrolls on a narrow screen is reached by the keyboard too. */
+/* A formula, drawing or figure that scrolls on a narrow screen is reached by the keyboard too. */
 function reachable() {
-  document.querySelectorAll("mjx-container, .xl-drawing").forEach(function (box) {
+  document.querySelectorAll("mjx-container, .xl-drawing, .xl-figure").forEach(function (box) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   });
