@@ -144,8 +144,8 @@ def papers(profile: str) -> Files:
         files[f"{key}/claims.md"] = (
             f"# Claims: {paper.short}\n\n*{paper.title}*\n\n```{{index}} "
             f"{', '.join(c.id for c in evidence.claims(key))}\n```\n\n"
-            "*Reported*: judged on the paper's own numbers. *Open*: on our runs with open data; a "
-            "word after it names an additional block, which the table's page describes.\n\n"
+            "*Reported*: judged on the paper's own numbers. *Open*: on our runs with open data. "
+            "What stands after it names our additional rows, such as other word vectors.\n\n"
             f"{overview.claims_summary(key)}\n\n{claims_list(evidence, key)}\n"
         )
     for key in notebooks.find_notebooks():

@@ -55,7 +55,7 @@ def answer() -> str:
     tallies = [evidence.tally(paper) for paper in papers]
     counts = {status: sum(each[status] for each in tallies) for status in ("all", *claims.STATUSES)}
     of_main, of_all = (
-        enumerated([f"{s} {of[s]}" for s in claims.STATUSES if of[s]]) for of in (found, counts)
+        enumerated([f"{of[s]} {s}" for s in claims.STATUSES if of[s]]) for of in (found, counts)
     )
     cells = numbers()
     return (
@@ -63,9 +63,9 @@ def answer() -> str:
         f"replicate{'s' * (so < 2)}: {of_main}. "
         f"Of the {counts['all']} checkable sentences of the papers: {of_all}. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
-        f"counterpart. Of {cells['own']} on the papers' own data, word vectors and encoders "
-        f"{cells['within']} agree within the interval; scores of trained systems among them: "
-        f"{cells['scores'] or 'none'}."
+        f"counterpart. {cells['own']} are on a paper's own data, word vectors and encoders: "
+        f"{cells['within']} of these agree within the interval. Scores of trained systems among "
+        f"them: {cells['scores'] or 'none'}."
     )
 
 

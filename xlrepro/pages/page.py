@@ -19,7 +19,7 @@ from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import MEANING, answer, main_gap
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import Condition
+from xlrepro.evidence.claims import NOT_RUN, Condition
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.gathered import Evidence
@@ -340,7 +340,9 @@ def claims_list(evidence: Evidence, key: str) -> Markup:
     items: dict[str, dict[str, Any]] = {}
     for claim in known:
         of = verdicts[claim.id].items()
-        judged = {titled(label, claim.paper): v for label, v in of if v is not None}
+        # Additional rows that nobody ran for a claim say nothing of it
+        judged = {titled(label, claim.paper): v for label, v in of
+                  if v is not None and not (v.status == NOT_RUN and ", " in label)}  # fmt: skip
         items[claim.id] = {"claim": claim, "judged": judged, "variants": [],
                            "touched": evidence.touching(claim)}  # fmt: skip
     for each in items.values():

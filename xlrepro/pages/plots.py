@@ -184,8 +184,8 @@ def dots(
 
     def draw(drawing: "Drawing") -> None:
         shown = [fill(label, 32) for label in labels]
-        lines = sum(1 + text.count("\n") for text in shown)
-        drawing.set_figheight(1 + max(0.18 * lines, (0.15 + 0.05 * len(styles)) * len(labels)))
+        row = max(0.17 + 0.17 * max(text.count("\n") for text in shown), 0.15 + 0.05 * len(styles))
+        drawing.set_figheight(1 + row * len(labels))
         axes = drawing.add_subplot()
         for i, (name, part) in enumerate(frame.groupby("series", sort=False)):
             shift, style = 0.7 * ((i + 0.5) / len(styles) - 0.5), styles[str(name)] | {"ls": ""}
