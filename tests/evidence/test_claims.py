@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
     ALPHA,
@@ -25,11 +25,10 @@ from xlrepro.evidence.claims import (
     kept_at_five_percent,
     laid_out,
     load_claims,
-    read_claims,
 )
 from xlrepro.evidence.conditions import half_width, tail_of
 from xlrepro.evidence.gathered import load_evidence
-from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, parse, spearman
+from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, spearman
 from xlrepro.evidence.reproduced import ReproducedCell, t_interval
 
 OPEN = Condition("open")
@@ -56,7 +55,6 @@ def on_plain(text, **names):
         ('at_least(1, [v(x) > v("b") for x in ["a", "b", "c"]])', True),
         ('at_least(2, [v(x) > v("b") for x in ["a", "b", "c"]])', False),
         ('v("a") < v("b") or v("b") > v("c")', True),
-        ('largest([v("a"), v("b")], ["A", "B"], "A")', True),
         ('smallest([v("a"), v("b"), v("c")], ["A", "B", "C"], "C", "B")', True),
         ('largest([v("a"), v("b"), v("c")], ["A", "B", "C"], "C", "B")', False),
         ('v("a") >= max(v(x) for x in ["a", "b", "c"])', True),
@@ -98,18 +96,13 @@ def test_spearman_is_scipys():
     [
         "__import__('os')", "v.__class__", "(lambda: 1)()", "[1][0] > 0", "9**9 > 1",
         "unknown > 1", "open('x')", "{1: 2}", "v('a', key=1) > 0", "not v('a') > 0", "v('a') == 1",
-        "all(v('a') > 0 for x in [1] if v('a') > 0)",
+        "all(v('a') > 0 for x in [1] if v('a') > 0)", "v('a') >",
     ],
 )  # fmt: skip
 def test_what_the_language_lacks_is_one_line_that_names_the_claim(text):
     with pytest.raises(SettingsError, match=r"^claim X") as error:
         on_plain(text, a=1.0)
     assert "\n" not in str(error.value)
-
-
-def test_what_is_no_expression_names_the_column():
-    with pytest.raises(SettingsError, match="claim X, column"):
-        parse("a >", "claim X")
 
 
 @pytest.mark.parametrize(
@@ -366,17 +359,6 @@ def test_every_claim_of_the_papers_is_evaluated():
     statuses = [judge.judge(c).status for c in load_claims()]
     counts = [statuses.count(s) for s in (CONSISTENT, INCONSISTENT, NOT_CHECKABLE)]
     assert counts == [137, 14, 15]
-
-
-FILE = "paper: word_order\nclaims:\n"
-ONE = '  - {id: X1, kind: text, section: s, text: t, cells: c, predicate: "1 > 0"}\n'
-
-
-def test_a_malformed_claim_names_file_and_what_is_wrong(tmp_path):
-    path = tmp_path / "claims.yaml"
-    path.write_text(FILE + ONE.replace("X1", "<b>"), encoding="utf-8")
-    with pytest.raises(DataError, match=r"claims\.yaml: claims\.0\.id"):
-        read_claims(path)
 
 
 def test_claims_have_ids_of_their_own_and_a_predicate_or_a_figure_s_rule():

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from xlrepro.errors import DeviceError, SettingsError
+from xlrepro.errors import SettingsError
 from xlrepro.pages import notebooks
 from xlrepro.pages.notebooks import executed, fitted, plan, run_batch
 
@@ -79,14 +79,6 @@ def test_parameters_that_are_no_plain_values_are_refused_in_one_line(
     write_notebook("fake/one", "print(1)", parameters=parameters)
     with pytest.raises(SettingsError, match=r"fake/one\.ipynb is not a .* of plain values"):
         plan(None, "smoke")
-
-
-def test_a_device_that_is_not_here_stops_the_batch(project, write_notebook, monkeypatch):
-    monkeypatch.setattr("xlrepro.machine.visible_gpus", list)
-    write_notebook("fake/one", "print(1)", parameters=DEVICE_AND_JOBS + "\nscheduler = None")
-    with pytest.raises(DeviceError, match="no CUDA device"):
-        plan(None, "smoke", {"device": "cuda"})
-    assert plan(None, "smoke", {"device": "cuda", "scheduler": "tcp://far:8786"})
 
 
 @pytest.fixture

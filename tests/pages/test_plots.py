@@ -47,15 +47,6 @@ def test_lines_have_a_panel_per_part_and_a_heat_map_its_numbers():
     assert "syntax, block 1: 60" in plots.heat(table, "Use", unit="percent", decimals=0).alt
 
 
-def test_nothing_to_draw_says_so():
-    assert "nothing was run" in plots.dots(framed([], *TIDY), "Gain")._repr_html_()
-
-
-def test_a_system_has_one_colour_on_every_page():
-    known = plots.colours_of(KEY, ["word:ORT", "word:TRS"])
-    assert known == {k: plots.colours_of(KEY, ["mbert:new", k])[k] for k in known}
-
-
 @pytest.fixture
 def frame(numbers):
     """Return a comparison of three languages for ORT and TRS."""

@@ -53,14 +53,10 @@ def test_all_text_is_escaped_wherever_it_stands():
         assert not [name for name in read.attributes if name.startswith("on")]
 
 
-def test_a_table_is_one_block_of_markdown_and_its_repr_has_no_number():
-    table = Table("Scores.", framed([["a", 1.5], ["bb", 22]], "row", "n"), "2 rows")
-    assert "\n\n" not in table._repr_html_()
+def test_numbers_stand_flush_right_and_sort_by_themselves_and_none_is_in_a_repr():
+    table = Table("c", framed([["a", 1234], ["b", 2.5]], "row", "n"), "2 rows")
     assert repr(table) == "2 rows"
-
-
-def test_numbers_stand_flush_right_and_sort_by_themselves():
-    html = Table("c", framed([["a", 1234], ["b", 2.5]], "row", "n"))._repr_html_()
+    html = table._repr_html_()
     assert 'align="right" data-sort="1234">1,234<' in html
     assert 'data-sort="2.5">2.50<' in html
 
