@@ -232,3 +232,26 @@ def test_models_of_two_targets_have_two_names():
     settings = trial.typed(EvaluationSettings).adaptation
     names = {adaptation.hash_of(adaptation.recipe(settings, code)) for code in ("fr", "ar", "zh")}
     assert len(names) == 3
+
+
+def test_a_separator_ends_each_sentence_and_is_never_hidden():
+    settings = experiment("ramen/table2").trials("smoke")[1]
+    made = settings.typed(EvaluationSettings).adaptation
+    lines = adaptation.data.words(made, "fr")
+    numbers = np.load(adaptation.stream_folder(made, "fr") / "numbers.npy")
+    split = adaptation.subwords_in(made, "fr")
+    assert (numbers == split.special.end).sum() == len(lines)
+    whole, _ = adaptation.text_of(made, "fr", 24)
+    draw = np.random.default_rng(0)
+    gold = adaptation.masked(whole, whole.sequences.astype(np.int64), draw).gold
+    assert gold.min() >= split.special.first_ordinary
+    assert numbers[-1] == split.special.end
+
+
+def test_the_unigram_baseline_says_the_texts_most_frequent_subword():
+    body = np.full((40, 9), 7)
+    body[:, 0] = SPECIAL.begin
+    often, other = Text(body, SPECIAL, 9), Text(np.where(body == 7, 8, body), SPECIAL, 9)
+    right, hidden = adaptation.unigram_accuracy(often, often)
+    assert right == hidden > 0
+    assert adaptation.unigram_accuracy(often, other) == [0, hidden]

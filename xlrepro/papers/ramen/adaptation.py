@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ from xlrepro.training.batches import rows_of_step
 from xlrepro.training.loop import Checkpoints, Fit, Step, fit
 from xlrepro.training.masking import Masked, mask_pieces
 
-VERSION = 3  # raised when the code changes the result
+VERSION = 4  # raised when the code changes the result
 CHECKPOINTS = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
 FIRST_RATE = 1e-7  # of the warm-up [paper]
 CLIP_NORM = 5.0  # [code]
@@ -76,7 +77,8 @@ def _write_stream(settings: AdaptationSettings, language: str, target: Path) -> 
     else:
         split = subwords.learnt(lines, settings.vocabulary, settings.characters)
         split.engine.save(str(target / "subwords.json"))
-    numbers = (n for line in lines for word in line for n in split.numbers(word))
+    words = (chain.from_iterable(map(split.numbers, line)) for line in lines)
+    numbers = chain.from_iterable((*line, split.special.end) for line in words)
     np.save(target / "numbers.npy", np.fromiter(numbers, dtype=np.int32))
 
 
@@ -105,8 +107,8 @@ class Text(NamedTuple):
 def sequences(numbers: np.ndarray, begin: int, length: int) -> np.ndarray:
     """Return a stream of subwords as sequences: ``[CLS]`` and the next ``length - 1`` subwords.
 
-    Sentences run on from one sequence to the next; the authors' code has ``[SEP]`` between them
-    (R29). What is left at the end and fills no sequence is dropped.
+    Sentences, each ended by ``[SEP]``, run on from one sequence to the next [code]. What is left at
+    the end and fills no sequence is dropped.
 
     Returns:
         ``(sequences, length)``
@@ -343,6 +345,20 @@ def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cp
     return [right, hidden]
 
 
+def unigram_accuracy(text: Text, held_out: Text) -> list[int]:
+    """Return ``[right, hidden]`` where the most frequent ordinary subword of the text stands for
+    every hidden one of the held-out text: what an adaptation has to beat.
+    """
+    if not len(held_out.sequences):
+        return [0, 0]
+    counts = np.bincount(text.sequences.ravel(), minlength=text.vocabulary)
+    first = text.special.first_ordinary
+    best = first + counts[first:].argmax()
+    ids = held_out.sequences.astype(np.int64)
+    gold = masked(held_out, ids, np.random.default_rng(0)).gold
+    return [int((gold == best).sum()), len(gold)]
+
+
 # ---- the models
 
 
@@ -459,8 +475,9 @@ def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at:
     seconds = round(time.perf_counter() - started, 1)
     model.add(target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
     torch.save(model.state_dict(), at / "start.pt")
-    _, held_out = text_of(settings, target, settings.embeddings.length)
+    text, held_out = text_of(settings, target, settings.embeddings.length)
     log: dict[str, Any] = {
+        "unigram": {"held_out": unigram_accuracy(text, held_out)},
         "estimated": int(begin.estimated.sum()),
         "vocabulary": len(begin.bias),
         "initialisation_seconds": seconds,
