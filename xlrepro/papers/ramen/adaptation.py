@@ -329,8 +329,6 @@ class Stage:
 @torch.inference_mode()
 def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cpu") -> list[int]:
     """Return ``[right, hidden]`` over the subwords of a text, masked always alike."""
-    if not len(text.sequences):
-        return [0, 0]
     model = model.to(device).eval()
     right = hidden = 0
     batch = masked(text, text.sequences.astype(np.int64), np.random.default_rng(0))
@@ -349,8 +347,6 @@ def unigram_accuracy(text: Text, held_out: Text) -> list[int]:
     """Return ``[right, hidden]`` where the most frequent ordinary subword of the text stands for
     every hidden one of the held-out text: what an adaptation has to beat.
     """
-    if not len(held_out.sequences):
-        return [0, 0]
     counts = np.bincount(text.sequences.ravel(), minlength=text.vocabulary)
     first = text.special.first_ordinary
     best = first + counts[first:].argmax()
@@ -419,17 +415,17 @@ def _new_english(settings: AdaptationSettings) -> BilingualModel:
 def _write_english(settings: AdaptationSettings, device: str, at: Path) -> None:
     _check(settings, device)
     model, english = _new_english(settings), settings.english
-    log, works = {}, []
+    log = {}
     for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
-        works.append(_work(english_recipe(settings), what))
-        log[what] = _tuned(settings, model, ENGLISH, what, stage, number, works[-1], device)
+        log[what] = _tuned(settings, model, ENGLISH, what, stage, number, device)
     torch.save(model.cpu().state_dict(), at / "english.pt")
-    _finish(log, at, works)
+    _finish(settings, ENGLISH, log, at)
 
 
-def _work(recipe: Mapping[str, Any], what: str) -> Path:
+def _work(settings: AdaptationSettings, target: str, what: str) -> Path:
     """Return where a stage keeps its checkpoint while it is tuned."""
-    return cache_dir() / "ramen" / f"{hash_of(recipe)[:16]}-{what}.pt"
+    made = english_recipe(settings) if target == ENGLISH else recipe(settings, target)
+    return cache_dir() / "ramen" / f"{hash_of(made)[:16]}-{what}.pt"
 
 
 def _check(settings: AdaptationSettings, device: str) -> None:
@@ -447,7 +443,6 @@ def _tuned(
     what: str,
     stage: StageSettings,
     number: int,
-    work: Path,
     device: str,
 ) -> dict[str, Any]:
     """Run a stage and return its log: steps, subwords seen, losses, seconds, accuracy after it."""
@@ -456,6 +451,7 @@ def _tuned(
     if what == "all" and target != ENGLISH:
         texts[ENGLISH] = text_of(settings, ENGLISH, stage.length)[0]
     key, mixed = [settings.seed, number], settings.precision == "mixed"
+    work = _work(settings, target, what)
     fitted = Stage(model, texts, what, target, stage, key, mixed, device).run(work)
     tail = fitted.step_losses[-max(1, fitted.iterations // 10) :]
     return {
@@ -484,19 +480,17 @@ def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at:
         "start": {"held_out": accuracy(model, target, held_out, device)},
     }
     stages = (("embeddings", "embeddings", settings.embeddings), ("all", "end", settings.bilingual))
-    works = []
     for number, (what, name, stage) in enumerate(stages, start=2):
-        works.append(_work(recipe(settings, target), what))
-        log[name] = _tuned(settings, model, target, what, stage, number, works[-1], device)
+        log[name] = _tuned(settings, model, target, what, stage, number, device)
         torch.save(model.cpu().state_dict(), at / f"{name}.pt")
-    _finish(log, at, works)
+    _finish(settings, target, log, at)
 
 
-def _finish(log: dict[str, Any], target: Path, works: list[Path]) -> None:
+def _finish(settings: AdaptationSettings, target: str, log: Mapping[str, Any], at: Path) -> None:
     """Write the log; only now are the stages' checkpoints of no more use."""
-    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
-    for work in works:
-        work.unlink(missing_ok=True)
+    (at / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    for what in ("head", "embeddings", "all"):
+        _work(settings, target, what).unlink(missing_ok=True)
 
 
 def initial(
@@ -541,9 +535,7 @@ def _mono(
     for language, by, size in ((target, split, shape[0]), (ENGLISH, source, shape[1])):
         words = list(vectors.words(language)[:FREQUENT_WORDS])
         matrix = np.asarray(vectors.matrix(language)[: len(words)], dtype=np.float64)
-        weights = initialisation.word_weights(len(words))
-        split_words = [by.numbers(word) for word in words]
-        both.append(initialisation.subword_vectors(matrix, weights, split_words, size))
+        both.append(initialisation.subword_vectors(matrix, map(by.numbers, words), size))
     foreign, english = both
     return initialisation.mono_weights(foreign, english)
 
