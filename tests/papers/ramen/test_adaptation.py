@@ -7,12 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from xlrepro.encoders.pretrained import quiet_transformers
+from tests.papers.ramen.small import bilingual, masked_lm
 from xlrepro.encoders.subwords import Special
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of
-from xlrepro.papers.ramen.model import BilingualModel, English
 from xlrepro.papers.ramen.settings import EvaluationSettings, StageSettings
 from xlrepro.training.loop import Fit
 
@@ -31,18 +30,9 @@ TEXTS = {"en": text(20), "fr": text(15, 1)}
 
 
 def model(dropout=0.1):
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    config = transformers.BertConfig(
-        vocab_size=20, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=16, max_position_embeddings=9, hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout, attn_implementation="eager",
-    )  # fmt: skip
-    whole = transformers.BertForMaskedLM(config)
-    head = whole.cls.predictions
+    whole = masked_lm(20, 8, 9, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     table = whole.bert.embeddings.word_embeddings.weight.detach()
-    transform, norm = head.transform.dense, head.transform.LayerNorm
-    made = BilingualModel(English(whole.bert, transform, norm, table, head.bias.detach()))
+    made = bilingual(whole, table, whole.cls.predictions.bias.detach())
     made.add("fr", torch.randn(15, 8) / 4, torch.zeros(15))
     return made
 
@@ -140,12 +130,7 @@ def test_tuning_learns_to_name_subwords(tmp_path):
 
 
 def test_scores_are_those_of_the_masked_language_model_it_began_as():
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    ours = model().eval()
-    torch.manual_seed(0)
-    config = ours.encoder.config
-    theirs = transformers.BertForMaskedLM(config).eval()
+    ours, theirs = model().eval(), masked_lm(20, 8, 9).eval()
     ids = torch.randint(5, 20, (3, 9))
     hidden = ids > 9
     with torch.inference_mode():

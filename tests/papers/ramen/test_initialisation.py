@@ -13,7 +13,6 @@ from xlrepro.papers.ramen.initialisation import (
     sparsemax,
     start,
     subword_vectors,
-    with_special,
 )
 
 DRAW = np.random.default_rng(5)
@@ -63,12 +62,6 @@ def test_parallel_weights_are_relative_counts():
     counts = sparse.csr_matrix(np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 2.0]]))
     expected = [[0.75, 0.25], [0, 0], [0, 1]]
     np.testing.assert_allclose(parallel_weights(counts).toarray(), expected)
-
-
-def test_special_pieces_take_the_rows_of_their_namesakes():
-    weights = sparse.csr_matrix(np.full((2, 3), 1 / 3))
-    expected = [[0, 0, 1], [1 / 3] * 3]
-    np.testing.assert_allclose(with_special(weights, {0: 2}).toarray(), expected)
 
 
 def test_embeddings_and_bias_are_the_mixtures_of_equation_1():

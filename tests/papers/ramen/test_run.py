@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from tests.papers.ramen.small import bilingual, masked_lm
 from xlrepro.data.sentences import Sentence
-from xlrepro.encoders.pretrained import Encoder, quiet_transformers
+from xlrepro.encoders.pretrained import Encoder
 from xlrepro.encoders.subwords import Special, Subwords, learnt
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation, data, initialisation, run
@@ -23,7 +24,6 @@ from xlrepro.papers.ramen.heads import (
     of_trees,
     paired,
 )
-from xlrepro.papers.ramen.model import BilingualModel, English
 from xlrepro.papers.ramen.settings import EvaluationSettings, HeadSettings
 from xlrepro.training.settings import computing
 from xlrepro.trials import TrialContext
@@ -178,13 +178,7 @@ def test_a_text_too_long_keeps_a_subword_of_each_word_and_a_pair_most_of_the_sho
 
 @pytest.mark.parametrize("segments", [1, 2])
 def test_a_pair_is_read_as_transformers_reads_two_segments(plain, segments):
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    config = transformers.BertConfig(
-        vocab_size=len(plain), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=96, type_vocab_size=segments,
-    )  # fmt: skip
-    model = transformers.BertModel(config).double().eval()
+    model = masked_lm(len(plain), 16, 96, type_vocab_size=segments).bert.double().eval()
     encoder, pairs = Encoder("pairs", model, plain), data.inference("artificial", "en", "dev", 6)
     with torch.inference_mode():
         states = of_pairs(encoder, pairs, True).tuned().texts.states(range(6))
@@ -262,16 +256,9 @@ def order(plain):
 
 @pytest.fixture
 def english(plain):
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    config = transformers.BertConfig(
-        vocab_size=len(plain), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=96, attn_implementation="eager",
-    )  # fmt: skip
-    model = transformers.BertForMaskedLM(config).double().eval()
-    head, table = model.cls.predictions, torch.randn(len(plain), 16, dtype=torch.double)
-    transform, bias = head.transform, torch.randn(len(plain), dtype=torch.double)
-    return BilingualModel(English(model.bert, transform.dense, transform.LayerNorm, table, bias))
+    whole, rows = masked_lm(len(plain), 16, 96).double().eval(), len(plain)
+    table, bias = (torch.randn(shape, dtype=torch.double) for shape in ((rows, 16), (rows,)))
+    return bilingual(whole, table, bias)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ stage's languages (§3.3: balanced), adds up their gradients, and moves once.
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -300,7 +299,8 @@ class Stage:
             # shape: (hidden,); ids and where (sequences, length)
             gold = torch.from_numpy(batch.gold[before : before + int(hidden.sum())])
             ids, where = torch.from_numpy(batch.ids[rows]), torch.from_numpy(hidden)
-            with self._autocast():
+            # on a GPU alone, where asked for
+            with torch.autocast(torch.device(self.device).type, torch.bfloat16, self.mixed):
                 # shape: (hidden, subwords)
                 scores = self.model(language, ids.to(self.device), where.to(self.device))
             scores = scores.float() if self.mixed else scores
@@ -308,9 +308,6 @@ class Stage:
             loss.backward()
             losses.append(loss.detach())
         return round(sum(map(float, losses)), 5)  # the GPU is waited for once
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
 
     def state(self) -> dict[str, Any]:
         """Return what the next step depends on besides its number and the model."""

@@ -95,11 +95,9 @@ def encoders(
 
     What is to be tuned is fresh, the others are kept in the process.
     """
-    layer = settings.head.layer
+    layer = settings.head.layer or settings.layers
     find = _encoders.__wrapped__ if settings.tuned else _encoders
-    read: Encoders = find(
-        settings.adaptation, settings.model, layer or settings.layers, target, checkpoint, device
-    )
+    read: Encoders = find(settings.adaptation, settings.model, layer, target, checkpoint, device)
     return read
 
 
