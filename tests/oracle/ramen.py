@@ -14,6 +14,8 @@ SIZES = ("vocabulary", "dim", "layers", "heads", "ff_dim", "positions")  # of an
 def migrate(record: dict) -> dict | str:
     """Return a record of 7f094e65 as today's rows ask for it."""
     settings = record["settings"]
+    if settings["task"] != "XNLI" and settings["head"]["epochs"] == 5:
+        return "cut off after 5 epochs: parsers train until early stopping"
     made = settings.get("adaptation")
     if made:
         assert made.pop("version", 2) == 2

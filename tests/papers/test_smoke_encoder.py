@@ -3,38 +3,45 @@
 import pytest
 import torch
 
-from xlrepro.encoders.pretrained import Encoder
 from xlrepro.experiments import experiment, task
+from xlrepro.papers.ramen import model
 from xlrepro.papers.ramen import run as ramen
 from xlrepro.papers.word_order.mbert import tagging as word_order
 from xlrepro.trials import TrialContext
 
+# What reads the encoder; an experiment, its row, and one part of it.
 ROWS = {
-    "word_order": (word_order, "word_order/table2", "mbert:ORT"),
-    "ramen": (ramen, "ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)"),
-}
+    "word_order": (word_order, "load", "word_order/table2", "mbert:ORT", None),
+    "ramen": (ramen, "load", "ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)", None),
+    "table3": (model, "read_model", "ramen/table3", "ud:RAMEN-BASE + RoBERTa, rnd", "fr"),
+    "figure2": (
+        model, "read_model", "ramen/figure2", "checkpoints:RAMEN-BASE + RoBERTa", "UD v2.4/fr",
+    ),
+}  # fmt: skip
 CACHES = (word_order.frozen_encoder, word_order.features, ramen._encoders)
 
 
 @pytest.mark.parametrize("half", [0, 1])
-@pytest.mark.parametrize("paper", ROWS)
+@pytest.mark.parametrize("row", ROWS)
 def test_the_sign_of_half_of_its_weights_moves_the_numbers(
-    paper, half, tmp_path_factory, monkeypatch
+    row, half, tmp_path_factory, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path_factory.getbasetemp() / "smoke encoder"))
-    module, key, row = ROWS[paper]
-    (trial,) = experiment(key).trials("smoke", [row], [0])
-    find, found = module.load, []
+    module, name, key, system, part = ROWS[row]
+    (trial,) = experiment(key).trials("smoke", [system], [0], {"parts": [part]} if part else {})
+    find, found = getattr(module, name), []
 
     def turned(*given, **more):
-        encoder = find(*given, **more)
+        read = find(*given, **more)
+        encoder = read[0] if isinstance(read, tuple) else read.model
         with torch.no_grad():
-            for parameter in [p for p in encoder.model.parameters() if p.dim() > 1][half::2]:
+            for parameter in [p for p in encoder.parameters() if p.dim() > 1][half::2]:
                 parameter.neg_()
-        return Encoder("turned", encoder.model, encoder.subwords)
+        return read
 
-    for load in (find, turned):
-        monkeypatch.setattr(module, "load", load)
+    plain = tmp_path_factory.getbasetemp() / "smoke encoder"  # built once
+    for read, folder in ((find, plain), (turned, tmp_path)):
+        monkeypatch.setattr(module, name, read)
+        monkeypatch.setenv("XLREPRO_DATA", str(folder))
         for cached in CACHES:
             cached.cache_clear()
         found.append([c.value for c in task(trial.task).load()(trial, TrialContext()).cells])

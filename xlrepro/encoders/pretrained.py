@@ -86,14 +86,17 @@ class Encoder:
         unused = config.pad_token_id + 1 if config.model_type == "roberta" else 0
         return int(config.max_position_embeddings - unused)
 
-    def __call__(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+    def __call__(
+        self, ids: Tensor, mask: Tensor | None = None, types: Tensor | None = None
+    ) -> Tensor:
         """Return the states of the last layer, ``(batch, length, dim)``.
 
         Args:
             ids: subwords. ``(batch, length)``
             mask: True at subwords, padding on the right; None: no padding. ``(batch, length)``
+            types: segment of each subword; None: all are of the first. ``(batch, length)``
         """
-        return states_of(self.model, ids, mask, self.embeddings)
+        return states_of(self.model, ids, mask, self.embeddings, types)
 
     def framed(self, sentences: Sequence[Sequence[str]]) -> Framed:
         """Return sentences between beginning and end; long ones are cut at word boundaries."""
@@ -186,12 +189,17 @@ class Encoder:
 
 
 def states_of(
-    model: nn.Module, ids: Tensor, mask: Tensor | None, embeddings: nn.Module | None = None
+    model: nn.Module,
+    ids: Tensor,
+    mask: Tensor | None,
+    embeddings: nn.Module | None = None,
+    types: Tensor | None = None,
 ) -> Tensor:
     """Return the states of a model's last layer, ``(batch, length, dim)``; see :class:`Encoder`."""
     read = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings(ids)}
     attended = torch.ones_like(ids) if mask is None else mask.long()
-    states: Tensor = model(attention_mask=attended, **read).last_hidden_state
+    whole = model(attention_mask=attended, token_type_ids=types, **read)
+    states: Tensor = whole.last_hidden_state
     return states
 
 

@@ -225,20 +225,3 @@ def _batch(examples: Examples, rows: list[int], device: str) -> _Batch:
         batch.parts.append(x)
         batch.masks.append(mask)
     return batch
-
-
-def state_classifier(dim: int, hidden: int, n_labels: int, dropout: float) -> nn.Sequential:
-    """Return a hidden layer and a linear one, for a vector per example.
-
-    Args:
-        dim: width of the vectors.
-        hidden: width of the hidden layer.
-        n_labels: number of labels.
-        dropout: before either layer.
-
-    Example:
-        >>> state_classifier(dim=6, hidden=4, n_labels=3, dropout=0.1)(torch.zeros(5, 6)).shape
-        torch.Size([5, 3])
-    """
-    first = nn.Dropout(dropout), nn.Linear(dim, hidden), nn.Tanh()
-    return nn.Sequential(*first, nn.Dropout(dropout), nn.Linear(hidden, n_labels))

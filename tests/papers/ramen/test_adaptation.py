@@ -7,12 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from xlrepro.encoders.pretrained import quiet_transformers
+from tests.papers.ramen.small import bilingual, masked_lm
 from xlrepro.encoders.subwords import Special
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
 from xlrepro.papers.ramen.adaptation import Lookahead, Stage, Text, accuracy, batch_of
-from xlrepro.papers.ramen.model import BilingualModel, English
 from xlrepro.papers.ramen.settings import EvaluationSettings, StageSettings
 from xlrepro.training.loop import Fit
 
@@ -31,18 +30,9 @@ TEXTS = {"en": text(20), "fr": text(15, 1)}
 
 
 def model(dropout=0.1):
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    config = transformers.BertConfig(
-        vocab_size=20, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=16, max_position_embeddings=9, hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout, attn_implementation="eager",
-    )  # fmt: skip
-    whole = transformers.BertForMaskedLM(config)
-    head = whole.cls.predictions
+    whole = masked_lm(20, 8, 9, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     table = whole.bert.embeddings.word_embeddings.weight.detach()
-    transform, norm = head.transform.dense, head.transform.LayerNorm
-    made = BilingualModel(English(whole.bert, transform, norm, table, head.bias.detach()))
+    made = bilingual(whole, table, whole.cls.predictions.bias.detach())
     made.add("fr", torch.randn(15, 8) / 4, torch.zeros(15))
     return made
 
@@ -140,12 +130,7 @@ def test_tuning_learns_to_name_subwords(tmp_path):
 
 
 def test_scores_are_those_of_the_masked_language_model_it_began_as():
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    ours = model().eval()
-    torch.manual_seed(0)
-    config = ours.encoder.config
-    theirs = transformers.BertForMaskedLM(config).eval()
+    ours, theirs = model().eval(), masked_lm(20, 8, 9).eval()
     ids = torch.randint(5, 20, (3, 9))
     hidden = ids > 9
     with torch.inference_mode():
@@ -232,3 +217,26 @@ def test_models_of_two_targets_have_two_names():
     settings = trial.typed(EvaluationSettings).adaptation
     names = {adaptation.hash_of(adaptation.recipe(settings, code)) for code in ("fr", "ar", "zh")}
     assert len(names) == 3
+
+
+def test_a_separator_ends_each_sentence_and_is_never_hidden():
+    settings = experiment("ramen/table2").trials("smoke")[1]
+    made = settings.typed(EvaluationSettings).adaptation
+    lines = adaptation.data.words(made, "fr")
+    numbers = np.load(adaptation.stream_folder(made, "fr") / "numbers.npy")
+    split = adaptation.subwords_in(made, "fr")
+    assert (numbers == split.special.end).sum() == len(lines)
+    whole, _ = adaptation.text_of(made, "fr", 24)
+    draw = np.random.default_rng(0)
+    gold = adaptation.masked(whole, whole.sequences.astype(np.int64), draw).gold
+    assert gold.min() >= split.special.first_ordinary
+    assert numbers[-1] == split.special.end
+
+
+def test_the_unigram_baseline_says_the_texts_most_frequent_subword():
+    body = np.full((40, 9), 7)
+    body[:, 0] = SPECIAL.begin
+    often, other = Text(body, SPECIAL, 9), Text(np.where(body == 7, 8, body), SPECIAL, 9)
+    right, hidden = adaptation.unigram_accuracy(often, often)
+    assert right == hidden > 0
+    assert adaptation.unigram_accuracy(often, other) == [0, hidden]

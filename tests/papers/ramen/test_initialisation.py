@@ -13,8 +13,6 @@ from xlrepro.papers.ramen.initialisation import (
     sparsemax,
     start,
     subword_vectors,
-    with_special,
-    word_weights,
 )
 
 DRAW = np.random.default_rng(5)
@@ -38,14 +36,10 @@ def test_sparse_rows_are_the_dense_ones_however_large_the_support(spread, keep):
 
 
 def test_subword_vectors_are_weighted_means_of_the_words_with_the_piece():
-    # Eq. 4 by hand: piece 0 is in both words (weights 3 and 1), piece 2 in the second alone
-    vectors = np.array([[4.0, 0.0], [0.0, 8.0]])
-    found = subword_vectors(vectors, np.array([3.0, 1.0]), [[0, 1, 0], [0, 2]], 4)
-    np.testing.assert_allclose(found, [[3, 2], [4, 0], [0, 8], [0, 0]])
-
-
-def test_word_weights_fall_with_the_rank():
-    np.testing.assert_allclose(word_weights(3), [1, 1 / 2, 1 / 3])
+    # Eq. 4 by hand: piece 0 is in both words (weights 1 and 1/2), piece 2 in the second alone
+    vectors = np.array([[3.0, 0.0], [0.0, 6.0]])
+    found = subword_vectors(vectors, [[0, 1, 0], [0, 2]], 4)
+    np.testing.assert_allclose(found, [[2, 2], [3, 0], [0, 6], [0, 0]])
 
 
 def test_mono_weights_are_sparsemax_of_cosines_worked_by_hand():
@@ -68,12 +62,6 @@ def test_parallel_weights_are_relative_counts():
     counts = sparse.csr_matrix(np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 2.0]]))
     expected = [[0.75, 0.25], [0, 0], [0, 1]]
     np.testing.assert_allclose(parallel_weights(counts).toarray(), expected)
-
-
-def test_special_pieces_take_the_rows_of_their_namesakes():
-    weights = sparse.csr_matrix(np.full((2, 3), 1 / 3))
-    expected = [[0, 0, 1], [1 / 3] * 3]
-    np.testing.assert_allclose(with_special(weights, {0: 2}).toarray(), expected)
 
 
 def test_embeddings_and_bias_are_the_mixtures_of_equation_1():

@@ -6,13 +6,24 @@ import numpy as np
 import pytest
 import torch
 
+from tests.papers.ramen.small import bilingual, masked_lm
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder
 from xlrepro.encoders.subwords import Special, Subwords, learnt
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation, data, initialisation, run
-from xlrepro.papers.ramen.heads import Classifier, Examples, Parser, Texts, fit, framed, names
-from xlrepro.papers.ramen.model import BilingualModel, English
+from xlrepro.papers.ramen.heads import (
+    Classifier,
+    PairClassifier,
+    Parser,
+    Texts,
+    fit,
+    framed,
+    names,
+    of_pairs,
+    of_trees,
+    paired,
+)
 from xlrepro.papers.ramen.settings import EvaluationSettings, HeadSettings
 from xlrepro.precision import computing
 from xlrepro.trials import TrialContext
@@ -31,7 +42,7 @@ TINY = {
     "parts": ["fr"],
 }
 TUNED = {task: f"{task}-tuned:RAMEN-BASE + RoBERTa, rnd" for task in ("xnli", "ud")}
-FROZEN = {task: f"{task}:RAMEN-BASE + RoBERTa, rnd" for task in ("xnli", "ud")}
+PAIR = "xnli-pair:RAMEN-BASE + RoBERTa, rnd"
 HEAD = HeadSettings(
     hidden=8, relation_hidden=8, learning_rate=0.02, epochs=2, patience=2, batch_size=8
 )
@@ -54,24 +65,22 @@ def readers_of(trial, device="cpu"):
     return adaptation.readers(settings.adaptation, "fr", "end", layer, device)
 
 
-def of_trees(encoder, n):
+def english_trees(encoder):
     """English trees, whatever the encoder takes their words for."""
-    trees = data.trees("artificial", "en", "train", n)
-    texts = Texts.of(encoder, [tree.tokens for tree in trees], True, mean=False)
-    return Examples(texts, trees, [len(tree) for tree in trees])
+    trees = data.trees("artificial", "en", "train", 24)
+    return of_trees(encoder, trees, [tree.tokens for tree in trees])
 
 
-def of_pairs(encoder, n):
-    pairs = data.inference("artificial", "en", "train", n)
-    sides = [p.premise for p in pairs] + [p.hypothesis for p in pairs]
-    return Examples(Texts.of(encoder, sides, True, mean=True), [p.label for p in pairs], None)
+def english_pairs(together):
+    pairs = data.inference("artificial", "en", "train", 24)
+    return lambda encoder: of_pairs(encoder, pairs, together)
 
 
 @pytest.mark.parametrize(
     ("key", "system"),
     [
         ("table2", "base:RAMEN-BASE + BERT (parallel)"),
-        ("table3", FROZEN["xnli"]),
+        ("table3", "xnli:RAMEN-BASE + RoBERTa, rnd"),
         ("table4", "bert:RAMEN-BASE + BERT"),
     ],
 )
@@ -112,19 +121,21 @@ def test_figure_2_is_read_at_three_points():
     assert list(result.details["heads"]) == ["fr+start", "fr+embeddings", "fr+end"]
 
 
-@pytest.mark.parametrize("task", ["xnli", "ud"])
-def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(task, monkeypatch):
-    trial, read = trial_of("table3", TUNED[task]), []
+@pytest.mark.parametrize("row", [PAIR, *TUNED.values()])
+def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(row, monkeypatch):
+    trial, read = trial_of("table3", row), []
     find = adaptation.readers
     with monkeypatch.context() as patch:
         patch.setattr(adaptation, "readers", lambda *g: read.append(find(*g)) or read[-1])
-        result = run.run(trial, TrialContext())
-    curves = result.details["heads"]["fr"]
-    frozen = run.run(trial_of("table3", FROZEN[task]), TrialContext()).details["heads"]["fr+end"]
-    assert curves["frozen"]["dev"] == frozen["dev"]
-    losses = {name: curves[name]["train_loss"] for name in ("frozen", "tuned")}
-    assert len(losses["tuned"]) == trial.settings["tuned_epochs"]
-    assert losses["tuned"][0] < losses["frozen"][0]
+        curves = run.run(trial, TrialContext()).details["heads"]["fr+end"]
+    if row == PAIR:  # nothing is trained before
+        assert set(curves) == {"tuned", "english"}
+    else:
+        plain = trial_of("table3", row.replace("-tuned", ""))
+        frozen = run.run(plain, TrialContext()).details["heads"]["fr+end"]
+        assert curves["frozen"]["dev"] == frozen["dev"]
+        assert len(curves["tuned"]["train_loss"]) == trial.settings["tuned_epochs"]
+        assert curves["tuned"]["train_loss"][0] < curves["frozen"]["train_loss"][0]
     before, after = readers_of(trial), read[0]
     moved = set()
     for language in ("en", "fr"):
@@ -135,29 +146,50 @@ def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(task, m
     assert not [name for name in moved if not name.startswith("model.encoder.layer.")]
 
 
-@pytest.mark.parametrize("mean", [False, True])
+@pytest.mark.parametrize("read", [framed, Encoder.text])
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_before_tuning_subwords_give_the_kept_states(language, mean):
+def test_before_tuning_subwords_give_the_kept_states(language, read):
     encoder = readers_of(trial_of("table3", TUNED["ud"]))[language]
     words = [s.tokens for s in data.trees("artificial", language, "test", 5)]
     words.insert(1, words[0])  # a text that occurs twice is read once
     with computing("double"), torch.inference_mode():
-        kept = Texts.of(encoder, words, True, mean)
+        kept = Texts.of(encoder, words, read)
         assert len(kept.ids) == 5
-        read = replace(kept, frozen=False).states(range(6))
+        states = replace(kept, frozen=False).states(range(6))
         assert torch.equal(kept.states([0]), kept.states([1]))
         for i, sentence in enumerate(words):
             alone = kept.states([i])[0]
-            assert mean or len(alone) == len(sentence)
-            found = read[i] if mean else read[i, : len(sentence)]
+            assert read is not framed or len(alone) == len(sentence)
+            found = states[i, : len(sentence)] if read is framed else states[i]
             torch.testing.assert_close(found, alone)
 
 
-def test_a_sentence_too_long_keeps_a_subword_of_each_word():
+def test_a_text_too_long_keeps_a_subword_of_each_word_and_a_pair_most_of_the_shorter():
     encoder = readers_of(trial_of("table3", TUNED["ud"]))["en"]
     ids, reads = framed(encoder, ["a" * 9, "b" * 9] * 20)  # 94 subwords at most
     assert len(reads) == 40
     assert len(ids) <= 96
+    end, short = encoder.subwords.special.end, ["b"] * 3
+    ids, reads = paired(encoder, (["a" * 9] * 40, short))
+    own = [number for word in short for number in encoder.subwords.numbers(word)]
+    assert (len(ids), reads) == (96, [0])
+    assert ids[-len(own) - 2 :] == [end, *own, end]
+
+
+@pytest.mark.parametrize("segments", [1, 2])
+def test_a_pair_is_read_as_transformers_reads_two_segments(plain, segments):
+    model = masked_lm(len(plain), 16, 96, type_vocab_size=segments).bert.double().eval()
+    encoder, pairs = Encoder("pairs", model, plain), data.inference("artificial", "en", "dev", 6)
+    with torch.inference_mode():
+        states = of_pairs(encoder, pairs, True).tuned().texts.states(range(6))
+        for state, pair in zip(states, pairs, strict=True):
+            one, two = (
+                [n for w in t for n in plain.numbers(w)] for t in (pair.premise, pair.hypothesis)
+            )
+            ids = [plain.special.begin, *one, plain.special.end, *two, plain.special.end]
+            types = [0] * (len(one) + 2) + [segments - 1] * (len(two) + 1)
+            whole = model(torch.tensor([ids]), token_type_ids=torch.tensor([types]))
+            torch.testing.assert_close(state, whole.last_hidden_state[0, 0])
 
 
 def test_both_kinds_of_encoders_have_the_same_dropout_while_they_are_tuned():
@@ -224,18 +256,9 @@ def order(plain):
 
 @pytest.fixture
 def english(plain):
-    from xlrepro.encoders.pretrained import quiet_transformers
-
-    torch.manual_seed(0)
-    transformers = quiet_transformers()
-    config = transformers.BertConfig(
-        vocab_size=len(plain), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=96, attn_implementation="eager",
-    )  # fmt: skip
-    model = transformers.BertForMaskedLM(config).double().eval()
-    head, table = model.cls.predictions, torch.randn(len(plain), 16, dtype=torch.double)
-    transform, bias = head.transform, torch.randn(len(plain), dtype=torch.double)
-    return BilingualModel(English(model.bert, transform.dense, transform.LayerNorm, table, bias))
+    whole, rows = masked_lm(len(plain), 16, 96).double().eval(), len(plain)
+    table, bias = (torch.randn(shape, dtype=torch.double) for shape in ((rows, 16), (rows,)))
+    return bilingual(whole, table, bias)
 
 
 @pytest.fixture
@@ -266,10 +289,17 @@ def test_scores_of_hidden_subwords_are_english_ones_under_the_permutation(englis
     torch.testing.assert_close(other[:, torch.from_numpy(order)], own)
 
 
-@pytest.mark.parametrize(("kind", "of"), [(Parser, of_trees), (Classifier, of_pairs)])
+@pytest.mark.parametrize(
+    ("kind", "of"),
+    [
+        (Parser, english_trees),
+        (Classifier, english_pairs(together=False)),
+        (PairClassifier, english_pairs(together=True)),
+    ],
+)
 def test_a_parser_and_a_classifier_score_exactly_as_on_english(readers, kind, of):
     with computing("double"):
-        own, other = (of(readers[code], 24) for code in ("en", OTHER))
+        own, other = (of(readers[code]) for code in ("en", OTHER))
         np.testing.assert_allclose(own.texts.kept, other.texts.kept, atol=1e-12)
         head = kind(own, HEAD, 0, "cpu")
         fit(head, head.module, own, own, HEAD, 0, lambda fraction, text: None)

@@ -13,8 +13,8 @@ stage's languages (§3.3: balanced), adds up their gradients, and moves once.
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ from xlrepro.training.batches import rows_of_step
 from xlrepro.training.loop import Checkpoints, Fit, Step, fit
 from xlrepro.training.masking import Masked, mask_pieces
 
-VERSION = 3  # raised when the code changes the result
+VERSION = 4  # raised when the code changes the result
 CHECKPOINTS = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points
 FIRST_RATE = 1e-7  # of the warm-up [paper]
 CLIP_NORM = 5.0  # [code]
@@ -76,7 +76,8 @@ def _write_stream(settings: AdaptationSettings, language: str, target: Path) -> 
     else:
         split = subwords.learnt(lines, settings.vocabulary, settings.characters)
         split.engine.save(str(target / "subwords.json"))
-    numbers = (n for line in lines for word in line for n in split.numbers(word))
+    words = (chain.from_iterable(map(split.numbers, line)) for line in lines)
+    numbers = chain.from_iterable((*line, split.special.end) for line in words)
     np.save(target / "numbers.npy", np.fromiter(numbers, dtype=np.int32))
 
 
@@ -105,8 +106,8 @@ class Text(NamedTuple):
 def sequences(numbers: np.ndarray, begin: int, length: int) -> np.ndarray:
     """Return a stream of subwords as sequences: ``[CLS]`` and the next ``length - 1`` subwords.
 
-    Sentences run on from one sequence to the next; the authors' code has ``[SEP]`` between them
-    (R29). What is left at the end and fills no sequence is dropped.
+    Sentences, each ended by ``[SEP]``, run on from one sequence to the next [code]. What is left at
+    the end and fills no sequence is dropped.
 
     Returns:
         ``(sequences, length)``
@@ -298,7 +299,8 @@ class Stage:
             # shape: (hidden,); ids and where (sequences, length)
             gold = torch.from_numpy(batch.gold[before : before + int(hidden.sum())])
             ids, where = torch.from_numpy(batch.ids[rows]), torch.from_numpy(hidden)
-            with self._autocast():
+            # on a GPU alone, where asked for
+            with torch.autocast(torch.device(self.device).type, torch.bfloat16, self.mixed):
                 # shape: (hidden, subwords)
                 scores = self.model(language, ids.to(self.device), where.to(self.device))
             scores = scores.float() if self.mixed else scores
@@ -306,9 +308,6 @@ class Stage:
             loss.backward()
             losses.append(loss.detach())
         return round(sum(map(float, losses)), 5)  # the GPU is waited for once
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        return torch.autocast("cuda", torch.bfloat16) if self.mixed else nullcontext()
 
     def state(self) -> dict[str, Any]:
         """Return what the next step depends on besides its number and the model."""
@@ -327,8 +326,6 @@ class Stage:
 @torch.inference_mode()
 def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cpu") -> list[int]:
     """Return ``[right, hidden]`` over the subwords of a text, masked always alike."""
-    if not len(text.sequences):
-        return [0, 0]
     model = model.to(device).eval()
     right = hidden = 0
     batch = masked(text, text.sequences.astype(np.int64), np.random.default_rng(0))
@@ -341,6 +338,18 @@ def accuracy(model: BilingualModel, language: str, text: Text, device: str = "cp
         right += int((best.cpu() == gold).sum())
         hidden += len(gold)
     return [right, hidden]
+
+
+def unigram_accuracy(text: Text, held_out: Text) -> list[int]:
+    """Return ``[right, hidden]`` where the most frequent ordinary subword of the text stands for
+    every hidden one of the held-out text: what an adaptation has to beat.
+    """
+    counts = np.bincount(text.sequences.ravel(), minlength=text.vocabulary)
+    first = text.special.first_ordinary
+    best = first + counts[first:].argmax()
+    ids = held_out.sequences.astype(np.int64)
+    gold = masked(held_out, ids, np.random.default_rng(0)).gold
+    return [int((gold == best).sum()), len(gold)]
 
 
 # ---- the models
@@ -403,17 +412,17 @@ def _new_english(settings: AdaptationSettings) -> BilingualModel:
 def _write_english(settings: AdaptationSettings, device: str, at: Path) -> None:
     _check(settings, device)
     model, english = _new_english(settings), settings.english
-    log, works = {}, []
+    log = {}
     for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
-        works.append(_work(english_recipe(settings), what))
-        log[what] = _tuned(settings, model, ENGLISH, what, stage, number, works[-1], device)
+        log[what] = _tuned(settings, model, ENGLISH, what, stage, number, device)
     torch.save(model.cpu().state_dict(), at / "english.pt")
-    _finish(log, at, works)
+    _finish(settings, ENGLISH, log, at)
 
 
-def _work(recipe: Mapping[str, Any], what: str) -> Path:
+def _work(settings: AdaptationSettings, target: str, what: str) -> Path:
     """Return where a stage keeps its checkpoint while it is tuned."""
-    return cache_dir() / "ramen" / f"{hash_of(recipe)[:16]}-{what}.pt"
+    made = english_recipe(settings) if target == ENGLISH else recipe(settings, target)
+    return cache_dir() / "ramen" / f"{hash_of(made)[:16]}-{what}.pt"
 
 
 def _check(settings: AdaptationSettings, device: str) -> None:
@@ -431,7 +440,6 @@ def _tuned(
     what: str,
     stage: StageSettings,
     number: int,
-    work: Path,
     device: str,
 ) -> dict[str, Any]:
     """Run a stage and return its log: steps, subwords seen, losses, seconds, accuracy after it."""
@@ -440,6 +448,7 @@ def _tuned(
     if what == "all" and target != ENGLISH:
         texts[ENGLISH] = text_of(settings, ENGLISH, stage.length)[0]
     key, mixed = [settings.seed, number], settings.precision == "mixed"
+    work = _work(settings, target, what)
     fitted = Stage(model, texts, what, target, stage, key, mixed, device).run(work)
     tail = fitted.step_losses[-max(1, fitted.iterations // 10) :]
     return {
@@ -459,27 +468,26 @@ def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at:
     seconds = round(time.perf_counter() - started, 1)
     model.add(target, torch.from_numpy(begin.embeddings), torch.from_numpy(begin.bias))
     torch.save(model.state_dict(), at / "start.pt")
-    _, held_out = text_of(settings, target, settings.embeddings.length)
+    text, held_out = text_of(settings, target, settings.embeddings.length)
     log: dict[str, Any] = {
+        "unigram": {"held_out": unigram_accuracy(text, held_out)},
         "estimated": int(begin.estimated.sum()),
         "vocabulary": len(begin.bias),
         "initialisation_seconds": seconds,
         "start": {"held_out": accuracy(model, target, held_out, device)},
     }
     stages = (("embeddings", "embeddings", settings.embeddings), ("all", "end", settings.bilingual))
-    works = []
     for number, (what, name, stage) in enumerate(stages, start=2):
-        works.append(_work(recipe(settings, target), what))
-        log[name] = _tuned(settings, model, target, what, stage, number, works[-1], device)
+        log[name] = _tuned(settings, model, target, what, stage, number, device)
         torch.save(model.cpu().state_dict(), at / f"{name}.pt")
-    _finish(log, at, works)
+    _finish(settings, target, log, at)
 
 
-def _finish(log: dict[str, Any], target: Path, works: list[Path]) -> None:
+def _finish(settings: AdaptationSettings, target: str, log: Mapping[str, Any], at: Path) -> None:
     """Write the log; only now are the stages' checkpoints of no more use."""
-    (target / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
-    for work in works:
-        work.unlink(missing_ok=True)
+    (at / "log.json").write_text(json.dumps(log, indent=1, sort_keys=True) + "\n", "utf-8")
+    for what in ("head", "embeddings", "all"):
+        _work(settings, target, what).unlink(missing_ok=True)
 
 
 def initial(
@@ -524,9 +532,7 @@ def _mono(
     for language, by, size in ((target, split, shape[0]), (ENGLISH, source, shape[1])):
         words = list(vectors.words(language)[:FREQUENT_WORDS])
         matrix = np.asarray(vectors.matrix(language)[: len(words)], dtype=np.float64)
-        weights = initialisation.word_weights(len(words))
-        split_words = [by.numbers(word) for word in words]
-        both.append(initialisation.subword_vectors(matrix, weights, split_words, size))
+        both.append(initialisation.subword_vectors(matrix, map(by.numbers, words), size))
     foreign, english = both
     return initialisation.mono_weights(foreign, english)
 

@@ -14,6 +14,7 @@ ADAPTATIONS = {
     "estimated rows": "adaptation.*.estimated",
     "subwords, embeddings alone": "adaptation.*.embeddings.pieces",
     "subwords, everything": "adaptation.*.end.pieces",
+    "masked-LM accuracy of the most frequent subword, %": "adaptation.*.unigram.held_out",
     "masked-LM accuracy at the start, %": "adaptation.*.start.held_out",
     "after the embeddings, %": "adaptation.*.embeddings.held_out",
     "at the end, %": "adaptation.*.end.held_out",

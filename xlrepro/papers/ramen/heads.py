@@ -1,4 +1,4 @@
-"""The heads of the tables, a parser and a classifier of pairs, on states of words and texts.
+"""The heads of the tables: a parser, and classifiers of pairs, on states of words and texts.
 
 States are kept ones of a frozen encoder, or they are read through the encoder, whose layers are
 then tuned with the head.
@@ -6,8 +6,8 @@ then tuned with the head.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -17,9 +17,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder, padded
-from xlrepro.papers.ramen.data import LABELS
+from xlrepro.papers.ramen.data import LABELS, Pair
 from xlrepro.papers.ramen.settings import HeadSettings
-from xlrepro.tasks.classification import state_classifier
 from xlrepro.tasks.parsing import (
     BiaffineParser,
     Trees,
@@ -35,9 +34,11 @@ from xlrepro.training.optimiser import ScheduledAdam
 EVALUATION_BATCH = 64
 POOL = 16  # batches whose examples are sorted by length together
 DROPOUT = 0.33  # in the heads [Dozat and Manning]
+PAIR_DROPOUT = 0.1  # before the layer on a pair's first state [Devlin et al. 2019]
 
 Chosen = Sequence[int] | np.ndarray
 Words = Sequence[str]
+Read = tuple[list[int], list[int]]  # a text's subwords, and the places of those that are read
 
 
 # ---- states
@@ -64,13 +65,16 @@ class Texts:
     mean: bool
 
     @classmethod
-    def of(cls, encoder: Encoder, texts: Sequence[Words], frozen: bool, mean: bool) -> "Texts":
-        """Return texts whose mean over all subwords is wanted, or a state of each word."""
+    def of(
+        cls, encoder: Encoder, texts: Sequence[Any], read: Callable[[Encoder, Any], Read]
+    ) -> Self:
+        """Return texts on kept states, read by :func:`framed`: a state of each word; by
+        :func:`paired`: that of the first subword; by `Encoder.text`: the mean over all subwords.
+        """
         number = {text: i for i, text in enumerate(dict.fromkeys(map(tuple, texts)))}
-        read = encoder.text if mean else partial(framed, encoder)
-        ids, reads = zip(*map(read, number), strict=True)
+        ids, reads = zip(*(read(encoder, text) for text in number), strict=True)
         place = np.array([number[tuple(text)] for text in texts])
-        return cls(encoder, ids, reads, place, frozen, mean)
+        return cls(encoder, ids, reads, place, frozen=True, mean=read is not framed)
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -85,24 +89,31 @@ class Texts:
         """Return the means of some texts, ``(texts, dim)``, or their words' states, padded,
         ``(texts, words, dim)``.
         """
-        places = self.place[chosen]
+        places, device = self.place[chosen], self.encoder.device
         if self.frozen and self.mean:
-            return torch.from_numpy(self.kept[places])
+            return torch.from_numpy(self.kept[places]).to(device)
         if self.frozen:
             parts = (self.kept[self._starts[i] : self._starts[i + 1]] for i in places)
-            return pad_sequence([torch.from_numpy(np.array(p)) for p in parts], batch_first=True)
-        device = self.encoder.device
-        ids, mask = padded([self.ids[i] for i in places])
+            rows = [torch.from_numpy(np.array(part)) for part in parts]
+            return pad_sequence(rows, batch_first=True).to(device)
+        ids, mask, reads, there = (
+            each.to(device)
+            for rows in (self.ids, self.reads)
+            for each in padded([rows[i] for i in places])
+        )
+        # What follows the first [SEP] is the second segment, of a model that has two.
+        config: Any = self.encoder.model.config
+        ends = (ids == self.encoder.subwords.special.end).long()
+        types = (ends.cumsum(1) - ends).clamp(max=config.type_vocab_size - 1)
         # shape: (texts, subwords, dim), then (texts, most reads, dim)
-        states = self.encoder(ids.to(device), mask.to(device))
-        reads, there = (each.to(device) for each in padded([self.reads[i] for i in places]))
+        states = self.encoder(ids, mask, types)
         states = states.gather(1, reads[..., None].expand(-1, -1, states.shape[-1]))
         if not self.mean:
             return states
         return (states * there[..., None]).sum(1) / there.sum(1, keepdim=True)
 
 
-def framed(encoder: Encoder, words: Words) -> tuple[list[int], list[int]]:
+def framed(encoder: Encoder, words: Words) -> Read:
     """Return a sentence's subwords between beginning and end, and the one read of each word.
 
     Of the words of a sentence too long for the encoder the last subwords are left out.
@@ -116,6 +127,18 @@ def framed(encoder: Encoder, words: Words) -> tuple[list[int], list[int]]:
         reads.append(len(ids) + encoder.subwords.first(numbers))
         ids += numbers
     return [*ids, special.end], reads
+
+
+def paired(encoder: Encoder, pair: tuple[Words, Words]) -> Read:
+    """Return ``[CLS] premise [SEP] hypothesis [SEP]``, of which the first subword is read.
+
+    Of a pair too long for the encoder the longer text loses its last subwords, as in BERT's code.
+    """
+    special = encoder.subwords.special
+    one, two = ([n for word in words for n in encoder.subwords.numbers(word)] for words in pair)
+    while len(one) + len(two) > encoder.limit - 3:
+        max(two, one, key=len).pop()
+    return [special.begin, *one, special.end, *two, special.end], [0]
 
 
 class Scale(nn.Module):
@@ -148,22 +171,25 @@ class Examples(NamedTuple):
     """What a head is trained on or tested with.
 
     Attributes:
-        texts: sentences; or premises, then as many hypotheses.
+        texts: sentences, or pairs; or premises, then as many hypotheses.
         gold: trees; or numbers of labels.
-        lengths: to make batches of like lengths; None: no matter.
     """
 
     texts: Texts
     gold: Sequence[Any]
-    lengths: Sequence[int] | None
 
     def tuned(self) -> "Examples":
         """Return the same, read through the encoder."""
-        texts = replace(self.texts, frozen=False)
-        if not texts.mean:
-            return self._replace(texts=texts)
-        lengths = [len(texts.ids[i]) for i in texts.place[: len(self.gold)]]
-        return Examples(texts, self.gold, lengths)
+        return self._replace(texts=replace(self.texts, frozen=False))
+
+    @property
+    def lengths(self) -> list[int] | None:
+        """To make batches of like lengths: words, or subwords; None: kept means have none."""
+        texts = self.texts
+        if texts.frozen and texts.mean:
+            return None
+        rows = texts.ids if texts.mean else texts.reads
+        return [len(rows[i]) for i in texts.place[: len(self.gold)]]
 
     def in_batches(self) -> Iterator[list[int]]:
         """Yield the numbers of all examples in batches of like lengths."""
@@ -171,6 +197,20 @@ class Examples(NamedTuple):
         order = sorted(range(len(lengths)), key=lambda i: lengths[i])
         for start in range(0, len(order), EVALUATION_BATCH):
             yield order[start : start + EVALUATION_BATCH]
+
+
+def of_trees(encoder: Encoder, trees: Sequence[Sentence], words: Sequence[Words]) -> Examples:
+    """Return trees, whose words are as the encoder's text has them."""
+    return Examples(Texts.of(encoder, words, framed), trees)
+
+
+def of_pairs(encoder: Encoder, pairs: Sequence[Pair], together: bool) -> Examples:
+    """Return pairs, each as one sequence or as two texts."""
+    texts: list[Any] = [(pair.premise, pair.hypothesis) for pair in pairs]
+    if not together:
+        texts = [pair[side] for side in (0, 1) for pair in texts]
+    read = paired if together else Encoder.text
+    return Examples(Texts.of(encoder, texts, read), [pair.label for pair in pairs])
 
 
 class Parser:
@@ -200,12 +240,8 @@ class Parser:
         relations, _ = padded([[self._number.get(n, -1) for n in names(s)] for s in sentences])
         gold = Trees(*(each.to(self.device) for each in (heads, relations, mask)))
         # shape: (batch, words, words + 1) and (batch, words, relations)
-        arcs, relations = self.module(self._batch(examples, chosen), gold.heads)
+        arcs, relations = self.module(self._scale(examples.texts.states(chosen)), gold.heads)
         return parsing_loss(arcs, relations, gold)
-
-    def _batch(self, examples: Examples, chosen: Chosen) -> Tensor:
-        scaled: Tensor = self._scale(examples.texts.states(chosen).to(self.device))
-        return scaled
 
     @torch.no_grad()
     def right(self, examples: Examples) -> dict[str, list[bool]]:
@@ -213,7 +249,7 @@ class Parser:
         predicted: dict[int, tuple[list[int], list[str]]] = {}
         for chosen in examples.in_batches():
             # shape: (batch, words, words + 1) and (batch, words, words + 1, relations)
-            arcs, relations = self.module(self._batch(examples, chosen))
+            arcs, relations = self.module(self._scale(examples.texts.states(chosen)))
             lengths = torch.tensor([len(examples.gold[i]) for i in chosen])
             mask = torch.arange(arcs.shape[1]) < lengths[:, None]
             trees = decode(arcs, relations, mask.to(self.device))
@@ -229,7 +265,7 @@ def names(sentence: Sentence) -> list[str]:
 
 
 class Classifier:
-    """A classifier of pairs, on the mean states u and v of premise and hypothesis.
+    """A classifier of pairs read apart, on the mean states u and v of premise and hypothesis.
 
     It reads ``[u; v; |u - v|; u * v]``, each dimension of u and v on the scale of the training
     data.
@@ -246,15 +282,15 @@ class Classifier:
         rows = train.texts.kept[train.texts.place]
         self._scale = Scale(rows).to(device)
         torch.manual_seed(seed)
-        self.module = state_classifier(4 * rows.shape[1], settings.hidden, len(LABELS), DROPOUT).to(
-            device
-        )
+        hidden, drop = nn.Linear(4 * rows.shape[1], settings.hidden), nn.Dropout(DROPOUT)
+        layers = drop, hidden, nn.Tanh(), drop, nn.Linear(settings.hidden, len(LABELS))
+        self.module = nn.Sequential(*layers).to(device)
 
     def _scores(self, examples: Examples, chosen: Chosen) -> Tensor:
         premises = np.asarray(chosen)
         sides = (premises, premises + len(examples.gold))
         # shape: (pairs, dim) each, then (pairs, 4 * dim) to (pairs, labels)
-        u, v = (self._scale(examples.texts.states(side).to(self.device)) for side in sides)
+        u, v = (self._scale(examples.texts.states(side)) for side in sides)
         scores: Tensor = self.module(torch.cat([u, v, (u - v).abs(), u * v], dim=1))
         return scores
 
@@ -271,6 +307,28 @@ class Classifier:
             for i, label in zip(chosen, self._scores(examples, chosen).argmax(1).tolist()):
                 right[i] = label == examples.gold[i]
         return {"accuracy": right}
+
+
+class PairClassifier(Classifier):
+    """A linear layer on the first state of a pair read as one sequence, as BERT is fine-tuned.
+
+    Args:
+        train: the training pairs.
+        settings: not read: the layer has no width to choose.
+        seed: of its weights.
+        device: where it is trained.
+    """
+
+    def __init__(self, train: Examples, settings: HeadSettings, seed: int, device: str) -> None:
+        self.device = device
+        torch.manual_seed(seed)
+        linear = nn.Linear(train.texts.encoder.dim, len(LABELS))
+        self.module = nn.Sequential(nn.Dropout(PAIR_DROPOUT), linear).to(device)
+
+    def _scores(self, examples: Examples, chosen: Chosen) -> Tensor:
+        # shape: (pairs, dim), then (pairs, labels)
+        scores: Tensor = self.module(examples.texts.states(chosen))
+        return scores
 
 
 Head = Parser | Classifier

@@ -61,16 +61,14 @@ def sparse_sparsemax(scores: np.ndarray, keep: int = 64) -> sparse.csr_matrix:
 
 
 def subword_vectors(
-    vectors: np.ndarray,
-    probabilities: np.ndarray,
-    subwords: Iterable[Sequence[int]],
-    n_subwords: int,
+    vectors: np.ndarray, subwords: Iterable[Sequence[int]], n_subwords: int
 ) -> np.ndarray:
     """Return the vector of each subword (Eq. 4), zero for a subword that is in no word.
 
+    A word's weight p(w) is 1/rank, as the code has it; the text says the unigram probability.
+
     Args:
-        vectors: aligned vectors of the words. ``(words, dim)``
-        probabilities: of the words, in any unit. ``(words,)``
+        vectors: aligned vectors of the words, most frequent first. ``(words, dim)``
         subwords: numbers of the subwords of each word; a subword counts once a word.
         n_subwords: size of the vocabulary.
 
@@ -83,8 +81,8 @@ def subword_vectors(
             rows.append(number)
             columns.append(word)
     shape = (n_subwords, len(vectors))
-    weights = np.asarray(probabilities, dtype=float)[columns]
-    contains = sparse.csr_matrix((weights, (rows, columns)), shape=shape)
+    weights = 1.0 / np.arange(1, len(vectors) + 1)
+    contains = sparse.csr_matrix((weights[columns], (rows, columns)), shape=shape)
     total = np.asarray(contains.sum(axis=1))
     return np.asarray(contains @ vectors) / np.where(total > 0, total, 1)
 
@@ -218,10 +216,3 @@ def parallel_counts(
     links = translation_counts(named)
     rows, columns = ([int(link[i]) for link in links] for i in (1, 0))
     return sparse.csr_matrix(([count for _, _, count in links], (rows, columns)), shape=shape)
-
-
-def word_weights(n_words: int) -> np.ndarray:
-    """Return the weights p(w) of Eq. 4, of words by frequency: 1/rank, as the code has it; the text
-    says the unigram probability.
-    """
-    return 1.0 / np.arange(1, n_words + 1)

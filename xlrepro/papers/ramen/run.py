@@ -1,9 +1,9 @@
 """The trials of all tables: train a head on English (or, in Table 4, on the target), test it.
 
 A head is trained on frozen states. Where the encoder is tuned, its layers and the head go on
-together from there; embeddings stay as they are, so that the target's can take the place of the
-English ones. No labelled sentence of a target language is read before training and selection are
-over; in Table 4, none of its test set.
+together from there, or begin so where a pair is read as one sequence; embeddings stay as they are,
+so that the target's can take the place of the English ones. No labelled sentence of a target
+language is read before training and selection are over; in Table 4, none of its test set.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,14 +13,9 @@ from typing import Any
 from torch import nn
 
 from xlrepro.encoders.pretrained import Encoder, load
-from xlrepro.papers.ramen import adaptation, data
+from xlrepro.papers.ramen import adaptation, data, heads
 from xlrepro.papers.ramen.adaptation import CHECKPOINTS
-from xlrepro.papers.ramen.heads import Classifier, Examples, Parser, Texts, fit, percent
-from xlrepro.papers.ramen.settings import (
-    AdaptationSettings,
-    EnglishSettings,
-    EvaluationSettings,
-)
+from xlrepro.papers.ramen.settings import AdaptationSettings, EnglishSettings, EvaluationSettings
 from xlrepro.papers.ramen.supplied import SOURCE
 from xlrepro.tasks.parsing import ATTACHMENT_SIGNATURE
 from xlrepro.training.loop import Fit, fast_products
@@ -59,8 +54,7 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
             for target in group:
                 for measure, found in score(target).items():
                     scores[measure, target, CHECKPOINTS[checkpoint]] = found
-            name = group if settings.tuned_epochs else (*group, checkpoint)
-            details["heads"]["+".join(name)] = curves
+            details["heads"]["+".join((*group, checkpoint))] = curves
         if settings.adaptation is not None:
             log = adaptation.logs(settings.adaptation, group[0], context.device)
             details.setdefault("adaptation", {})[group[0]] = log
@@ -101,11 +95,9 @@ def encoders(
 
     What is to be tuned is fresh, the others are kept in the process.
     """
-    layer = settings.head.layer
-    find = _encoders.__wrapped__ if settings.tuned_epochs else _encoders
-    read: Encoders = find(
-        settings.adaptation, settings.model, layer or settings.layers, target, checkpoint, device
-    )
+    layer = settings.head.layer or settings.layers
+    find = _encoders.__wrapped__ if settings.tuned else _encoders
+    read: Encoders = find(settings.adaptation, settings.model, layer, target, checkpoint, device)
     return read
 
 
@@ -138,7 +130,7 @@ def tuned_layers(encoder: Encoder) -> nn.Module:
 
 def examples(
     settings: EvaluationSettings, read: Encoders, language: str, split: str, frozen: bool = True
-) -> Examples:
+) -> heads.Examples:
     """Return a language's labelled examples of a split, as the encoder of the language reads them.
 
     Args:
@@ -153,50 +145,49 @@ def examples(
     limit = head.train if split == "train" else (few and head.dev) or head.test
     if settings.task == "XNLI":
         pairs = data.inference(settings.corpus, language, split, limit)
-        sides = [p.premise for p in pairs] + [p.hypothesis for p in pairs]
-        found = Examples(
-            Texts.of(read(language), sides, True, mean=True), [p.label for p in pairs], None
-        )
+        found = heads.of_pairs(read(language), pairs, settings.together)
     else:
         trees = data.trees(settings.corpus, language, split, limit, supervised)
         words = [data.tokens(tree, language, settings.corpus) for tree in trees]
-        found = Examples(
-            Texts.of(read(language), words, True, mean=False), trees, [len(t) for t in trees]
-        )
+        found = heads.of_trees(read(language), trees, words)
     return found if frozen else found.tuned()
 
 
 def _trained(
     settings: EvaluationSettings, read: Encoders, source: str, seed: int, context: TrialContext
 ) -> tuple[Callable[[str], Scores], dict[str, Any], list[Fit]]:
-    """Train a head, then layers and head.
+    """Train a head, then layers and head; or these alone.
 
     Returns:
         A language to the scores on its test set; what the record tells of the training; how it
         went.
     """
     train, dev = (examples(settings, read, source, part) for part in ("train", "dev"))
-    kind = Classifier if settings.task == "XNLI" else Parser
-    head = kind(train, settings.head, seed, context.device)
-    epochs = settings.tuned_epochs
+    of_pairs = heads.PairClassifier if settings.together else heads.Classifier
+    kind = of_pairs if settings.task == "XNLI" else heads.Parser
+    head, how = kind(train, settings.head, seed, context.device), settings.head
 
     def score(language: str) -> Scores:
-        right = head.right(examples(settings, read, language, "test", frozen=not epochs))
-        return {measure: (percent(items), items) for measure, items in right.items()}
+        right = head.right(examples(settings, read, language, "test", frozen=not settings.tuned))
+        return {measure: (heads.percent(items), items) for measure, items in right.items()}
 
-    fits = [fit(head, head.module, train, dev, settings.head, seed, context.progress)]
-    if epochs:  # all are made, the best on dev is kept
+    fits: dict[str, Fit] = {}
+    if not settings.together:
+        fits["frozen"] = heads.fit(head, head.module, train, dev, how, seed, context.progress)
+        epochs = settings.tuned_epochs  # all are made, the best on dev is kept
         changes = {"epochs": epochs, "patience": epochs, "learning_rate": settings.tuned_rate}
-        both, how = nn.ModuleList([tuned_layers(read(source)), head.module]), settings.head
         how = how.model_copy(update=changes)
+    if settings.tuned:
+        both = nn.ModuleList([tuned_layers(read(source)), head.module])
         with fast_products(context.device):
-            fits.append(fit(head, both, train.tuned(), dev.tuned(), how, seed, context.progress))
+            tuned = train.tuned(), dev.tuned()
+            fits["tuned"] = heads.fit(head, both, *tuned, how, seed, context.progress)
     curves: dict[str, Any] = {
         name: {"train_loss": fit.losses, "dev": fit.dev_scores, "best_epoch": fit.best_epoch}
-        for name, fit in zip(("frozen", "tuned"), fits, strict=False)
+        for name, fit in fits.items()
     }
-    curves = curves if epochs else curves["frozen"]
+    curves = curves if settings.tuned else curves["frozen"]
     if settings.task != SUPERVISED:
         # Nothing is selected on English test: it is row-parallel to the targets' test sets.
         curves["english"] = {measure: value for measure, (value, _) in score(SOURCE).items()}
-    return score, curves, fits
+    return score, curves, [*fits.values()]

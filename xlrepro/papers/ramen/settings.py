@@ -104,7 +104,7 @@ class HeadSettings(Checked):
         dev: examples at most of the set that selects, and of the English test set, which is only
             told in the details; None: as many as ``test``.
         layer: whose states it reads; None: the last.
-        hidden: width of its hidden layer (of a parser: for arcs).
+        hidden: width of its hidden layer (of a parser: for arcs); a pair read as one has none.
         relation_hidden: of a parser: width for relations.
         learning_rate: Adam's.
         batch_size: examples a step.
@@ -116,7 +116,7 @@ class HeadSettings(Checked):
     test: Count | None = None
     dev: Count | None = None
     layer: Count | None = None
-    hidden: Count
+    hidden: Count = 500
     relation_hidden: Count = 100
     learning_rate: Rate
     batch_size: Count = 32
@@ -138,7 +138,9 @@ class EvaluationSettings(Checked):
         layers: of ``model``: its first so many layers; None: all.
         adaptation: of a bilingual model; None: ``model`` is read.
         head: what is trained.
-        tuned_epochs: passes over the training examples with the encoder tuned too, after the
+        together: whether premise and hypothesis are read as one sequence, by its first subword, and
+            the encoder is tuned with the head from the beginning, as in the paper.
+        tuned_epochs: else, passes over the training examples with the encoder tuned too, after the
             head's own; 0: the encoder stays frozen.
         tuned_rate: Adam's learning rate of encoder and head in these.
         precision: of the head.
@@ -152,9 +154,15 @@ class EvaluationSettings(Checked):
     layers: Count | None = None
     adaptation: AdaptationSettings | None = None
     head: HeadSettings
+    together: bool = False
     tuned_epochs: FromZero = 0
     tuned_rate: Rate = 1e-5
     precision: Literal["double", "single"] = "single"
+
+    @property
+    def tuned(self) -> bool:
+        """Whether the encoder is tuned with the head."""
+        return self.together or self.tuned_epochs > 0
 
     def supplied(self) -> list[str]:
         """Return the files that a trial reads below the folder of supplied files."""
