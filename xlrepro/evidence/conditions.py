@@ -11,7 +11,6 @@ import numpy as np
 
 from xlrepro.evidence.catalog import Catalog, Need
 from xlrepro.evidence.predicates import Array
-from xlrepro.evidence.provenance import training_ends
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers
 from xlrepro.trials import Items
 
@@ -160,7 +159,7 @@ def _missed(
                 return f"{name}, {cell.column}, has {cell.mean:.4g}, the baseline {need.above:g}"
         return ""
     if need.stopped is not None:
-        ends = training_ends(records)
+        ends = [end for r in records for end in numbers.ends(r.experiment, r.key)]
         last = sum(since == 0 for since, _ in ends)
         if not ends:
             return None

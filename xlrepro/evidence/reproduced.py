@@ -8,10 +8,11 @@ distributed scores. One seed has no interval.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from statistics import fmean
 
 from xlrepro.evidence.catalog import load_catalog
+from xlrepro.evidence.provenance import training_ends
 from xlrepro.evidence.reported import load_reported
 from xlrepro.experiments import is_outdated
 from xlrepro.trials import Cell, Record
@@ -117,6 +118,11 @@ class ReproducedNumbers:
         """Return the records that cells were gathered from, each once."""
         keys = dict.fromkeys((cell.experiment, key) for cell in cells for key in cell.keys)
         return [self.records[key] for key in keys if key in self.records]
+
+    @cache  # noqa: B019 (it lives as long as its process)
+    def ends(self, experiment: str, key: str) -> list[tuple[int, int | None]]:
+        """Return how the trainings of a record ended, looked for once; see `training_ends`."""
+        return training_ends([self.records[experiment, key]])
 
 
 def gather(records: Iterable[Record]) -> ReproducedNumbers:

@@ -223,9 +223,12 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     systems, columns = (frame[name].unique() for name in ("system", "column"))
     heads, others = dict(entry.shown), {s for s in scores["system"] if usual[s] != seeds}
     alike = {labels.get(s, "") for s in ran["system"]}
+    proxied = [f"{s.partition(':')[2]} · {labels[s]}" if s in labels else "" for s in systems]
     for s, name in short_names(systems, key.partition("/")[0]).items():
-        proxied = f" · {labels[s]}" if s in labels and len(alike) > 1 else ""
-        heads[s] = f"{name or s}{proxied}" + (f", n={usual[s]}" if s in others else "")
+        if s in labels and len(alike) > 1:  # a proxy of one block says what its title would
+            alone = f"{s.partition(':')[2]} · {labels[s]}"
+            name = alone if proxied.count(alone) == 1 else f"{name or s} · {labels[s]}"
+        heads[s] = (name or s) + (f", n={usual[s]}" if s in others else "")
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
     title += f"; {', '.join(alike)}" if len(alike) == 1 and labels else ""
