@@ -14,6 +14,8 @@ LARGER_ON_PURPOSE: dict[str, str] = {  # path: why
     "notebooks/word_order/table2.ipynb": "612 cells, each with its style",
     "data/results/word_order/table2.open.jsonl": "records of 31 languages on four kinds of vectors",
     "data/results/routing_nmt/table1.open.jsonl": "counts of each test sentence, for the bootstrap",
+    "data/results/ramen/table1.open.jsonl": "which of 5,010 items were right, of each language",
+    "data/results/ramen/table2.open.jsonl": "which words were right, by LAS and by UAS",
     "data/results/sense_alignment/table3.open.jsonl": "a hundred heads, and their models' curves",
 }
 
