@@ -59,7 +59,7 @@ def adaptation_hours(settings: AdaptationSettings) -> float:
 
 def head_hours(settings: EvaluationSettings) -> float:
     """Return the hours of a trial's heads, on kept states or with the encoder tuned."""
-    epochs = settings.tuned_epochs
+    epochs = settings.head.epochs if settings.together else settings.tuned_epochs
     updates = max(1, EXAMPLES[settings.task] / settings.head.batch_size)
     if not epochs:
         return updates * settings.head.epochs * 300 * KERNEL / TOGETHER / 3600

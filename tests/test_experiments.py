@@ -85,7 +85,7 @@ def test_a_users_setting_wins_over_all_and_its_name_may_be_dotted():
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("dim", "write encoder.dim"), ("nonsense", "there are: learning_rate"), ("epochs", "epochs")],
+    [("dim", "write encoder.dim"), ("nonsense", "there are: corpus"), ("epochs", "epochs")],
 )
 def test_an_unknown_setting_or_an_impossible_value_is_refused(name, said):
     with pytest.raises(SettingsError, match=said):
