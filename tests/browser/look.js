@@ -4,12 +4,10 @@
     const headline = document.querySelector(".xl-headline");
     return {
         headline: headline ? headline.getBoundingClientRect().bottom : 0,
-        cut: Array.from(document.querySelectorAll(".xl-scroll")).filter(shown).filter((box) => {
+        cut: Array.from(document.querySelectorAll(".xl-scroll, figure")).filter(shown).filter((box) => {
             const scrolls = ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
-            return box.scrollWidth > box.clientWidth + 1 && !scrolls;
+            return box.scrollWidth > box.clientWidth + 2 && !scrolls;
         }).length,
-        wide: Array.from(document.querySelectorAll("figure")).filter(shown)
-            .filter((e) => e.scrollWidth > e.clientWidth + 2).length,
         overflow: document.documentElement.scrollWidth,
     };
 }
