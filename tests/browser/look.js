@@ -6,7 +6,7 @@
         headline: headline ? headline.getBoundingClientRect().bottom : 0,
         cut: Array.from(document.querySelectorAll(".xl-scroll, figure")).filter(shown).filter((box) => {
             const scrolls = ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
-            return box.scrollWidth > box.clientWidth + 2 && !scrolls;
+            return box.scrollWidth > box.clientWidth + (box.tagName === "FIGURE" ? 2 : 1) && !scrolls;
         }).length,
         overflow: document.documentElement.scrollWidth,
     };

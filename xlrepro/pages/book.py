@@ -124,7 +124,7 @@ def public(url: str) -> str:
     """Return the page of a repository, or nothing where the address is none that a reader can open.
 
     Example:
-        >>> public("https://example.org/a/b.git"), public("git@host:a/b"), public("/home/a/b")
+        >>> public("https://example.org/a/b.git"), public("git@host:a/b"), public("../a/b")
         ('https://example.org/a/b', '', '')
     """
     return url.removesuffix(".git") if re.fullmatch(r"https://[^@\s]+", url) else ""
