@@ -41,7 +41,7 @@ def measure(device: str, threads: int) -> list[Result]:
 
 
 def _measure_case(case: Case, padded: bool, device: str, threads: int) -> list[Result]:
-    ours, peer, emissions, tags, mask = _inputs(case, padded, device)
+    ours, peer, emissions, tags, mask = inputs(case, padded, device)
     name = f"{case.batch} × {case.length} tokens, {case.n_tags} tags"
     name += ", half to full length" if padded else ""
 
@@ -71,9 +71,10 @@ def _measure_case(case: Case, padded: bool, device: str, threads: int) -> list[R
     ]
 
 
-def _inputs(
+def inputs(
     case: Case, padded: bool, device: str
 ) -> tuple[LinearChainCRF, torchcrf.CRF, Tensor, Tensor, Tensor]:
+    """Return both CRFs with the same parameters, and emissions, tags and mask of a batch."""
     generator = torch.Generator().manual_seed(0)
     ours = LinearChainCRF(case.n_tags).to(device)
     peer = torchcrf.CRF(case.n_tags, batch_first=True).to(device)

@@ -46,6 +46,9 @@ VECTORS = {
     "distributional": ("fr",),
 }
 SEEDS = (0, 1, 2)
+LOOPS = ("CRF", "routed unit", "projected LSTM")  # over time: several kernels a step
+COMPILER = {"mode": "reduce-overhead"}  # CUDA graphs
+COMPILE_SECONDS = 30  # for each of them
 AGREE = 1e-6  # largest difference of a CPU and a GPU, both in double precision
 
 # Rows whose smoke trials stand for all models: experiment, row, settings that make it short.
@@ -169,10 +172,7 @@ def _difference(future: Any, other: Any) -> dict[str, Any]:
     try:
         found, expected = future.result(), other.result()
     except Exception as error:
-        return {
-            "agrees": False,
-            "error": " ".join(f"{type(error).__name__}: {error}".split())[:500],
-        }
+        return {"agrees": False, "error": _reason(error)}
     largest = max(
         (abs(value - expected.get(name, float("inf"))) / max(1.0, abs(value)), name)
         for name, value in found.items()
@@ -242,6 +242,75 @@ def speed(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any]]:
             yield asdict(result)
 
 
+def compiled(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any]]:
+    """Time the loops over time as they are, and by torch's compiler with CUDA graphs.
+
+    Each in a process of its own, which is killed at its limit; where the compiler fails, a line
+    says how.
+    """
+    for name in LOOPS:
+        with get_context("spawn").Pool(1) as pool:  # its end kills what still computes
+            waiting = pool.apply_async(both_ways, (name, device, quick))
+            try:
+                found = waiting.get(None if quick else COMPILE_SECONDS)
+            except Exception as error:
+                found = {"error": _reason(error)}
+        yield {"loop": name} | found
+
+
+def both_ways(name: str, device: str, quick: bool) -> dict[str, Any]:
+    """Time forward and backward of a loop as it is, and compiled; ``quick``: traced alone."""
+    import torch
+
+    from benchmarks.timing import interleaved_medians
+
+    loss, weights = _loop(name, device, quick)
+    fast: Any = torch.compile(loss, **({"backend": "eager"} if quick else COMPILER))
+
+    def step(way: Callable[[], Any]) -> float:
+        for weight in weights:
+            weight.grad = None
+        found = way()
+        found.backward()
+        return float(found.detach())
+
+    began = time.perf_counter()
+    found, expected = step(fast), step(loss)
+    seconds = time.perf_counter() - began
+    timed = {"eager": partial(step, loss), "compiled": partial(step, fast)}
+    medians = interleaved_medians(timed, 1 if quick else 20, device, 0 if quick else 3)
+    return {
+        "ms": {way: 1e3 * median for way, median in medians.items()},
+        "first_seconds": seconds, "difference": abs(found - expected) / abs(expected),
+    }  # fmt: skip
+
+
+def _loop(name: str, device: str, quick: bool) -> tuple[Callable[[], Any], list[Any]]:
+    """Return a loop's loss, and its weights."""
+    import torch
+
+    from benchmarks import crf, routing_nmt, sense_alignment
+    from xlrepro.papers.routing_nmt.recurrent import RoutedUnit, scan
+    from xlrepro.papers.sense_alignment.network import ProjectedLSTM
+
+    torch.manual_seed(0)
+    batch, length, width = (2, 3, 4) if quick else (32, 16, 400)
+    if name == "CRF":
+        case = crf.Case(batch, length, 9, 0, 0)
+        layer, _, emissions, tags, mask = crf.inputs(case, True, device)
+        return lambda: layer(emissions, tags, mask), [*layer.parameters(), emissions]
+    if name == "routed unit":
+        unit = RoutedUnit(width, width, routing_nmt.SHARED, (routing_nmt.TASK,), width).to(device)
+        x = torch.randn(length, batch, width, device=device)
+        return lambda: scan(unit.tied(routing_nmt.TASK), x)[0].sum(), [*unit.parameters()]
+    settings = sense_alignment.settings_of("ELMo", None, "smoke" if quick else "paper")
+    network, training = settings.network, settings.training
+    assert network.family == "bilm"
+    lstm = ProjectedLSTM(network.dim, network.cells, network.dim).to(device)
+    x = torch.randn(2, training.streams, training.unroll, network.dim, device=device)
+    return lambda: lstm(x)[0].sum(), [*lstm.parameters()]
+
+
 def steps(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any]]:
     """Time an update of each model as ``paper`` has it, on random text, and weigh its memory."""
     import torch
@@ -256,7 +325,7 @@ def steps(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any]]:
             update, tokens, operations = make()
             seconds = _seconds_of(update, 1 if quick else 10, device)
         except Exception as error:  # a model too large for the card is no reason to stop
-            yield {"update": name, "error": f"{type(error).__name__}: {error}"[:500]}
+            yield {"update": name, "error": _reason(error)}
             continue
         found = {"update": name, "ms": 1e3 * seconds, "tokens_per_second": tokens / seconds}
         if operations:
@@ -291,35 +360,36 @@ def _peak_rate(device: str, quick: bool) -> dict[str, Any]:
 
 def _updates(device: str, quick: bool) -> dict[str, Callable[[], Update]]:
     """Return how to make each model and its update, by name."""
+    profile = "smoke" if quick else "paper"
     made: dict[str, Callable[[], Update]] = {
-        f"word_order {row}": partial(_tagger, row, device) for row in ("word:BiLSTM", "word:ORT")
+        f"word_order {row}": partial(_tagger, row, device, profile)
+        for row in ("word:BiLSTM", "word:ORT")
     }
-    if quick:
-        return made
     for row in ("translation:MTL (Routing)", "translation:MTL (Full)"):
-        made[f"routing_nmt {row}"] = partial(_translation, row, device)
+        made[f"routing_nmt {row}"] = partial(_translation, row, device, profile)
     for table, row in (
         ("table2", "wsd:ELMo"), ("table2", "wsd:SaELMo"), ("table3", "main:Bi-SaELMo"),
         ("table2", "wsd:BERT-Tiny"), ("table2", "wsd:SaBERT-Tiny"),
     ):  # fmt: skip
-        made[f"sense_alignment {row}"] = partial(_language_model, table, row, device)
+        made[f"sense_alignment {row}"] = partial(_language_model, table, row, device, profile)
     for row, parts in (
         ("base:RAMEN-BASE + BERT (mono)", None), ("base:RAMEN-BASE + BERT (mono)", 1),
         ("large:RAMEN-LARGE + BERT (mono)", None),
     ):  # fmt: skip
         name = f"ramen stage 2 {row}" + (f" in {parts} part" if parts else "")
-        made[name] = partial(_bilingual, row, parts, device)
+        if not (quick and "large" in row):  # which is at `paper` alone
+            made[name] = partial(_bilingual, row, parts, device, profile)
     return made
 
 
-def _of_paper(key: str, row: str, kind: Any) -> Any:
+def _settings(key: str, row: str, kind: Any, profile: str = "paper") -> Any:
     from xlrepro.experiments import experiment
 
-    trial, *_ = experiment(key).trials("paper", [row], [0])
+    trial, *_ = experiment(key).trials(profile, [row], [0])
     return trial.typed(kind)
 
 
-def _tagger(row: str, device: str) -> Update:
+def _tagger(row: str, device: str, profile: str) -> Update:
     import torch
 
     from benchmarks.encoders import BATCH, N_TAGS
@@ -328,7 +398,8 @@ def _tagger(row: str, device: str) -> Update:
     from xlrepro.training.optimiser import ScheduledAdam
     from xlrepro.vectors.encoding import Batch
 
-    settings, words, length = _of_paper("word_order/table2", row, TaggingSettings), 9999, 25
+    settings = _settings("word_order/table2", row, TaggingSettings, profile)
+    words, length = 9999, 25
     tagger = make_tagger(settings.encoder, 300, N_TAGS, settings.head).to(device).train()
     adam, table = ScheduledAdam(tagger, settings.learning_rate), torch.randn(words, 300)
     shape = (BATCH, length)
@@ -338,7 +409,7 @@ def _tagger(row: str, device: str) -> Update:
     return lambda _: adam.step(tagger.loss(batch, table)), rows.numel(), 0.0
 
 
-def _translation(row: str, device: str) -> Update:
+def _translation(row: str, device: str, profile: str) -> Update:
     from types import SimpleNamespace
 
     import torch
@@ -346,7 +417,7 @@ def _translation(row: str, device: str) -> Update:
     from xlrepro.papers.routing_nmt.run import make_model
     from xlrepro.papers.routing_nmt.settings import TranslationSettings
 
-    settings = _of_paper("routing_nmt/table1", row, TranslationSettings)
+    settings = _settings("routing_nmt/table1", row, TranslationSettings, profile)
     sizes = dict(zip(settings.tasks, (30_000, 20, 100, 8_000), strict=False))
     targets = {name: SimpleNamespace(target=range(size)) for name, size in sizes.items()}
     data: Any = SimpleNamespace(source=range(30_000), tasks=targets)
@@ -367,13 +438,14 @@ def _translation(row: str, device: str) -> Update:
     return update, 2 * source.numel(), 0.0
 
 
-def _language_model(table: str, row: str, device: str) -> Update:
+def _language_model(table: str, row: str, device: str, profile: str) -> Update:
     from benchmarks.sense_alignment import invented_corpus
     from xlrepro.experiments import experiment
     from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
     from xlrepro.papers.sense_alignment.training import Run
+    from xlrepro.training.loop import fast_products
 
-    trial, *_ = experiment(f"sense_alignment/{table}").trials("paper", [row], [0])
+    trial, *_ = experiment(f"sense_alignment/{table}").trials(profile, [row], [0])
     model = trial.settings["model"]
     model["senses"] = model.get("senses", {}) | {"warmup_steps": 0, "warmup": "copied"}
     settings = LanguageModelSettings.model_validate(model)
@@ -381,10 +453,15 @@ def _language_model(table: str, row: str, device: str) -> Update:
     words = 60_000 if settings.dictionary else 30_000
     run = Run(settings, invented_corpus(words, settings, tokens=1_000_000), device)
     length = network.positions if network.family == "bert" else training.unroll
-    return run.update, training.streams * length, 0.0
+
+    def update(number: int) -> None:
+        with fast_products(device):  # as its training does
+            run.step(number)
+
+    return update, training.streams * length, 0.0
 
 
-def _bilingual(row: str, parts: int | None, device: str) -> Update:
+def _bilingual(row: str, parts: int | None, device: str, profile: str) -> Update:
     import numpy as np
 
     from benchmarks.ramen import bilingual
@@ -392,11 +469,13 @@ def _bilingual(row: str, parts: int | None, device: str) -> Update:
     from xlrepro.papers.ramen.adaptation import Stage, Text
     from xlrepro.papers.ramen.settings import EvaluationSettings
 
-    adaptation = _of_paper("ramen/table1", row, EvaluationSettings).adaptation
+    adaptation = _settings("ramen/table1", row, EvaluationSettings, profile).adaptation
     stage = adaptation.bilingual
     if parts:
         stage = stage.model_copy(update={"accumulation": parts})
-    layers, dim = (24, 1024) if "large" in row.lower() else (12, 768)
+    layers, dim = (24, 1024) if "large" in row else (12, 768)
+    if profile == "smoke":
+        layers, dim = 1, 64
     sizes = {"en": 28_996, "fr": adaptation.vocabulary}
     model = bilingual(
         *sizes.values(), num_hidden_layers=layers, hidden_size=dim, intermediate_size=4 * dim,
@@ -434,7 +513,7 @@ def tagging(path: str, row: str, seed: int, device: str) -> dict[str, Any]:
     from xlrepro.trials import TrialContext
 
     source = Prepared(Path(path))
-    settings = _of_paper("word_order/table2", row, TaggingSettings)
+    settings = _settings("word_order/table2", row, TaggingSettings)
     changes: dict[str, Any] = {"targets": source.languages[1:]}
     if source.quick:
         changes |= {"epochs": 1}
@@ -543,8 +622,11 @@ def _in_turn(
             try:
                 yield future.result()
             except Exception as error:
-                reason = " ".join(f"{type(error).__name__}: {error}".split())
-                yield {"call": list(map(str, waiting[future])), "error": reason[:500]}
+                yield {"call": list(map(str, waiting[future])), "error": _reason(error)}
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
 
 
 def _pool(jobs: int, cache: str) -> ProcessPoolExecutor:
@@ -561,9 +643,10 @@ def _settle(cache: str) -> None:
 PARTS = {
     "models": Part(60, models),
     "speed": Part(120, speed),
-    "steps": Part(60, steps),
-    "word-order": Part(240, word_order),
-    "routing": Part(110, routing),
+    "compiled": Part(100, compiled),
+    "steps": Part(50, steps),
+    "word-order": Part(170, word_order),
+    "routing": Part(90, routing),
 }
 
 

@@ -38,10 +38,13 @@ VECTORS = 1_000_000 * 22 + 12_500_000  # words of a language's anchors and of Mu
 READ = 50_000  # words a second of a finished language model, in batches [assumed]
 
 
-def per_token(large: bool, length: int) -> float:
-    """Return multiplications for a token: layers, attention, the output of a seventh of all."""
+def per_token(large: bool, length: int, subwords: int) -> float:
+    """Return multiplications for a token: layers, attention, the output of a seventh of all.
+
+    A head has no output over subwords: 0.
+    """
     layers, dim = (24, 1024) if large else (12, 768)
-    return layers * (12 * dim**2 + 2 * length * dim) + 0.15 * dim * 32_000
+    return layers * (12 * dim**2 + 2 * length * dim) + 0.15 * dim * subwords
 
 
 def adaptation_hours(settings: AdaptationSettings) -> float:
@@ -50,7 +53,7 @@ def adaptation_hours(settings: AdaptationSettings) -> float:
 
     def products(stage: StageSettings) -> float:
         tokens = stage.updates * stage.sequences * stage.length
-        return tokens * per_token(large, stage.length)
+        return tokens * per_token(large, stage.length, 32_000)
 
     # A product takes 2 operations; forward, and backward to states and, in stage 2, to weights.
     operations = 2 * 2 * products(settings.embeddings) + 2 * 3 * 2 * products(settings.bilingual)
@@ -67,7 +70,7 @@ def head_hours(settings: EvaluationSettings) -> float:
     large = made is not None and "large" in made.english.model
     tokens = settings.head.batch_size * SUBWORDS[settings.task]
     launches = (24 if large else 12) * KERNELS_A_LAYER * KERNEL / TOGETHER
-    step = launches + 6 * tokens * per_token(large, SUBWORDS[settings.task]) / TF32
+    step = launches + 6 * tokens * per_token(large, SUBWORDS[settings.task], 0) / TF32
     return updates * epochs * step * len(settings.checkpoints) / 3600
 
 
@@ -79,7 +82,8 @@ def language_model_hours(settings: LanguageModelSettings) -> float:
     words = training.streams * training.unroll
     lstm = 2 * 2 * (2 * network.dim * 4 * network.cells + network.cells * network.dim)
     softmax = 2 * (settings.senses.negatives or 0) * network.dim
-    return training.steps * 6 * words * (lstm + softmax) / TF32 / 3600
+    seconds = lstm / (BF16 if settings.precision == "mixed" else TF32) + softmax / TF32
+    return training.steps * 6 * words * seconds / 3600
 
 
 def parts(trial: Trial) -> Iterator[tuple[str, str, float]]:

@@ -48,11 +48,11 @@ def _step(
     device: str, threads: int, name: str, words: int, negatives: int | None, limit: float | None
 ) -> Result:
     plain = PLAIN[name]
-    runs = {each: _stepper(_settings(each, negatives), words, device) for each in (plain, name)}
+    runs = {each: _stepper(settings_of(each, negatives), words, device) for each in (plain, name)}
     repetitions = REPETITIONS[device] if negatives else 3
     medians = interleaved_medians(runs, repetitions, device, warmup=2)
     cost = medians[name] / medians[plain]
-    settings = _settings(name, negatives)
+    settings = settings_of(name, negatives)
     network, training = settings.network, settings.training
     read = training.streams * (network.positions if network.family == "bert" else training.unroll)
     drawn = "full softmax" if negatives is None else f"{negatives:,} negatives"
@@ -73,10 +73,10 @@ def _step(
     )
 
 
-def _settings(name: str, negatives: int | None) -> LanguageModelSettings:
-    """Return the open settings without a warm-up, so that senses are chosen from the first step."""
+def settings_of(name: str, negatives: int | None, profile: str = "open") -> LanguageModelSettings:
+    """Return settings without a warm-up, so that senses are chosen from the first step."""
     table, row = ROWS[name]
-    trial, *_ = experiment(f"sense_alignment/{table}").trials("open", [row], seeds=[0])
+    trial, *_ = experiment(f"sense_alignment/{table}").trials(profile, [row], seeds=[0])
     values = trial.settings["model"]
     values["senses"] = values.get("senses", {}) | {
         "warmup_steps": 0,
@@ -108,7 +108,7 @@ def _stepper(settings: LanguageModelSettings, words: int, device: str) -> Callab
 
 def _lstm(device: str, threads: int) -> Result:
     """Time both directions of a layer against two layers of torch's own with a projection."""
-    settings = _settings("ELMo", 2048)
+    settings = settings_of("ELMo", 2048)
     sizes, training = settings.network, settings.training
     assert sizes.family == "bilm"
     torch.manual_seed(0)

@@ -61,8 +61,18 @@ def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
     assert not [line for line in found if "error" in line]
     by_part = {line["part"]: line for line in found if "ended" not in line}
     assert by_part["models"]["agrees"]
+    assert by_part["compiled"]["difference"] < 1e-5
+    assert sum(part.seconds for part in gpu.PARTS.values()) <= 595  # of ten minutes
     assert set(by_part["word-order"]["scores"]) == {"avg", "en", *gpu.VECTORS["dictionary"]}
     assert by_part["routing"]["cells"]
+
+
+def test_a_loop_that_is_not_compiled_in_time_or_not_at_all_is_a_line(monkeypatch):
+    monkeypatch.setattr(gpu, "LOOPS", ("CRF",))
+    monkeypatch.setattr(gpu, "COMPILE_SECONDS", 0)
+    assert list(gpu.compiled("cpu", False, None)) == [{"loop": "CRF", "error": "TimeoutError:"}]
+    (line,) = gpu.compiled("no device", True, None)
+    assert line["error"].startswith("RuntimeError: ")
 
 
 def test_a_part_that_hangs_is_killed_at_its_limit_and_the_next_one_runs(tmp_path, monkeypatch):

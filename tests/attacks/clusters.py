@@ -5,8 +5,8 @@ of its own, which listen on this machine alone:
 
 - ``slurm``: the guide's recipe as it stands there, with an ``sbatch`` that starts its jobs here
   (needs dask-jobqueue);
-- ``many``: ten thousand trials that do nothing on 64 workers of one process: seconds a trial, and
-  memory of the scheduler;
+- ``many``: a thousand trials that do nothing, then ten thousand, on 64 workers of one process:
+  what a trial costs each process, and memory of the scheduler;
 - ``two``: trials of five seconds on one worker, and on two.
 
 Exits 1 where a record is missing or a line is not said. Not in CI.
@@ -37,12 +37,20 @@ import asyncio, sys
 from distributed import Worker
 
 async def serve():
-    each = [Worker(sys.argv[1], nthreads=1, dashboard=False) for _ in range(int(sys.argv[2]))]
+    options = dict(nthreads=1, dashboard=False, memory_limit=0)
+    each = [Worker(sys.argv[1], **options) for _ in range(int(sys.argv[2]))]
     await asyncio.gather(*each)
     await asyncio.gather(*(worker.finished() for worker in each))
 
 asyncio.run(serve())
 """
+# Workers watch themselves many times a second, which 64 of one process pay for whether or not
+# trials run.
+UNWATCHED = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "10s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
 
 
 @contextmanager
@@ -50,7 +58,7 @@ def running(*call: str, heard: bool = False) -> Iterator[subprocess.Popen[str]]:
     """Run a process in a group of its own; kill it at the end."""
     process = subprocess.Popen(
         call,
-        env=os.environ | WORKER_ENVIRONMENT,
+        env=os.environ | WORKER_ENVIRONMENT | UNWATCHED,
         text=True,
         process_group=0,
         stdout=subprocess.DEVNULL,
@@ -120,17 +128,28 @@ def slurm(home: Path) -> None:
 
 
 def many(home: Path, trials: int = 10_000, workers: int = 64) -> None:
-    """Time many short trials, and weigh the scheduler."""
-    with scheduling() as (scheduler, address):
-        memory = psutil.Process(scheduler.pid).memory_info
-        with running(sys.executable, "-c", WORKERS, address, str(workers)):
-            before, (seconds, done) = memory().rss, timed(home / "many", address, trials)
-        assert done == trials
-        each, after = 1e3 * seconds / trials, memory().rss
-        print(
-            f"many: {trials} trials on {workers} workers of one process: {each:.1f} ms a trial; "
-            f"the scheduler from {before / 2**20:.0f} to {after / 2**20:.0f} MiB"
-        )
+    """Time many short trials, a tenth of them first: what one costs must not grow with them."""
+    call = [sys.executable, "-c", WORKERS]
+    with scheduling() as (scheduler, address), running(*call, address, str(workers)) as workers_:
+        processes = {"here": psutil.Process(), "scheduler": psutil.Process(scheduler.pid)}
+        processes["workers"] = psutil.Process(workers_.pid)
+
+        def used() -> dict[str, float]:
+            return {name: sum(p.cpu_times()[:2]) for name, p in processes.items()}
+
+        timed(home / "warm", address, workers)
+        for count in (trials // 10, trials):
+            before, began = processes["scheduler"].memory_info().rss, used()
+            seconds, done = timed(home / f"many{count}", address, count)
+            assert done == count
+            cpu = [f"{1e3 * (v - began[name]) / count:.1f} {name}" for name, v in used().items()]
+            after = processes["scheduler"].memory_info().rss
+            print(
+                f"many: {count} trials on {workers} workers of one process: "
+                f"{1e3 * seconds / count:.1f} ms a trial; ms of a core: {', '.join(cpu)}; "
+                f"the scheduler from {before / 2**20:.0f} to {after / 2**20:.0f} MiB",
+                flush=True,
+            )
 
 
 def two(home: Path, trials: int = 16, seconds: float = 5.0) -> None:

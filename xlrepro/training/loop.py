@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from xlrepro.errors import DataError
+from xlrepro.errors import DataError, DeviceError
 from xlrepro.training.optimiser import ScheduledAdam
 
 
@@ -304,6 +304,26 @@ def fast_products(device: str) -> Iterator[None]:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def mixed_products(device: str, mixed: bool) -> torch.autocast:
+    """Return a block in which a network's products are computed in bfloat16, if ``mixed``.
+
+    Weights and optimisers keep single precision, and so does what is computed outside the block.
+    """
+    return torch.autocast(torch.device(device).type, torch.bfloat16, mixed)
+
+
+def check_precision(precision: str, device: str, setting: str) -> None:
+    """Check that the device has a precision; ``setting`` is the name of what asks for it.
+
+    Raises:
+        DeviceError: for mixed precision without a GPU, where it is slow.
+    """
+    if precision == "mixed" and device == "cpu":
+        raise DeviceError(
+            f"mixed precision needs a CUDA GPU: run it there, or take --set {setting}=single"
+        )
 
 
 def compute_repeatably(device: str) -> None:

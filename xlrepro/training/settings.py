@@ -1,4 +1,4 @@
-"""Settings that every training has, and single or double precision; read without torch.
+"""Settings that every training has, and the precision of its numbers; read without torch.
 
 Training for seconds amplifies the last bit of a sum, which depends on the processor's vector
 instructions. In double precision that bit is far below what a score can show, so numbers that a
@@ -16,6 +16,7 @@ from xlrepro.errors import SettingsError
 from xlrepro.precision import computing
 
 Precision = Literal["single", "double"]
+MixedPrecision = Literal["single", "double", "mixed"]  # mixed: see training.loop.mixed_products
 SINGLE: Precision = "single"
 
 Run = Callable[[Any, Any], Any]

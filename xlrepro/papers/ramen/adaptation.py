@@ -27,13 +27,12 @@ from xlrepro.artefacts import built, hash_of, say
 from xlrepro.encoders import identity, subwords
 from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
 from xlrepro.encoders.subwords import Special, Subwords
-from xlrepro.errors import DeviceError
 from xlrepro.papers.ramen import data, initialisation
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model, shortened
 from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
 from xlrepro.paths import cache_dir
 from xlrepro.training.batches import rows_of_step
-from xlrepro.training.loop import Checkpoints, Fit, Step, fit
+from xlrepro.training.loop import Checkpoints, Fit, Step, check_precision, fit, mixed_products
 from xlrepro.training.masking import Masked, mask_pieces
 
 VERSION = 4  # raised when the code changes the result
@@ -299,8 +298,7 @@ class Stage:
             # shape: (hidden,); ids and where (sequences, length)
             gold = torch.from_numpy(batch.gold[before : before + int(hidden.sum())])
             ids, where = torch.from_numpy(batch.ids[rows]), torch.from_numpy(hidden)
-            # on a GPU alone, where asked for
-            with torch.autocast(torch.device(self.device).type, torch.bfloat16, self.mixed):
+            with mixed_products(self.device, self.mixed):
                 # shape: (hidden, subwords)
                 scores = self.model(language, ids.to(self.device), where.to(self.device))
             scores = scores.float() if self.mixed else scores
@@ -410,7 +408,7 @@ def _new_english(settings: AdaptationSettings) -> BilingualModel:
 
 
 def _write_english(settings: AdaptationSettings, device: str, at: Path) -> None:
-    _check(settings, device)
+    check_precision(settings.precision, device, "adaptation.precision")
     model, english = _new_english(settings), settings.english
     log = {}
     for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
@@ -423,14 +421,6 @@ def _work(settings: AdaptationSettings, target: str, what: str) -> Path:
     """Return where a stage keeps its checkpoint while it is tuned."""
     made = english_recipe(settings) if target == ENGLISH else recipe(settings, target)
     return cache_dir() / "ramen" / f"{hash_of(made)[:16]}-{what}.pt"
-
-
-def _check(settings: AdaptationSettings, device: str) -> None:
-    if settings.precision == "mixed" and device == "cpu":
-        raise DeviceError(
-            "mixed precision needs a CUDA GPU: run it there, or take "
-            "--set adaptation.precision=single"
-        )
 
 
 def _tuned(
@@ -461,7 +451,7 @@ def _tuned(
 
 
 def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at: Path) -> None:
-    _check(settings, device)
+    check_precision(settings.precision, device, "adaptation.precision")
     model = _read(settings, english_folder(settings, device) / "english.pt")
     started = time.perf_counter()
     begin = initial(settings, target, model)

@@ -7,7 +7,7 @@ from pydantic import Field
 from xlrepro.checked import Checked
 from xlrepro.encoders import supplied_files
 from xlrepro.papers.ramen import supplied
-from xlrepro.training.settings import Count, Dropped, FromZero, Rate
+from xlrepro.training.settings import Count, Dropped, FromZero, MixedPrecision, Rate
 
 Corpus = Literal["artificial", "open", "supplied"]
 
@@ -91,7 +91,7 @@ class AdaptationSettings(Checked):
     initialisation: InitialisationSettings
     embeddings: StageSettings
     bilingual: StageSettings
-    precision: Literal["double", "single", "mixed"] = "single"
+    precision: MixedPrecision = "single"
     seed: FromZero = 0
 
 

@@ -146,7 +146,8 @@ class ProjectedLSTM(nn.Module):
         # shape: (2, length * batch, 4 * cells); all tokens' input products at once
         products = torch.baddbmm(self.bias, x.transpose(1, 2).flatten(1, 2), self.inputs)
         steps = products.view(2, length, batch, -1).unbind(1)
-        h, c = state or (x.new_zeros(2, batch, self.dim), x.new_zeros(2, batch, self.cells))
+        # in mixed precision products alone are halved: cells are as precise as weights
+        h, c = state or (x.new_zeros(2, batch, self.dim), self.bias.new_zeros(2, batch, self.cells))
         states = []
         for step in steps:
             i, f, g, o = torch.baddbmm(step, h, self.recurrent).chunk(4, -1)
@@ -201,7 +202,9 @@ class BiLM(nn.Module):
         """
         # shape: (distinct words,), and that of ids
         kinds, place = ids.unique(return_inverse=True)
-        return functional.embedding(place, self.words(characters[kinds]))
+        words = self.words(characters[kinds])
+        # a frequent word's gradient is the sum of many: not in half precision
+        return functional.embedding(place, words.to(self.words.output.weight.dtype))
 
 
 class BiLanguageModel(nn.Module):

@@ -431,6 +431,8 @@ class SenseOutput(nn.Module):
     ) -> Tensor:
         """Return the mean loss of predicting words in their senses; in training, centres follow.
 
+        All of it is as precise as the sense vectors, also where the network's products are not.
+
         Args:
             predicting: h*, the states that predict. ``(tokens, dim)``
             choosing: h, the states of the tokens themselves. ``(tokens, dim)``
@@ -440,7 +442,20 @@ class SenseOutput(nn.Module):
             translations: words that translate each token, -1 padded: all of them, as in the text;
                 the code has four at most. ``(tokens, T)``
         """
-        choosing = choosing.detach()
+        dtype = self.vectors.values.dtype
+        with torch.autocast(words.device.type, enabled=False):
+            states = predicting.to(dtype), choosing.detach().to(dtype)
+            return self._loss(*states, words, seed, step, translations)
+
+    def _loss(
+        self,
+        predicting: Tensor,
+        choosing: Tensor,
+        words: Tensor,
+        seed: list[int],
+        step: int,
+        translations: Tensor | None,
+    ) -> Tensor:
         # shape: (tokens,)
         senses = self.choose(words, choosing)
         translated = None

@@ -15,7 +15,7 @@ from xlrepro.training.settings import (
     Dropped,
     FromZero,
     HeadSettings,
-    Precision,
+    MixedPrecision,
     Rate,
 )
 
@@ -192,7 +192,7 @@ class LanguageModelSettings(Checked):
         joint: whether it reads two languages, their texts and vocabularies joined.
         dictionary: whether words must predict their translations too (Eq. 5 to 7).
         network, senses, training, text: see there.
-        precision: ``"double"`` at smoke.
+        precision: of all numbers; ``"mixed"`` on a GPU alone, and not for what concerns senses.
         seed: of weights, batches and dropout; trials of one language model put their own here.
     """
 
@@ -202,7 +202,7 @@ class LanguageModelSettings(Checked):
     senses: SenseSettings = SenseSettings()  # type: ignore[call-arg]
     training: TrainingSettings
     text: TextSettings
-    precision: Precision = "single"
+    precision: MixedPrecision = "single"
     seed: FromZero = 0
 
     @model_validator(mode="after")

@@ -26,7 +26,16 @@ from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
 from xlrepro.training.batches import ordered
-from xlrepro.training.loop import Checkpoints, Fit, Step, compute_repeatably, fast_products, fit
+from xlrepro.training.loop import (
+    Checkpoints,
+    Fit,
+    Step,
+    check_precision,
+    compute_repeatably,
+    fast_products,
+    fit,
+    mixed_products,
+)
 from xlrepro.training.optimiser import adamw, schedule
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
@@ -71,7 +80,11 @@ def pretrain(
 
     Returns:
         The model with what belongs to it, and how the training went; losses in nats per word.
+
+    Raises:
+        DeviceError: for mixed precision without a GPU.
     """
+    check_precision(settings.precision, device, "model.precision")
     compute_repeatably(device)
     run = Run(settings, corpus, device)
     rounds = -(-settings.training.steps // CHECKPOINT_EVERY)
@@ -124,7 +137,8 @@ class Run:
         self._begin(number)
         torch.manual_seed(settings.seed * 1_000_003 + number)
         self._optimizer.zero_grad(set_to_none=True)
-        loss = self._loss(number)
+        with mixed_products(self.device, settings.precision == "mixed"):
+            loss = self._loss(number)
         # The code multiplies a biLM's mean loss by the words of a window, which the clipping feels.
         factor = settings.training.unroll if settings.network.family == "bilm" else 1
         (loss * factor).backward()  # type: ignore[no-untyped-call]
