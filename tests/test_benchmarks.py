@@ -8,7 +8,7 @@ import pytest
 from benchmarks import hours, ramen, run, zero_shot
 from benchmarks.timing import Result, beside_peer, interleaved_medians
 from xlrepro.engine import ALLOCATOR_ENVIRONMENT, WORKER_ENVIRONMENT
-from xlrepro.experiments import experiment
+from xlrepro.experiments import all_experiments, experiment, supplied_paths
 from xlrepro.pages.overview import benchmarks
 from xlrepro.papers.ramen.settings import EvaluationSettings
 from xlrepro.paths import data_dir, project_root
@@ -141,3 +141,18 @@ def test_an_adaptation_counts_once_and_a_large_one_takes_two_and_a_half_as_long(
 def _adaptation(row):
     trial, *_ = experiment("ramen/table1").trials("paper", [row], [0])
     return trial.typed(EvaluationSettings).adaptation
+
+
+def test_the_guide_names_the_trials_and_the_supplied_files_of_each_experiment():
+    guide = (project_root() / "book" / "guide" / "paper.md").read_text(encoding="utf-8")
+    rows = {
+        line.split("`")[1]: line.split("|")[2:4] for line in guide.splitlines() if line[:3] == "| `"
+    }
+    known = {key: each for key, each in all_experiments().items() if "paper" in each.profiles}
+    assert len(known) == 25
+    for key, each in known.items():
+        trials, (sets, number) = each.trials("paper"), rows[key]
+        wanted = {str(path).partition("/")[0] for path in supplied_paths(trials)}
+        wanted = {"encoders" if "bert" in name else name for name in wanted}
+        assert set(re.findall(r"`([\w.-]+)`", sets)) == wanted, key
+        assert int(re.findall(r"\d+", number)[0]) == len(trials), key
