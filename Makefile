@@ -71,9 +71,9 @@ types: $(STAMP) ## mypy
 	@$(BIN)/mypy
 
 # The vector instructions of ATen, MKL, oneDNN and OpenBLAS are turned down to those of any x86-64.
-rounding: $(STAMP) ## golden numbers once more, rounded as another processor does
+rounding: $(STAMP) ## a golden trial of each kind once more, rounded as another processor does
 	@ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem \
-		XLREPRO_BUILD=$$(mktemp -d) $(BIN)/xlrepro golden
+		$(BIN)/python -m tests.rounding
 
 # With the newest of all else. PyPI's torch for Linux brings CUDA, some gigabytes: CI on GitHub runs it.
 oldest: ## the oldest torch that pyproject.toml names, in a venv of its own: a smoke trial of two models
