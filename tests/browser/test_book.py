@@ -170,14 +170,23 @@ def test_menu_folds_by_paper_with_a_line_for_each_page(page, base: str):
 
 @pytest.mark.parametrize(
     ("words", "page_found"),
-    [("O01w", "word_order/claims"), ("Table 6", "word_order/table6"), ("M17", "man_moe/claims")],
-)
-def test_search_finds_claims_and_tables(page, base: str, words: str, page_found: str):
+    [
+        ("O01w", "word_order/claims"), ("Table 6", "word_order/table6"), ("M17", "man_moe/claims"),
+        ("perplexity", "routing_nmt/table1"), ("PPL", "routing_nmt/table1"),
+        ("zero-shot", "word_order/table2"), ("mixture of experts", "man_moe/findings"),
+        ("word sense disambiguation", "sense_alignment/table2"), ("WSD", "sense_alignment/table2"),
+        ("XNLI", "ramen/table1"), ("dependency parsing", "ramen/table2"),
+        ("M-BERT", "word_order/table2"), ("multilingual BERT", "ramen/table1"),
+    ],
+)  # fmt: skip
+def test_search_finds_claims_and_tables_before_all_else(page, base: str, words: str, page_found):
     page.goto(f"{base}/search.html?q={words}")
     # Results come one after the other.
-    found = page.locator(f"#search-results li a[href*='{page_found}.html']")
-    found.first.wait_for(state="attached")
-    assert found.count()
+    results = page.locator("#search-results li > a")
+    page.locator(f"#search-results li > a[href*='{page_found}.html']").first.wait_for()
+    names = [r.get_attribute("href") for r in results.all()][:10]
+    assert any(f"{page_found}.html" in name for name in names)
+    assert all("/" in name and not name.startswith("guide/") for name in names[:3])
 
 
 def test_a_printed_page_has_no_menu_and_open_folds(page, base: str):

@@ -35,7 +35,7 @@ def test_the_headline_is_the_direction_beside_the_paper_s(numbers, ort, trs, hea
 
 def test_the_sentence_has_interval_seeds_and_the_paper_s_number(numbers):
     sentence = difference_sentence(view_of(numbers, [60.0, 61.0], [59.0, 59.6]), MAIN)
-    assert sentence == ("ORT − TRS (avg): +1.2 points (95 % CI −1.3 to +3.7, two seeds); "
+    assert sentence == ("ORT − TRS (average): +1.2 points (95 % CI −1.3 to +3.7, two seeds); "
                         "the paper reports +9.55, outside the interval.")  # fmt: skip
 
 
@@ -86,5 +86,5 @@ def test_no_headline_where_a_condition_fails(numbers, record):
     values = {(s, "de/tweets"): {0: v, 1: v + 1} for s, v in ((main.first, 49), (main.second, 60))}
     view = View(key, "open", numbers(values, experiment=key))
     assert headline_of(view, main).startswith(
-        "Not testable here: not true that accuracy is above chance"
+        "Not testable here: accuracy is not significantly above chance"
     )

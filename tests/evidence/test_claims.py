@@ -335,7 +335,7 @@ def test_a_cell_that_the_paper_lacks_is_an_error():
 def test_a_claim_over_cells_that_nobody_ran_is_not_run(numbers):
     ran = numbers({("word:ORT", "de"): {0: 1.0, 1: 2.0}})
     verdict = Judge(ran).judge(claim(ABOVE), OPEN)
-    assert (verdict.status, verdict.missing) == (NOT_RUN, ("table2 / word:TRS / de",))
+    assert (verdict.status, verdict.missing) == (NOT_RUN, ("word_order/table2 / word:TRS / de",))
 
 
 def test_a_claim_is_judged_on_reproduced_numbers(numbers):

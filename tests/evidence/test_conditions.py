@@ -42,7 +42,7 @@ def judged(record, need, details=None, items=None, values=(60.0, 61.0), **more):
 
 
 def test_a_score_must_be_above_its_baseline_by_seeds_and_items(record):
-    need = Need(what="above chance", above=50)
+    need = Need(what="at chance", above=50)
     assert judged(record, need, values=(60.0, 60.2, 60.1)) == ([], [])
     (failed,), _ = judged(record, need, values=(52.0, 49.0, 53.0))
     assert "baseline 50" in failed
@@ -52,23 +52,23 @@ def test_a_score_must_be_above_its_baseline_by_seeds_and_items(record):
 
 
 def test_most_trainings_must_stop_by_themselves(record):
-    need = Need(what="stopped", stopped=0.5)
+    need = Need(what="cut off", stopped=0.5)
     assert judged(record, need, {"best_epoch": 0, "dev_f1": [3.0, 2.0, 1.0]}) == ([], [])
     (failed,), _ = judged(record, need, {"best_epoch": 2, "dev_f1": [1.0, 2.0, 3.0]})
     assert "in 2 of 2 the last epoch was the best" in failed
 
 
 def test_a_detail_must_be_in_its_bounds_and_is_unknown_where_no_record_has_it(record):
-    need = Need(what="spreads", detail="routers.*.largest", at_most=0.9)
+    need = Need(what="no spread", detail="routers.*.largest", at_most=0.9)
     assert judged(record, need, {"routers": {"forward": {"largest": 0.5}}}) == ([], [])
     assert judged(record, need, {"routers": {"forward": {"largest": 0.99}}})[0] != []
-    assert judged(record, need) == ([], ["spreads"])
+    assert judged(record, need) == ([], ["no spread"])
 
 
 def test_a_setting_must_be_the_same(record):
-    need = Need(what="one rate", same="learning_rate")
+    need = Need(what="rates differ", same="learning_rate")
     assert judged(record, need, settings={"learning_rate": 0.1}) == ([], [])
-    assert judged(record, need, settings={"dim": 8}) == ([], ["one rate"])
+    assert judged(record, need, settings={"dim": 8}) == ([], ["rates differ"])
     records = [
         record(f"word:{name}", {column: 1.0}, profile="open", settings={"learning_rate": rate})
         for name, column, rate in (("ORT", "fr", 0.002), ("ORT", "de", 0.001), ("TRS", "de", 0.002))
@@ -77,11 +77,11 @@ def test_a_setting_must_be_the_same(record):
     (failed,), _ = failed_conditions(
         catalog_with(need), numbers, "open", numbers.cells(KEY, "open")
     )
-    assert failed == "not true that one rate (ORT 0.001, TRS 0.002 in de)"  # column by column
+    assert failed == "rates differ (ORT 0.001, TRS 0.002 in de)"  # column by column
 
 
 def test_a_condition_is_asked_of_its_rows_alone(record):
-    need = Need(what="above chance", above=90, rows=("word:TRS",))
+    need = Need(what="at chance", above=90, rows=("word:TRS",))
     assert judged(record, need) == ([], [])
 
 

@@ -27,6 +27,17 @@ def test_a_page_has_no_script_that_it_does_not_need():
     assert slim(mathjax + unwanted + equation) == mathjax + equation
 
 
+def test_the_foot_links_the_repository_once_the_citation_names_it(project):
+    citation = project / "CITATION.cff"
+    citation.write_text("cff-version: 1.2.0\n", encoding="utf-8")
+    assert "Repository" not in book.footer()
+    assert "url = " not in book.footer()
+    url = "https://example.org/nlp/xlrepro"
+    citation.write_text(f"repository-code: {url}\n", encoding="utf-8")
+    assert f'<a href="{url}">Repository</a>' in book.footer()
+    assert f"url = {{{url}}}" in book.footer()
+
+
 @pytest.fixture
 def rendered(project, write_notebook):
     """A project whose rendered book shows what there is."""

@@ -65,7 +65,7 @@ def test_rows_say_what_ran_in_them_where_that_differs(numbers):
     ran = {(f"word:{name}", "de"): {0: 60.0} for name in ("ORT", "TRS")}
     frame = compare(View("word_order/table2", "open", numbers(ran)))
     html = comparison_tables(frame, {"word:ORT": "a proxy"})[0]._repr_html_()
-    assert "ORT · a proxy" in html
+    assert 'ORT<br><small class="xl-detail">a proxy<' in html
     assert "; a proxy" not in html
 
 

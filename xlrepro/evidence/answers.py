@@ -8,7 +8,7 @@ from itertools import chain
 from statistics import fmean
 
 from xlrepro.evidence.catalog import Difference, load_catalog
-from xlrepro.evidence.claims import NOT_RUN, NOT_TESTABLE, Claim, ClaimVerdict, status_counts
+from xlrepro.evidence.claims import NOT_TESTABLE, Claim, ClaimVerdict, counted, status_counts
 from xlrepro.evidence.compare import ABOVE, BELOW, WITHIN, compared_rows, unit_factor
 from xlrepro.evidence.conditions import failed_conditions
 from xlrepro.evidence.deviations import WEIGHTS, Deviation, load_deviations
@@ -144,14 +144,15 @@ def main_gap(view: View, main: Difference) -> Gap:
 def _name(view: View, main: Difference, gap: Gap) -> str:
     """Return what a difference is called, with its columns in brackets."""
     entry = load_catalog().experiment(view.experiment)
-    column, count = entry.column_at(view.profile, main.column), len(gap.columns)
+    ours, count = entry.column_at(view.profile, main.column), len(gap.columns)
+    column = entry.column_name(ours)
     if count > 1 or "*" in main.column:
         column = f"mean of {count} columns" if count else "mean of the columns"
-    elif column != main.column:
-        column = f"{column} for {main.column}"
+    elif ours != main.column:
+        column += f" for {entry.column_name(main.column)}"
     block, _, first = main.first.partition(":")
     if entry.reference(main.first) != main.first:
-        column += f", block {block}"
+        column += f", {entry.shown.get(f'{block}:', block)}"
     return f"{minus(first, main.second.partition(':')[2])} ({column})"
 
 
@@ -178,10 +179,8 @@ def answer(
         said = [f"{v.status.capitalize()}: {c.text}" for c, v in judged if c.id == entry.main_claim]
         lines = [] if said else cells_sentence([row["verdict"] for row in compared_rows(view)])
         headline = said[0] if said else lines.pop() if lines else entry.title
-    if counted := [verdict for claim, verdict in judged if claim.counted]:
-        counts = ", ".join(f"{n} {status}" for status, n in status_counts(counted).items() if n)
-        claims = f"{len(counted)} claim{'s' * (len(counted) != 1)}"
-        lines.append(f"Of {claims} of the paper: {counts or NOT_RUN}.")
+    if counts := counted(status_counts([v for claim, v in judged if claim.counted])):
+        lines.append(f"Claims of the paper that rest on this page: {counts}.")
     cost = f"Behind this: {total_cost(records)} ({MEANING[view.profile]})."
     known = load_deviations(view.experiment, view.profile)
     why = [d for d in known if d.weight == WEIGHTS[0] and not entry.ours][:2]
@@ -229,7 +228,8 @@ def difference_sentence(view: View, main: Difference) -> str:
     reports +9.55, outside the interval."
     """
     gap, profile = main_gap(view, main), view.profile
-    seeds = load_catalog().experiment(view.experiment).counted_seeds(in_words(gap.n))
+    entry = load_catalog().experiment(view.experiment)
+    seeds = entry.counted_seeds(in_words(gap.n))
     said = [gap.said(seeds)] if gap.n else [f"not run with the same seeds at {profile}"]
     if profile == "reported":
         said = []
@@ -239,6 +239,6 @@ def difference_sentence(view: View, main: Difference) -> str:
         said.append(f"the paper reports {gap.printed}{where}")
     if len(gap.columns) > 1:
         (best, most), *_, (worst, least) = gap.columns.items()
-        ends = f"{gap.written(most)} in {best}, {gap.written(least)} in {worst}"
-        said.append(f"most for and most against it: {ends}")
+        best, worst = map(entry.column_name, (best, worst))
+        said.append(f"from {gap.written(most)} ({best}) to {gap.written(least)} ({worst})")
     return f"{_name(view, main, gap)}: {'; '.join(said)}."

@@ -31,6 +31,7 @@ class Paper(Checked):
         url: where it can be read.
         code: where the authors' code is; empty where none was found.
         colours: parts of systems' names, each with a colour of its own on every page.
+        also: what else a reader searches it by.
     """
 
     title: Plain
@@ -41,6 +42,7 @@ class Paper(Checked):
     url: str
     code: str = ""
     colours: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def links(self) -> str:
@@ -118,7 +120,7 @@ class Need(Checked):
     """A condition of a verdict: what must be so of the cells that a claim compares.
 
     Attributes:
-        what: the condition in a few words, ``"senses form"``.
+        what: what is wrong where it is not met, in a few words, ``"senses did not form"``.
         rows: systems that it is asked of; names may hold ``*``.
         columns: likewise.
         given: asked only where one of these systems is compared too.
@@ -184,7 +186,9 @@ class CatalogEntry(Checked):
         seeds_of: what alone a seed changes, ``"the heads"``; empty where it changes all there is.
         items: profile -> column (names may hold ``*``) -> items of its test set, if few.
         conditions: profile -> what must be so for a verdict on its cells.
-        shown: column -> what a page calls it, where its name is not for readers.
+        shown: column, or a field of it -> what a page calls it, where its name is not for readers;
+            ``column`` -> what columns are.
+        also: what else a reader searches its page by, ``"WSD"``.
     """
 
     short: str = Field(max_length=26)
@@ -211,6 +215,7 @@ class CatalogEntry(Checked):
     items: dict[str, dict[str, int]] = Field(default_factory=dict)
     conditions: dict[str, tuple[Need, ...]] = Field(default_factory=dict)
     shown: dict[str, str] = Field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
     def counted_seeds(self, count: int | str) -> str:
         """Return so many seeds as words, with what they change where that is not everything."""
@@ -250,6 +255,11 @@ class CatalogEntry(Checked):
         """Return the column of ours that stands for a printed one at a profile."""
         stand_in = self.stand_ins.get(profile)
         return stand_in.column(printed) if stand_in else printed
+
+    def column_name(self, column: str) -> str:
+        """Return what pages call a column: its own name in ``shown``, or those of its fields."""
+        names = {"avg": "average"} | self.shown
+        return names.get(column) or ", ".join(names.get(p, p) for p in column.split("/"))
 
     def judged(self, profile: str, system: str) -> str:
         """Return the row of ours that claims about ``system`` are judged on at a profile."""

@@ -35,6 +35,7 @@ from xlrepro.evidence.conditions import (
 from xlrepro.evidence.predicates import Array, P, Truth, evaluate, parse
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
+from xlrepro.evidence.text import enumerated
 from xlrepro.paths import data_dir
 from xlrepro.yaml_files import read_model
 
@@ -45,6 +46,13 @@ STATUSES = (REPLICATES, CONTRADICTS, NO_EFFECT, INCONCLUSIVE, NOT_TESTABLE, NOT_
             INCONSISTENT, NOT_CHECKABLE)  # fmt: skip
 SIGNS = {REPLICATES: "✓", CONTRADICTS: "✗", NO_EFFECT: "=", INCONCLUSIVE: "?",
          CONSISTENT: "✓", INCONSISTENT: "✗"}  # fmt: skip
+VERBS = {  # of one claim, and of several
+    REPLICATES: ("replicates", "replicate"), CONTRADICTS: ("is contradicted", "are contradicted"),
+    NO_EFFECT: ("shows no effect", "show no effect"),
+    INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+    NOT_TESTABLE: ("is not testable here", "are not testable here"),
+    NOT_RUN: ("was not run", "were not run"),
+}  # fmt: skip
 DRAWS = 4_000
 FEW = 0.2  # power below which runs cannot decide a claim
 EQUIVALENT = 0.25  # of the reported difference: what counts as no effect
@@ -506,24 +514,27 @@ class Judge:
         read, printed = self._on_printed(claim)
         cells, fixed, missing = self._gathered(condition, read)
         if missing:
-            more = f" and {len(missing) - 3} more" * (len(missing) > 3)
-            note = f"not run: {'; '.join(missing[:3])}{more}"
-            return ClaimVerdict(NOT_RUN, missing=tuple(missing), note=note)
-        quoted = ", ".join(sorted({a[1] for a in fixed}))
+            rows = dict[str, list[str]]()
+            for experiment, system, column in missing:
+                entry = self.catalog.experiment(experiment)
+                rows.setdefault(f"{entry.label}: {system}", []).append(entry.column_name(column))
+            said = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
+            more = f" and {len(said) - 3} more rows" * (len(said) > 3)
+            note = f"not run: {'; '.join(said[:3])}{more}"
+            return ClaimVerdict(NOT_RUN, missing=tuple(map(" / ".join, missing)), note=note)
+        quoted = ", ".join(sorted({a[1].partition(":")[2] for a in fixed}))
         placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
         data, weights, fields = _proxies(self.catalog, condition.profile, placed)
-        instead = ", ".join(
-            [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
-        )
+        instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
         ours = "; ".join([*data, *weights])
         others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
         said = {
-            instead: True,
+            f"on proxies: {', '.join(instead)}": instead,
             f"judged on block {', '.join(sorted(others))}": others and not condition.ours,
             f"reported values for {quoted}": quoted,
             "outdated records": any(c.stale for c in cells.values()),
         }
-        notes = [note for note, so in said.items() if note and so]
+        notes = [note for note, so in said.items() if so]
         failed, unknown = failed_conditions(
             self.catalog, self.numbers, condition.profile, list(cells.values())
         )
@@ -531,9 +542,9 @@ class Judge:
         arrays = {a: np.array([mean]) for a, mean in means.items()}
         refusal = ""
         if ours and quoted:
-            refusal = f"{quoted} are numbers of another corpus than ours ({ours})"
+            refusal = f"numbers of {quoted} are of another corpus than ours ({ours})"
         elif ours and claim.magnitudes:
-            refusal = f"it is about values on the paper's data; ours: {ours}"
+            refusal = f"it is about values on the paper's data, and ours are proxies: {ours}"
         elif claim.magnitudes and condition.profile != SIZES_AT:
             refusal = f"it is about the size of an effect, which {condition.profile} says little of"
         if refusal or failed:
@@ -560,19 +571,20 @@ class Judge:
         if heads and status != INCONCLUSIVE:
             status, note = held_back(status, min(heads), true, places)
             notes.append(note)
-        notes += [f"not known: {what}" for what in unknown]
+        notes += [f"not known whether {what}" for what in unknown]
         return replace(
             verdict, status=status, n=n, alone=alone, compared=_told(true), note="; ".join(notes)
         )
 
     def _gathered(
         self, condition: Condition, read: Mapping[Address, ReportedCell | None]
-    ) -> tuple[dict[Address, ReproducedCell], dict[Address, float], list[str]]:
+    ) -> tuple[dict[Address, ReproducedCell], dict[Address, float], list[Address]]:
         """Return the cells that stand for those read, printed ones that count, and what nobody ran.
 
         Quoted rows and distances keep their printed value where nobody ran them.
         """
-        cells, fixed, missing = dict[Address, ReproducedCell](), dict[Address, float](), list[str]()
+        cells, fixed = dict[Address, ReproducedCell](), dict[Address, float]()
+        missing = list[Address]()
         for address, printed in read.items():
             experiment, system, printed_column = address
             entry = self.catalog.experiment(experiment)
@@ -587,7 +599,7 @@ class Judge:
             elif keeps and printed is not None and printed.value is not None:
                 fixed[address] = printed.value
             else:
-                missing.append(f"{experiment.split('/')[1]} / {placed} / {column}")
+                missing.append((experiment, placed, column))
         return cells, fixed, missing
 
 
@@ -595,6 +607,16 @@ def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:
     """Return how many verdicts have each status."""
     counts = Counter(v.status for v in verdicts if v is not None)
     return {status: counts[status] for status in STATUSES}
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return how many claims have each verdict, as prose has it.
+
+    Example:
+        >>> counted({REPLICATES: 1, NO_EFFECT: 2, NOT_TESTABLE: 1})
+        '1 replicates, 2 show no effect and 1 is not testable here'
+    """
+    return enumerated([f"{n} {VERBS[s][n > 1]}" for s in VERBS if (n := counts.get(s, 0))])
 
 
 def kept_at_five_percent(verdicts: Iterable[ClaimVerdict | None]) -> int:

@@ -141,7 +141,7 @@ def failed_conditions(
             if said is None:
                 unknown[need.what] = None
             elif said:
-                failed[f"not true that {need.what} ({said})"] = None
+                failed[f"{need.what} ({said})"] = None
     return list(failed), list(unknown)
 
 
@@ -156,7 +156,7 @@ def _missed(
             half = half_width(float(of_seeds), item_error(catalog, numbers, cell), max(cell.n, 2))
             if cell.mean - half <= need.above:
                 name = cell.system.partition(":")[2]
-                return f"{name}, {cell.column}, has {cell.mean:.4g}, the baseline {need.above:g}"
+                return f"{name} in {cell.column}: {cell.mean:.4g}, baseline {need.above:g}"
         return ""
     if need.stopped is not None:
         ends = [end for r in records for end in numbers.ends(r.experiment, r.key)]
@@ -191,4 +191,4 @@ def _missed(
     if (low is None or value >= low) and (high is None or value <= high):
         return ""
     bound = f"at least {low:,.12g}" if low is not None else f"at most {high:,.12g}"
-    return f"{value:,.{0 if value >= 1000 else 2}f}; {bound} is required"
+    return f"{value:,.{0 if value >= 1000 else 2}f}, where {bound} is required"

@@ -140,10 +140,12 @@ def papers(profile: str) -> Files:
     files: Files = {}
     evidence = load_evidence()
     for key, paper in load_catalog().papers.items():
-        files[f"{key}/findings.md"] = findings.markdown(key)
+        names = indexed(paper.menu, paper.short, *paper.also)
+        found = findings.markdown(key).replace("\n\n", f"\n\n{names}\n\n", 1)  # below the title
+        files[f"{key}/findings.md"] = found
         files[f"{key}/claims.md"] = (
-            f"# Claims: {paper.short}\n\n*{paper.title}*\n\n```{{index}} "
-            f"{', '.join(c.id for c in evidence.claims(key))}\n```\n\n"
+            f"# Claims: {paper.short}\n\n*{paper.title}*\n\n"
+            f"{indexed(*(c.id for c in evidence.claims(key)))}\n\n"
             "*Reported*: judged on the paper's own numbers. *Open*: on our runs with open data. "
             "What stands after it names our additional rows, such as other word vectors.\n\n"
             f"{overview.claims_summary(key)}\n\n{claims_list(evidence, key)}\n"
@@ -177,10 +179,16 @@ def notebook_page(key: str, profile: str) -> str:
         at = "open" if "open" in experiment.profiles else experiment.profiles[0]
         links = [(h.lower().replace(" ", "-"), h) for h in map(_heading, cells) if h]
         command = f"xlrepro run {key} --profile {at}"
-        index = f"```{{index}} {load_catalog().experiment(key).label}, {key}\n```"
+        entry = load_catalog().experiment(key)
+        index = indexed(entry.label, key, *entry.also)
         top = markup("top", command, links)
         cells.insert(1, _markdown("top", f"{top}\n\n{index}"))
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def indexed(*names: str) -> str:
+    """Return what makes a page the first that a search for one of ``names`` finds."""
+    return f"```{{index}} {', '.join(f'! {name}' for name in names)}\n```"
 
 
 def _heading(cell: dict[str, Any]) -> str:

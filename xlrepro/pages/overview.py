@@ -18,7 +18,7 @@ from xlrepro.evidence.deviations import load_deviations, load_errata
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.provenance import total_cost, trainings_sentence
 from xlrepro.evidence.reported import load_reported
-from xlrepro.evidence.text import enumerated, in_words, number
+from xlrepro.evidence.text import number
 from xlrepro.pages import findings
 from xlrepro.pages.plots import colours_of, lines
 from xlrepro.pages.tables import Cell, Table, framed, markup, titled
@@ -51,17 +51,13 @@ def answer() -> str:
     evidence, papers = load_evidence(), load_catalog().papers
     main = [findings.compared(paper, findings.read(paper)[0].main)["verdict"] for paper in papers]
     found = Counter(verdict.status if verdict else claims.NOT_RUN for verdict in main)
-    so = found[claims.REPLICATES]
     tallies = [evidence.tally(paper) for paper in papers]
     counts = {status: sum(each[status] for each in tallies) for status in ("all", *claims.STATUSES)}
-    of_main, of_all = (
-        enumerated([f"{of[s]} {s}" for s in claims.STATUSES if of[s]]) for of in (found, counts)
-    )
     cells = numbers()
     return (
-        f"On open data {in_words(so) if so else 'none'} of the five main claims "
-        f"replicate{'s' * (so < 2)}: {of_main}. "
-        f"Of the {counts['all']} checkable sentences of the papers: {of_all}. "
+        "On open data, of the five main claims "
+        f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
+        f"Of the {counts['all']} checkable sentences of the papers, {claims.counted(counts)}. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
         f"counterpart. {cells['own']} are on a paper's own data, word vectors and encoders: "
         f"{cells['within']} of these agree within the interval. Scores of trained systems among "

@@ -314,7 +314,8 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
         return [nothing("Reproduced means")]
     key, profile = (str(shown[name].iloc[0]) for name in ("experiment", "profile"))
     entry, paper = load_catalog().experiment(key), key.partition("/")[0]
-    title, shown = f"{entry.title} ({profile})", shown.replace({"column": entry.shown})
+    title = f"{entry.title} ({profile})"
+    shown = shown.assign(column=shown["column"].map(entry.column_name))
     one, figures = shown["column"].nunique() == 1, []
     for name, part in shown.groupby("column" if one else "block", sort=False):
         names = short_names(part["system"].unique(), paper)
@@ -326,7 +327,8 @@ def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[
         )  # fmt: skip
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
         name = block_titles(paper).get(str(name), name)
-        figures.append(dots(tidy, f"{title}: {name}", unit=part["unit"].iloc[0], known=known))
+        unit = ", ".join(part[["metric", "unit"]].iloc[0])
+        figures.append(dots(tidy, f"{title}: {name}", unit=unit, known=known))
     return figures
 
 
@@ -339,14 +341,14 @@ def forest_plot(pairs: Sequence[tuple[str, str, ReproducedCell]]) -> Figure:
     several, first = len({gap.column for _, _, gap in pairs}) > 1, pairs[0][2]
     systems = dict.fromkeys(s for one, other, _ in pairs for s in (one, other))
     names = short_names(systems, first.experiment.partition("/")[0])
-    rows = []
+    rows, called = [], load_catalog().experiment(first.experiment).column_name
     for one, other, gap in pairs:
         mean, (low, high) = gap.mean, gap.interval
         ends = f"{number(low, signed=True)} to {number(high, signed=True)}, " * (low == low)
         said = f"{number(mean, signed=True)} ({ends}n = {gap.n})"
-        label = minus(names[one], names[other]) + f", {gap.column}" * several
+        label = minus(names[one], names[other]) + f", {called(gap.column)}" * several
         rows.append((f"{label}: {said}", "difference", mean, low, high))
-    title = "Differences paired by seed" + f": {first.column}" * (not several)
+    title = "Differences paired by seed" + f": {called(first.column)}" * (not several)
     unit = "points" if first.unit == "percent" else first.unit
     return dots(
         framed(rows, "label", "series", "value", "low", "high"), title, unit=unit, zero=True

@@ -18,6 +18,7 @@ MATHJAX = re.compile(r"\s*<script[^>]*(?:tex-svg\.js|>window\.MathJax)[^<]*</scr
 def _configure(app: Any, config: Any) -> None:
     # SVG needs no fonts, which a browser does not load for a page that is opened as a file.
     config.mathjax_path = "mathjax/tex-svg.js"
+    config.html_search_scorer = str(Path(app.srcdir) / "_static" / "scorer.js")
     # Neither says that it is, and neither does anything while pages are read.
     for name in ("sphinx_multitoc_numbering", "sphinx-mathjax-offline"):
         app.extensions[name].parallel_read_safe = True

@@ -66,8 +66,8 @@ def titled(text: str, paper: str) -> str:
     """Return a text about rows with the titles of their blocks in place of the blocks' names.
 
     Example:
-        >>> titled("not run: table4 / long:MAN / es", "man_moe")
-        'not run: table4 / long training: MAN / es'
+        >>> titled("not run: Table 4: long:MAN in es", "man_moe")
+        'not run: Table 4: long training: MAN in es'
         >>> titled("open, word-mapped", "word_order")
         'open, mapped vectors'
     """
@@ -141,7 +141,8 @@ class Table:
             i > 0 and any(c.sort is not None for c in of) and all(len(c.text) <= 40 for c in of)
             for i, of in enumerate(cells[name] for name in cells)
         ]
-        html = markup("table", self, cells.to_numpy().tolist(), numeric, COLOURS)
+        heads = [*map(as_cell, cells)]
+        html = markup("table", self.caption, heads, cells.to_numpy().tolist(), numeric, COLOURS)
         return markup("shown", [(self.folded, html)], "xl-fold") if self.folded else html
 
     def __repr__(self) -> str:
@@ -221,14 +222,18 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
 
     entry = load_catalog().experiment(key)
     systems, columns = (frame[name].unique() for name in ("system", "column"))
-    heads, others = dict(entry.shown), {s for s in scores["system"] if usual[s] != seeds}
+    heads: dict[str, Any] = {c: entry.column_name(c) for c in columns}
+    others = {s for s in scores["system"] if usual[s] != seeds}
     alike = {labels.get(s, "") for s in ran["system"]}
-    proxied = [f"{s.partition(':')[2]} · {labels[s]}" if s in labels else "" for s in systems]
-    for s, name in short_names(systems, key.partition("/")[0]).items():
-        if s in labels and len(alike) > 1:  # a proxy of one block says what its title would
-            alone = f"{s.partition(':')[2]} · {labels[s]}"
-            name = alone if proxied.count(alone) == 1 else f"{name or s} · {labels[s]}"
-        heads[s] = (name or s) + (f", n={usual[s]}" if s in others else "")
+    titles, blocks = block_titles(key.partition("/")[0]), {s.partition(":")[0] for s in systems}
+    proxied = [(s.partition(":")[2], labels.get(s)) for s in systems]
+    for s in systems:
+        block, _, name = s.partition(":")
+        proxy = labels.get(s, "") if len(alike) > 1 else ""
+        alone = len(blocks) == 1 or (proxy and proxied.count((name, proxy)) == 1)
+        said = ["" if alone else titles.get(block, block), proxy]
+        said += [f"n={usual[s]}"] if s in others else []
+        heads[s] = Cell(name or s, "; ".join(filter(None, said)))
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
     title += f"; {', '.join(alike)}" if len(alike) == 1 and labels else ""
@@ -248,6 +253,7 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
         if long := wide.shape[1] > wide.shape[0]:
             wide = wide.T
         first = ", ".join(entry.reported[0].column) if long and entry.reported else "column"
+        first = entry.shown.get("column", first)
         groups, folded = np.array_split(wide.columns, -(-wide.shape[1] // MOST_COLUMNS)), ""
         if what and len(ran):
             count, why = part[what].nunique(), enumerated(list(part["verdict"].unique()))
@@ -279,16 +285,12 @@ def legend(frame: "pd.DataFrame") -> Markup:
     said = {"percent": " in percent", "points": " in points", "fraction": " from 0 to 1"}
     units = [m + said.get(u.partition(" ")[0], "") for m, u in zip(frame["metric"], frame["unit"])
              if m]  # fmt: skip
-    blocks, titles = dict[str, list[str]](), block_titles(paper)
-    for block, weights in entry.weights.get(profile, {}).items():
-        blocks.setdefault(weights, []).append(titles.get(block) or block)
     return markup(
         "legend", ", ".join(dict.fromkeys(units)), profile,
         seeds=entry.counted_seeds(seeds) if seeds else "",
         stale=STALE * bool(ran["stale"].any()),
         version=load_catalog().paper(paper).version * any(frame["printed"]),
-        data=entry.stand_ins.get(profile),
-        weights={weights: enumerated(of) for weights, of in blocks.items()},
+        proxies=profile in {**entry.stand_ins, **entry.weights},
     )  # fmt: skip
 
 
@@ -296,12 +298,12 @@ def run_table(mine: "pd.DataFrame", shown: "pd.DataFrame", title: str) -> Table:
     """Return the cells of the user's own run beside the published ones and the paper's."""
     published = {(r["system"], r["column"]): r for r in shown[shown["n"] > 0].to_dict("records")}
     key = str(mine["experiment"].iloc[0])
-    rows, names = [], load_catalog().experiment(key).shown
+    rows, entry = [], load_catalog().experiment(key)
     rows_of = short_names(mine["system"].unique(), key.partition("/")[0])
     for row in mine[mine["n"] > 0].to_dict("records"):
         other = published.get((row["system"], row["column"]))
         ours, theirs = (r and Cell(score(r).text, sort=r["reproduced"]) for r in (row, other))
-        column = names.get(row["column"], row["column"])
+        column = entry.column_name(row["column"])
         system = rows_of[row["system"]] or row["system"]
         rows.append((system, column, row["printed"], theirs, ours, row["n"]))
     profile = f"published, {shown['profile'].iloc[0]}" if published else "published"
