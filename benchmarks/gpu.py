@@ -450,8 +450,8 @@ def _language_model(table: str, row: str, device: str, profile: str) -> Update:
     model["senses"] = model.get("senses", {}) | {"warmup_steps": 0, "warmup": "copied"}
     settings = LanguageModelSettings.model_validate(model)
     network, training = settings.network, settings.training
-    words = 60_000 if settings.dictionary else 30_000
-    run = Run(settings, invented_corpus(words, settings, tokens=1_000_000), device)
+    words = (30_000 if profile == "paper" else 500) * (2 if settings.dictionary else 1)
+    run = Run(settings, invented_corpus(words, settings, tokens=200_000), device)
     length = network.positions if network.family == "bert" else training.unroll
 
     def update(number: int) -> None:
