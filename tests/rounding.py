@@ -47,7 +47,8 @@ def differences(trials: Iterable[Trial], store: RecordStore) -> list[Difference]
     for key, of in by_experiment.items():
         records = [record for trial in of if (record := store.get(trial))]
         moved += check(key, fresh_numbers(records), {t.task: t.version for t in of})
-    return [each for each in moved if each.now is not None]  # None: of trials of the same kind
+    # A number without a golden one, or the other way round, is `xlrepro golden`'s business.
+    return [each for each in moved if None not in (each.golden, each.now)]
 
 
 def main() -> int:

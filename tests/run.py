@@ -22,10 +22,11 @@ PASSED = Path(os.environ.get("XLREPRO_BUILD", ROOT / "build")) / "tests-passed"
 def steps(jobs: int) -> dict[str, tuple[str, ...]]:
     """Return the three steps: their names, and what follows the interpreter."""
     spread = ("-n", str(jobs), "--dist", "loadfile")
+    plain = ("-p", "no:nbval")  # which loads for seconds, in each process
     keep = ("-p", "tests.executed_notebooks")  # for the book
     nbval = (*keep, "--nbval-lax", "--nbval-current-env", "notebooks")
     return {
-        "unit tests": ("-m", "pytest", *spread),
+        "unit tests": ("-m", "pytest", *plain, *spread),
         "golden numbers": ("-m", "xlrepro", "golden"),
         "notebooks": ("-m", "pytest", *nbval, *spread),
     }

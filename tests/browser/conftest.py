@@ -23,7 +23,7 @@ ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgroun
              "--disable-component-update", "--disable-sync", "--no-first-run"]  # fmt: skip
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-WORKERS = 2  # browsers at a time
+WORKERS = 3  # browsers at a time, for two cores: each page has pauses
 PATIENCE_MS = 120_000  # a busy machine is no fault of the book
 # Sphinx's own pages without content of ours.
 NOT_PAGES = ("genindex.html", "search.html")
