@@ -518,9 +518,9 @@ class Judge:
             for experiment, system, column in missing:
                 entry = self.catalog.experiment(experiment)
                 rows.setdefault(f"{entry.label}: {system}", []).append(entry.column_name(column))
-            said = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
-            more = f" and {len(said) - 3} more rows" * (len(said) > 3)
-            note = f"not run: {'; '.join(said[:3])}{more}"
+            listed = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
+            more = f" and {len(listed) - 3} more rows" * (len(listed) > 3)
+            note = f"not run: {'; '.join(listed[:3])}{more}"
             return ClaimVerdict(NOT_RUN, missing=tuple(map(" / ".join, missing)), note=note)
         quoted = ", ".join(sorted({a[1].partition(":")[2] for a in fixed}))
         placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]

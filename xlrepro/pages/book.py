@@ -141,8 +141,7 @@ def papers(profile: str) -> Files:
     evidence = load_evidence()
     for key, paper in load_catalog().papers.items():
         names = indexed(paper.menu, paper.short, *paper.also)
-        found = findings.markdown(key).replace("\n\n", f"\n\n{names}\n\n", 1)  # below the title
-        files[f"{key}/findings.md"] = found
+        files[f"{key}/findings.md"] = findings.markdown(key).replace("\n\n", f"\n\n{names}\n\n", 1)
         files[f"{key}/claims.md"] = (
             f"# Claims: {paper.short}\n\n*{paper.title}*\n\n"
             f"{indexed(*(c.id for c in evidence.claims(key)))}\n\n"
@@ -180,9 +179,8 @@ def notebook_page(key: str, profile: str) -> str:
         links = [(h.lower().replace(" ", "-"), h) for h in map(_heading, cells) if h]
         command = f"xlrepro run {key} --profile {at}"
         entry = load_catalog().experiment(key)
-        index = indexed(entry.label, key, *entry.also)
         top = markup("top", command, links)
-        cells.insert(1, _markdown("top", f"{top}\n\n{index}"))
+        cells.insert(1, _markdown("top", f"{top}\n\n{indexed(entry.label, key, *entry.also)}"))
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 

@@ -51,8 +51,7 @@ def answer() -> str:
     evidence, papers = load_evidence(), load_catalog().papers
     main = [findings.compared(paper, findings.read(paper)[0].main)["verdict"] for paper in papers]
     found = Counter(verdict.status if verdict else claims.NOT_RUN for verdict in main)
-    tallies = [evidence.tally(paper) for paper in papers]
-    counts = {status: sum(each[status] for each in tallies) for status in ("all", *claims.STATUSES)}
+    counts = sum((Counter(evidence.tally(paper)) for paper in papers), Counter[str]())
     cells = numbers()
     return (
         "On open data, of the five main claims "

@@ -76,7 +76,8 @@ def titled(text: str, paper: str) -> str:
         return text
     name = "|".join(sorted(map(re.escape, titles), key=len, reverse=True))
     text = re.sub(rf"(?<![\w-])({name}):(?=\S)", lambda of: f"{titles[of[1]]}: ".lstrip(": "), text)
-    return re.sub(rf"(\bblock |^\w+, )({name})\b(?!-)", lambda of: of[1] + titles[of[2]], text)
+    at = rf"(\b[Bb]locks? |^\w+, )({name})\b(?!-)"
+    return re.sub(at, lambda of: of[1] + (titles[of[2]] or of[2]), text)
 
 
 def short_names(systems: Iterable[str], paper: str = "") -> dict[str, str]:
@@ -229,10 +230,10 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     proxied = [(s.partition(":")[2], labels.get(s)) for s in systems]
     for s in systems:
         block, _, name = s.partition(":")
-        proxy = labels.get(s, "") if len(alike) > 1 else ""
-        alone = len(blocks) == 1 or (proxy and proxied.count((name, proxy)) == 1)
-        said = ["" if alone else titles.get(block, block), proxy]
-        said += [f"n={usual[s]}"] if s in others else []
+        weights = labels.get(s, "") if len(alike) > 1 else ""
+        alone = len(blocks) == 1 or (weights and proxied.count((name, weights)) == 1)
+        title = "" if alone else titles.get(block, block)
+        said = [title, weights, f"n={usual.get(s)}" * (s in others)]
         heads[s] = Cell(name or s, "; ".join(filter(None, said)))
     proxy = entry.stand_ins.get(profile)
     title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
