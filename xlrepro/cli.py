@@ -135,20 +135,19 @@ def show(rows: Sequence[Mapping[str, Any]], as_json: bool, title: str = "", end:
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    from rich import box, console, table
 
-    table = Table(title=title, caption=end, box=box.SIMPLE_HEAD)
+    shown = table.Table(title=title, caption=end, box=box.SIMPLE_HEAD)
     texts = [["·" if value == 0 else str(value) for value in row.values()] for row in rows]
     for head, column in zip(rows[0] if rows else (), zip(*texts)):
         words = any(text[:1].isalpha() for text in column)
         short = max(map(len, column)) < 50
-        table.add_column(head, justify="left" if words else "right", no_wrap=short)
+        shown.add_column(head, justify="left" if words else "right", no_wrap=short)
     for row in texts:
-        table.add_row(*row)
+        shown.add_row(*row)
     width = None if sys.stdout.isatty() else 200
-    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
+    out = console.Console(width=width, markup=False, emoji=False, highlight=False)
+    out.print(shown)
 
 
 def say(text: str) -> None:
@@ -251,8 +250,7 @@ def golden(
 ) -> None:
     """Compare today's smoke numbers with the golden ones; exit status 1 where they differ."""
     from xlrepro.engine import run_trials
-    from xlrepro.evidence.golden import check, fresh_numbers, off_cpu
-    from xlrepro.evidence.golden import update as write
+    from xlrepro.evidence import golden as kept
     from xlrepro.experiments import own_records
     from xlrepro.store import RecordStore
 
@@ -261,13 +259,13 @@ def golden(
     store = RecordStore()
     if run:
         every = [trial for of in trials.values() for trial in of]
-        again = off_cpu(store.get(trial) for trial in every)
+        again = kept.off_cpu(store.get(trial) for trial in every)
         _end_if_failed(run_trials(every, store=store, device="cpu", again=again).failed)
-    judge = partial(write, smoke_alone=smoke_alone) if update else check
+    judge = partial(kept.update, smoke_alone=smoke_alone) if update else kept.check
     differences = []
     for key, of in trials.items():
         keys = {trial.key for trial in of}
-        numbers = fresh_numbers(r for r in own_records(key, "smoke", store) if r.key in keys)
+        numbers = kept.fresh_numbers(r for r in own_records(key, "smoke", store) if r.key in keys)
         differences += judge(key, numbers, {t.task: t.version for t in of})
     for difference in differences:
         typer.echo(str(difference))
@@ -314,12 +312,13 @@ def status(
 
     A paper's name stands for all of its experiments.
     """
-    from xlrepro.evidence.compare import compared_rows, verdict_counts
+    from xlrepro.evidence.compare import VERDICTS, compared_rows
     from xlrepro.evidence.reproduced import View, gather
-    from xlrepro.experiments import is_outdated, own_records, records_by_standing
+    from xlrepro.experiments import is_outdated, own_records
+    from xlrepro.store import RecordStore
 
-    chosen = {each.key: each for each in chosen_experiments(experiments)}
-    records = {key: own_records(key, profile) for key in chosen}
+    chosen, store = {e.key: e for e in chosen_experiments(experiments)}, RecordStore()
+    records = {key: own_records(key, profile, store) for key in chosen}
     views = {key: View(key, profile, gather(of)) for key, of in records.items()}
     cells = {key: compared_rows(view, experiment=chosen[key]) for key, view in views.items()}
     if as_json:
@@ -333,12 +332,14 @@ def status(
         return
     rows = []
     for key, of in cells.items():
-        verdicts = verdict_counts(row["verdict"] for row in of)
+        counts = Counter(row["verdict"] for row in of)
         outdated = sum(map(is_outdated, records[key]))
-        row = {"experiment": key, "cells": len(of), **verdicts}
+        row = {"experiment": key, "cells": len(of), **{v: counts[v] for v in VERDICTS}}
         rows.append(row | {"current": len(records[key]) - outdated, "outdated": outdated})
     show(rows, False, f"Cells by verdict, records, profile {profile}")
-    for key, count in Counter(r.experiment for r in records_by_standing(profile)[1]).items():
+    asked = {record.key for of in records.values() for record in of}
+    others = (r.experiment for r in store.records(profile=profile) if r.key not in asked)
+    for key, count in Counter(others).items():
         typer.echo(f"{key}: {count} with other settings than {profile} has today, not shown.")
 
 
@@ -361,35 +362,33 @@ def claims(
     from dataclasses import asdict
 
     from xlrepro.evidence.catalog import load_catalog
-    from xlrepro.evidence.claims import status_counts
     from xlrepro.evidence.gathered import Evidence
     from xlrepro.experiments import own_records
     from xlrepro.store import RecordStore
 
-    catalog, store = load_catalog(), RecordStore()
-    content, counted = [], dict[str, list[Any]]()
+    catalog, store, content = load_catalog(), RecordStore(), list[dict[str, Any]]()
     for key in catalog.papers if paper is None else [paper]:
         names = catalog.of_paper(key)
         records = tuple(r for name in names for r in own_records(name, profile, store))
-        evidence = Evidence(records, (profile,))
+        evidence, rows = Evidence(records, (profile,)), list[dict[str, str]]()
         for claim in evidence.claims(key):
             verdicts = evidence.verdicts(key)[claim.id]
-            about = {"paper": key, "id": claim.id, "kind": claim.kind, "claim": claim.text}
-            content.append((about, verdicts))
-            for label, verdict in verdicts.items():
-                counted.setdefault(label, []).append(verdict if claim.counted else None)
+            about = {"id": claim.id, "kind": claim.kind, "claim": claim.text}
+            rows.append(about | {label: v.status if v else "–" for label, v in verdicts.items()})
+            if as_json:
+                dicts = {label: v and asdict(v) for label, v in verdicts.items()}
+                content.append({"paper": key, **about, "verdicts": dicts})
+        if not as_json:
+            counts = [
+                f"{on.label}: {n} {status}"
+                for on in evidence.conditions(key)
+                for status, n in evidence.tally(key, on.label).items()
+                if n
+            ]
+            end = f"Of the authors' sentences: {', '.join(counts)}"
+            show(rows, False, f"Claims of {catalog.paper(key).short}", end)
     if as_json:
-        dicts = ({k: v and asdict(v) for k, v in of.items()} for _, of in content)
-        show([about | {"verdicts": of} for (about, _), of in zip(content, dicts)], True)
-        return
-    rows = []
-    for about, of in content:
-        row = {name: about[name] for name in ("id", "kind", "claim")}
-        rows.append(row | {label: v.status if (v := of.get(label)) else "–" for label in counted})
-    counts: list[str] = []
-    for label, each in counted.items():
-        counts += [f"{label}: {n} {status}" for status, n in status_counts(each).items() if n]
-    show(rows, False, "Claims", f"Of the authors' sentences: {', '.join(counts)}")
+        show(content, True)
 
 
 # ---- notebooks and the book

@@ -682,11 +682,3 @@ def records_by_standing(
     asked = {r.key for each in experiments for r in records_asked(each, profile, store)}
     records = store.records(profile=profile)
     return [r for r in records if r.key in asked], [r for r in records if r.key not in asked]
-
-
-def all_own_records() -> list[Record]:
-    """Return the own records of every experiment, at every profile."""
-    store = RecordStore()
-    known = all_experiments().items()
-    places = [(key, profile) for key, each in known for profile in each.profiles]
-    return [record for place in places for record in own_records(*place, store)]

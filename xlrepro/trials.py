@@ -8,17 +8,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from xlrepro.artefacts import canonical_json, hash_of
 from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
 from xlrepro.yaml_files import describe
-
-if TYPE_CHECKING:
-    import numpy as np
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -109,7 +107,8 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """SHA-256 (64 hex digits) of the fields' canonical JSON, without what decides nothing."""
-        return hash_of(self.fields | {"settings": decisive(self.settings)})
+        fields = self.fields
+        return hash_of(fields | {"settings": decisive(fields["settings"])})
 
     @cached_property
     def place(self) -> "Trial":
@@ -226,17 +225,13 @@ class Items(Checked):
     @classmethod
     def packed(cls, right: Sequence[bool]) -> "Items":
         """Return items as a record keeps them, of ``(items,)`` truth values."""
-        import numpy as np
-
         if len(right) > MOST_ITEMS:
             return cls(size=len(right))
         bits = np.packbits(np.asarray(right, dtype=bool))
         return cls(size=len(right), right=base64.b64encode(bits.tobytes()).decode())
 
-    def unpacked(self) -> "np.ndarray[Any, np.dtype[np.bool_]] | None":
+    def unpacked(self) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
         """Return ``(items,)`` truth values; ``None`` where they were not kept."""
-        import numpy as np
-
         if self.right is None:
             return None
         packed = np.frombuffer(base64.b64decode(self.right), dtype=np.uint8)

@@ -4,16 +4,14 @@ import json
 import re
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from xlrepro.errors import DataError
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
-
-Model = TypeVar("Model", bound="BaseModel")
+Model = TypeVar("Model", bound=BaseModel)
 
 SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$", re.ASCII)
 
@@ -102,15 +100,13 @@ def read_model(path: Path | Traversable, model: type[Model]) -> Model:
     Raises:
         DataError: as `read_yaml`, or if it is not what the model wants; names file and place.
     """
-    from pydantic import ValidationError
-
     try:
         return model.model_validate(read_yaml(path))
     except ValidationError as error:
         raise DataError(f"{path}: {describe(error)}") from None
 
 
-def describe(error: "ValidationError") -> str:
+def describe(error: ValidationError) -> str:
     """Return the first complaint of a pydantic error as ``place: what`` on one line."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "top level"

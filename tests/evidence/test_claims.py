@@ -19,9 +19,10 @@ from xlrepro.evidence.claims import (
     Claim,
     ClaimVerdict,
     Condition,
-    Judge,
     decide,
     drawn_means,
+    held_back,
+    judge,
     kept_at_five_percent,
     laid_out,
     load_claims,
@@ -186,7 +187,7 @@ def test_a_tie_in_every_seed_contradicts_nothing():
 def test_one_seed_decides_nothing(numbers):
     assert verdict_of('v("s0") > v("s1")', [10.0], [1.0]).status == INCONCLUSIVE
     ran = numbers({("word:ORT", "de"): {0: 90.0}, ("word:TRS", "de"): {0: 10.0}})  # 5,000 items
-    assert Judge(ran).judge(claim(ABOVE), OPEN).status == INCONCLUSIVE
+    assert judge(claim(ABOVE), OPEN, ran).status == INCONCLUSIVE
 
 
 def test_no_effect_is_an_interval_within_a_quarter_of_the_reported_difference():
@@ -299,6 +300,19 @@ def test_a_count_is_contradicted_only_where_enough_differences_are_reversed():
     assert [judged(9), judged(8), judged(3)] == [REPLICATES, REPLICATES, CONTRADICTS]
 
 
+@pytest.mark.parametrize(("gap", "status"), [(2.0, REPLICATES), (0.0, INCONCLUSIVE)])
+@pytest.mark.filterwarnings("error")
+def test_languages_whose_differences_are_all_equal_agree_unless_there_is_none(gap, status):
+    cells = {}
+    for language in ("de", "es", "fr", "ru"):
+        cells |= seeds_of([50.0 + gap] * 3, [50.0] * 3, column=language)
+    arrays, places, _ = laid_out(cells, lambda cell: 0.0)
+    text = 'mean([v("s0", l) for l in L]) > mean([v("s1", l) for l in L])'
+    names = {"L": ["de", "es", "fr", "ru"]}
+    true = evaluate(text, "X", {"v": lambda s, column: arrays["e", s, column]}, names)
+    assert held_back(REPLICATES, "the heads", true, places)[0] == status
+
+
 def test_how_many_stay_at_a_false_discovery_rate_of_five_percent():
     p = [0.0001, 0.004, 0.012, 0.02, 0.4, 0.45]
     verdicts = [ClaimVerdict(INCONCLUSIVE, p=(each, 1 - each)) for each in p]
@@ -320,28 +334,27 @@ ABOVE = 'value("table2", "word:ORT", "de") > value("table2", "word:TRS", "de")'
 
 
 def test_printed_numbers_are_consistent_or_not():
-    judge = Judge()
-    assert judge.judge(claim(ABOVE)).status == CONSISTENT
-    assert judge.judge(claim(ABOVE.replace(">", "<"))).status == INCONSISTENT
+    assert judge(claim(ABOVE)).status == CONSISTENT
+    assert judge(claim(ABOVE.replace(">", "<"))).status == INCONSISTENT
     figure = claim('value("figure2", "word:ORT", "es/0") > 0')
-    assert judge.judge(figure).status == NOT_CHECKABLE
+    assert judge(figure).status == NOT_CHECKABLE
 
 
 def test_a_cell_that_the_paper_lacks_is_an_error():
     with pytest.raises(SettingsError, match="no such cell: word_order/table2 / word:ORT / xx"):
-        Judge().judge(claim('value("table2", "word:ORT", "xx") > 0'))
+        judge(claim('value("table2", "word:ORT", "xx") > 0'))
 
 
 def test_a_claim_over_cells_that_nobody_ran_is_not_run(numbers):
     ran = numbers({("word:ORT", "de"): {0: 1.0, 1: 2.0}})
-    verdict = Judge(ran).judge(claim(ABOVE), OPEN)
+    verdict = judge(claim(ABOVE), OPEN, ran)
     assert (verdict.status, verdict.missing) == (NOT_RUN, ("word_order/table2 / word:TRS / de",))
 
 
 def test_a_claim_is_judged_on_reproduced_numbers(numbers):
     values = {"word:ORT": [60.0, 60.1, 60.2], "word:TRS": [50.0, 50.2, 50.1]}
     ran = numbers({(s, "de"): dict(enumerate(v)) for s, v in values.items()})
-    verdict = Judge(ran).judge(claim(ABOVE), OPEN)
+    verdict = judge(claim(ABOVE), OPEN, ran)
     assert (verdict.status, verdict.n, verdict.alone) == (REPLICATES, 3, 3)
     assert verdict.compared == (("60.10 > 50.10", True),)
 
@@ -355,8 +368,7 @@ def test_claims_on_projection_are_judged_by_both_readings_of_w():
 
 
 def test_every_claim_of_the_papers_is_evaluated():
-    judge = Judge()
-    statuses = [judge.judge(c).status for c in load_claims()]
+    statuses = [judge(c).status for c in load_claims()]
     counts = [statuses.count(s) for s in (CONSISTENT, INCONSISTENT, NOT_CHECKABLE)]
     assert counts == [137, 14, 15]
 

@@ -7,7 +7,7 @@ import pytest
 
 from xlrepro.evidence.answers import headline_of
 from xlrepro.evidence.catalog import Catalog, Need, load_catalog
-from xlrepro.evidence.claims import CONTRADICTS
+from xlrepro.evidence.claims import CONTRADICTS, reads
 from xlrepro.evidence.conditions import at_path, error_of_items, failed_conditions, item_error
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.reproduced import View, gather
@@ -144,7 +144,7 @@ def test_nothing_that_a_page_calls_contradicts_has_a_failed_condition():
             if verdict is None or verdict.status != CONTRADICTS:
                 continue
             called += 1
-            for experiment, system, column in evidence.judge.reads(claim):
+            for experiment, system, column in reads(claim):
                 entry, profile = catalog.experiment(experiment), condition.profile
                 placed = entry.judged(profile, condition.placed(system))
                 view = View(experiment, profile, numbers)

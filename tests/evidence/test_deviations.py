@@ -4,7 +4,7 @@ import pytest
 
 from xlrepro import experiments
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import Judge, load_claims
+from xlrepro.evidence.claims import judge, load_claims
 from xlrepro.evidence.deviations import WEIGHTS, load_deviations, load_errata, read_deviations
 from xlrepro.evidence.reported import load_reported
 
@@ -60,8 +60,5 @@ def test_the_deviations_of_a_profile_stand_by_weight():
 
 
 def test_every_claim_that_fails_on_printed_numbers_has_an_erratum():
-    judge = Judge()
-    fail = {
-        c.id for c in load_claims() if c.kind != "ours" and judge.judge(c).status == "inconsistent"
-    }
+    fail = {c.id for c in load_claims() if c.kind != "ours" and judge(c).status == "inconsistent"}
     assert {e.claim for e in load_errata() if e.claim} == fail

@@ -171,11 +171,11 @@ def test_a_failing_notebook_is_named_and_stops_no_other(project, write_notebook)
     summary = batch(workers=1)
     assert (summary.done, list(summary.failed)) == (["fake/good"], ["fake/bad"])
     assert "ZeroDivisionError" in summary.failed["fake/bad"].read_text(encoding="utf-8")
-    assert outputs(executed("fake/bad", "smoke", failed=True)).startswith("half")
+    assert outputs(executed("fake/bad", "smoke").with_suffix(".failed.ipynb")).startswith("half")
     assert outputs(executed("fake/bad", "smoke")) == "before\n"  # of the earlier run
     write_notebook("fake/bad", "print(2)")
     assert batch().done == ["fake/bad"]
-    assert not executed("fake/bad", "smoke", failed=True).exists()
+    assert not executed("fake/bad", "smoke").with_suffix(".failed.ipynb").exists()
 
 
 def wait_for(condition, seconds: float = 90.0) -> None:

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from xlrepro.evidence.claims import Condition
+from xlrepro.evidence.claims import Condition, judge
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.gathered import Evidence
@@ -126,7 +126,7 @@ def test_a_verdict_names_its_comparisons_and_its_power(record):
         for s, of in values.items() for seed, v in enumerate(of)
     ))  # fmt: skip
     (claim,) = [c for c in evidence.claims("word_order") if c.id == "O01w"]
-    assert evidence.judge.judge(claim, Condition("open")).status == "replicates"
+    assert judge(claim, Condition("open"), evidence.numbers).status == "replicates"
     (shown,) = re.findall(r'<li id="O01w">.*?</li>', claims_list(evidence, KEY), re.DOTALL)
     for part in ("replicates", "60.10 &gt; 50.10", "true in 3 of them", "power 100 %"):
         assert part in shown

@@ -5,7 +5,7 @@ Everything depends on the seed, the code, the split and the numbers given, and o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from itertools import combinations, islice
@@ -37,9 +37,8 @@ class Family:
     Args:
         seed: of the words and of everything drawn later.
         typologies: own languages, which win over the presets of the same code.
-        pairs: so many pairs of frequent concepts of different kinds share a word in ``ambiguous``
-            languages and have two in the others: senses that are known.
-        ambiguous: codes of those languages.
+        pairs: so many pairs of frequent concepts of different kinds share a word in the source
+            language and have two in the others: senses that are known.
 
     Attributes:
         pairs: the keys of the concepts that share a word.
@@ -56,16 +55,10 @@ class Family:
     """
 
     def __init__(
-        self,
-        seed: int = 0,
-        typologies: Iterable[Typology] = (),
-        *,
-        pairs: int = 0,
-        ambiguous: Sequence[str] = (SOURCE,),
+        self, seed: int = 0, typologies: Iterable[Typology] = (), *, pairs: int = 0
     ) -> None:
         self.seed = seed
         self.pairs = _pairs_of_kinds(seed, pairs)
-        self._ambiguous = ambiguous
         self._typologies = {typology.code: typology for typology in typologies}
         self._languages: dict[str, Language] = {}
 
@@ -78,7 +71,7 @@ class Family:
         if code not in self._languages:
             typology = self._typologies.get(code) or parameters(code)
             lexicon = build_lexicon(typology, self.seed)
-            if code in self._ambiguous:
+            if code == SOURCE:
                 shared = {other: lexicon.stems[kept] for kept, other in self.pairs}
                 lexicon = Lexicon({**lexicon.stems, **shared}, lexicon.suffixes)
             self._languages[code] = Language(typology, lexicon)

@@ -167,14 +167,13 @@ def review_file(language: str, domain: str, split: str) -> str:
     return f"{REVIEWS}/{language}/{domain}/{split}.tsv"
 
 
-def aligned_vectors(languages: Sequence[str]) -> dict[str, Path]:
-    """Return language to aligned fastText vectors; errors as `files`."""
-    return dict(zip(languages, files(_vectors(ALIGNED, languages)), strict=True))
+def vectors_of(kind: str, languages: Sequence[str]) -> dict[str, Path]:
+    """Return language to fastText vectors, ``ALIGNED`` or of its Wikipedia alone, ``WIKI``.
 
-
-def wiki_vectors(languages: Sequence[str]) -> dict[str, Path]:
-    """Return language to fastText's vectors of its Wikipedia alone; errors as `files`."""
-    return dict(zip(languages, files(_vectors(WIKI, languages)), strict=True))
+    Raises:
+        DataError: as `files`.
+    """
+    return dict(zip(languages, files(_vectors(kind, languages)), strict=True))
 
 
 def _vectors(kind: str, languages: Sequence[str]) -> list[str]:

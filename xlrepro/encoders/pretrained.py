@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import Tensor, nn
 
 from xlrepro.artefacts import built
@@ -384,8 +386,6 @@ def _write_model(
     folder: Path, sizes: dict[str, Any], state: dict[str, Tensor], engine: Any, special: list[str]
 ) -> None:
     """Write a BERT: ``special`` names the subwords of beginning, end, padding, unknown and mask."""
-    from safetensors.torch import save_file
-
     transformers = quiet_transformers()
     padding = engine.token_to_id(special[2])
     config = transformers.BertConfig(**sizes, type_vocab_size=1, pad_token_id=padding)
@@ -399,9 +399,6 @@ def _write_model(
 
 
 def _write_minilm(folder: Path) -> None:
-    from safetensors.torch import load_file
-    from tokenizers import Tokenizer
-
     state = load_file(registry.fetch(MINILM, "weights"))
     engine = Tokenizer.from_file(str(registry.fetch(MINILM, "tokenizer")))
     kept = {key: value for key, value in state.items() if key.startswith(("embeddings", "encoder"))}
@@ -588,8 +585,6 @@ def unigram(file: QuantisedFile) -> Any:
     Its normaliser is NFKC but for the wave dash, which stays, and for signs that become spaces or
     nothing (a test holds the table against it).
     """
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-
     engine = Tokenizer(models.Unigram(file.subwords, file.special[3]))
     spaces, gone = (
         "".join(f"\\x{{{code:x}}}" for code, text in file.normaliser.items() if text == to)

@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 MARKER = "▁"  # stands for the space before a word
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # of a vocabulary that is learnt here
@@ -45,7 +44,7 @@ class Subwords:
         before: put before a word, where the subwords spell the space (RoBERTa).
     """
 
-    def __init__(self, engine: "Tokenizer", special: Special, before: str = "") -> None:
+    def __init__(self, engine: Tokenizer, special: Special, before: str = "") -> None:
         engine.no_padding()
         engine.no_truncation()
         self.engine, self.special = engine, special
@@ -86,8 +85,6 @@ def learnt(lines: Iterable[Sequence[str]], size: int, characters: int) -> Subwor
         size: number of subwords at most, special ones included.
         characters: size of the alphabet at most: the most frequent. Words with others are unknown.
     """
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
     counts = Counter(c for line in lines for word in line for c in word)
     by_count = sorted(counts, key=lambda c: (-counts[c], c))
     alphabet = frozenset(by_count[:characters])
@@ -103,6 +100,4 @@ def learnt(lines: Iterable[Sequence[str]], size: int, characters: int) -> Subwor
 
 def read(path: Path) -> Subwords:
     """Return subwords that :func:`learnt` gave and that lie in a file."""
-    from tokenizers import Tokenizer
-
     return Subwords(Tokenizer.from_file(str(path)), Special.of(2, 3, 0, 1, 4))

@@ -193,6 +193,7 @@ class Condition:
 
 
 REPORTED = Condition("reported")
+NOTHING = ReproducedNumbers([])
 
 
 # -- Arrays behind a cell ----------------------------------------------------------------------
@@ -287,38 +288,30 @@ def laid_out(
     return dict(zip(cells, made, strict=True)), places, min(map(len, known))
 
 
-@dataclass(frozen=True)
-class Tested:
-    """The p-values for and against a comparison, and the 95 % interval of its difference."""
-
-    p: P
-    low: float
-    high: float
-
-
-def tested(truth: Truth, places: Places) -> Tested:
+def tested(truth: Truth, places: Places) -> tuple[P, float, float]:
     """Test one comparison over seeds and test items, paired (`half_width`).
+
+    Returns the p-values for and against it, and the 95 % interval of its difference.
 
     A largest of several or a rank correlation is no mean of what it is seed by seed: its draws
     tell.
     """
     gap = truth.gap
     if gap.size == 1:  # nothing random
-        return Tested((0.0, 1.0) if truth.values[0] else (1.0, 0.0), gap[0], gap[0])
+        return ((0.0, 1.0) if truth.values[0] else (1.0, 0.0)), gap[0], gap[0]
     draws, seeds = gap[places["draws"]], gap[places["seeds"]]
     if (n := len(seeds)) > 1 and math.isclose(gap[0], np.mean(seeds), abs_tol=1e-9):
         errors = float(np.std(seeds, ddof=1)) / math.sqrt(n), float(np.std(gap[places["items"]]))
         if not any(errors):  # the same in all; a tie speaks against neither side
-            p = float(not truth.values[0]), float(gap[0] >= 0)
-            return Tested(p, gap[0], gap[0])
+            return (float(not truth.values[0]), float(gap[0] >= 0)), gap[0], gap[0]
         half, tail = half_width(*errors, n), tail_of(abs(gap[0]), *errors, n)
         p = (tail, 1 - tail) if gap[0] > 0 else (1 - tail, tail)
-        return Tested(p, gap[0] - half, gap[0] + half)
+        return p, gap[0] - half, gap[0] + half
     low, high = np.quantile(draws, (ALPHA, 1 - ALPHA))
     if np.ptp(draws) == 0:  # one seed
-        return Tested((1.0, 1.0), low, high)
+        return (1.0, 1.0), low, high
     against, for_it = (1 + np.sum(~side) for side in (draws > 0, draws < 0))
-    return Tested((against / (len(draws) + 1), for_it / (len(draws) + 1)), low, high)
+    return (against / (len(draws) + 1), for_it / (len(draws) + 1)), low, high
 
 
 def _part(name: str, places: Places) -> Callable[[Truth], Array]:
@@ -344,10 +337,10 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
     """
     tests = {leaf.name: tested(leaf, places) for leaf in truth.leaves}
     theirs = dict(zip(tests, (leaf.gap[0] for leaf in reported), strict=False))
-    p = truth.judged(lambda leaf: tests[leaf.name].p)
+    p = truth.judged(lambda leaf: tests[leaf.name][0])
     is_drawn = _part("draws", places)
     share = float(np.mean(truth.counted(is_drawn)))
-    halves = {name: (each.high - each.low) / 2 for name, each in tests.items()}
+    halves = {name: (high - low) / 2 for name, (_, low, high) in tests.items()}
 
     def seen(leaf: Truth) -> Array:
         noise = leaf.gap[places["draws"]] - leaf.gap[0]
@@ -360,8 +353,8 @@ def decide(truth: Truth, places: Places, reported: Sequence[Truth] = ()) -> Clai
     elif not truth.values[0] and p[1] <= ALPHA:
         status = CONTRADICTS
     elif theirs and all(
-        -EQUIVALENT * size < tests[name].low and tests[name].high < EQUIVALENT * size
-        for name, size in theirs.items()
+        -EQUIVALENT * size < low and high < EQUIVALENT * size
+        for size, (_, low, high) in zip(theirs.values(), tests.values())
     ):
         status = NO_EFFECT
     power = float(np.mean(truth.counted(seen))) if theirs else None
@@ -383,7 +376,9 @@ def held_back(status: str, heads: str, truth: Truth, places: Places) -> tuple[st
     means = [float(of.mean()) for of in known if len(of)]
     n, p = len(means), 0.5
     if n >= LEAST_LANGUAGES:
-        p = float(stdtr(n - 1, -math.sqrt(n) * np.mean(means) / np.std(means, ddof=1)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # all alike: 0 or 1; all 0: NaN
+            t = math.sqrt(n) * np.mean(means) / np.std(means, ddof=1)
+        p = float(stdtr(n - 1, -t))
     if {REPLICATES: p, CONTRADICTS: 1 - p}.get(status, 1.0) <= ALPHA:
         return status, f"seeds are of {heads}; {n} languages, each trained once, agree"
     models = f"one model each of {n} language{'s' * (n != 1)}"
@@ -412,195 +407,204 @@ def _told(true: Truth) -> tuple[tuple[str, bool], ...]:
     return tuple((part.text, bool(part.values[0])) for part in true.told)
 
 
-class Judge:
-    """Evaluates claims on reported and on reproduced numbers.
+# -- Judging -------------------------------------------------------------------------------------
+
+
+@cache
+def judge(
+    claim: Claim, condition: Condition = REPORTED, numbers: ReproducedNumbers = NOTHING
+) -> ClaimVerdict | None:
+    """Return the verdict; ``None`` if the condition's rows of ours do not touch the claim.
+
+    A claim on the size of an effect has the verdict of its sign-only form where sizes cannot
+    be tested.
 
     Args:
-        numbers: reproduced cells; ``None``: none were run.
+        claim: which.
+        condition: on what.
+        numbers: reproduced cells.
     """
+    printed = condition == REPORTED
+    if claim.predicate is None:
+        return ClaimVerdict(NOT_CHECKABLE if printed else NOT_TESTABLE, note=UNPRINTED)
+    if printed:
+        return _on_reported(claim)
+    if condition.ours and not any(
+        load_catalog().experiment(experiment).readings.get(condition.ours) == condition.theirs
+        and condition.placed(system) != system
+        for experiment, system, _ in reads(claim)
+    ):
+        return None
+    verdict = _on_reproduced(claim, condition, numbers)
+    if claim.magnitudes and verdict.status == NOT_TESTABLE:
+        for form in load_claims(claim.paper):
+            if form.variant_of == claim.id and not form.magnitudes and form.kind == "ours":
+                if (of_form := judge(form, condition, numbers)) is None:
+                    break
+                note = f"judged by its sign-only form {form.id}; {of_form.note}".rstrip("; ")
+                return replace(of_form, note=note)
+    return verdict
 
-    def __init__(self, numbers: ReproducedNumbers | None = None) -> None:
-        self.numbers = numbers or ReproducedNumbers([])
-        self.reported, self.catalog = load_reported(), load_catalog()
-        self._items = cache(partial(error_of_items, self.catalog, self.numbers))
 
-    @cache  # noqa: B019 (it lives as long as its process)
-    def judge(self, claim: Claim, condition: Condition = REPORTED) -> ClaimVerdict | None:
-        """Return the verdict; ``None`` if the condition's rows of ours do not touch the claim.
+def reads(claim: Claim) -> list[Address]:
+    """Return the cells that the claim's predicate reads, in their first order."""
+    return [*_on_printed(claim)[0]]
 
-        A claim on the size of an effect has the verdict of its sign-only form where sizes cannot
-        be tested.
-        """
-        printed = condition == REPORTED
-        if claim.predicate is None:
-            return ClaimVerdict(NOT_CHECKABLE if printed else NOT_TESTABLE, note=UNPRINTED)
-        if printed:
-            return self._on_reported(claim)
-        if condition.ours and not any(
-            self.catalog.experiment(experiment).readings.get(condition.ours) == condition.theirs
-            and condition.placed(system) != system
-            for experiment, system, _ in self.reads(claim)
-        ):
-            return None
-        verdict = self._on_reproduced(claim, condition)
-        if claim.magnitudes and verdict.status == NOT_TESTABLE:
-            for form in load_claims(claim.paper):
-                if form.variant_of == claim.id and not form.magnitudes and form.kind == "ours":
-                    if (of_form := self.judge(form, condition)) is None:
-                        break
-                    note = f"judged by its sign-only form {form.id}; {of_form.note}".rstrip("; ")
-                    return replace(of_form, note=note)
-        return verdict
 
-    def reads(self, claim: Claim) -> list[Address]:
-        """Return the cells that the claim's predicate reads, in their first order."""
-        return [*self._on_printed(claim)[0]]
+@cache
+def _on_printed(claim: Claim) -> tuple[dict[Address, ReportedCell | None], Truth]:
+    """Return the cells that a claim reads, and its predicate on what is printed of them.
 
-    @cache  # noqa: B019
-    def _on_printed(self, claim: Claim) -> tuple[dict[Address, ReportedCell | None], Truth]:
-        """Return the cells that a claim reads, and its predicate on what is printed of them.
+    Raises:
+        SettingsError: if it reads a cell that its paper does not have. Experiments of which
+            the paper prints nothing are taken at their word: a test holds such reads against
+            the systems and columns that the experiment can run.
+    """
+    seen: dict[Address, ReportedCell | None] = {}
 
-        Raises:
-            SettingsError: if it reads a cell that its paper does not have. Experiments of which
-                the paper prints nothing are taken at their word: a test holds such reads against
-                the systems and columns that the experiment can run.
-        """
-        seen: dict[Address, ReportedCell | None] = {}
+    def look_up(address: Address) -> Array:
+        seen[address] = cell = load_reported().get(*address)
+        if cell is None and load_catalog().experiment(address[0]).reported:
+            raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
+        return np.array([math.nan if cell is None or cell.value is None else cell.value])
 
-        def look_up(address: Address) -> Array:
-            seen[address] = cell = self.reported.get(*address)
-            if cell is None and self.catalog.experiment(address[0]).reported:
-                raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
-            return np.array([math.nan if cell is None or cell.value is None else cell.value])
+    true = _evaluated(claim, look_up)
+    return seen, true
 
-        true = self._evaluate(claim, look_up)
-        return seen, true
 
-    def _evaluate(self, claim: Claim, look_up: Callable[[Address], Array]) -> Truth:
-        paper, where = claim.paper, f"claim {claim.id}"
-        distance = next(iter(self.reported.systems(f"{paper}/distances")), "")
-        functions: dict[str, Callable[..., Any]] = {
-            "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
-            "distance": lambda lang: look_up((f"{paper}/distances", distance, lang)),
-            "columns": lambda table, system: self._columns(f"{paper}/{table}", system),
-            "targets": lambda table, system: self._columns(f"{paper}/{table}", system, True),
-            "systems": lambda table, block="": [
-                s for s in self.reported.systems(f"{paper}/{table}")
-                if s.startswith(f"{block}:" if block else "")
-            ],
-        }  # fmt: skip
-        true = evaluate(claim.predicate or "", where, functions, claim.names)
-        if not isinstance(true, Truth):
-            raise SettingsError(f"{where}: its predicate is {true!r}, and compares no cells")
-        return true
+def _evaluated(claim: Claim, look_up: Callable[[Address], Array]) -> Truth:
+    paper, where = claim.paper, f"claim {claim.id}"
+    distance = next(iter(load_reported().systems(f"{paper}/distances")), "")
+    functions: dict[str, Callable[..., Any]] = {
+        "value": lambda t, system, column: look_up((f"{paper}/{t}", system, column)),
+        "distance": lambda lang: look_up((f"{paper}/distances", distance, lang)),
+        "columns": lambda table, system: _columns(f"{paper}/{table}", system),
+        "targets": lambda table, system: _columns(f"{paper}/{table}", system, True),
+        "systems": lambda table, block="": [
+            s for s in load_reported().systems(f"{paper}/{table}")
+            if s.startswith(f"{block}:" if block else "")
+        ],
+    }  # fmt: skip
+    true = evaluate(claim.predicate or "", where, functions, claim.names)
+    if not isinstance(true, Truth):
+        raise SettingsError(f"{where}: its predicate is {true!r}, and compares no cells")
+    return true
 
-    def _columns(self, experiment: str, system: str, targets: bool = False) -> list[str]:
-        """Return the columns in which the paper prints a number of a row, all or the targets."""
-        entry, cells = self.catalog.experiment(experiment), self.reported.cells(experiment)
-        known = [c.column for c in cells if c.system == system and c.value is not None]
-        return [c for c in known if not targets or entry.is_target(c)]
 
-    def _on_reported(self, claim: Claim) -> ClaimVerdict:
-        cells, true = self._on_printed(claim)
-        if None in cells.values():
-            return ClaimVerdict(NOT_CHECKABLE, note=UNPRINTED)
-        missing = tuple(" / ".join(a[1:]) for a, c in cells.items() if c and c.value is None)
-        if missing:
-            return ClaimVerdict(NOT_CHECKABLE, missing=missing, note="cells without a number")
-        status = CONSISTENT if true.values[0] else INCONSISTENT
-        return ClaimVerdict(status, compared=_told(true))
+def _columns(experiment: str, system: str, targets: bool = False) -> list[str]:
+    """Return the columns in which the paper prints a number of a row, all or the targets."""
+    entry, cells = load_catalog().experiment(experiment), load_reported().cells(experiment)
+    known = [c.column for c in cells if c.system == system and c.value is not None]
+    return [c for c in known if not targets or entry.is_target(c)]
 
-    def _on_reproduced(self, claim: Claim, condition: Condition) -> ClaimVerdict:
-        read, printed = self._on_printed(claim)
-        cells, fixed, missing = self._gathered(condition, read)
-        if missing:
-            rows = dict[str, list[str]]()
-            for experiment, system, column in missing:
-                entry = self.catalog.experiment(experiment)
-                rows.setdefault(f"{entry.label}: {system}", []).append(entry.column_name(column))
-            listed = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
-            more = f" and {len(listed) - 3} more rows" * (len(listed) > 3)
-            note = f"not run: {'; '.join(listed[:3])}{more}"
-            return ClaimVerdict(NOT_RUN, missing=tuple(map(" / ".join, missing)), note=note)
-        quoted = ", ".join(sorted({a[1].partition(":")[2] for a in fixed}))
-        placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
-        data, weights, fields = _proxies(self.catalog, condition.profile, placed)
-        instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
-        ours = "; ".join([*data, *weights])
-        others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
-        said = {
-            f"on proxies: {', '.join(instead)}": instead,
-            f"judged on block {', '.join(sorted(others))}": others and not condition.ours,
-            f"reported values for {quoted}": quoted,
-            "outdated records": any(c.stale for c in cells.values()),
-        }
-        notes = [note for note, so in said.items() if so]
-        failed, unknown = failed_conditions(
-            self.catalog, self.numbers, condition.profile, list(cells.values())
-        )
-        means = fixed | {a: c.mean for a, c in cells.items()}
-        arrays = {a: np.array([mean]) for a, mean in means.items()}
-        refusal = ""
-        if ours and quoted:
-            refusal = f"numbers of {quoted} are of another corpus than ours ({ours})"
-        elif ours and claim.magnitudes:
-            refusal = f"it is about values on the paper's data, and ours are proxies: {ours}"
-        elif claim.magnitudes and condition.profile != SIZES_AT:
-            refusal = f"it is about the size of an effect, which {condition.profile} says little of"
-        if refusal or failed:
-            compared = _told(self._evaluate(claim, arrays.__getitem__))
-            note = refusal or "; ".join([*failed, *notes])
-            return ClaimVerdict(NOT_TESTABLE, compared=compared, note=note)
-        random = {a: c for a, c in cells.items() if not self.catalog.experiment(a[0]).deterministic}
-        drawn, places, n = laid_out(random, self._items)
-        true = self._evaluate(claim, (arrays | drawn).__getitem__)
-        is_printed = all(c is not None and c.value is not None for c in read.values())
-        fits = is_printed and printed.values[0] and len(printed.leaves) == len(true.leaves)
-        verdict = decide(true, places, printed.leaves if fits and not claim.magnitudes else ())
-        alone = None
-        if paired := places["seeds"].stop - places["seeds"].start:
-            alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())
-        status = verdict.status
-        if n == 1:
-            lone = sorted({c.system for c in cells.values() if c.n == 1})
-            notes.append(f"one seed decides nothing: {', '.join(lone)}")
-            status = INCONCLUSIVE
-        if status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
-            notes.append("our runs cannot decide this")
-        heads = {self.catalog.experiment(a[0]).seeds_of for a in read} - {""}
-        if heads and status != INCONCLUSIVE:
-            status, note = held_back(status, min(heads), true, places)
-            notes.append(note)
-        notes += [f"not known whether {what}" for what in unknown]
-        return replace(
-            verdict, status=status, n=n, alone=alone, compared=_told(true), note="; ".join(notes)
-        )
 
-    def _gathered(
-        self, condition: Condition, read: Mapping[Address, ReportedCell | None]
-    ) -> tuple[dict[Address, ReproducedCell], dict[Address, float], list[Address]]:
-        """Return the cells that stand for those read, printed ones that count, and what nobody ran.
+def _on_reported(claim: Claim) -> ClaimVerdict:
+    cells, true = _on_printed(claim)
+    if None in cells.values():
+        return ClaimVerdict(NOT_CHECKABLE, note=UNPRINTED)
+    missing = tuple(" / ".join(a[1:]) for a, c in cells.items() if c and c.value is None)
+    if missing:
+        return ClaimVerdict(NOT_CHECKABLE, missing=missing, note="cells without a number")
+    status = CONSISTENT if true.values[0] else INCONSISTENT
+    return ClaimVerdict(status, compared=_told(true))
 
-        Quoted rows and distances keep their printed value where nobody ran them.
-        """
-        cells, fixed = dict[Address, ReproducedCell](), dict[Address, float]()
-        missing = list[Address]()
-        for address, printed in read.items():
-            experiment, system, printed_column = address
-            entry = self.catalog.experiment(experiment)
-            placed = condition.placed(system)
-            if placed == system:
-                placed = entry.judged(condition.profile, system)
-            column = entry.column_at(condition.profile, printed_column)
-            cell = View(experiment, condition.profile, self.numbers).get(placed, column)
-            keeps = entry.deterministic or bool(entry.quoted_because(system))
-            if cell is not None:
-                cells[address] = cell
-            elif keeps and printed is not None and printed.value is not None:
-                fixed[address] = printed.value
-            else:
-                missing.append((experiment, placed, column))
-        return cells, fixed, missing
+
+@cache
+def _error_of_items(numbers: ReproducedNumbers, cell: ReproducedCell) -> float | Array:
+    return error_of_items(load_catalog(), numbers, cell)
+
+
+def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumbers) -> ClaimVerdict:
+    catalog, (read, printed) = load_catalog(), _on_printed(claim)
+    cells, fixed, missing = _gathered(condition, read, numbers)
+    if missing:
+        rows = dict[str, list[str]]()
+        for experiment, system, column in missing:
+            entry = catalog.experiment(experiment)
+            rows.setdefault(f"{entry.label}: {system}", []).append(entry.column_name(column))
+        parts = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
+        more = f" and {len(parts) - 3} more rows" * (len(parts) > 3)
+        note = f"not run: {'; '.join(parts[:3])}{more}"
+        return ClaimVerdict(NOT_RUN, missing=tuple(map(" / ".join, missing)), note=note)
+    quoted = ", ".join(sorted({a[1].partition(":")[2] for a in fixed}))
+    placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
+    data, weights, fields = _proxies(catalog, condition.profile, placed)
+    instead = [*(f"{ours} for {theirs}" for theirs, ours in fields.items()), *weights]
+    ours = "; ".join([*data, *weights])
+    others = {c.system.partition(":")[0] for a, c in cells.items() if c.system != a[1]}
+    said = {
+        f"on proxies: {', '.join(instead)}": instead,
+        f"judged on block {', '.join(sorted(others))}": others and not condition.ours,
+        f"reported values for {quoted}": quoted,
+        "outdated records": any(c.stale for c in cells.values()),
+    }
+    notes = [note for note, so in said.items() if so]
+    failed, unknown = failed_conditions(catalog, numbers, condition.profile, list(cells.values()))
+    means = fixed | {a: c.mean for a, c in cells.items()}
+    arrays = {a: np.array([mean]) for a, mean in means.items()}
+    refusal = ""
+    if ours and quoted:
+        refusal = f"numbers of {quoted} are of another corpus than ours ({ours})"
+    elif ours and claim.magnitudes:
+        refusal = f"it is about values on the paper's data, and ours are proxies: {ours}"
+    elif claim.magnitudes and condition.profile != SIZES_AT:
+        refusal = f"it is about the size of an effect, which {condition.profile} says little of"
+    if refusal or failed:
+        compared = _told(_evaluated(claim, arrays.__getitem__))
+        note = refusal or "; ".join([*failed, *notes])
+        return ClaimVerdict(NOT_TESTABLE, compared=compared, note=note)
+    random = {a: c for a, c in cells.items() if not catalog.experiment(a[0]).deterministic}
+    drawn, places, n = laid_out(random, partial(_error_of_items, numbers))
+    true = _evaluated(claim, (arrays | drawn).__getitem__)
+    is_printed = all(c is not None and c.value is not None for c in read.values())
+    fits = is_printed and printed.values[0] and len(printed.leaves) == len(true.leaves)
+    verdict = decide(true, places, printed.leaves if fits and not claim.magnitudes else ())
+    alone = None
+    if paired := places["seeds"].stop - places["seeds"].start:
+        alone = int(np.broadcast_to(true.counted(_part("seeds", places)), paired).sum())
+    status = verdict.status
+    if n == 1:
+        lone = sorted({c.system for c in cells.values() if c.n == 1})
+        notes.append(f"one seed decides nothing: {', '.join(lone)}")
+        status = INCONCLUSIVE
+    if status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
+        notes.append("our runs cannot decide this")
+    heads = {catalog.experiment(a[0]).seeds_of for a in read} - {""}
+    if heads and status != INCONCLUSIVE:
+        status, note = held_back(status, min(heads), true, places)
+        notes.append(note)
+    notes += [f"not known whether {what}" for what in unknown]
+    return replace(
+        verdict, status=status, n=n, alone=alone, compared=_told(true), note="; ".join(notes)
+    )
+
+
+def _gathered(
+    condition: Condition, read: Mapping[Address, ReportedCell | None], numbers: ReproducedNumbers
+) -> tuple[dict[Address, ReproducedCell], dict[Address, float], list[Address]]:
+    """Return the cells that stand for those read, printed ones that count, and what nobody ran.
+
+    Quoted rows and distances keep their printed value where nobody ran them.
+    """
+    cells, fixed = dict[Address, ReproducedCell](), dict[Address, float]()
+    missing = list[Address]()
+    catalog = load_catalog()
+    for address, printed in read.items():
+        experiment, system, printed_column = address
+        entry = catalog.experiment(experiment)
+        placed = condition.placed(system)
+        if placed == system:
+            placed = entry.judged(condition.profile, system)
+        column = entry.column_at(condition.profile, printed_column)
+        cell = View(experiment, condition.profile, numbers).get(placed, column)
+        keeps = entry.deterministic or bool(entry.quoted_because(system))
+        if cell is not None:
+            cells[address] = cell
+        elif keeps and printed is not None and printed.value is not None:
+            fixed[address] = printed.value
+        else:
+            missing.append((experiment, placed, column))
+    return cells, fixed, missing
 
 
 def status_counts(verdicts: Sequence[ClaimVerdict | None]) -> dict[str, int]:

@@ -1,7 +1,5 @@
 """Reported beside reproduced: one row per cell and profile, with a two-sided verdict."""
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from xlrepro.errors import DataError, SettingsError
@@ -187,9 +185,3 @@ def compare(view: View, experiment: "Experiment | None" = None) -> "pd.DataFrame
     frame = pd.DataFrame(compared_rows(view, experiment), columns=list(COLUMNS))
     numbers = ["reported", "reproduced", "low", "high", "difference", "allowed"]
     return frame.astype(dict.fromkeys(numbers, float))
-
-
-def verdict_counts(verdicts: Iterable[str]) -> dict[str, int]:
-    """Return how many cells have each verdict, in the order of ``VERDICTS``."""
-    counts = Counter(verdicts)
-    return {v: counts[v] for v in VERDICTS}

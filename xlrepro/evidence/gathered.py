@@ -11,14 +11,16 @@ from xlrepro.evidence.claims import (
     Claim,
     ClaimVerdict,
     Condition,
-    Judge,
+    judge,
     load_claims,
+    reads,
     status_counts,
 )
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import Deviation, load_deviations
 from xlrepro.evidence.reproduced import ReproducedNumbers, View, gather
-from xlrepro.experiments import all_experiments, all_own_records
+from xlrepro.experiments import all_experiments, own_records
+from xlrepro.store import RecordStore
 from xlrepro.trials import PUBLISHED, Record
 
 if TYPE_CHECKING:
@@ -42,11 +44,6 @@ class Evidence:
         """The reproduced cells."""
         return gather(self.records)
 
-    @cached_property
-    def judge(self) -> Judge:
-        """Judges claims on these numbers."""
-        return Judge(self.numbers)
-
     def of(self, experiment: str, profiles: Sequence[str] = PUBLISHED) -> list[Record]:
         """Return the records of an experiment."""
         return [r for r in self.records if r.experiment == experiment and r.profile in profiles]
@@ -69,7 +66,7 @@ class Evidence:
             c
             for c in load_claims(paper)
             if not experiment
-            or (key in {r[0] for r in self.judge.reads(c)} if c.predicate else c.cells == figure)
+            or (key in {r[0] for r in reads(c)} if c.predicate else c.cells == figure)
         ]
 
     @cache  # noqa: B019
@@ -96,15 +93,14 @@ class Evidence:
         """Return claim to condition's label to verdict, judged once."""
         conditions = self.conditions(paper)
         return {
-            claim.id: {each.label: self.judge.judge(claim, each) for each in conditions}
+            claim.id: {each.label: judge(claim, each, self.numbers) for each in conditions}
             for claim in self.claims(paper)
         }
 
     def tally(self, paper: str, label: str = "open") -> dict[str, int]:
-        """Return how many of the paper's own sentences have each verdict; ``all``: how many."""
+        """Return how many of the paper's own sentences have each verdict."""
         own = [c.id for c in self.claims(paper) if c.counted]
-        counts = status_counts([self.verdicts(paper)[name].get(label) for name in own])
-        return {**counts, "all": len(own)}
+        return status_counts([self.verdicts(paper)[name].get(label) for name in own])
 
     def touching(self, claim: Claim) -> list[Deviation]:
         """Return the deviations that touch the cells a claim rests on, those of major weight first.
@@ -112,7 +108,7 @@ class Evidence:
         A block of ours that stands in for one of the paper's counts as that one too.
         """
         cells = set[tuple[str, str, str]]()
-        for experiment, system, column in self.judge.reads(claim) if claim.predicate else ():
+        for experiment, system, column in reads(claim) if claim.predicate else ():
             block, _, name = system.partition(":")
             blocks = load_catalog().experiment(experiment).reference_blocks
             stood_in = [f"{ours}:{name}" for ours, theirs in blocks.items() if theirs == block]
@@ -142,4 +138,6 @@ class Evidence:
 @cache
 def load_evidence() -> Evidence:
     """Return the project's evidence, read once."""
-    return Evidence(tuple(all_own_records()))
+    store, known = RecordStore(), all_experiments().items()
+    places = [(key, profile) for key, each in known for profile in each.profiles]
+    return Evidence(tuple(r for place in places for r in own_records(*place, store)))

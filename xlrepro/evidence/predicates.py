@@ -118,8 +118,8 @@ def _less(a: Any, b: Any, or_equal: bool = False) -> Truth:
     return Truth(gap >= 0 if or_equal else gap > 0, gap=gap)
 
 
-def _joined(parts: Iterable[Any], least: int | None = None) -> Any:
-    """Return whether at least so many (all unless told) are so; plain if none depends on cells."""
+def all_of(parts: Iterable[Any], least: int | None = None) -> Any:
+    """Tell whether all, or at least so many, are so; plain if none depends on cells."""
     known = list(parts)
     truths = [p for p in known if isinstance(p, Truth)]
     needed = (len(known) if least is None else least) - sum(p is True for p in known)
@@ -131,21 +131,16 @@ def _joined(parts: Iterable[Any], least: int | None = None) -> Any:
     return Truth(count >= needed, tuple(truths), needed)
 
 
-def all_of(parts: Iterable[Any]) -> Any:
-    """Tell whether all are so."""
-    return _joined(parts)
-
-
 def any_of(parts: Iterable[Any]) -> Any:
     """Tell whether any is so."""
-    return _joined(parts, 1)
+    return all_of(parts, 1)
 
 
 def at_least(least: int, parts: Iterable[Any]) -> Truth:
     """Tell whether so many are so."""
     known = list(parts)
     so = sum(bool(part.values.flat[0]) for part in known)
-    return replace(_joined(known, least), text=f"{so} ≥ {least}")
+    return replace(all_of(known, least), text=f"{so} ≥ {least}")
 
 
 def _stacked(values: Iterable[Any]) -> Array:

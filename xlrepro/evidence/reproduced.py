@@ -100,19 +100,22 @@ class ReproducedNumbers:
     """All reproduced cells, by experiment, profile, system and column, and their records."""
 
     def __init__(self, cells: Iterable[ReproducedCell], records: Iterable[Record] = ()) -> None:
-        self._cells = {(c.experiment, c.profile, c.system, c.column): c for c in cells}
+        self._cells: dict[tuple[str, str], dict[tuple[str, str], ReproducedCell]] = {}
+        for c in cells:
+            of = self._cells.setdefault((c.experiment, c.profile), {})
+            of[c.system, c.column] = c
         self.records = {(r.experiment, r.key): r for r in records}
 
     def __iter__(self) -> Iterator[ReproducedCell]:
-        return iter(self._cells.values())
+        return (cell for of in self._cells.values() for cell in of.values())
 
     def get(self, experiment: str, profile: str, system: str, column: str) -> ReproducedCell | None:
         """Return the cell at an address, or ``None`` where nobody ran it."""
-        return self._cells.get((experiment, profile, system, column))
+        return self._cells.get((experiment, profile), {}).get((system, column))
 
     def cells(self, experiment: str, profile: str) -> list[ReproducedCell]:
         """Return the cells of an experiment at a profile, in the order of the records."""
-        return [c for c in self if (c.experiment, c.profile) == (experiment, profile)]
+        return [*self._cells.get((experiment, profile), {}).values()]
 
     def behind(self, *cells: ReproducedCell) -> list[Record]:
         """Return the records that cells were gathered from, each once."""

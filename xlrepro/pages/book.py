@@ -160,11 +160,11 @@ def notebook_page(key: str, profile: str) -> str:
     Code folds to a line each; what runs the page stands before *Provenance*. One that was not run
     is a notebook all the same, so that links between notebooks hold.
     """
-    path, failed = notebooks.executed(key, profile), notebooks.executed(key, profile, failed=True)
+    path = notebooks.executed(key, profile)
     source = path if path.is_file() else project_root() / "notebooks" / f"{key}.ipynb"
     notebook = json.loads(source.read_text(encoding="utf-8"))
     cells = notebook["cells"]
-    if source != path or failed.is_file():
+    if source != path or path.with_suffix(".failed.ipynb").is_file():
         notice = _markdown("notice", NOT_RUN.format(key=key))
         cells[:] = [cells[0], notice, *(cells[1:] if source == path else [])]
     experiment = all_experiments().get(key)

@@ -195,11 +195,10 @@ def read(paper: str) -> tuple[Head, str, int]:
 @lru_cache
 def markdown(paper: str) -> str:
     """Return the page with its numbers filled in, the forest plot below the title."""
-    _, body, line = read(paper)
+    head, body, line = read(paper)
     where = path_of(paper).relative_to(project_root()).as_posix()
     text = filled(body, Findings(paper).names, where, line)
     title, _, rest = text.lstrip().partition("\n")
-    head = read(paper)[0]
     forest = markup("forest", [compared(paper, each) for each in [head.main, *head.forest]])
     return f"{title}\n\n{forest}\n\n{rest.lstrip()}"
 

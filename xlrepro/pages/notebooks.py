@@ -69,10 +69,9 @@ class BatchSummary:
     failed: dict[str, Path] = field(default_factory=dict)
 
 
-def executed(experiment: str, profile: str, failed: bool = False) -> Path:
-    """Return where the executed notebook of an experiment lies, or the half-run one."""
-    suffix = ".failed.ipynb" if failed else ".ipynb"
-    return build_dir() / "notebooks" / profile / f"{experiment}{suffix}"
+def executed(experiment: str, profile: str) -> Path:
+    """Return where the executed notebook of an experiment lies."""
+    return build_dir() / "notebooks" / profile / f"{experiment}.ipynb"
 
 
 def find_notebooks(names: Sequence[str] | None = None) -> dict[str, Path]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import pandas as pd
 from markupsafe import Markup
 
 from xlrepro.data.registry import list_datasets
@@ -56,7 +57,7 @@ def answer() -> str:
     return (
         "On open data, of the five main claims "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
-        f"Of the {counts['all']} checkable sentences of the papers, {claims.counted(counts)}. "
+        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
         f"counterpart. {cells['own']} are on a paper's own data, word vectors and encoders: "
         f"{cells['within']} of these agree within the interval. Scores of trained systems among "
@@ -162,8 +163,6 @@ def curves(
         systems: row -> what to call it.
         axes: ``title``, ``xlabel`` and ``ylabel``.
     """
-    import pandas as pd
-
     evidence, rows, shown = load_evidence(), [], {}
     records = {r.key: r for r in evidence.of(key, ["open"])}
     for (title, column), (system, name) in product(panels.items(), systems.items()):
@@ -267,8 +266,6 @@ def download_files() -> dict[str, str]:
     """Return the tidy files: all cells, all claims, all records; ``book/downloads.md`` says what
     their columns are.
     """
-    import pandas as pd
-
     evidence = load_evidence()
     judged = [
         {**claim.model_dump(exclude={"names"}), "judged_on": label, "verdict": v.status,

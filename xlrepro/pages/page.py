@@ -10,16 +10,17 @@ from functools import cached_property
 from itertools import product
 from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from markupsafe import Markup
 
 from xlrepro.engine import check_call, run_trials
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import MEANING, answer, main_gap
 from xlrepro.evidence.catalog import load_catalog
-from xlrepro.evidence.claims import NOT_RUN, Condition
+from xlrepro.evidence.claims import NOT_RUN
 from xlrepro.evidence.compare import compare
 from xlrepro.evidence.deviations import load_deviations
 from xlrepro.evidence.gathered import Evidence
@@ -27,14 +28,11 @@ from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import AVERAGE, View, gather
 from xlrepro.evidence.text import number
 from xlrepro.experiments import experiment as find_experiment
-from xlrepro.experiments import own_records
+from xlrepro.experiments import own_records, task
 from xlrepro.pages import plots, tables
 from xlrepro.pages.tables import Cell, Table, framed, markup, titled
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Record
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ class Page:
         return View(self.key, self.profiles[0], self.evidence.numbers)
 
     @property
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """The cells at the most telling profile, reported beside reproduced."""
         return self.evidence.frame(self.key, self.profiles[0])
 
@@ -192,9 +190,9 @@ class Page:
             figure: ``None``: reported beside reproduced, system by system, in the columns of the
                 page's main difference.
         """
-        condition = Condition(self.view.profile)
+        verdicts = self.evidence.verdicts(self.experiment.paper)
         claims = self.evidence.claims(self.key)
-        judged = [(c, v) for c in claims if (v := self.evidence.judge.judge(c, condition))]
+        judged = [(c, v) for c in claims if (v := verdicts[c.id].get(self.view.profile))]
         found = answer(self.view, judged, self.records())
         main = self.entry.answer_at(self.view.profile)
         columns = list(main_gap(self.view, main).columns) if main else self.averages()[:1]
@@ -271,8 +269,6 @@ class Page:
             caption: what the table shows.
             first: path whose value names the row too, ``"settings.pair"``.
         """
-        import pandas as pd
-
         patterns = {h: re.compile(re.escape(p).replace(r"\*", "(.+?)")) for h, p in paths.items()}
         found = []
         for record in self.records():
@@ -366,10 +362,6 @@ def _joined(values: "pd.Series[Any]") -> Any:
 
 def _settings_of(key: str, system: str) -> dict[str, dict[str, Any]]:
     """Return the settings of a system's first trial by profile and dotted path, defaults too."""
-    import pandas as pd
-
-    from xlrepro.experiments import task
-
     experiment, found = find_experiment(key), dict[str, dict[str, Any]]()
     for profile in experiment.profiles:
         with suppress(SettingsError):  # a row that has no trial there

@@ -11,20 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, cycle
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Drawing
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import minus, number
 from xlrepro.pages.tables import block_titles, framed, markup, short_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 # After Okabe and Ito; yellow, sky and pink darker: each is 3 : 1 on white and on near-black.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#B86A9C", "#B07800", "#3F93CC", "#808080", "#7A5CC8")
@@ -62,7 +62,7 @@ class Figure:
         return markup("figure", self.alt, Markup(self.svg))
 
 
-def drawn(title: str, alt: str, draw: Callable[["Drawing"], None]) -> Figure:
+def drawn(title: str, alt: str, draw: Callable[[Drawing], None]) -> Figure:
     """Return a figure.
 
     Args:
@@ -70,10 +70,6 @@ def drawn(title: str, alt: str, draw: Callable[["Drawing"], None]) -> Figure:
         alt: the same with its numbers, for those who do not see it.
         draw: fills an empty matplotlib figure, and sets its height.
     """
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Drawing
-
     with mpl.rc_context(STYLE | {"svg.hashsalt": alt}):
         drawing = Drawing(figsize=(WIDTH, 3), layout="constrained")
         FigureCanvasAgg(drawing)
@@ -117,7 +113,7 @@ def colours_of(experiment: str, systems: Sequence[str]) -> dict[str, str]:
     return colours(systems, load_catalog().paper(experiment.split("/")[0]).colours)
 
 
-def _points(axes: "Axes", part: "pd.DataFrame", at: Any, style: dict[str, Any], along: str) -> None:
+def _points(axes: Axes, part: pd.DataFrame, at: Any, style: dict[str, Any], along: str) -> None:
     """Draw values with their intervals, where they have one, along an axis."""
     values, low, high = (part[n].to_numpy(dtype=float) for n in ("value", "low", "high"))
     places = (values, at) if along == "x" else (at, values)
@@ -128,7 +124,7 @@ def _points(axes: "Axes", part: "pd.DataFrame", at: Any, style: dict[str, Any], 
     axes.errorbar(x, y, fmt="none", ecolor=style["color"], lw=1, **ends)
 
 
-def _styles(frame: "pd.DataFrame", known: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _styles(frame: pd.DataFrame, known: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Return how each series is drawn."""
     names = list(dict.fromkeys(frame["series"]))
     hues = {**colours([n for n in names if n not in known]), **known}
@@ -136,7 +132,7 @@ def _styles(frame: "pd.DataFrame", known: Mapping[str, str]) -> dict[str, dict[s
             for i, n in enumerate(names)}  # fmt: skip
 
 
-def _key(drawing: "Drawing") -> None:
+def _key(drawing: Drawing) -> None:
     """Write the series below all panels, each once; none for a single one."""
     labels = dict[str, Any]()
     for axes in drawing.axes:
@@ -147,7 +143,7 @@ def _key(drawing: "Drawing") -> None:
                        frameon=False, ncols=min(3, len(labels)))  # fmt: skip
 
 
-def panels(drawing: "Drawing", titles: Sequence[str], height: float, **shared: Any) -> list["Axes"]:
+def panels(drawing: Drawing, titles: Sequence[str], height: float, **shared: Any) -> list[Axes]:
     """Return axes for each title, two across, ``height`` inches each."""
     across = min(len(titles), 2)
     down = -(-len(titles) // across)
@@ -161,7 +157,7 @@ def panels(drawing: "Drawing", titles: Sequence[str], height: float, **shared: A
 
 
 def dots(
-    frame: "pd.DataFrame",
+    frame: pd.DataFrame,
     title: str,
     *,
     unit: str = "",
@@ -182,7 +178,7 @@ def dots(
         return nothing(title)
     labels, styles = list(dict.fromkeys(frame["label"])), _styles(frame, known)
 
-    def draw(drawing: "Drawing") -> None:
+    def draw(drawing: Drawing) -> None:
         shown = [fill(label, 32) for label in labels]
         row = max(0.17 + 0.17 * max(text.count("\n") for text in shown), 0.15 + 0.05 * len(styles))
         drawing.set_figheight(1 + row * len(labels))
@@ -212,7 +208,7 @@ def dots(
 
 
 def lines(
-    frame: "pd.DataFrame",
+    frame: pd.DataFrame,
     title: str,
     *,
     xlabel: str,
@@ -237,7 +233,7 @@ def lines(
     parts, styles = frame.groupby(["panel", "series"], sort=False), _styles(frame, known)
     names, by_seed = list(dict.fromkeys(frame["panel"])), "seed" in frame
 
-    def draw(drawing: "Drawing") -> None:
+    def draw(drawing: Drawing) -> None:
         drawing.suptitle(title, fontsize=9)
         grid = dict(zip(names, panels(drawing, names, 2.4, sharey=True), strict=True))
         for (panel, name), part in parts:
@@ -267,7 +263,7 @@ def lines(
     return drawn(title, f"{title}. {'; '.join(said)}.", draw)
 
 
-def heat(table: "pd.DataFrame", title: str, *, unit: str, decimals: int = 2) -> Figure:
+def heat(table: pd.DataFrame, title: str, *, unit: str, decimals: int = 2) -> Figure:
     """Draw a table of numbers as a heat map, each number in its field.
 
     Args:
@@ -279,7 +275,7 @@ def heat(table: "pd.DataFrame", title: str, *, unit: str, decimals: int = 2) -> 
     if table.empty:
         return nothing(title)
 
-    def draw(drawing: "Drawing") -> None:
+    def draw(drawing: Drawing) -> None:
         import seaborn as sns
 
         drawing.set_figheight(0.9 + 0.32 * len(table))
@@ -298,7 +294,7 @@ def heat(table: "pd.DataFrame", title: str, *, unit: str, decimals: int = 2) -> 
 # -- What every page may have --------------------------------------------------------------------
 
 
-def scores(frame: "pd.DataFrame", columns: Sequence[str] | None = None) -> list[Figure]:
+def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Figure]:
     """Draw reproduced means with 95 % intervals, and the reported numbers hollow beside them.
 
     One column has a figure with a row per system; several a figure per block, with a row per system

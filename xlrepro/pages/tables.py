@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import pandas as pd
 from markupsafe import Markup
 
 from xlrepro.evidence.catalog import load_catalog
@@ -16,9 +18,6 @@ from xlrepro.evidence.provenance import KEY_LENGTH, command_of, total_cost, trai
 from xlrepro.evidence.text import enumerated, number
 from xlrepro.experiments import is_outdated
 from xlrepro.trials import Record, duration
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_COLUMNS = 7  # of numbers, in a table as wide as a page
 STALE = "†"
@@ -132,7 +131,7 @@ class Table:
     """
 
     caption: str
-    frame: "pd.DataFrame"
+    frame: pd.DataFrame
     summary: str = ""
     folded: str = ""
 
@@ -162,10 +161,8 @@ def as_cell(value: Any) -> Cell:
     return Cell(number(value, decimals), sort=float(value))
 
 
-def framed(rows: Iterable[Sequence[Any]], *columns: str) -> "pd.DataFrame":
+def framed(rows: Iterable[Sequence[Any]], *columns: str) -> pd.DataFrame:
     """Return a frame of rows, with what its columns hold left as it is."""
-    import pandas as pd
-
     return pd.DataFrame([list(row) for row in rows], columns=list(columns), dtype=object)
 
 
@@ -197,7 +194,7 @@ def score(row: Mapping[str, Any]) -> Cell:
     )  # fmt: skip
 
 
-def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> list[Table]:
+def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> list[Table]:
     """Return a comparison as tables that fit a page: systems and columns across each other.
 
     Columns and systems that nobody ran are folded below the others.
@@ -207,8 +204,6 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
         labels: system -> what ran in it, where it stands for a row of the paper. What all that ran
             share stands in the caption.
     """
-    import numpy as np
-
     key, profile = (str(frame[name].iloc[0]) for name in ("experiment", "profile"))
     ran = frame[frame["n"] > 0]
     usual = ran.groupby("system")["n"].agg(lambda counts: counts.mode().max()).to_dict()
@@ -267,7 +262,7 @@ def comparison_tables(frame: "pd.DataFrame", labels: Mapping[str, str] = {}) -> 
     return tables
 
 
-def with_seeds(ran: "pd.DataFrame") -> tuple["pd.DataFrame", int]:
+def with_seeds(ran: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return the cells that seeds change, and how many most of them have; 0 where there is none.
 
     Sizes of corpora are left out, which no seed changes.
@@ -277,7 +272,7 @@ def with_seeds(ran: "pd.DataFrame") -> tuple["pd.DataFrame", int]:
     return scores, int(scores["n"].mode().max()) if len(scores) else 0
 
 
-def legend(frame: "pd.DataFrame") -> Markup:
+def legend(frame: pd.DataFrame) -> Markup:
     """Return what a comparison says once, above its tables: units, n, ±, signs, proxies."""
     profile, ran = str(frame["profile"].iloc[0]), frame[frame["n"] > 0]
     _, seeds = with_seeds(ran)
@@ -295,7 +290,7 @@ def legend(frame: "pd.DataFrame") -> Markup:
     )  # fmt: skip
 
 
-def run_table(mine: "pd.DataFrame", shown: "pd.DataFrame", title: str) -> Table:
+def run_table(mine: pd.DataFrame, shown: pd.DataFrame, title: str) -> Table:
     """Return the cells of the user's own run beside the published ones and the paper's."""
     published = {(r["system"], r["column"]): r for r in shown[shown["n"] > 0].to_dict("records")}
     key = str(mine["experiment"].iloc[0])

@@ -88,7 +88,7 @@ def word_vectors(artificial: bool, name: str, languages: tuple[str, ...]) -> Wor
     if name == supplied.ALIGNED:
         from xlrepro.vectors import vec_files
 
-        return vec_files.load_vec(supplied.aligned_vectors(languages))
+        return vec_files.load_vec(supplied.vectors_of(supplied.ALIGNED, languages))
     if name == words.ENCODER:
         return words.load()
     if name == distributional.DISTRIBUTIONAL:

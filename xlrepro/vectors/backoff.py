@@ -7,7 +7,7 @@ at.
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import takewhile
+from os.path import commonprefix
 
 import regex
 
@@ -218,7 +218,8 @@ def _nearest(words: list[tuple[str, int]], word: str, least: float) -> list[int]
     """
     position = bisect_left(words, (word, -1))
     around = words[max(position - 1, 0) : position + 1]
-    longest = max((_common_prefix(word, other) for other, _ in around), default=0)
+    shared = (len(commonprefix((word, other))) for other, _ in around)  # noqa: RUF071
+    longest = max(shared, default=0)
     if longest < least:
         return []
     first = bisect_left(words, (word[:longest], -1))
@@ -228,8 +229,3 @@ def _nearest(words: list[tuple[str, int]], word: str, least: float) -> list[int]
     nearest = min(distance for distance, _ in candidates)
     close = sorted((d, row) for d, row in candidates if d <= nearest + 1)
     return [row for _, row in close[:_NEIGHBOURS]]
-
-
-def _common_prefix(first: str, second: str) -> int:
-    alike = (left == right for left, right in zip(first, second, strict=False))
-    return sum(1 for _ in takewhile(bool, alike))

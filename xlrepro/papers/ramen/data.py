@@ -20,12 +20,14 @@ from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.readers.labelled import read_pairs
 from xlrepro.data.readers.text_files import read_rows
 from xlrepro.data.sentences import Sentence
-from xlrepro.data.supplied import opened
+from xlrepro.data.supplied import ALIGNED, opened, vectors_of
 from xlrepro.encoders.words import files_of, open_lines, plain_word, plain_words
 from xlrepro.errors import DataError
 from xlrepro.papers.ramen import supplied
 from xlrepro.papers.ramen.settings import AdaptationSettings
 from xlrepro.papers.ramen.supplied import SOURCE
+from xlrepro.vectors import artificial, vec_files
+from xlrepro.vectors.open import vectors as open_vectors
 from xlrepro.vectors.open.sources import file_hash as registered_hash
 from xlrepro.vectors.open.sources import local_path, registered_paths
 from xlrepro.vectors.open.tokenise import tokenise
@@ -146,22 +148,16 @@ def parallel_paths(target: str) -> list[str]:
 
 def vectors(settings: AdaptationSettings, target: str) -> VectorSet:
     """Return aligned word vectors of English and the target."""
-    from xlrepro.data.supplied import aligned_vectors
-    from xlrepro.vectors import vec_files
-    from xlrepro.vectors.open import vectors as open_vectors
-
     name = settings.initialisation.vectors
     if settings.corpus == "artificial":
         return _artificial_vectors(name)
     if settings.corpus == SUPPLIED:
-        return vec_files.load_vec(aligned_vectors([SOURCE, target]))
+        return vec_files.load_vec(vectors_of(ALIGNED, [SOURCE, target]))
     return open_vectors.load(name, [target])
 
 
 @lru_cache(maxsize=2)
 def _artificial_vectors(name: str) -> VectorSet:
-    from xlrepro.vectors import artificial
-
     return artificial.load(family(), tuple(ISO3), dim=30, name=name, sentences=400)
 
 
@@ -325,8 +321,6 @@ def recipe_of_text(settings: AdaptationSettings, language: str) -> dict[str, str
 
 def recipe_of_initialisation(settings: AdaptationSettings, target: str) -> dict[str, str]:
     """Return what decides the vectors or sentence pairs that an initialisation reads."""
-    from xlrepro.vectors.open import vectors as open_vectors
-
     kind, corpus = settings.initialisation.kind, settings.corpus
     if corpus == "artificial" or kind == "random":
         return {}

@@ -1,13 +1,11 @@
 """What only RAMEN's pages show: how far each adaptation came."""
 
 import math
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from xlrepro.pages.plots import Figure, lines
 from xlrepro.pages.tables import framed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Heading -> path in the details of a record, for `page.details`.
 ADAPTATIONS = {
@@ -29,7 +27,7 @@ CAPTION = (
 )
 
 
-def along_updates(frame: "pd.DataFrame") -> Figure:
+def along_updates(frame: pd.DataFrame) -> Figure:
     """Draw scores at the paper's checkpoints, ours beside the paper's, a panel per language.
 
     Args:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sacrebleu.metrics import BLEU, TER
 
 from xlrepro.errors import DataError
 from xlrepro.papers.routing_nmt.text import detokenised
@@ -46,8 +47,6 @@ def scored(hypotheses: Sentences, references: Sentences, lines: Sequence[str]) -
     Raises:
         DataError: where there is nothing to score, or the numbers of sentences differ.
     """
-    from sacrebleu.metrics import BLEU, TER
-
     if not references or not len(hypotheses) == len(references) == len(lines):
         raise DataError(
             f"{len(hypotheses)} translations against {len(references)} references, "
@@ -74,8 +73,6 @@ def bleu_of(statistics: np.ndarray) -> float:
 
     Smoothed where no n-gram of a size matches, as that of corpora is.
     """
-    from sacrebleu.metrics import BLEU
-
     length, reference, *counts = statistics.tolist()
     matches, totals = counts[:4], counts[4:]
     return float(BLEU.compute_bleu(matches, totals, length, reference, "exp").score)

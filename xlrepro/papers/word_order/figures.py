@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.predicates import spearman
@@ -14,9 +15,6 @@ from xlrepro.pages.plots import Figure, lines
 from xlrepro.pages.tables import Cell, Table, framed, short_names
 from xlrepro.papers.word_order.settings import SOURCE, TAGS
 from xlrepro.trials import Record
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DISTANCES = "word_order/table2"  # whose head prints the distance of each language to English
 
@@ -81,7 +79,7 @@ def _distances() -> dict[str, float]:
     return {c.column: c.value for c in cells if c.value is not None and c.column not in left_out}
 
 
-def gain_against_distance(frame: "pd.DataFrame") -> Figure:
+def gain_against_distance(frame: pd.DataFrame) -> Figure:
     """Draw the gain of ORT over TRS against the word-order distance, a point a language.
 
     The reported one stands beside it; the series' names give Spearman's correlation.

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from xlrepro.artificial import family_of, features
 from xlrepro.data.named import FAMILY_SEED
 from xlrepro.data.readers import word_order_features
 from xlrepro.papers.word_order.data import disturbed_test, shuffled_copy, training_split
@@ -37,6 +38,7 @@ from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fit
 from xlrepro.training.settings import in_its_precision
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
+from xlrepro.vectors import artificial as artificial_vectors
 from xlrepro.vectors import evaluation
 
 DEV_SCORES = {"POS": "dev_accuracy", "NER": "dev_f1", "SF": "dev_f1"}  # in a record's details
@@ -182,8 +184,6 @@ def distances(trial: Trial, context: TrialContext) -> TrialResult:
     (system,) = trial.systems
     settings: DistanceSettings = trial.typed(DistanceSettings)
     if settings.source == "artificial":
-        from xlrepro.artificial import family_of, features
-
         family = family_of(FAMILY_SEED)
         table = {
             code: features(family.corpus(code, FEATURE_SENTENCES, split="train"))
@@ -246,9 +246,6 @@ def vector_quality(trial: Trial, context: TrialContext) -> TrialResult:
 
 def _artificial_quality(settings: VectorSettings, code: str) -> dict[str, float]:
     """Return the measures of an artificial vector set in a language, on the true dictionary."""
-    from xlrepro.artificial import family_of
-    from xlrepro.vectors import artificial as artificial_vectors
-
     family = family_of(FAMILY_SEED)
     vectors = artificial_vectors.load(
         family, settings.languages, name=settings.vectors, sentences=SMOKE_SENTENCES

@@ -131,11 +131,6 @@ def raw_lines(file: TextFile) -> Iterator[str]:
         yield cells[file.column or 0]
 
 
-def text_recipe(language: str) -> list[list[str | int]]:
-    """Return what decides a language's text: path, content hash and repeats of every file."""
-    return [[file.path, file_hash(file.path), file.repeat] for file in text_files(language)]
-
-
 def muse_path(language: str) -> str | None:
     """Return the registered MUSE dictionary of a language; ``None`` where there is none."""
     code = language_sources(language).get("muse")

@@ -83,7 +83,8 @@ def recipe(kind: str, language: str) -> dict[str, Any]:
     if kind == MONOLINGUAL or language == SOURCE:
         training = vars(_skip_gram(language)).copy()
         own = {"version": sources.VERSION, "language": language, "training": training}
-        return own | {"text": sources.text_recipe(language)}
+        files = sources.text_files(language)
+        return own | {"text": [[f.path, sources.file_hash(f.path), f.repeat] for f in files]}
     english = hash_of(recipe(MONOLINGUAL, SOURCE))
     parts: dict[str, Any] = {"version": sources.VERSION, "source": english}
     parts["lexicon"] = sources.lexicon_recipe(language)
