@@ -5,6 +5,7 @@ because nothing heavy is loaded. An error the user can act on is one line on std
 status 2.
 """
 
+import gc
 import json
 import os
 import re
@@ -370,7 +371,8 @@ def claims(
     for key in catalog.papers if paper is None else [paper]:
         names = catalog.of_paper(key)
         records = tuple(r for name in names for r in own_records(name, profile, store))
-        evidence, rows = Evidence(records, (profile,)), list[dict[str, str]]()
+        evidence = Evidence(records, (profile,))
+        rows, counts = list[dict[str, str]](), list[str]()
         for claim in evidence.claims(key):
             verdicts = evidence.verdicts(key)[claim.id]
             about = {"id": claim.id, "kind": claim.kind, "claim": claim.text}
@@ -379,12 +381,9 @@ def claims(
                 dicts = {label: v and asdict(v) for label, v in verdicts.items()}
                 content.append({"paper": key, **about, "verdicts": dicts})
         if not as_json:
-            counts = [
-                f"{on.label}: {n} {status}"
-                for on in evidence.conditions(key)
-                for status, n in evidence.tally(key, on.label).items()
-                if n
-            ]
+            for label in dict.fromkeys(each.label for each in evidence.conditions(key)):
+                tally = evidence.tally(key, label)
+                counts += [f"{label}: {n} {status}" for status, n in tally.items() if n]
             end = f"Of the authors' sentences: {', '.join(counts)}"
             show(rows, False, f"Claims of {catalog.paper(key).short}", end)
     if as_json:
@@ -410,13 +409,9 @@ def batch(
     from xlrepro.pages.notebooks import plan, run_batch
 
     given = parse_overrides(parameters, "-p")
-    options = {
-        "seeds": None if seeds is None else list(parse_seeds(seeds) or ()),
-        "systems": None if systems is None else [name.strip() for name in systems.split(",")],
-        "device": device,
-        "scheduler": scheduler,
-        "per_gpu": per_gpu,
-    }
+    options: dict[str, Any] = {"device": device, "scheduler": scheduler, "per_gpu": per_gpu}
+    options |= {"seeds": list(parse_seeds(seeds) or ()) or None}
+    options |= {"systems": None if systems is None else [s.strip() for s in systems.split(",")]}
     options = {name: value for name, value in options.items() if value is not None}
     if twice := sorted(options.keys() & given.keys()):
         option = twice[0].replace("_", "-")
@@ -603,6 +598,7 @@ def main() -> int:
     0 done; 1 something ran and failed; 2 a mistake in the call, the settings, the data or the
     machine, explained in one line; 130 interrupted; 143 terminated.
     """
+    gc.set_threshold(100_000)  # thousands of records, none in a circle: a tenth of the time
     try:
         _check_process()
         command = typer.main.get_command(build_app())

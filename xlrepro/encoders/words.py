@@ -17,21 +17,17 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlrepro.artefacts import built
-from xlrepro.encoders import E5, identity
+from xlrepro.encoders import E5, identity, pretrained
 from xlrepro.precision import working_dtype
 from xlrepro.vectors.normalise import normalise, simplified
 from xlrepro.vectors.open import sources
 from xlrepro.vectors.open.lexicon import frequent_words
 from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN, WordVectors
-
-if TYPE_CHECKING:
-    from xlrepro.encoders.pretrained import Encoder
 
 ENCODER = "encoder"  # the vectors' name
 LAYER = 5  # that of word_order's M-BERT rows, chosen on English dev
@@ -104,7 +100,7 @@ class WordStates(WordVectors):
         encoder: whose states, of its last layer.
     """
 
-    def __init__(self, encoder: "Encoder") -> None:
+    def __init__(self, encoder: pretrained.Encoder) -> None:
         super().__init__()
         self._encoder = encoder
         self.source, self.dim = sources.SOURCE, encoder.dim
@@ -264,6 +260,4 @@ def load() -> WordStates:
         >>> vectors.shape, kinds.tolist()  # doctest: +SKIP
         ((2, 384), [1, 1])
     """
-    from xlrepro.encoders.pretrained import load as load_encoder
-
-    return WordStates(load_encoder(f"{E5}@{LAYER}"))
+    return WordStates(pretrained.load(f"{E5}@{LAYER}"))

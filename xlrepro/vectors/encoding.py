@@ -6,15 +6,12 @@ sentences are lists of row numbers. Row 0 is the zero vector: padding, and dropp
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
 from xlrepro.errors import DataError
 from xlrepro.vectors.tables import WordVectors
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -30,9 +27,9 @@ class EncodedSplit:
     """
 
     language: str
-    table: "torch.Tensor"
-    rows: "list[torch.Tensor]"
-    tags: "list[torch.Tensor]"
+    table: torch.Tensor
+    rows: list[torch.Tensor]
+    tags: list[torch.Tensor]
 
     def __len__(self) -> int:
         """Return the number of sentences."""
@@ -55,9 +52,9 @@ class Batch:
         indices: numbers of the sentences in their split. (batch,)
     """
 
-    rows: "torch.Tensor"
-    tags: "torch.Tensor"
-    mask: "torch.Tensor"
+    rows: torch.Tensor
+    tags: torch.Tensor
+    mask: torch.Tensor
     indices: list[int]
 
     def to(self, device: str) -> "Batch":
@@ -105,8 +102,6 @@ def encode(
     Raises:
         DataError: if a sentence is empty or has another number of tags than tokens.
     """
-    import torch  # only where tensors are made: whoever names trials reads this module without it
-
     numbers: dict[str, int] = {}
     rows, tag_rows = [], []
     for i, (words, names) in enumerate(zip(tokens, tags, strict=True)):
@@ -126,8 +121,6 @@ def encode(
 
 def collate(split: EncodedSplit, indices: Sequence[int]) -> Batch:
     """Pad the sentences ``indices`` of ``split`` to the longest of them."""
-    import torch
-
     lengths = torch.tensor([len(split.rows[i]) for i in indices])
     mask = torch.arange(int(lengths.max())) < lengths[:, None]  # (batch, length)
     rows = torch.zeros(mask.shape, dtype=torch.long)
