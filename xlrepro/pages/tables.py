@@ -230,8 +230,8 @@ def comparison_tables(frame: pd.DataFrame, labels: Mapping[str, str] = {}) -> li
         title = "" if alone else titles.get(block, block)
         said = [title, weights, f"n={usual.get(s)}" * (s in others)]
         heads[s] = Cell(name or s, "; ".join(filter(None, said)))
-    proxy = entry.stand_ins.get(profile)
-    title = f"{entry.title} ({profile})" + (f"; data: {proxy.data}" if proxy else "")
+    stand_in = entry.stand_ins.get(profile)
+    title = f"{entry.title} ({profile})" + (f"; data: {stand_in.data}" if stand_in else "")
     title += f"; {', '.join(alike)}" if len(alike) == 1 and labels else ""
     run = f"{len(systems)} systems x {len(columns)} columns, {len(ran)} of {len(frame)} cells"
     here, of_ours = frame["column"].isin(ran["column"]), frame["system"].isin(ran["system"])
