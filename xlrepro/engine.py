@@ -441,7 +441,7 @@ def _why_no_workers(error: BaseException) -> str:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return (
         f"the workers did not start ({cause}): they need memory, open files (ulimit -n is {files}) "
-        f"and room in /dev/shm and {tempfile.gettempdir()}; mend that, or use --jobs 1"
+        f"and room in /dev/shm and {tempfile.gettempdir()}; mend that, or use fewer --jobs"
     )
 
 
