@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import threading
-import webbrowser
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -427,7 +426,6 @@ def book(
     run: Annotated[bool, Option(help="First run the notebooks that changed.")] = True,
     profile: Annotated[str, Option(help="Whose notebooks the book shows.")] = "smoke",
     jobs: Jobs = 2,
-    show: Annotated[bool, Option("--open", help="Open it in a browser.")] = False,
     serve: Annotated[bool, Option("--serve", help="Serve it on this machine.")] = False,
     port: Port = 0,
 ) -> None:
@@ -438,13 +436,9 @@ def book(
     if serve:
         with served(page.parent, port) as address, suppress(KeyboardInterrupt):
             typer.echo(f"{address}  (Ctrl-C ends it)")
-            if show:
-                webbrowser.open(address)
             threading.Event().wait()
         return
     typer.echo(str(page))
-    if show:
-        webbrowser.open(page.as_uri())
     _end_if_failed(failed.items())
 
 

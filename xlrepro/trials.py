@@ -4,7 +4,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
@@ -297,9 +297,8 @@ class Record(Checked):
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Record":
-        cells_flaw = _flaw_of_cells(self.cells, self.systems, self.columns)
-        if flaw := cells_flaw or _flaw_of_time(self.started):
-            raise ValueError(flaw)
+        _check_cells(self.cells, self.trial)
+        _check_time(self.started)
         cells = {f"{system} {column}" for system in self.systems for column in self.columns}
         if strange := [name for name in self.items if name not in cells.union(self.columns)]:
             raise ValueError(f"items of {strange[0]!r}, which is not one of its columns or cells")
@@ -375,29 +374,29 @@ def make_record(trial: Trial, result: TrialResult, **facts: Any) -> Record:
         raise StoreError(f"{trial.label}: {describe(error)}") from error
 
 
-def _flaw_of_time(started: str) -> str | None:
-    """Say what is wrong with the time of a start: a clock that was ahead would win for ever."""
+def _check_time(started: str) -> None:
+    """Refuse a start that is wrong: one of a clock that was ahead would be the newest for ever."""
     when = datetime.fromisoformat(started)
     if when.utcoffset() != timedelta(0):
-        return f"started {started} is not in UTC"
-    return f"started {started} is in the future" if when - datetime.now(UTC) > FUTURE else None
+        raise ValueError(f"started {started} is not in UTC")
+    if when - datetime.now(UTC) > FUTURE:
+        raise ValueError(f"started {started} is in the future")
 
 
-def _flaw_of_cells(
-    cells: Iterable[Cell], systems: Collection[str], columns: Collection[str]
-) -> str | None:
-    """Say what is wrong with the cells of a trial; ``None`` where nothing is."""
+def _check_cells(cells: Iterable[Cell], trial: Trial) -> None:
+    """Refuse cells that are not those of a trial, each once and a number."""
     seen: set[tuple[str, str]] = set()
     for cell in cells:
         address = (cell.system, cell.column)
-        if cell.system not in systems or cell.column not in columns:
-            return f"cell {address} is not one of the trial's own"
+        if cell.system not in trial.systems or cell.column not in trial.columns:
+            raise ValueError(f"cell {address} is not one of the trial's own")
         if address in seen:
-            return f"cell {address} is filled twice"
+            raise ValueError(f"cell {address} is filled twice")
         if not math.isfinite(cell.value):
-            return f"cell {address} is {cell.value}, not a number"
+            raise ValueError(f"cell {address} is {cell.value}, not a number")
         seen.add(address)
-    return None if seen else "it fills no cell"
+    if not seen:
+        raise ValueError("it fills no cell")
 
 
 def _plain_details(trial: Trial, details: Mapping[str, Any]) -> dict[str, Any]:

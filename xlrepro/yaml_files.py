@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from xlrepro.errors import DataError
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model")
 
 SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$", re.ASCII)
 
@@ -95,13 +95,13 @@ def read_yaml(path: Path | Traversable) -> Any:
 
 
 def read_model(path: Path | Traversable, model: type[Model]) -> Model:
-    """Read a YAML file into a pydantic model.
+    """Read a YAML file into a pydantic model, or into a ``dict`` or ``list`` of them.
 
     Raises:
         DataError: as `read_yaml`, or if it is not what the model wants; names file and place.
     """
     try:
-        return model.model_validate(read_yaml(path))
+        return TypeAdapter(model).validate_python(read_yaml(path))
     except ValidationError as error:
         raise DataError(f"{path}: {describe(error)}") from None
 

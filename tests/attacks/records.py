@@ -29,7 +29,7 @@ from xlrepro.errors import XlreproError
 from xlrepro.evidence.catalog import load_catalog, read_catalog
 from xlrepro.evidence.claims import read_claims
 from xlrepro.evidence.compare import compared_rows
-from xlrepro.evidence.deviations import read_deviations, read_errata
+from xlrepro.evidence.deviations import Erratum, read_deviations
 from xlrepro.evidence.golden import read_golden
 from xlrepro.evidence.reported import read_reported
 from xlrepro.evidence.reproduced import View, gather
@@ -37,6 +37,7 @@ from xlrepro.paths import data_dir, project_root
 from xlrepro.store import RecordStore
 from xlrepro.training.loop import Checkpoints
 from xlrepro.trials import Record, Trial
+from xlrepro.yaml_files import read_model
 
 KEY, PROFILE = "word_order/distances", "open"
 VALUES: list[Any] = [
@@ -65,6 +66,11 @@ def trials_of(path: Path) -> None:
         experiments.PAPERS, experiments.ORDER = kept, order
         for cached in caches:
             cached.cache_clear()
+
+
+def errata_of(path: Path) -> None:
+    """Read a file of errata."""
+    read_model(path, list[Erratum])
 
 
 def table_of(path: Path) -> None:
@@ -111,7 +117,10 @@ def readers() -> dict[str, tuple[Callable[[Path], object], bytes]]:
         "golden": (read_golden, (project_root() / f"tests/golden/{KEY}.json").read_bytes()),
         "reported": (table_of, (data / "reported/word_order/table1.csv").read_bytes()),
         "catalog": (read_catalog, (data / "catalog.yaml").read_bytes()),
-        "errata": (read_errata, (data / "errata.yaml").read_bytes()),
+        "errata": (
+            lambda path: read_model(path, list[Erratum]),
+            (data / "errata.yaml").read_bytes(),
+        ),
         "claims": (read_claims, (data / "claims/routing_nmt.yaml").read_bytes()),
         "deviations": (read_deviations, (data / "deviations/routing_nmt.yaml").read_bytes()),
     }

@@ -11,8 +11,6 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from pydantic import RootModel
-
 from xlrepro.checked import Checked
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
@@ -56,10 +54,6 @@ class SuppliedSet(Checked):
         return [path for pattern in self.files for path in _expanded(pattern)]
 
 
-class SuppliedSets(RootModel[dict[str, SuppliedSet]]):
-    """All of them, by name."""
-
-
 def _expanded(pattern: str) -> Iterator[str]:
     parts = CHOICE.split(pattern.replace("{ud}", "UD_{treebanks}"))
     known = {"treebanks": [name for names in treebanks().values() for name in names]}
@@ -70,7 +64,7 @@ def _expanded(pattern: str) -> Iterator[str]:
 
 @cache
 def _sets(folder: Path) -> dict[str, SuppliedSet]:
-    return read_model(folder / "registry" / "supplied.yaml", SuppliedSets).root
+    return read_model(folder / "registry" / "supplied.yaml", dict[str, SuppliedSet])
 
 
 def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:

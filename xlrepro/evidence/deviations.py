@@ -63,10 +63,6 @@ class _DeviationFile(Checked):
     deviations: list[Deviation]
 
 
-class _ErrataFile(Checked):
-    errata: list[Erratum]
-
-
 def read_deviations(path: Path) -> list[Deviation]:
     """Read a deviations file; experiments get their full key, ``"word_order/table2"``."""
     content = read_model(path, _DeviationFile)
@@ -108,11 +104,6 @@ def load_deviations(experiment: str | None = None, profile: str | None = None) -
     ]
 
 
-def read_errata(path: Path) -> list[Erratum]:
-    """Read an errata file; a DataError names what is malformed."""
-    return read_model(path, _ErrataFile).errata
-
-
 def load_errata() -> list[Erratum]:
-    """Return the errata of all papers."""
-    return read_errata(data_dir() / "errata.yaml")
+    """Return the errata of all papers; a DataError names what is malformed."""
+    return read_model(data_dir() / "errata.yaml", list[Erratum])

@@ -19,14 +19,7 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder, padded
 from xlrepro.papers.ramen.data import LABELS, Pair
 from xlrepro.papers.ramen.settings import HeadSettings
-from xlrepro.tasks.parsing import (
-    BiaffineParser,
-    Trees,
-    decode,
-    parsing_loss,
-    without_subtype,
-    words_right,
-)
+from xlrepro.tasks import parsing
 from xlrepro.training import loop
 from xlrepro.training.loop import BatchLearner, Fit, Step
 from xlrepro.training.optimiser import ScheduledAdam
@@ -231,17 +224,17 @@ class Parser:
         self._number = {relation: i for i, relation in enumerate(self.relations)}
         torch.manual_seed(seed)
         sizes = (settings.hidden, settings.relation_hidden, len(self.relations))
-        self.module = BiaffineParser(rows.shape[1], *sizes, DROPOUT).to(device)
+        self.module = parsing.BiaffineParser(rows.shape[1], *sizes, DROPOUT).to(device)
 
     def loss(self, examples: Examples, chosen: Chosen) -> Tensor:
         """Return the loss of a batch of sentences."""
         sentences = [examples.gold[i] for i in chosen]
         heads, mask = padded([s.heads or () for s in sentences])
         relations, _ = padded([[self._number.get(n, -1) for n in names(s)] for s in sentences])
-        gold = Trees(*(each.to(self.device) for each in (heads, relations, mask)))
+        gold = parsing.Trees(*(each.to(self.device) for each in (heads, relations, mask)))
         # shape: (batch, words, words + 1) and (batch, words, relations)
         arcs, relations = self.module(self._scale(examples.texts.states(chosen)), gold.heads)
-        return parsing_loss(arcs, relations, gold)
+        return parsing.parsing_loss(arcs, relations, gold)
 
     @torch.no_grad()
     def right(self, examples: Examples) -> dict[str, list[bool]]:
@@ -252,16 +245,16 @@ class Parser:
             arcs, relations = self.module(self._scale(examples.texts.states(chosen)))
             lengths = torch.tensor([len(examples.gold[i]) for i in chosen])
             mask = torch.arange(arcs.shape[1]) < lengths[:, None]
-            trees = decode(arcs, relations, mask.to(self.device))
+            trees = parsing.decode(arcs, relations, mask.to(self.device))
             for i, (heads, numbers) in zip(chosen, trees, strict=True):
                 predicted[i] = (heads.tolist(), [self.relations[n] for n in numbers])
         gold = [(s.heads or (), names(s)) for s in examples.gold]
-        return words_right(gold, [predicted[i] for i in range(len(gold))])
+        return parsing.words_right(gold, [predicted[i] for i in range(len(gold))])
 
 
 def names(sentence: Sentence) -> list[str]:
     """Return a sentence's relations without their subtypes (``nsubj:pass``)."""
-    return [without_subtype(relation) for relation in sentence.deprels or ()]
+    return [parsing.without_subtype(relation) for relation in sentence.deprels or ()]
 
 
 class Classifier:

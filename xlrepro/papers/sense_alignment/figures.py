@@ -73,42 +73,30 @@ def near_the_senses(records: Sequence[Record], profile: str) -> Figure:
     if not seen:
         return nothing(title, "no language model was looked at")
     planes = [
-        (name, word, senses)
+        (f"{name}'s {word}", senses[: len(PALETTE)], [_nearest(word, s) for s in senses])
         for name, words in seen.items()
         for word, senses in sorted(words.items(), key=lambda item: -len(item[1]))[:MOST_WORDS]
     ]
 
     def draw(drawing: Any) -> None:
-        titles = [
-            f"{name}: {word}, {len(of)} sense{'s' * (len(of) > 1)}" for name, word, of in planes
-        ]
-        for axes, (_, word, senses) in zip(panels(drawing, titles, 2.2), planes, strict=True):
+        titles = [f"{what}, {len(all_)} sense{'s' * (len(all_) > 1)}" for what, _, all_ in planes]
+        for axes, (_, senses, near) in zip(panels(drawing, titles, 2.2), planes, strict=True):
             for sense, colour in zip(senses, PALETTE):
-                near = sense["nearest"]
-                axes.scatter([n[3] for n in near], [n[4] for n in near], s=8, color=colour)
+                xs, ys = zip(*(point[3:5] for point in sense["nearest"]))
+                axes.scatter(xs, ys, s=8, color=colour)
                 x, y = sense["place"]
                 axes.scatter(x, y, s=48, color=colour, marker="D", ec=GREY)
                 axes.annotate(sense["sense"], (x, y), (5, 4), textcoords="offset points")
             axes.set(xticks=[], yticks=[])
-            told = (
-                f"{sense['sense']}: {', '.join(n[0] for n in _others(word, sense))}"
-                for sense in senses[: len(PALETTE)]
-            )
-            axes.set_xlabel("\n".join(told), loc="left", fontsize=8)
+            axes.set_xlabel("\n".join(near[: len(senses)]), loc="left", fontsize=8)
         drawing.suptitle(title)
 
-    said = [
-        f"{name}'s {word}, sense {sense['sense']}: {', '.join(n[0] for n in _others(word, sense))}"
-        for name, word, senses in planes
-        for sense in senses[: len(PALETTE)]
-    ]
+    said = [f"{what}, sense {one}" for what, senses, near in planes for one in near[: len(senses)]]
     return drawn(title, f"{title}. Other words near {'; '.join(said)}.", draw)
 
 
-def _others(word: str, sense: dict[str, Any]) -> list[Any]:
-    """Return the other words nearest to a sense of a word, each once."""
-    others: dict[str, Any] = {}
-    for near in sense["nearest"]:
-        if near[0] != word and near[0] != "<UNK>":
-            others.setdefault(near[0], near)
-    return list(others.values())[:NAMED]
+def _nearest(word: str, sense: dict[str, Any]) -> str:
+    """Return a sense's number and the other words nearest to it, each once."""
+    others = dict.fromkeys(near[0] for near in sense["nearest"])
+    named = [each for each in others if each not in (word, "<UNK>")][:NAMED]
+    return f"{sense['sense']}: {', '.join(named)}"

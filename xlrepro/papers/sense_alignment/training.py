@@ -25,17 +25,8 @@ from xlrepro.papers.sense_alignment.senses import SenseOutput
 from xlrepro.papers.sense_alignment.settings import LanguageModelSettings
 from xlrepro.papers.sense_alignment.text import BEGIN, END, UNKNOWN_ID, Batches, Corpus
 from xlrepro.paths import cache_dir
+from xlrepro.training import loop
 from xlrepro.training.batches import ordered
-from xlrepro.training.loop import (
-    Checkpoints,
-    Fit,
-    Step,
-    check_precision,
-    compute_repeatably,
-    fast_products,
-    fit,
-    mixed_products,
-)
 from xlrepro.training.optimiser import adamw, schedule
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
 
@@ -69,7 +60,7 @@ def pretrain(
     corpus: Corpus,
     checkpoint: Path,
     device: str = "cpu",
-) -> tuple["Run", Fit]:
+) -> tuple["Run", loop.Fit]:
     """Train from the checkpoint, if there is one, to the end.
 
     Args:
@@ -84,12 +75,14 @@ def pretrain(
     Raises:
         DeviceError: for mixed precision without a GPU.
     """
-    check_precision(settings.precision, device, "model.precision")
-    compute_repeatably(device)
+    loop.check_precision(settings.precision, device, "model.precision")
+    loop.compute_repeatably(device)
     run = Run(settings, corpus, device)
     rounds = -(-settings.training.steps // CHECKPOINT_EVERY)
-    with fast_products(device):
-        return run, fit(run, rounds, None, lambda _, text: say(text), Checkpoints(checkpoint))
+    with loop.fast_products(device):
+        return run, loop.fit(
+            run, rounds, None, lambda _, text: say(text), loop.Checkpoints(checkpoint)
+        )
 
 
 class Run:
@@ -131,13 +124,13 @@ class Run:
     def dev_score(self) -> None:
         """No dev set: the last weights stay."""
 
-    def step(self, number: int) -> Step:
+    def step(self, number: int) -> loop.Step:
         """Take one step, counted from 0."""
         settings = self.settings
         self._begin(number)
         torch.manual_seed(settings.seed * 1_000_003 + number)
         self._optimizer.zero_grad(set_to_none=True)
-        with mixed_products(self.device, settings.precision == "mixed"):
+        with loop.mixed_products(self.device, settings.precision == "mixed"):
             loss = self._loss(number)
         # The code multiplies a biLM's mean loss by the words of a window, which the clipping feels.
         factor = settings.training.unroll if settings.network.family == "bilm" else 1
@@ -153,7 +146,7 @@ class Run:
         for table in tables:
             table.step(rate)
         self._end(number + 1)
-        return Step(float(loss.detach()))
+        return loop.Step(float(loss.detach()))
 
     def _begin(self, number: int) -> None:
         """Switch the warm-up's senses where the warm-up ends; SaBERT starts its optimiser anew."""
@@ -421,7 +414,7 @@ def load(
         _recipe(settings, languages),
         lambda target: _build(settings, languages, target, device),
     )
-    kept = Checkpoints(folder / "model.pt").load()
+    kept = loop.Checkpoints(folder / "model.pt").load()
     if kept is None:
         raise DataError(f"{folder} has no model.pt: remove the folder, it is made again")
     words = kept["words"]
@@ -454,7 +447,7 @@ def _build(
         "content": _content(model.encoder.state_dict()),
     }
     kept = {"model": model.state_dict(), "words": corpus.words[: corpus.known], "log": log}
-    Checkpoints(target / "model.pt").save(kept)
+    loop.Checkpoints(target / "model.pt").save(kept)
     checkpoint.unlink(missing_ok=True)
 
 

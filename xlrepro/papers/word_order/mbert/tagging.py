@@ -22,16 +22,8 @@ from xlrepro.papers.word_order.model import make_tagger
 from xlrepro.papers.word_order.run import result
 from xlrepro.papers.word_order.settings import EncoderSettings
 from xlrepro.precision import cached_per_precision
+from xlrepro.tasks import tagging
 from xlrepro.tasks.source import Source
-from xlrepro.tasks.tagging import (
-    NO_LABEL,
-    SequenceTagger,
-    labels,
-    score,
-    tag_counts,
-    tag_set,
-    tagger_learner,
-)
 from xlrepro.training.batches import predicted_tags
 from xlrepro.training.loop import Fit, compute_repeatably, fast_products, fit
 from xlrepro.training.settings import in_its_precision
@@ -138,7 +130,7 @@ def as_sequences(split: SubwordSplit, language: str) -> EncodedSplit:
     """
     ids, tags = [torch.tensor(row) for row in split.framed.ids], []
     for row, first, numbers in zip(ids, split.framed.reads, split.tags, strict=True):
-        tagged = torch.full_like(row, NO_LABEL)
+        tagged = torch.full_like(row, tagging.NO_LABEL)
         tagged[first] = numbers
         tags.append(tagged)
     return EncodedSplit(language, torch.zeros(1, 0), ids, tags)
@@ -163,8 +155,8 @@ def features(
 def split_of(encoder: Encoder, source: Source, language: str, split: str) -> SubwordSplit:
     """Return a split as subwords of an encoder."""
     sentences = source.sentences(language, split)
-    gold = [labels(s, source.task) for s in sentences]
-    return as_subwords(encoder, [s.tokens for s in sentences], gold, tag_set(source))
+    gold = [tagging.labels(s, source.task) for s in sentences]
+    return as_subwords(encoder, [s.tokens for s in sentences], gold, tagging.tag_set(source))
 
 
 # ---- models
@@ -172,7 +164,7 @@ def split_of(encoder: Encoder, source: Source, language: str, split: str) -> Sub
 
 def frozen_tagger(
     settings: EncoderSettings, bert: Encoder, n_tags: int, head: str
-) -> SequenceTagger:
+) -> tagging.SequenceTagger:
     """Return an encoder with CRF or softmax on frozen states of M-BERT.
 
     Args:
@@ -224,7 +216,7 @@ class FineTunedBert(nn.Module):
             table: not used.
         """
         # shape: (batch, subwords); True at the first subwords of words
-        labelled = batch.mask & (batch.tags != NO_LABEL)
+        labelled = batch.mask & (batch.tags != tagging.NO_LABEL)
         # shape: (words, tags) and (words,)
         return functional.cross_entropy(self.emissions(batch)[labelled], batch.tags[labelled])
 
@@ -248,7 +240,7 @@ class Labelling:
         self.settings, self.seed, self.context = settings, seed, context
         # M-BERT stands in the place of word vectors.
         self.source = replace(Source.of(settings, settings.task), vectors_name=None)
-        self.tags = tag_set(self.source)
+        self.tags = tagging.tag_set(self.source)
         dropout, device = settings.encoder.dropout, context.device
         if settings.fine_tune:
             self.bert = load(settings.checkpoint, dropout=dropout, device=device)
@@ -281,10 +273,10 @@ class Labelling:
         dev = self.split(language, "dev")
 
         def dev_score() -> float:
-            return score(self.source.task, dev[0].gold, self._predicted(*dev), self.tags)
+            return tagging.score(self.source.task, dev[0].gold, self._predicted(*dev), self.tags)
 
         torch.manual_seed(self.seed)  # whatever was drawn while the data were read
-        learner = tagger_learner(
+        learner = tagging.tagger_learner(
             self.labeller, train, dev_score, settings, self.seed, self.context.device
         )
         with fast_products(self.context.device):
@@ -296,8 +288,8 @@ class Labelling:
         self.cut[language] = subwords.cut
         predicted = self._predicted(subwords, encoded)
         numbers = subwords.by_sentence(subwords.tags)
-        self.by_tag[language] = tag_counts(numbers, predicted, self.tags)
-        return score(self.source.task, subwords.gold, predicted, self.tags)
+        self.by_tag[language] = tagging.tag_counts(numbers, predicted, self.tags)
+        return tagging.score(self.source.task, subwords.gold, predicted, self.tags)
 
     def _predicted(self, subwords: SubwordSplit, encoded: EncodedSplit) -> list[Tensor]:
         """Return tag numbers of each sentence, (words,) each."""
