@@ -568,7 +568,7 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
         notes.append(f"one seed decides nothing: {', '.join(lone)}")
         status = INCONCLUSIVE
     if status == INCONCLUSIVE and verdict.power is not None and verdict.power < FEW:
-        notes.append("our runs cannot decide this")
+        notes.append(f"power {100 * verdict.power:.0f} % for an effect of the reported size")
     heads = {catalog.experiment(a[0]).seeds_of for a in read} - {""}
     if heads and status != INCONCLUSIVE:
         status, note = held_back(status, min(heads), true, places)
