@@ -215,10 +215,9 @@ def cells_sentence(verdicts: Sequence[str]) -> list[str]:
         >>> cells_sentence(["within", "within", "above", "not run"])
         ['Of 3 cells 2 are within the interval, 1 above, 0 below the paper.']
     """
-    within, above, below = (verdicts.count(verdict) for verdict in (WITHIN, ABOVE, BELOW))
-    beside = f"{within} are within the interval, {above} above, {below} below the paper"
-    judged = within + above + below
-    return [f"Of {judged} cells {beside}."] * bool(judged)
+    counts = [verdicts.count(verdict) for verdict in (WITHIN, ABOVE, BELOW)]
+    beside = "{} are within the interval, {} above, {} below the paper".format(*counts)
+    return [f"Of {sum(counts)} cells {beside}."] * any(counts)
 
 
 def difference_sentence(view: View, main: Difference) -> str:

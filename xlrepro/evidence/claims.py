@@ -521,11 +521,12 @@ def _on_reproduced(claim: Claim, condition: Condition, numbers: ReproducedNumber
         rows = dict[str, list[str]]()
         for experiment, system, column in missing:
             entry = catalog.experiment(experiment)
-            rows.setdefault(f"{entry.label}: {system}", []).append(entry.column_name(column))
-        parts = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
-        more = f" and {len(parts) - 3} more rows" * (len(parts) > 3)
-        note = f"not run: {'; '.join(parts[:3])}{more}"
-        return ClaimVerdict(NOT_RUN, missing=tuple(map(" / ".join, missing)), note=note)
+            name = entry.column_name(column).replace(", ", " ")
+            rows.setdefault(f"{entry.label}: {system}", []).append(name)
+        named = [f"{row} in {enumerated(columns)}" for row, columns in rows.items()]
+        parts = named[:3] + [f"{len(named) - 3} more rows"] * (len(named) > 3)
+        note, left = f"not run: {'; '.join(parts)}", tuple(map(" / ".join, missing))
+        return ClaimVerdict(NOT_RUN, missing=left, note=note)
     quoted = ", ".join(sorted({a[1].partition(":")[2] for a in fixed}))
     placed = [(experiment, condition.placed(system), c) for experiment, system, c in read]
     data, weights, fields = _proxies(catalog, condition.profile, placed)
