@@ -424,13 +424,13 @@ def judge(
         condition: on what.
         numbers: reproduced cells.
     """
-    printed = condition == REPORTED
+    printed, catalog = condition == REPORTED, load_catalog()
     if claim.predicate is None:
         return ClaimVerdict(NOT_CHECKABLE if printed else NOT_TESTABLE, note=UNPRINTED)
     if printed:
         return _on_reported(claim)
     if condition.ours and not any(
-        load_catalog().experiment(experiment).readings.get(condition.ours) == condition.theirs
+        catalog.experiment(experiment).readings.get(condition.ours) == condition.theirs
         and condition.placed(system) != system
         for experiment, system, _ in reads(claim)
     ):
@@ -460,11 +460,11 @@ def _on_printed(claim: Claim) -> tuple[dict[Address, ReportedCell | None], Truth
             the paper prints nothing are taken at their word: a test holds such reads against
             the systems and columns that the experiment can run.
     """
-    seen: dict[Address, ReportedCell | None] = {}
+    reported, catalog, seen = load_reported(), load_catalog(), dict[Address, ReportedCell | None]()
 
     def look_up(address: Address) -> Array:
-        seen[address] = cell = load_reported().get(*address)
-        if cell is None and load_catalog().experiment(address[0]).reported:
+        seen[address] = cell = reported.get(*address)
+        if cell is None and catalog.experiment(address[0]).reported:
             raise SettingsError(f"claim {claim.id}: no such cell: {' / '.join(address)}")
         return np.array([math.nan if cell is None or cell.value is None else cell.value])
 
