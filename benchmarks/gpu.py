@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from importlib.metadata import distribution
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,7 @@ SEEDS = (0, 1, 2)
 LOOPS = ("CRF", "routed unit", "projected LSTM")  # over time: several kernels a step
 COMPILER = {"mode": "reduce-overhead"}  # CUDA graphs
 COMPILE_SECONDS = 30  # for each of them
+QUICK_SECONDS = 400  # for a part where nothing is timed
 AGREE = 1e-6  # largest difference of a CPU and a GPU, both in double precision
 
 # Rows whose smoke trials stand for all models: experiment, row, settings that make it short.
@@ -248,14 +250,31 @@ def compiled(device: str, quick: bool, _: Path | None) -> Iterator[dict[str, Any
     Each in a process of its own, which is killed at its limit; where the compiler fails, a line
     says how.
     """
+    context = get_context("spawn")  # no pool: its end can wait for a worker that is killed
+    limit = QUICK_SECONDS if quick else COMPILE_SECONDS
     for name in LOOPS:
-        with get_context("spawn").Pool(1) as pool:  # its end kills what still computes
-            waiting = pool.apply_async(both_ways, (name, device, quick))
-            try:
-                found = waiting.get(None if quick else COMPILE_SECONDS)
-            except Exception as error:
-                found = {"error": _reason(error)}
+        here, there = context.Pipe(duplex=False)
+        process = context.Process(target=_both_ways, args=(there, name, device, quick))
+        process.start()
+        there.close()
+        found = {"error": f"not compiled in {limit} s"}
+        try:
+            if here.poll(limit):
+                found = here.recv()
+        except EOFError:
+            found = {"error": "its process died"}
+        finally:
+            process.kill()
+            process.join()
         yield {"loop": name} | found
+
+
+def _both_ways(answer: Connection, name: str, device: str, quick: bool) -> None:
+    """Send what `both_ways` finds, or why it fails."""
+    try:
+        answer.send(both_ways(name, device, quick))
+    except Exception as error:
+        answer.send({"error": _reason(error)})
 
 
 def both_ways(name: str, device: str, quick: bool) -> dict[str, Any]:
@@ -748,7 +767,7 @@ def run(folder: Path | None, out: Path, device: str, quick: bool, only: list[str
         began = time.monotonic()
         part = subprocess.Popen(command, env=environment, start_new_session=True)
         try:
-            status = str(part.wait(None if quick else PARTS[name].seconds))
+            status = str(part.wait(QUICK_SECONDS if quick else PARTS[name].seconds))
         except subprocess.TimeoutExpired:
             status = "killed at its limit"
         finally:

@@ -43,6 +43,7 @@ POLL_SECONDS = 0.2
 PROGRESS_SECONDS = 0.5  # between two messages of a trial
 LINE_SECONDS = 60.0  # between two plain lines while no trial ends
 CONNECT_SECONDS = 30
+ANSWER_SECONDS = 300  # for a record to arrive from the worker that made it
 LOOPBACK = "127.0.0.1"
 SILENT = 51  # above logging.CRITICAL: what goes wrong is said once, in our own words
 LOST = (
@@ -308,7 +309,7 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
     from distributed import KilledWorker
 
     try:
-        outcome = future.result()
+        outcome = future.result(ANSWER_SECONDS)
     except KilledWorker as error:
         outcome = "its worker died twice (out of memory, or killed)", str(error)
     except CancelledError as error:
@@ -527,10 +528,9 @@ def run_trial(trial: Trial, device: str, topic: str) -> Record | tuple[str, str]
         with redirect_stdout(output), redirect_stderr(output):
             return measure_trial(trial, resolve(device), send)
     except Exception as error:
-        known = isinstance(error, XlreproError)
-        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        said = str(error) if isinstance(error, XlreproError) else f"{type(error).__name__}: {error}"
         log = f"{traceback.format_exc()}\n--- output of the trial\n{output.getvalue()}"
-        return " ".join(reason.split()), log
+        return " ".join(said.split()), log
 
 
 def measure_trial(
