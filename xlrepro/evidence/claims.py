@@ -305,8 +305,7 @@ def tested(truth: Truth, places: Places) -> tuple[P, float, float]:
         if not any(errors):  # the same in all; a tie speaks against neither side
             return (float(not truth.values[0]), float(gap[0] >= 0)), gap[0], gap[0]
         half, tail = half_width(*errors, n), tail_of(abs(gap[0]), *errors, n)
-        p = (tail, 1 - tail) if gap[0] > 0 else (1 - tail, tail)
-        return p, gap[0] - half, gap[0] + half
+        return ((tail, 1 - tail) if gap[0] > 0 else (1 - tail, tail)), gap[0] - half, gap[0] + half
     low, high = np.quantile(draws, (ALPHA, 1 - ALPHA))
     if np.ptp(draws) == 0:  # one seed
         return (1.0, 1.0), low, high

@@ -1,9 +1,10 @@
 """What must be so for a verdict: conditions that the catalog declares, computed from records."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import fmean
 from typing import Any
 
@@ -16,6 +17,7 @@ from xlrepro.trials import Items
 
 ITEM_DRAWS = 400
 ALPHA = (1 - LEVEL) / 2  # of a test in one direction
+STEPS = 2**28  # that a p-value is searched in, from 0.5 down to 1e-12
 
 
 def items_of(
@@ -93,13 +95,12 @@ def half_width(of_seeds: Array | float, of_items: float, n: int, tail: float = A
 
 def tail_of(gap: float, of_seeds: float, of_items: float, n: int) -> float:
     """Return the one-sided p-value of a difference: the tail whose half width it is."""
-    from scipy.optimize import brentq
 
-    def beyond(tail: float) -> float:
-        return float(half_width(of_seeds, of_items, n, tail)) - gap
+    def tail(step: int) -> float:
+        return 0.5 * 2e-12 ** (step / STEPS)
 
-    least = 1e-12
-    return float(brentq(beyond, least, 0.5)) if beyond(least) > 0 else least
+    wide = partial(half_width, of_seeds, of_items, n)
+    return tail(bisect_left(range(STEPS), gap, key=lambda step: float(wide(tail(step)))))
 
 
 def at_path(details: Any, path: str) -> Iterator[float]:
