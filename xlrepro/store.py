@@ -201,7 +201,7 @@ def _parsed(path: Path) -> tuple[list[Record], list[StoreError]]:
         return [], [StoreError(f"{path} cannot be read ({why}): remove it or restore it")]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2**16)  # fewer than the files, and every pass would read them all again
 def _parse(path: Path, *state: int) -> tuple[list[Record], list[StoreError]]:
     records, broken = [], []
     # not splitlines(): U+2028, U+2029 and U+0085 may stand inside a line of JSON
