@@ -1,7 +1,16 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 
-from xlrepro.tasks.tagging import joined, score, span_tags, tag_counts, tagger_learner
+from xlrepro.tasks.tagging import (
+    joined,
+    score,
+    span_tags,
+    tag_counts,
+    tag_set,
+    tagger_learner,
+)
 from xlrepro.training.settings import FitSettings
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
@@ -29,6 +38,19 @@ def test_tags_are_counted_where_gold_has_them():
 
 def test_every_kind_of_span_has_both_tags():
     assert span_tags([("B-x",)]).names == ("B-x", "I-x", "O")
+
+
+class TwoLanguages:
+    """A corpus whose test language has a kind of slot that its training language lacks."""
+
+    task, languages = "SF", ("en", "es")
+
+    def sentences(self, language, split):
+        return [SimpleNamespace(slots=("B-time", f"B-{split}" if language == "en" else "B-hora"))]
+
+
+def test_tags_are_those_of_the_training_language_s_training_sentences():
+    assert tag_set(TwoLanguages()).names == span_tags([("B-time", "B-train")]).names
 
 
 class Watched(torch.nn.Module):
