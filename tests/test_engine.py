@@ -4,6 +4,7 @@ import signal
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from types import SimpleNamespace
 
 import dask
@@ -76,18 +77,21 @@ def test_a_trial_held_by_another_run_is_waited_for_and_run_if_given_up(
     run, store, trial_of, record_of, made
 ):
     held, free = trial_of(0), trial_of(1)
-    lock = store.lock(held.key)
+    lock, over = store.lock(held.key), Event()
 
     def other_run():
-        while not store.path(free.key).exists():
-            time.sleep(0.01)
+        while not (store.path(free.key).exists() or over.wait(0.01)):
+            pass
         if made:
             store.put(record_of(0))
         lock.release()
 
     with ThreadPoolExecutor() as pool:
         ended = pool.submit(other_run)
-        summary = run([held, free])
+        try:
+            summary = run([held, free])
+        finally:
+            over.set()
         ended.result()
     assert [r.seed for r in summary.reused] == ([0] if made else [])
     assert [r.seed for r in summary.done] == ([1] if made else [1, 0])
@@ -249,7 +253,7 @@ def test_a_killed_workers_trial_is_done_by_another_and_a_line_says_so(
     with ThreadPoolExecutor(1) as pool:
         trials = [trial_of(settings=settings)]
         going = pool.submit(run_trials, trials, store=store, scheduler=scheduler)
-        while not ran.exists() or not ran.read_text().endswith("\n"):
+        while not going.done() and (not ran.exists() or not ran.read_text().endswith("\n")):
             time.sleep(0.05)
         os.kill(int(ran.read_text().split()[1]), signal.SIGKILL)
         assert [r.key for r in going.result().done] == [r.key for r in store.records()]
