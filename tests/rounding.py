@@ -1,8 +1,8 @@
 """Golden numbers with the processor's vector instructions turned down: ``make rounding``.
 
-One trial of each kind, and no more: its task, and the settings of its row that are words or
-switches (model, positions, head, initialisation, …). Trials of a kind differ in languages and in
-sizes, and round in the same operations.
+A trial of each task with each value of those settings that are words or switches (model, positions,
+head, initialisation, …), and no more. Others differ in languages, in sizes and in how these are put
+together, and round in the same operations.
 """
 
 import os
@@ -31,11 +31,14 @@ def words(settings: Any, name: str = "") -> Iterator[tuple[str, str | bool]]:
 
 
 def one_of_each_kind(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the first trial of each kind."""
-    kinds: dict[Any, Trial] = {}
+    """Return the trials that have a task, or a word or switch of its settings, as the first."""
+    seen, chosen = set[Any](), []
     for trial in trials:
-        kinds.setdefault((trial.task, *words(trial.settings)), trial)
-    return [*kinds.values()]
+        kinds = {(trial.task,), *((trial.task, *word) for word in words(trial.settings))}
+        if kinds - seen:
+            chosen.append(trial)
+            seen |= kinds
+    return chosen
 
 
 def differences(trials: Iterable[Trial], store: RecordStore) -> list[Difference]:
