@@ -143,8 +143,8 @@ def test_a_log_has_a_line_per_finished_trial_and_none_between(capsys, trial_of):
 
 
 def test_time_left_follows_from_the_share_done(monkeypatch, capsys):
-    clock = iter([0.0, 30.0])
-    monkeypatch.setattr("xlrepro.engine.time.monotonic", lambda: next(clock))
+    clock = iter([0.0, 30.0])  # of this module alone: the cluster's threads need the true one
+    monkeypatch.setattr("xlrepro.engine.time", SimpleNamespace(monotonic=lambda: next(clock)))
     display = Progress(4)
     display.part("a", 1.0)
     display.say("so far")
