@@ -74,13 +74,15 @@ def test_a_renderer_ends_with_the_command_that_started_it(project, monkeypatch, 
     code = (
         # where tests run in the background of a script, SIGINT is ignored from the start
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import pathlib\nfrom xlrepro.pages import book\n"
+        "import pathlib\nfrom xlrepro.pages import book, notebooks\n"
         f"book.JUPYTER_BOOK = {slow!r}\nbook.book_dir().mkdir(parents=True)\n"
-        "with book.only_one(book.book_dir()):\n    book.render(pathlib.Path('.'))\n"
+        "with notebooks.only_one(book.book_dir()):\n    book.render(pathlib.Path('.'))\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not began.is_file() and time.monotonic() < deadline:
+    while not began.is_file():
+        assert child.poll() is None
+        assert time.monotonic() < deadline
         time.sleep(0.1)
     child.send_signal(signal.SIGINT)  # the command line makes SIGTERM one of these
     assert child.wait(30)
