@@ -14,6 +14,7 @@ from xlrepro.precision import computing
 pytest_plugins = ["tests.made_up_records", "tests.toy_trials"]  # fixtures of more than one file
 
 ROOT = Path(__file__).resolve().parent.parent
+LONG = ("tests/test_gpu.py", "papers/ramen/test_data.py", "papers/routing_nmt/test_corpora.py")
 BESIDE = ROOT.parent / "shared" / "data"
 
 
@@ -29,7 +30,11 @@ MIRROR = mirror_folder()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave browser tests to ``-m browser``; skip mirror tests where there is no mirror."""
+    """Leave browser tests to ``-m browser``; skip mirror tests where there is no mirror.
+
+    Files that take half a minute come first, so that no process waits for another's last one.
+    """
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONG))
     if "browser" not in (config.option.markexpr or ""):
         browser = [item for item in items if item.get_closest_marker("browser")]
         if browser:

@@ -27,7 +27,7 @@ def steps(jobs: int) -> dict[str, tuple[str, ...]]:
     keep = ("-p", "tests.executed_notebooks")  # for the book
     nbval = (*keep, "--nbval-lax", "--nbval-current-env", "notebooks")
     return {
-        "unit tests": ("-m", "pytest", *plain, *spread),
+        "unit tests": ("-m", "pytest", *plain, *spread, "--no-loadscope-reorder"),
         "golden numbers": ("-m", "xlrepro", "golden"),
         "notebooks": ("-m", "pytest", *nbval, *spread),
     }
