@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 THREADS = 1  # one trial, one thread: the same numbers whatever else the machine does
-POLL_SECONDS = 0.2
-PROGRESS_SECONDS = 0.5  # between two messages of a trial
+PROGRESS_SECONDS = 0.5  # between two messages of a trial, and two looks at signals and workers
 LINE_SECONDS = 60.0  # between two plain lines while no trial ends
 CONNECT_SECONDS = 30
 ANSWER_SECONDS = 300  # for a record to arrive from the worker that made it
@@ -260,7 +259,7 @@ def _run_on(
     """
     began = datetime.now(UTC).isoformat(timespec="milliseconds")
     code = {p: machine.code_version(p) for p in {t.task.split("/")[0] for t in summary.pending}}
-    topic, checked = f"xlrepro-{uuid.uuid4().hex}", set[str]()
+    topic, checked, ended = f"xlrepro-{uuid.uuid4().hex}", set[str](), threading.Event()
     # One seed of each row first: seeds of a row wait for the same language model or adaptation.
     waiting = deque(sorted(summary.pending, key=lambda trial: trial.seed))
     flying: dict[Future, tuple[Trial, BaseFileLock]] = {}
@@ -286,7 +285,9 @@ def _run_on(
                 name = f"trial-{trial.key[:12]}-{uuid.uuid4().hex[:8]}"
                 future = client.submit(run_trial, trial, device, topic, key=name, pure=False)
                 flying[future] = trial, lock
-            time.sleep(POLL_SECONDS)
+                future.add_done_callback(lambda _: ended.set())
+            ended.wait(PROGRESS_SECONDS)
+            ended.clear()
             for future in [each for each in flying if each.done()]:
                 trial, _ = flying[future]
                 display.end(trial, _keep(trial, future, store, summary))
@@ -550,8 +551,7 @@ def measure_trial(
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(THREADS)
     machine.forget_peaks(device)
-    started = datetime.now(UTC)
-    clock = time.perf_counter()
+    started, clock = datetime.now(UTC), time.perf_counter()
     with threadpool_limits(THREADS):
         result = function(trial, TrialContext(device, progress))
     wall_seconds = time.perf_counter() - clock
