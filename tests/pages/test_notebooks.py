@@ -135,17 +135,17 @@ def test_trials_of_all_notebooks_are_run_together_before_them(
 def test_a_notebook_runs_in_this_interpreter_whatever_the_user_s_kernels(
     project, write_notebook, monkeypatch, tmp_path
 ):
-    """Also in a folder with braces."""
+    """Also in a folder with braces; it does not call its own end an error."""
     broken = tmp_path / "share" / "kernels" / "python3" / "kernel.json"
     broken.parent.mkdir(parents=True)
     spec = {"argv": ["/no/such/python"], "display_name": "x", "language": "python"}
     broken.write_text(json.dumps(spec), encoding="utf-8")
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "share"))
     monkeypatch.setenv("XLREPRO_BUILD", str(tmp_path / "{x}"))
-    write_notebook("fake/one", SOCKETS)
+    write_notebook("fake/one", SOCKETS, "print(IPKernelApp.instance().log_level)")
     summary = batch()
     assert summary.done == ["fake/one"], summary.failed["fake/one"].read_text()
-    assert outputs(executed("fake/one", "smoke")) == f"ipc True {sys.executable}\n"
+    assert outputs(executed("fake/one", "smoke")) == f"ipc True {sys.executable}\n50\n"
     left = {path.name for path in executed("fake/one", "smoke").parent.iterdir()}
     assert left == {"one.ipynb", "one.sha256"}
 

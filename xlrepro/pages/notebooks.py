@@ -306,7 +306,8 @@ def _run(job: Job, state: str, folder: Path) -> str:
     class ThisInterpreter(AsyncKernelManager):
         """Whatever kernels the user has."""
 
-        argv = (sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}")
+        # Quiet: it is interrupted at its end, and would call that an error
+        argv = (sys.executable, "-m", "ipykernel_launcher", "--quiet", "-f", "{connection_file}")
         kernel_spec = KernelSpec(argv=[*argv], language="python", env=ENVIRONMENT)
 
     job.target.parent.mkdir(parents=True, exist_ok=True)
