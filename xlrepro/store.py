@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -49,19 +49,15 @@ class RecordStore:
 
         A broken file is named in a warning and counts as no record.
         """
-        published = self._lines(self.published_path(trial.experiment, trial.profile))
-        return _newest([*published, *self._lines(self.path(trial.key))]).get(trial.place)
+        published = _lines(self.published_path(trial.experiment, trial.profile))
+        return _newest([*published, *_lines(self.path(trial.key))]).get(trial.place)
 
     def records(self, experiment: str | None = None, profile: str | None = None) -> list[Record]:
         """Return all records, outdated ones too, by (experiment, profile, systems, seed, key)."""
         files = sorted(self.published.glob(f"{experiment or '*/*'}.{profile or '*'}.jsonl"))
-        found = [record for path in files for record in self._lines(path)]
-        found += [
-            record
-            for path in sorted(self.root.glob("*.json"))
-            for record in self._lines(path)
-            if experiment in (None, record.experiment) and profile in (None, record.profile)
-        ]
+        found = [record for path in files for record in _lines(path)]
+        for (table, scale), own in _by_table(_listed(self.root)).items():
+            found += own if experiment in (None, table) and profile in (None, scale) else ()
         return sorted(_newest(found).values(), key=lambda r: (r.experiment, r.profile, *_order(r)))
 
     def check_writable(self) -> None:
@@ -157,12 +153,33 @@ class RecordStore:
             return None
         return held
 
-    def _lines(self, path: Path) -> list[Record]:
-        """Return the records of a file; broken lines are reported and left out."""
-        records, broken = _parsed(path)
-        for problem in broken:
-            _report(str(problem))
-        return records
+
+def _lines(path: Path) -> list[Record]:
+    """Return the records of a file; broken lines are reported and left out."""
+    records, broken = _parsed(path)
+    for problem in broken:
+        _report(str(problem))
+    return records
+
+
+def _listed(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """Return the files of the records in a folder, each with what changes when it does."""
+    found = []
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # gone meanwhile
+                now = entry.stat()
+                found.append((entry.path, now.st_mtime_ns, now.st_size, now.st_ino))
+    return tuple(sorted(file for file in found if file[0].endswith(".json")))
+
+
+@lru_cache(maxsize=8)
+def _by_table(files: tuple[tuple[str, int, int, int], ...]) -> dict[tuple[str, str], list[Record]]:
+    tables = defaultdict[tuple[str, str], list[Record]](list)
+    for path, *_ in files:
+        for record in _lines(Path(path)):
+            tables[record.experiment, record.profile].append(record)
+    return tables
 
 
 @lru_cache

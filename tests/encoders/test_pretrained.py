@@ -153,8 +153,9 @@ LINES = [["low", "lower", "lowest"], ["new", "newer"], ["low", "newest", "zß"]]
 
 def test_learnt_subwords_are_the_same_in_every_process(tmp_path):
     code = (
-        "from tests.encoders.test_pretrained import LINES; from xlrepro.encoders.subwords import "
-        "learnt; print(sorted(learnt(LINES, 40, 9).engine.get_vocab().items(), key=lambda i: i[1]))"
+        "from xlrepro.encoders.subwords import learnt; "
+        f"made = learnt({LINES}, 40, 9).engine; "
+        "print(sorted(made.get_vocab().items(), key=lambda item: item[1]))"
     )
     said = {
         subprocess.run(

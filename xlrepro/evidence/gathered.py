@@ -89,12 +89,12 @@ class Evidence:
         return found
 
     @cache  # noqa: B019
-    def verdicts(self, paper: str) -> dict[str, dict[str, ClaimVerdict | None]]:
-        """Return claim to condition's label to verdict, judged once."""
-        conditions = self.conditions(paper)
+    def verdicts(self, key: str) -> dict[str, dict[str, ClaimVerdict | None]]:
+        """Return claim to condition's label to verdict, of a paper's or an experiment's claims."""
+        conditions = self.conditions(key.split("/")[0])
         return {
             claim.id: {each.label: judge(claim, each, self.numbers) for each in conditions}
-            for claim in self.claims(paper)
+            for claim in self.claims(key)
         }
 
     def tally(self, paper: str, label: str = "open") -> dict[str, int]:

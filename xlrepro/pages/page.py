@@ -190,7 +190,7 @@ class Page:
             figure: ``None``: reported beside reproduced, system by system, in the columns of the
                 page's main difference.
         """
-        verdicts = self.evidence.verdicts(self.experiment.paper)
+        verdicts = self.evidence.verdicts(self.key)
         claims = self.evidence.claims(self.key)
         judged = [(c, v) for c in claims if (v := verdicts[c.id].get(self.view.profile))]
         found = answer(self.view, judged, self.records())
@@ -332,7 +332,7 @@ class Page:
 def claims_list(evidence: Evidence, key: str) -> Markup:
     """Return the claims of a paper or an experiment: the authors', our readings folded below."""
     known = evidence.claims(key)
-    verdicts = evidence.verdicts(key.split("/")[0])
+    verdicts = evidence.verdicts(key)
     items: dict[str, dict[str, Any]] = {}
     for claim in known:
         of = verdicts[claim.id].items()

@@ -444,45 +444,33 @@ class SenseOutput(nn.Module):
         """
         dtype = self.vectors.values.dtype
         with torch.autocast(words.device.type, enabled=False):
-            states = predicting.to(dtype), choosing.detach().to(dtype)
-            return self._loss(*states, words, seed, step, translations)
-
-    def _loss(
-        self,
-        predicting: Tensor,
-        choosing: Tensor,
-        words: Tensor,
-        seed: list[int],
-        step: int,
-        translations: Tensor | None,
-    ) -> Tensor:
-        # shape: (tokens,)
-        senses = self.choose(words, choosing)
-        translated = None
-        if translations is not None:
-            if self.settings.senses > 1:
-                project = self.projection.project
+            predicting, choosing = predicting.to(dtype), choosing.detach().to(dtype)
+            # shape: (tokens,)
+            senses = self.choose(words, choosing)
+            if translations is None:
+                translated = None
+            elif self.settings.senses > 1:
                 translated = self.centres.choose_translation(
-                    translations, choosing, project, self.on
+                    translations, choosing, self.projection.project, self.on
                 )
             else:  # a word for a sense: the first translation
                 translated = translations[:, 0]
-        if self.training and self.settings.senses > 1:
-            self.observe(words, senses, choosing, step)
-        gold = words * self.slots + senses
-        # shape: (tokens, slots)
-        numbers = words.unsqueeze(1) * self.slots
-        numbers = numbers + torch.arange(self.slots, device=words.device)
-        others = torch.where(self.on[words], numbers, -1)
-        own = softmax.own_columns(gold, translated, others)
-        negatives = self.negatives(seed).to(words.device)
-        # shape: (rows,) and (negatives + tokens * n,)
-        rows, place = torch.cat((negatives, own.clamp(min=0).flatten())).unique(return_inverse=True)
-        near, mine = place[: len(negatives)], place[len(negatives) :].view_as(own)
-        used = self.vectors.take(rows)
-        mine_vectors, near_vectors = (functional.embedding(i, used) for i in (mine, near))
-        two = translated is not None
-        return softmax.joint_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
+            if self.training and self.settings.senses > 1:
+                self.observe(words, senses, choosing, step)
+            gold = words * self.slots + senses
+            # shape: (tokens, slots)
+            slots = torch.arange(self.slots, device=words.device)
+            others = torch.where(self.on[words], words.unsqueeze(1) * self.slots + slots, -1)
+            own = softmax.own_columns(gold, translated, others)
+            negatives = self.negatives(seed).to(words.device)
+            # shape: (rows,) and (negatives + tokens * n,)
+            both = torch.cat((negatives, own.clamp(min=0).flatten()))
+            rows, place = both.unique(return_inverse=True)
+            near, mine = place[: len(negatives)], place[len(negatives) :].view_as(own)
+            used = self.vectors.take(rows)
+            mine_vectors, near_vectors = (functional.embedding(i, used) for i in (mine, near))
+            two = translated is not None
+            return softmax.joint_loss(predicting, own, mine_vectors, negatives, near_vectors, two)
 
     # -- words, whatever their sense
 
