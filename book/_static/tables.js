@@ -48,6 +48,7 @@
       button.append.apply(button, Array.from(header.childNodes).filter(function (node) {
         return !(node.classList && node.classList.contains("xl-links"));
       }));
+      if (/\S{11}/.test(button.textContent)) button.classList.add("xl-long");
       header.prepend(button);
       button.addEventListener("click", function () { sortBy(table, headers, index); });
     });
