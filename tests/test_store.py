@@ -61,6 +61,17 @@ def test_records_are_chosen_by_experiment_and_profile(store, record_of):
     assert [(r.experiment, r.profile) for r in chosen] == [("toy/table", "open")]
 
 
+def test_records_are_read_again_when_one_comes_is_made_anew_or_goes(store, record_of):
+    first, second = record_of(1), record_of(2)
+    for put, expected in ((first, [first]), (second, [first, second])):
+        store.put(put)
+        assert store.records("toy/table", "open") == expected
+    store.put(later(first))
+    assert store.records("toy/table", "open") == [later(first), second]
+    store.path(second.key).unlink()
+    assert store.records() == [later(first)]
+
+
 def test_a_kill_at_any_moment_leaves_whole_records(tmp_path):
     root = tmp_path / "records"
     for pause in (0.0, 0.003, 0.011):
