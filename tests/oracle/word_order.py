@@ -44,6 +44,8 @@ def migrate(record: dict) -> dict | str:
         kinds = ["coverage", "coverage with back-off", "P@1", "P@1 without same spelling"]
         by_kind = {c: kinds.index(c.partition("/")[2]) for c in record["columns"]}
         record["columns"] = sorted(record["columns"], key=by_kind.__getitem__)
+    if settings.get("fine_tune") and record["profile"] == "open":
+        return "cut off after 3 epochs: fine-tuning goes on until early stopping"
     if settings.get("fine_tune"):  # outdated: dropout draws other numbers since
         record |= {"task": "word_order/finetune", "version": 1}
     return record
