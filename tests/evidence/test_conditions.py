@@ -51,11 +51,17 @@ def test_a_score_must_be_above_its_baseline_by_seeds_and_items(record):
     assert judged(record, need, values=steady, items={"*": 400})[0] != []
 
 
-def test_most_trainings_must_stop_by_themselves(record):
-    need = Need(what="cut off", stopped=0.5)
-    assert judged(record, need, {"best_epoch": 0, "dev_f1": [3.0, 2.0, 1.0]}) == ([], [])
-    (failed,), _ = judged(record, need, {"best_epoch": 2, "dev_f1": [1.0, 2.0, 3.0]})
-    assert "in 2 of 2 the last epoch was the best" in failed
+def test_trainings_must_stop_by_themselves(record):
+    need = Need(what="cut off", stopped=0.8)
+
+    def ended(best, patience):
+        settings = {"patience": patience}
+        return {"best_epoch": best, "dev_f1": [1.0, 2.0, 2.0, 2.0], "settings": settings}
+
+    assert judged(record, need, ended(1, 2)) == ([], [])
+    assert "2 of 2 were cut off" in judged(record, need, ended(1, 3))[0][0]
+    assert judged(record, need, ended(1, None)) == ([], [])  # no patience: past its best
+    assert "2 of 2 were cut off" in judged(record, need, ended(3, None))[0][0]
 
 
 def test_a_detail_must_be_in_its_bounds_and_is_unknown_where_no_record_has_it(record):

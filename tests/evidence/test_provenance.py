@@ -74,7 +74,8 @@ def test_the_command_of_a_shared_record_names_the_experiment_that_trains_it(key)
 
 
 def trained(best, scores, name="dev_f1"):
-    return {"best_epoch": best, name: scores, "train_loss": [3.0, 2.0, 1.0]}
+    settings = {"patience": None}
+    return {"best_epoch": best, name: scores, "train_loss": [3.0, 2.0], "settings": settings}
 
 
 def with_details(record, *details):
@@ -84,7 +85,8 @@ def with_details(record, *details):
 
 
 def test_trainings_that_stopped_by_themselves_or_were_best_at_their_end_are_counted(record):
-    several = {"experiments": {"de": trained(1, [50.0, 60.0]), "es": trained(0, [60.0, 50.0])}}
+    parts = {"de": trained(1, [50.0, 60.0]), "es": trained(0, [60.0, 50.0])}
+    several = {"experiments": parts, "settings": {"patience": None}}
     records = with_details(
         record,
         trained(2, [1.0, 2.0, 3.0], "dev_accuracy"),

@@ -125,7 +125,7 @@ class Need(Checked):
         columns: likewise.
         given: asked only where one of these systems is compared too.
         above: each cell must be significantly above this trivial baseline, in its unit.
-        stopped: share of trainings whose best epoch must not be the last one.
+        stopped: share of trainings that must have stopped by themselves (`provenance.cut_off`).
         same: path in the settings that all these systems must have the same value at.
         detail: path in a record's details whose mean must be at least or at most so much.
         cell: experiment, system and column of a cell instead of a detail.

@@ -80,6 +80,7 @@ class Claim(Checked):
     rule: str | None = None
     variant_of: str | None = None
     magnitudes: bool = False
+    signs: str = ""
     paper: str = ""
     names: dict[str, Any] = Field(default_factory=dict, repr=False)
 
@@ -435,13 +436,11 @@ def judge(
     ):
         return None
     verdict = _on_reproduced(claim, condition, numbers)
-    if claim.magnitudes and verdict.status == NOT_TESTABLE:
-        for form in load_claims(claim.paper):
-            if form.variant_of == claim.id and not form.magnitudes and form.kind == "ours":
-                if (of_form := judge(form, condition, numbers)) is None:
-                    break
-                note = f"judged by its sign-only form {form.id}; {of_form.note}".rstrip("; ")
-                return replace(of_form, note=note)
+    if claim.signs and verdict.status == NOT_TESTABLE:
+        (form,) = (form for form in load_claims(claim.paper) if form.id == claim.signs)
+        if of_form := judge(form, condition, numbers):
+            note = f"judged by its sign-only form {form.id}; {of_form.note}".rstrip("; ")
+            return replace(of_form, note=note)
     return verdict
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from xlrepro.evidence.catalog import Catalog, Need
 from xlrepro.evidence.predicates import Array
+from xlrepro.evidence.provenance import cut_off
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers
 from xlrepro.trials import Items
 
@@ -161,11 +162,11 @@ def _missed(
         return ""
     if need.stopped is not None:
         ends = [end for r in records for end in numbers.ends(r.experiment, r.key)]
-        last = sum(since == 0 for since, _ in ends)
+        cut = sum(cut_off(*end) for end in ends)
         if not ends:
             return None
-        enough = last <= (1 - need.stopped) * len(ends)
-        return "" if enough else f"in {last} of {len(ends)} the last epoch was the best on dev"
+        enough = cut <= (1 - need.stopped) * len(ends)
+        return "" if enough else f"{cut} of {len(ends)} were cut off"
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
             values = {

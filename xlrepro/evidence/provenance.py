@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlrepro.evidence.text import enumerated
+from xlrepro.experiments import task
 from xlrepro.trials import Record, duration
 
 KEY_LENGTH = 10  # characters of a key that are shown
@@ -83,16 +84,31 @@ def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
     """
     ends = []
     for record in records:
-        settings = next(_mappings(record.details.get("settings"), "patience"), {})
-        for training in _mappings(record.details, "best_epoch"):
+        if not (trainings := [*_mappings(record.details, "best_epoch")]):
+            continue
+        settings = record.details.get("settings") or task(record.task).typed(
+            record.settings, record.key
+        ).model_dump()  # fmt: skip
+        patience = next(_mappings(settings, "patience"), {}).get("patience")
+        for training in trainings:
             curves = [v for k, v in training.items() if k.startswith("dev") and isinstance(v, list)]
             for curve in curves:
                 best = training["best_epoch"]
                 several = (
                     zip(best, curve, strict=True) if isinstance(best, list) else [(best, curve)]
                 )
-                ends += [(len(of) - 1 - at, settings.get("patience")) for at, of in several]
+                ends += [(len(of) - 1 - at, patience) for at, of in several]
     return ends
+
+
+def cut_off(since: int, patience: int | None) -> bool:
+    """Tell whether a training ended before its dev score had stopped rising.
+
+    Args:
+        since: epochs after the best one.
+        patience: of its early stopping; ``None``: it had none, and ended at its last epoch.
+    """
+    return since < (patience or 1)
 
 
 def trainings_sentence(records: Sequence[Record]) -> str:
@@ -104,7 +120,7 @@ def trainings_sentence(records: Sequence[Record]) -> str:
     ends = training_ends(records)
     if not ends:
         return ""
-    stopped = sum(patience is not None and since >= patience for since, patience in ends)
+    stopped = sum(patience is not None and not cut_off(since, patience) for since, patience in ends)
     return (
         f"Of {len(ends)} training{'s' * (len(ends) != 1)} {stopped} ended by early stopping; "
         f"in {sum(since == 0 for since, _ in ends)} the last epoch was the best on dev."
