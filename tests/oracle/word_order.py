@@ -38,7 +38,9 @@ def migrate(record: dict) -> dict | str:
     slots = record["experiment"] == "word_order/table1" and record["columns"][0] == "SF/en"
     moved = {("word:ORT", 0.001): "rates:ORT, 0.001", ("word:BiLSTM", 0.004): "rates:BiLSTM, 0.004"}
     row = moved.get((record["systems"][0], settings.get("learning_rate")))
-    if slots and row:  # since rates of slots are tuned on their own dev set
+    tables = ("word_order/table1", "word_order/table2")
+    # Since rates of slots are tuned on their own dev set, and all Transformers have one.
+    if row and (slots or row.startswith("rates:ORT") and record["experiment"] in tables):
         record["systems"] = [row]
     if record["task"] == "word_order/vector_quality":  # shares of coverage first, then P@1
         kinds = ["coverage", "coverage with back-off", "P@1", "P@1 without same spelling"]
