@@ -26,7 +26,7 @@ PLACES = {
     "XLREPRO_BUILD": build_dir,
     "XLREPRO_DATA": cache_dir,
     "XLREPRO_SUPPLIED": supplied_dir,
-    "XLREPRO_MIRROR": lambda: registry.fetch("ud-r2.2", "en/train", progress=False),
+    "XLREPRO_MIRROR": lambda: registry.fetch("ud-r2.2", "en/train"),
 }
 
 
@@ -51,5 +51,5 @@ def test_a_home_without_a_project_is_refused(tmp_path, monkeypatch):
 def test_a_run_that_could_not_keep_its_files_trains_nothing(store, trial_of, name):
     store.root.parent.joinpath(name).write_text("")
     with pytest.raises(StoreError, match=f"{name} cannot be written in .*set XLREPRO_BUILD"):
-        run_trials([trial_of()], store=store, device="cpu", progress=False)
+        run_trials([trial_of()], store=store, device="cpu")
     assert store.records() == []

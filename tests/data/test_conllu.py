@@ -145,5 +145,5 @@ REAL = ["en/dev", "de/test", "he/test", "vi/test", "ar-padt/test", "cs/test"]
 @pytest.mark.parametrize("file_id", REAL)
 def test_real_treebanks_read_as_the_conllu_package_reads_them(file_id, tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
-    path: Path = registry.fetch("ud-r2.2", file_id, progress=False)
+    path: Path = registry.fetch("ud-r2.2", file_id)
     assert read_conllu(path) == oracle(path.read_text(encoding="utf-8"))

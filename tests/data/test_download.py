@@ -27,11 +27,11 @@ def from_upstream(toy, url):
     """Fetch a file that only an upstream URL has."""
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     entry = FileEntry(path=PATH, url=url, sha256=sha256, bytes=len(CONTENT))
-    return fetch_file("toy a", entry, toy.cache / "corpora" / "a.conllu", progress=False)
+    return fetch_file("toy a", entry, toy.cache / "corpora" / "a.conllu")
 
 
 def fetch():
-    return registry.fetch("toy", "a", progress=False)
+    return registry.fetch("toy", "a")
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -183,7 +183,7 @@ def test_processes_fetching_at_once_all_get_the_whole_file(toy):
     toy.put(PATH, b"", packed=False).write_bytes(lzma.compress(content, preset=0))
     program = (
         "import hashlib; from xlrepro.data.registry import fetch;"
-        "print(hashlib.sha256(fetch('toy', 'a', False).read_bytes()).hexdigest())"
+        "print(hashlib.sha256(fetch('toy', 'a').read_bytes()).hexdigest())"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)

@@ -14,7 +14,7 @@ def test_treebank_is_read_as_conllu(toy):
     content = (WORD * 2).encode()
     toy.register("a", content, counts={"sentences": 2, "tokens": 2})
     toy.put("toy/a.conllu.xz", content)
-    assert [s.tokens for s in load("toy", "a", progress=False)] == [("Moles",), ("Moles",)]
+    assert [s.tokens for s in load("toy", "a")] == [("Moles",), ("Moles",)]
 
 
 @pytest.mark.parametrize("counts", [{"sentences": 3, "tokens": 2}, {"sentences": 2, "tokens": 9}])
@@ -23,7 +23,7 @@ def test_other_counts_than_the_registry_states_are_an_error(toy, counts):
     toy.register("a", content, counts=counts)
     toy.put("toy/a.conllu.xz", content)
     with pytest.raises(DataError, match=r"toy a has 2 .* where the registry states [39]"):
-        load("toy", "a", progress=False)
+        load("toy", "a")
 
 
 def test_columns_are_read_as_the_registry_says(toy):
@@ -31,7 +31,7 @@ def test_columns_are_read_as_the_registry_says(toy):
     reader = {"format": "columns", "columns": ["token", "entity"], "tag_aliases": {"-": "O"}}
     toy.register("a", content, counts={"sentences": 1, "tokens": 2}, reader=reader)
     toy.put("toy/a.conllu.xz", content)
-    assert load("toy", "a", progress=False)[0].entities == ("B-LOC", "O")
+    assert load("toy", "a")[0].entities == ("B-LOC", "O")
 
 
 def test_rows_and_lines_are_counted_too(toy):
@@ -39,7 +39,7 @@ def test_rows_and_lines_are_counted_too(toy):
     toy.register("a", content, counts={"rows": 3}, reader=ROWS)
     toy.put("toy/a.conllu.xz", content)
     with pytest.raises(DataError, match="has 2 rows"):
-        load_rows("toy", "a", progress=False)
+        load_rows("toy", "a")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ TABLES += ["word-order-distance", "xnli", "sentiment-umsab"]
 def test_real_corpus_has_its_registered_counts(name, file_id, cache, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(cache))
     counts = dataset(name).file(file_id).counts
-    assert len(load(name, file_id, progress=False)) == counts["sentences"]
+    assert len(load(name, file_id)) == counts["sentences"]
 
 
 @pytest.mark.mirror
@@ -69,4 +69,4 @@ def test_real_corpus_has_its_registered_counts(name, file_id, cache, monkeypatch
 def test_real_tables_have_their_registered_counts(name, cache, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(cache))
     for file_id, file in dataset(name).files.items():
-        assert len(load_rows(name, file_id, progress=False)) == file.counts["rows"]
+        assert len(load_rows(name, file_id)) == file.counts["rows"]

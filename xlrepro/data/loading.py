@@ -10,19 +10,18 @@ from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 
 
-def load(name: str, file_id: str, progress: bool = True) -> list[Sentence]:
+def load(name: str, file_id: str) -> list[Sentence]:
     """Return the sentences of a registered treebank, entity or slot corpus.
 
     Args:
         name: of the data set, ``"ud-r2.2"``.
         file_id: of the file, ``"en/train"``.
-        progress: show a progress bar while downloading.
 
     Raises:
         SettingsError: for an unknown name or file id.
         DataError: if the file cannot be had, is malformed, or has other counts than the registry.
     """
-    sentences = read_sentences(name, registry.fetch(name, file_id, progress))
+    sentences = read_sentences(name, registry.fetch(name, file_id))
     _check_counts(name, file_id, sentences=len(sentences), tokens=sum(map(len, sentences)))
     return sentences
 
@@ -40,7 +39,7 @@ def read_sentences(name: str, path: Path) -> list[Sentence]:
     return read_columns(path, **reader.model_dump(exclude={"format"}))
 
 
-def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str, ...]]:
+def load_rows(name: str, file_id: str) -> list[tuple[str, ...]]:
     """Return the rows of a registered table: dictionary, sentence pairs, word counts.
 
     ``dataset(name).reader.columns`` says what each cell holds.
@@ -48,7 +47,7 @@ def load_rows(name: str, file_id: str, progress: bool = True) -> list[tuple[str,
     Raises:
         SettingsError, DataError: as ``load``.
     """
-    reader, path = registry.dataset(name).reader, registry.fetch(name, file_id, progress)
+    reader, path = registry.dataset(name).reader, registry.fetch(name, file_id)
     rows = read_rows(path, len(reader.columns), reader.separator)
     _check_counts(name, file_id, rows=len(rows))
     return rows

@@ -178,7 +178,7 @@ def cached_path(name: str, file_id: str) -> Path:
     return cache_dir() / "corpora" / dataset(name).file(file_id).path.removesuffix(".xz")
 
 
-def fetch(name: str, file_id: str, progress: bool = True) -> Path:
+def fetch(name: str, file_id: str) -> Path:
     """Return the path of a file's verified, unpacked copy in the cache; bring it there if need be.
 
     ``XLREPRO_MIRROR`` (a folder or URL) is tried first, then the file's upstream URL, or the
@@ -187,7 +187,6 @@ def fetch(name: str, file_id: str, progress: bool = True) -> Path:
     Args:
         name: of the data set, ``"ud-r2.2"``.
         file_id: of the file, ``"en/train"``.
-        progress: show a progress bar while downloading.
 
     Raises:
         SettingsError: for an unknown name or file id.
@@ -195,7 +194,7 @@ def fetch(name: str, file_id: str, progress: bool = True) -> Path:
             nothing half-written stays.
     """
     entry, target = dataset(name).file(file_id), cached_path(name, file_id)
-    path = fetch_file(f"{name} {file_id}", entry, target, progress)
+    path = fetch_file(f"{name} {file_id}", entry, target)
     note_data(f"{name}/{file_id}", entry.sha256)
     return path
 

@@ -122,7 +122,6 @@ class Need(Checked):
     Attributes:
         what: what is wrong where it is not met, in a few words, ``"senses did not form"``.
         rows: systems that it is asked of; names may hold ``*``.
-        columns: likewise.
         given: asked only where one of these systems is compared too.
         above: each cell must be significantly above this trivial baseline, in its unit.
         stopped: share of trainings that must have stopped by themselves (`provenance.cut_off`).
@@ -135,7 +134,6 @@ class Need(Checked):
 
     what: str
     rows: tuple[str, ...] = ("*",)
-    columns: tuple[str, ...] = ("*",)
     given: tuple[str, ...] = ()
     above: float | None = None
     stopped: float | None = None
@@ -145,10 +143,9 @@ class Need(Checked):
     at_least: float | None = None
     at_most: float | None = None
 
-    def touches(self, system: str, column: str) -> bool:
-        """Tell whether it is asked of a cell."""
-        named = ((system, self.rows), (column, self.columns))
-        return all(any(fnmatchcase(name, each) for each in of) for name, of in named)
+    def touches(self, system: str) -> bool:
+        """Tell whether it is asked of a system's cells."""
+        return any(fnmatchcase(system, each) for each in self.rows)
 
 
 class Difference(Checked):

@@ -135,7 +135,7 @@ def failed_conditions(
     for experiment in dict.fromkeys(c.experiment for c in cells):
         read = [c for c in cells if c.experiment == experiment]
         for need in catalog.experiment(experiment).conditions.get(profile, ()):
-            touched = [c for c in read if need.touches(c.system, c.column)]
+            touched = [c for c in read if need.touches(c.system)]
             asked = not need.given or any(c.system in need.given for c in read)
             if not touched or not asked:
                 continue

@@ -84,20 +84,15 @@ def training_ends(records: Sequence[Record]) -> list[tuple[int, int | None]]:
     """
     ends = []
     for record in records:
-        if not (trainings := [*_mappings(record.details, "best_epoch")]):
-            continue
-        settings = record.details.get("settings") or task(record.task).typed(
-            record.settings, record.key
-        ).model_dump()  # fmt: skip
-        patience = next(_mappings(settings, "patience"), {}).get("patience")
-        for training in trainings:
+        kept = record.details.get("settings")
+        for training in _mappings(record.details, "best_epoch"):
+            settings = kept or task(record.task).typed(record.settings, record.key).model_dump()
+            patience = next(_mappings(settings, "patience"), {}).get("patience")
             curves = [v for k, v in training.items() if k.startswith("dev") and isinstance(v, list)]
             for curve in curves:
                 best = training["best_epoch"]
-                several = (
-                    zip(best, curve, strict=True) if isinstance(best, list) else [(best, curve)]
-                )
-                ends += [(len(of) - 1 - at, patience) for at, of in several]
+                many = zip(best, curve, strict=True) if isinstance(best, list) else [(best, curve)]
+                ends += [(len(of) - 1 - at, patience) for at, of in many]
     return ends
 
 

@@ -142,11 +142,6 @@ class Packing:
         return Packing(self._lengths, device)
 
     @cached_property
-    def lengths(self) -> Tensor:
-        """Return the number of tokens of each text, ``(batch,)``, on the device."""
-        return self._lengths.to(self.device)
-
-    @cached_property
     def sizes(self) -> list[int]:
         """Return the number of tokens of each text."""
         return self._lengths.tolist()

@@ -53,12 +53,12 @@ def forbidden(language):
         bare(text, language)
         for part in ("dev", "test")
         if f"{language}/{part}" in registry.dataset("xnli").files
-        for row in load_rows("xnli", f"{language}/{part}", progress=False)
+        for row in load_rows("xnli", f"{language}/{part}")
         for text in row[:2]
     }
     for name, file in registry.dataset("ud-r2.2").files.items():
         if file.language == language and not name.endswith("train"):
-            found = load("ud-r2.2", name, progress=False)
+            found = load("ud-r2.2", name)
             sentences |= {bare("".join(sentence.tokens), language) for sentence in found}
     return sentences - {""}
 
@@ -89,7 +89,7 @@ def test_no_sentence_of_a_test_set_is_in_parallel_text_and_pairs_are_as_many_as_
 
 @pytest.mark.mirror
 def test_a_test_sentence_is_found_in_either_script():
-    written = "".join(load("ud-r2.2", "zh/test", progress=False)[0].tokens)
+    written = "".join(load("ud-r2.2", "zh/test")[0].tokens)
     simple = simplified(written, "zh")
     assert simple != written
     assert count([[written], [simple]], "zh") == 2

@@ -49,14 +49,14 @@ def finished(trial):
 
 
 def test_rates_at_open_are_the_best_on_english_dev():
-    """Of the grid's records, those of seed 100."""
+    """Of the grid's records, those of seed 100; 0.1 points are a tie."""
     records = own_records("word_order/learning_rates", "open")
     scores = {(c.system, c.column): c.value for r in records for c in r.cells}
     for system in sorted({system for system, _ in scores}):
         tried = {column: v for (s, column), v in scores.items() if s == system}
         assert len(tried) == 5
         (trial, *_) = experiment("word_order/table2").trials("open", [system], [0])
-        assert f"{trial.settings['learning_rate']:.1e}" == max(tried, key=tried.__getitem__)
+        assert tried[f"{trial.settings['learning_rate']:.1e}"] > max(tried.values()) - 0.1
 
 
 def source_of(settings):

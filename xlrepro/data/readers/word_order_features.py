@@ -20,7 +20,7 @@ def table() -> dict[str, np.ndarray]:
     Raises:
         DataError: if the registered table cannot be had.
     """
-    path = registry.fetch("word-order-distance", "features", progress=False)
+    path = registry.fetch("word-order-distance", "features")
     features = pd.read_csv(path, sep="\t", index_col="lang", float_precision="round_trip")
     return {str(language): row.to_numpy(float) for language, row in features.iterrows()}
 

@@ -100,7 +100,7 @@ def test_sentences(language: str, corpus: str) -> frozenset[str]:
     sentences: list[str] = []
     for part in ("dev", "test"):
         if f"{language}/{part}" in registry.dataset("xnli").files:
-            for row in load_rows("xnli", f"{language}/{part}", progress=False):
+            for row in load_rows("xnli", f"{language}/{part}"):
                 sentences += row[:2]
         if corpus == SUPPLIED:
             found = read_conllu(opened(supplied.trees_path(language, part)))
@@ -108,7 +108,7 @@ def test_sentences(language: str, corpus: str) -> frozenset[str]:
     if corpus != SUPPLIED:
         for file_id, file in registry.dataset("ud-r2.2").files.items():
             if file.language == language and file.split in ("test", "dev"):
-                found = load("ud-r2.2", file_id, progress=False)
+                found = load("ud-r2.2", file_id)
                 sentences += ["".join(s.tokens) for s in found]
     return frozenset({fold([plain_word(text, language)]) for text in sentences} - {""})
 
@@ -216,7 +216,7 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
 
 
 def _xnli(language: str, split: str) -> list[tuple[str, ...]]:
-    return list(load_rows("xnli", f"{language}/{split}", progress=False))
+    return list(load_rows("xnli", f"{language}/{split}"))
 
 
 def _pair(row: tuple[str, ...], language: str, cased: bool = False) -> Pair:
@@ -283,7 +283,7 @@ def trees(
             raise DataError(f"there are no trees to train on in {language} at open")
         there = {"zh": "test" if split == "test" else "dev", "ar": "test", "hi": "test"}
         file = f"{SUPERVISED[language]}/{there.get(language, split)}"
-    sentences = load("ud-r2.2", file, progress=False)
+    sentences = load("ud-r2.2", file)
     if supervised and language == "zh" and split != "test":
         cut = len(sentences) // 10  # one sentence in ten of the dev set selects
         sentences = sentences[:cut] if split == "dev" else sentences[cut:]

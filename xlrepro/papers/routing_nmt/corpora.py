@@ -28,7 +28,6 @@ from xlrepro.errors import DataError, SettingsError
 from xlrepro.papers.routing_nmt import linearisers
 from xlrepro.papers.routing_nmt.settings import SPLITS, TranslationSettings
 from xlrepro.papers.routing_nmt.text import Pair, detokenised, plain, tokens
-from xlrepro.paths import supplied_dir
 
 FAMILY_SEED = 7
 # the order of the target's words imitates one of these: Vietnamese is SVO, Persian SOV
@@ -295,7 +294,7 @@ def _graph_pairs(found: Iterable[Graph]) -> list[Pair]:
 
 
 def _supplied(name: str) -> Path:
-    return supplied_dir() / "routing-nmt" / name
+    return supplied.opened(f"routing-nmt/{name}")
 
 
 @cache

@@ -56,7 +56,7 @@ def sense_training(settings: DisambiguationSettings, pairs: int) -> list[SenseSe
     """
     if settings.corpus == "artificial":
         return _artificial_senses(pairs, settings.train_sentences or 0, "semcor")
-    paths = [registry.fetch("wsd-naf", file, progress=False) for file in SEMCOR]
+    paths = [registry.fetch("wsd-naf", file) for file in SEMCOR]
     return [s for path in paths for s in read_senses(path, "naf")][: settings.train_sentences]
 
 
@@ -72,7 +72,7 @@ def sense_test(
         sentences = _artificial_senses(pairs, settings.test_sentences or 0, name)
     else:
         dataset, file, layout, total = TEST_SETS[name]
-        sentences = read_senses(registry.fetch(dataset, file, progress=False), layout)
+        sentences = read_senses(registry.fetch(dataset, file), layout)
         if settings.test_sentences is None:
             return sentences, total
         sentences = sentences[: settings.test_sentences]
