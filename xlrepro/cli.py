@@ -546,7 +546,7 @@ def build_app() -> typer.Typer:
     app.command("list")(list_experiments)
     for command in (run, status, claims, golden, publish, batch, book):
         app.command()(command)
-    app.add_typer(data_app, name="data", help="List, download, check and find the corpora.")
+    app.add_typer(data_app, name="data", help="List, download and check the corpora.")
     return app
 
 

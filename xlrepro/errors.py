@@ -14,7 +14,7 @@ class DataError(XlreproError):
 
 
 class SettingsError(XlreproError):
-    """A name, parameter or preset is unknown or has an impossible value."""
+    """A name or parameter is unknown or has an impossible value."""
 
 
 class DeviceError(XlreproError):

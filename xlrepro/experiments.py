@@ -1,8 +1,8 @@
 """All experiments: rows of ``papers/*/experiments.yaml`` become settings, and settings trials.
 
-There is one merge, and it is here: ``defaults ← profile ← part ← part at that profile ← row ← row
-at that profile ← the row's part ← --set``, mapping onto mapping, anything else replacing what was
-there. One pydantic class per task then checks types, bounds and unknown names. CONTRIBUTING.md
+There is one merge, and it is here: ``defaults ← profile ← each ← part ← part at that profile ← row
+← row at that profile ← the row's part ← --set``, mapping onto mapping, anything else replacing what
+was there. One pydantic class per task then checks types, bounds and unknown names. CONTRIBUTING.md
 shows the format by example; the classes here say which fields there are.
 """
 

@@ -25,7 +25,7 @@ class Paper(Checked):
 
     Attributes:
         version: which version of the paper its numbers were printed in.
-        menu: its name in the book's menu, on the dashboard and in the API's pages.
+        menu: its name in the book's menu and on the dashboard.
         short: how a source names it, ``"Liu et al. (2021)"``.
         citation: key in ``book/references.bib``.
         url: where it can be read.
@@ -175,8 +175,7 @@ class CatalogEntry(Checked):
         weights: profile -> block -> what stands in there for the paper's pre-trained weights.
         not_run: profile -> printed row that does not run there -> why, beside "not run".
         answer: the difference that the page's answer names first; none where no pair says it.
-        contrasts: further differences, of the same two systems or others, beside the answer's; the
-            headline says whether their signs agree with it.
+        contrasts: further differences, of the same two systems or others, beside the answer's.
         main_claim: id of the claim whose verdict heads the answer where no difference does.
         differences: printed row -> the two rows that it is the difference of, the first less the
             second.

@@ -49,7 +49,7 @@ class ReproducedCell:
 
     Attributes:
         seeds: the seeds, rising; ``values`` and ``keys`` (of the records) go with them.
-        stale: whether the code has changed since one of the records was made.
+        stale: whether one of the records is outdated.
         signed: whether it is a difference, which no unit bounds.
     """
 
@@ -92,7 +92,7 @@ class ReproducedCell:
     def note(self) -> str:
         """What a reader must know about the number; empty where nothing."""
         remarks = ["one seed: no interval"] * (self.n == 1)
-        remarks += ["stale: the code has changed since"] * self.stale
+        remarks += ["outdated records"] * self.stale
         return "; ".join(remarks)
 
 

@@ -63,7 +63,7 @@ REDIRECTS = {
     "F1 without redirects": "experiments.*.without_left_out.score",
     "left out": "experiments.*.without_left_out.sentences",
 }
-# Task as printed -> experiment and system; printed setting -> ours, for `page.printed_settings`.
+# Task as printed -> experiment and system; printed setting -> ours, for `page.reported_settings`.
 TASKS = {
     "Slot Filling": ("man_moe/table2", "without:MAN-MoE"),
     "CoNLL NER": ("man_moe/table4", "without:MAN-MOE+CharCNN"),
