@@ -380,5 +380,9 @@ def test_claims_have_ids_of_their_own_and_a_predicate_or_a_figure_s_rule():
         assert len(known) == len(claims)
         for each in claims:
             assert each.variant_of in {None, *known}, each.id
+            signs = [c for c in claims if c.id == each.signs]
+            assert len(signs) == bool(each.signs), each.id
+            assert all(c.variant_of == each.id and c.kind == "ours" for c in signs), each.id
+            assert not any(c.magnitudes for c in signs), each.id
             assert bool(each.rule) == (each.kind == "figure"), each.id
             assert each.predicate or each.kind == "figure", each.id

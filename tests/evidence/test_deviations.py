@@ -1,4 +1,7 @@
 import fnmatch
+import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +30,25 @@ def test_deviations_have_ids_of_their_own_and_name_experiments_that_there_are():
     for each in every:
         assert {*each.experiments} <= {*load_catalog().experiments}, each.id
         assert {*each.rows, *each.columns} <= {*each.experiments}, each.id
+
+
+def test_every_deviation_that_is_cited_is_there():
+    root = Path(__file__).parents[2]
+    files = [
+        f for p in ("data/*.yaml", "data/deviations/*.yaml", "book/**/*.md") for f in root.glob(p)
+    ]
+    texts = {f: f.read_text("utf-8") for f in [*files, *root.glob("xlrepro/papers/*/*.yaml")]}
+    for notebook in root.glob("notebooks/*/*.ipynb"):
+        cells = json.loads(notebook.read_text("utf-8"))["cells"]
+        texts[notebook] = "".join("".join(cell["source"]) for cell in cells)
+    cited = {
+        (name, f.name)
+        for f, t in texts.items()
+        for name in re.findall(r"\b(?:W|MM|SA|T|R)\d\d\b", t)
+    }
+    assert len(cited) > 100
+    known = {deviation.id for deviation in load_deviations()}
+    assert {(name, file) for name, file in cited if name not in known} == set()
 
 
 @pytest.mark.parametrize("key", experiments.all_experiments())

@@ -70,7 +70,7 @@ def test_of_two_records_of_a_seed_the_later_counts_and_before_it_one_of_today_s_
         for dim in (2, 1)
     )
     (cell,) = gather([late, early])
-    assert (cell.values, cell.stale, "stale" in cell.note) == ((value,), stale, stale)
+    assert (cell.values, cell.stale, "outdated" in cell.note) == ((value,), stale, stale)
 
 
 @pytest.mark.parametrize(
