@@ -1,4 +1,4 @@
-"""What a trial of the word-order paper reads, and order-shuffled sentences (spec §3).
+"""What a trial of the word-order paper reads, and order-shuffled sentences.
 
 A unit is a whole entity span, its tokens in order, or a single token outside of any. The units are
 permuted by a σ with |σ(i) − i| ≤ k; k = ∞ allows every permutation ("Shuffling Word Order").

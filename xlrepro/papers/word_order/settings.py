@@ -1,7 +1,7 @@
 """What decides a trial of the word-order paper, typed; values stand in ``experiments.yaml``.
 
 What no experiment varies is a constant here: of the paper or its authors' code where they say it,
-else of the spec or ours, as its comment says.
+else usual or ours, as its comment says.
 """
 
 from typing import ClassVar, Literal, Self
@@ -24,7 +24,7 @@ from xlrepro.training.settings import (
 SOURCE = "en"  # language of training and model selection, in all of the paper
 MAX_DISTANCE = 10  # at which relative positions are clipped (RPT), as in Ahmad et al. (2019)
 SHUFFLED_COPIES = 10  # of a sentence [paper]; epoch e reads copy e mod 10
-WORD_DROPOUT = 0.05  # share of training tokens whose vector is replaced by zero [spec]
+WORD_DROPOUT = 0.05  # share of training tokens whose vector is replaced by zero [usual]
 TAGS = ("NOUN", "VERB", "ADJ", "ADV", "PRON")  # that Figure 1 tells apart
 # Languages of Table 2 that MUSE has a test dictionary for.
 WITH_TEST_DICTIONARY = ("fr", "es", "it", "bg", "ru", "de", "zh", "ar", "hi")
