@@ -29,7 +29,13 @@ MINUTES = {
     "mbert": 8,
     "finetune": 25,
 }  # a trial of word_order [audit]
-TRANSLATION_UPDATES, TRANSLATION_STEP = 208_000, 60e-3  # [audit: 133,000 pairs, 50 epochs]
+TRANSLATION_UPDATES = 208_000  # [audit: 133,000 pairs, 50 epochs]
+# Kernels of an update, forward, backward and Adam, at 25 subwords: operations but views, counted on
+# a CPU with `benchmarks.gpu`'s update.
+TRANSLATION_KERNELS = {
+    "translation:NMT": 9_059, "translation:MTL (Full)": 17_882,
+    "translation:MTL (Partial)": 17_966, "translation:MTL (Routing)": 12_305,
+}  # fmt: skip
 MOE_STEP, MOE_ITERATIONS = 45e-3, 18_750  # [audit] an iteration; 15,000 to 22,500
 SMALL_BERT_STEP = 35e-3  # [audit] of BERT-Tiny and SaBERT-Tiny: launches
 EXAMPLES = {"XNLI": 392_702, "UD": 12_543, "UD supervised": 15_000}  # to train on; the last a mean
@@ -95,7 +101,8 @@ def parts(trial: Trial) -> Iterator[tuple[str, str, float]]:
         steps = MOE_ITERATIONS * len(trial.typed(MoeSettings).targets)
         yield "man_moe, word_order/table4", trial.key, steps * MOE_STEP / 3600 / TOGETHER
     elif paper == "routing_nmt":
-        yield paper, trial.key, TRANSLATION_UPDATES * TRANSLATION_STEP / 3600 / TOGETHER
+        step = TRANSLATION_KERNELS[trial.systems[0]] * KERNEL
+        yield paper, trial.key, TRANSLATION_UPDATES * step / 3600 / TOGETHER
     elif paper == "ramen":
         settings = trial.typed(EvaluationSettings)
         made = settings.adaptation

@@ -310,9 +310,10 @@ def test_supplied_files_that_are_missing_are_named_before_anything_runs(invoke, 
     error = invoke(*run).exception
     assert str(error).startswith(f"no a/train.txt, b.bin below {home / 'mine'}: put there")
     (home / "mine" / "a").mkdir(parents=True)
-    for name in ("a/train.txt", "b.bin"):
-        (home / "mine" / name).write_text("")
-    assert invoke(*run).exit_code == 0
+    for content, code in (("", 1), ("something", 0)):  # of a copy that was cut off nothing is left
+        for name in ("a/train.txt", "b.bin"):
+            (home / "mine" / name).write_text(content)
+        assert invoke(*run).exit_code == code
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 from benchmarks import gpu
 from tests.pretended_device import pretended_device
 from xlrepro.experiments import ORDER, _paper, experiment
+from xlrepro.papers.routing_nmt import corpora
 
 
 def lines_of(folder):
@@ -65,6 +66,44 @@ def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
     assert sum(part.seconds for part in gpu.PARTS.values()) <= 595  # of ten minutes
     assert set(by_part["word-order"]["scores"]) == {"avg", "en", *gpu.VECTORS["dictionary"]}
     assert by_part["routing"]["cells"]
+
+
+@pytest.mark.mirror
+def test_the_packed_corpora_are_all_that_translations_read(tmp_path, monkeypatch):
+    gpu.pack(tmp_path / "packed", "open", ("routing",))
+    monkeypatch.setenv("XLREPRO_MIRROR", str(tmp_path / "packed" / "mirror"))
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
+    assert len(corpora._open_translation.__wrapped__("en-de-10k").train) > 9_000
+    for task in ("ner", "syntax", "semantics"):
+        assert corpora.auxiliary.__wrapped__("open", task).train, task
+
+
+def test_draws_are_moved_and_cudnn_s_lstm_is_not():
+    """It counts as random, and has no kernel for tensors of a CPU."""
+    state = torch.ops.aten._cudnn_init_dropout_state.default
+    lstm = torch.ops.aten._cudnn_rnn.default
+    assert torch.Tag.nondeterministic_seeded in lstm.tags
+    assert gpu.draws(torch.ops.aten.bernoulli.p)
+    assert gpu.draws(state) == (torch.Tag.nondeterministic_seeded in state.tags)
+    assert not gpu.draws(lstm)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "there-is-none"], "there is no folder there-is-none"),
+        (["run"], "this machine has no GPU"),
+        (["run", "--device", "cpu"], "need the FOLDER"),
+        (["pack", "a"], "set XLREPRO_MIRROR"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_runs(arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr("xlrepro.machine.GPU_FILES", ())
+    monkeypatch.delenv("XLREPRO_MIRROR", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        gpu.main(arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_loop_that_is_not_compiled_in_time_or_not_at_all_is_a_line(monkeypatch):

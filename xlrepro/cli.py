@@ -460,20 +460,22 @@ def list_data(
     is missing there.
     """
     from xlrepro.data.registry import cached_path, list_datasets
-    from xlrepro.data.supplied import needed
+    from xlrepro.data.supplied import is_there, needed
     from xlrepro.experiments import supplied_paths
     from xlrepro.paths import supplied_dir
 
     if profile == "paper":
         asked = chosen_experiments([experiment] if experiment else None)
-        trials = [t for e in asked if "paper" in e.profiles for t in e.trials("paper")]
+        reads = supplied_paths(t for e in asked if "paper" in e.profiles for t in e.trials("paper"))
+        if not reads:
+            raise SettingsError(f"{experiment} reads no supplied files at paper, or has no paper")
+        lacking = [Path(path) for path in reads if not is_there(supplied_dir() / path)]
         supplied = []
-        for name, about, paths in needed(supplied_paths(trials)):
-            missing = [path for path in paths if not (supplied_dir() / path).exists()]
+        for name, about, paths in needed(reads):
+            no = [path for path in paths if any(p.is_relative_to(path) for p in lacking)]
             facts = {"name": name} | about.model_dump(include={"title", "home", "layout"})
-            found = f"{len(paths) - len(missing)}/{len(paths)}"
-            lack = {"found": found, "missing": missing if as_json else ", ".join(missing)}
-            supplied.append(facts | lack)
+            lack = {"found": f"{len(paths) - len(no)}/{len(paths)}", "missing": ", ".join(no)}
+            supplied.append(facts | lack | ({"missing": no} if as_json else {}))
         show(supplied, as_json, f"below {supplied_dir()}")
         return
     if profile != "open" or experiment:

@@ -53,14 +53,13 @@ def test_words_have_the_senses_of_their_column(write):
     assert found.tokens == ("A", "banks")
     assert found.lemmas == ("a", "bank")
     assert found.senses == ((), ("bank%1:1", "bank%1:2"))
-    assert found.instances == (None, "d0.t1")
 
 
 def test_the_unified_sets_have_another_order(write):
     text = "# sent = s\nbanks\tbank\tNOUN\ts.t0\tbank%1:1\n\n# sent = t\n#\t#\t.\t_\t_\n"
     found = read_senses(write(text), "unified")
     assert [s.tokens for s in found] == [("banks",), ("#",)]
-    assert (found[0].senses, found[0].instances) == ((("bank%1:1",),), ("s.t0",))
+    assert found[0].senses == (("bank%1:1",),)
 
 
 # Trees and graphs

@@ -153,4 +153,4 @@ def test_a_name_of_nothing_is_refused(bert, name, said):
 
 def test_only_supplied_encoders_need_files_of_the_user():
     assert supplied_files("tiny") == []
-    assert len(supplied_files("supplied:bert-base-cased")) == 2
+    assert len(supplied_files("supplied:bert-base-cased")) == 3

@@ -27,7 +27,7 @@ REVIEWS = "cls-acl10"
 # Labelled files by their top folder, and their readers
 LABELLED: dict[str, Callable[[Path], object]] = {
     RELEASE: read_conllu, "ud-treebanks-v2.4": read_conllu, CONLL: read_conll_ner,
-    REVIEWS: read_reviews, "multinli": read_pairs, "multinli_1.0": read_pairs,
+    REVIEWS: read_reviews, "multinli_1.0": read_pairs,
 }  # fmt: skip
 CHOICE = re.compile(r"\{([^}]*)\}")
 
@@ -79,14 +79,21 @@ def needed(reads: Collection[str]) -> list[tuple[str, SuppliedSet, list[str]]]:
     return [each for each in found if each[2]]
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether a supplied file, or a folder, is there and holds something."""
+    return path.stat().st_size > 0 if path.is_file() else any(path.glob("*"))
+
+
 def files(names: Sequence[str]) -> list[Path]:
-    """Return supplied files, or folders; whoever opens a file calls `opened` or `note_supplied`.
+    """Return supplied files, or folders, none of them empty.
+
+    Whoever opens a file calls `opened` or `note_supplied`.
 
     Raises:
         DataError: naming all that are not there, and what to do about them.
     """
     root = supplied_dir()
-    missing = [name for name in names if not (root / name).exists()]
+    missing = [name for name in names if not is_there(root / name)]
     if missing:
         sets = _sets(data_dir()).values()
         tops = {name.partition("/")[0] for name in missing}

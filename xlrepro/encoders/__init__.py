@@ -20,7 +20,7 @@ from xlrepro.errors import SettingsError
 
 TINY, E5, MINILM = "tiny", "multilingual-e5-small", "all-minilm-l6-v2"
 RELEASED, SUPPLIED = "released:", "supplied:"  # how a name may begin
-CONFIG, WEIGHTS = "config.json", "model.safetensors"  # files of a supplied model, with its subwords
+CONFIG, WEIGHTS, SUBWORDS = "config.json", "model.safetensors", "tokenizer.json"  # as published
 
 
 def name_and_layer(name: str) -> tuple[str, int | None]:
@@ -48,12 +48,13 @@ def supplied_files(name: str) -> list[str]:
 
     Example:
         >>> supplied_files("supplied:bert-base-cased")
-        ['bert-base-cased/config.json', 'bert-base-cased/model.safetensors']
+        ['bert-base-cased/config.json', 'bert-base-cased/model.safetensors',
+         'bert-base-cased/tokenizer.json']
     """
     plain, _ = name_and_layer(name)
     if not plain.startswith(SUPPLIED):
         return []
-    return [f"{plain.removeprefix(SUPPLIED)}/{file}" for file in (CONFIG, WEIGHTS)]
+    return [f"{plain.removeprefix(SUPPLIED)}/{file}" for file in (CONFIG, WEIGHTS, SUBWORDS)]
 
 
 def identity(name: str) -> str:
@@ -68,6 +69,6 @@ def identity(name: str) -> str:
 
         return f"tiny, version 2, of artificial languages {VERSION}"  # its subwords are theirs
     if plain.startswith(SUPPLIED):
-        _, weights = supplied.files(supplied_files(plain))
+        _, weights, _ = supplied.files(supplied_files(plain))
         return file_hash(registry.note_supplied(weights))
     return registry.content_hash(plain, "weights")

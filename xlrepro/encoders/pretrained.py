@@ -28,6 +28,7 @@ from xlrepro.encoders import E5, MINILM, SUPPLIED, TINY, identity, name_and_laye
 from xlrepro.encoders.subwords import Special, Subwords, learnt
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.precision import working_dtype
+from xlrepro.vectors.encoding import padded
 
 VERSION = 1  # raised when the code changes a converted model or its states
 BERTS_SPECIAL = ["[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"]
@@ -223,21 +224,6 @@ def parts(lengths: Sequence[int], room: int) -> list[range]:
             used = 0
         used += length
     return [range(a, b) for a, b in pairwise([*starts, len(lengths)])]
-
-
-def padded(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Return sequences as one tensor, 0 at the right where they are short, and the mask.
-
-    Returns:
-        Numbers of subwords, and True at subwords; both ``(sequences, longest)``.
-
-    Example:
-        >>> padded([[5, 6], [7]])[1].tolist()
-        [[True, True], [True, False]]
-    """
-    lengths = torch.tensor([len(row) for row in rows])
-    ids = nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
-    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
 
 
 def _text_hash(sequences: Rows, reads: Rows) -> str:

@@ -165,8 +165,7 @@ def _missed(
         cut = sum(cut_off(*end) for end in ends)
         if not ends:
             return None
-        enough = cut <= (1 - need.stopped) * len(ends)
-        return "" if enough else f"{cut} of {len(ends)} were cut off"
+        return "" if cut <= (1 - need.stopped) * len(ends) else f"{cut} of {len(ends)} were cut off"
     if need.same:
         for column in dict.fromkeys(c.column for c in cells):
             values = {

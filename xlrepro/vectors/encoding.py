@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from xlrepro.errors import DataError
 from xlrepro.vectors.tables import WordVectors
@@ -121,10 +122,21 @@ def encode(
 
 def collate(split: EncodedSplit, indices: Sequence[int]) -> Batch:
     """Pad the sentences ``indices`` of ``split`` to the longest of them."""
-    lengths = torch.tensor([len(split.rows[i]) for i in indices])
-    mask = torch.arange(int(lengths.max())) < lengths[:, None]  # (batch, length)
-    rows = torch.zeros(mask.shape, dtype=torch.long)
-    tags = torch.zeros(mask.shape, dtype=torch.long)
-    rows[mask] = torch.cat([split.rows[i] for i in indices])
-    tags[mask] = torch.cat([split.tags[i] for i in indices])
+    rows, mask = padded([split.rows[i] for i in indices])  # (batch, length)
+    tags, _ = padded([split.tags[i] for i in indices])
     return Batch(rows, tags, mask, list(indices))
+
+
+def padded(rows: Sequence[Sequence[int] | Tensor]) -> tuple[Tensor, Tensor]:
+    """Return sequences as one tensor, 0 at the right where they are short, and the mask.
+
+    Returns:
+        The sequences, and True where they are; both ``(sequences, longest)``.
+
+    Example:
+        >>> padded([[5, 6], [7]])[1].tolist()
+        [[True, True], [True, False]]
+    """
+    lengths = torch.tensor([len(row) for row in rows])
+    values = nn.utils.rnn.pad_sequence([torch.as_tensor(row) for row in rows], batch_first=True)
+    return values, torch.arange(values.shape[1]) < lengths[:, None]

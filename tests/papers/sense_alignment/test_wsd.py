@@ -65,7 +65,7 @@ def test_f1_counts_official_instances_that_have_no_answer():
 def test_a_word_of_several_parts_has_their_mean():
     senses = ((), ("take_place%2",))
     lemmas, tags = ("it", "take_place"), ("PRP", "VB")
-    sentence = SenseSentence(("It", "took_place"), lemmas, tags, senses, (None,) * 2)
+    sentence = SenseSentence(("It", "took_place"), lemmas, tags, senses)
     vectors = torch.tensor([[9.0], [2.0], [4.0]])
     found = wsd.instances([sentence], [vectors])
     assert found.vectors.tolist() == [[3.0]]

@@ -218,14 +218,12 @@ class SenseSentence:
         lemmas: of each word.
         tags: part of speech of each word, as its corpus has them.
         senses: sense keys of each word, none where it has no annotation; any of several is right.
-        instances: the name of each annotated word where its corpus has names, else None.
     """
 
     tokens: tuple[str, ...]
     lemmas: tuple[str, ...]
     tags: tuple[str, ...]
     senses: tuple[tuple[str, ...], ...]
-    instances: tuple[str | None, ...]
 
     def __len__(self) -> int:
         """Return the number of words."""
@@ -247,9 +245,7 @@ def read_senses(path: Path, layout: str) -> list[SenseSentence]:
     for _, _, rows in _tables(path, read_text_lines(path), columns, "\t", "# "):
         words = dict(zip(columns, zip(*rows)))
         senses = tuple(() if s == "_" else tuple(s.split("|")) for s in words["senses"])
-        instances = tuple(None if i == "_" else i for i in words["instance"])
-        plain = (words["token"], words["lemma"], words["pos"])
-        sentences.append(SenseSentence(*plain, senses, instances))
+        sentences.append(SenseSentence(words["token"], words["lemma"], words["pos"], senses))
     return sentences
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from xlrepro.nn.recurrent import Packing
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import working_dtype
+from xlrepro.vectors.encoding import padded
 from xlrepro.vectors.tables import UNKNOWN, WordVectors
 
 Word = tuple[str, str]  # language, word
@@ -180,16 +181,11 @@ def with_labels(
 def collate(chosen: Sequence[tuple[EncodedTexts, Sequence[int]]]) -> TextBatch:
     """Pad the chosen texts of several languages to the longest of all."""
     rows = [texts.rows[i] for texts, indices in chosen for i in indices]
-    # shape: (batch,), then (batch, length)
-    lengths = torch.tensor([len(r) for r in rows])
-    mask = torch.arange(int(lengths.max())) < lengths[:, None]
-    padded = torch.zeros(mask.shape, dtype=torch.long)
-    padded[mask] = torch.cat(rows)
     languages = torch.tensor([texts.language for texts, indices in chosen for _ in indices])
     gold = [texts.gold[i] for texts, indices in chosen if texts.gold is not None for i in indices]
     # shape: (tokens,) or (batch,)
     labels = torch.cat(gold) if gold else torch.empty(0, dtype=torch.long)
-    return TextBatch(padded, mask, languages, labels)
+    return TextBatch(*padded(rows), languages, labels)
 
 
 class EndlessBatches:

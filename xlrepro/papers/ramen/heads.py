@@ -16,13 +16,14 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from xlrepro.data.sentences import Sentence
-from xlrepro.encoders.pretrained import Encoder, padded
+from xlrepro.encoders.pretrained import Encoder
 from xlrepro.papers.ramen.data import LABELS, Pair
 from xlrepro.papers.ramen.settings import HeadSettings
 from xlrepro.tasks import parsing
 from xlrepro.training import loop
 from xlrepro.training.loop import BatchLearner, Fit, Step
 from xlrepro.training.optimiser import ScheduledAdam
+from xlrepro.vectors.encoding import padded
 
 EVALUATION_BATCH = 64
 POOL = 16  # batches whose examples are sorted by length together

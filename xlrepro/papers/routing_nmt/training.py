@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlrepro.encoders.pretrained import padded
 from xlrepro.papers.routing_nmt.encoding import Encoded, Example
 from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
 from xlrepro.training.loop import Step
+from xlrepro.vectors.encoding import padded
 
 EVALUATION_BATCH = 64
 CLIP_NORM = 5.0  # largest gradient norm; the paper does not say: DyNet's default

@@ -111,7 +111,6 @@ def _artificial_senses(pairs: int, sentences: int, split: str) -> list[SenseSent
                 lemmas=tuple(stems[k] if k else w.form for k, w in zip(keys, words)),
                 tags=tuple(word.upos for word in words),
                 senses=tuple((f"{stems[k]}%{k}",) if k else () for k in annotated),
-                instances=(None,) * len(words),
             )
         )
     return made

@@ -62,7 +62,7 @@ def words_of(sentence: SenseSentence) -> tuple[list[str], list[slice]]:
 
     Example:
         >>> sentence = SenseSentence(("It", "took_place"), ("it", "take_place"), ("", ""),
-        ...     ((), ("take_place%2",)), (None, None))
+        ...     ((), ("take_place%2",)))
         >>> words_of(sentence)
         (['It', 'took', 'place'], [slice(0, 1, None), slice(1, 3, None)])
     """

@@ -11,7 +11,7 @@ from xlrepro.evidence.predicates import spearman
 from xlrepro.evidence.reported import load_reported
 from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import minus, number
-from xlrepro.pages.plots import Figure, lines
+from xlrepro.pages.plots import Figure, forest_plot, lines
 from xlrepro.pages.tables import Cell, Table, framed, short_names
 from xlrepro.papers.word_order.settings import SOURCE, TAGS
 from xlrepro.trials import Record
@@ -46,6 +46,14 @@ def majority_baseline(records: Sequence[Record], profile: str) -> Table:
     names = ("system", "languages", "tagger", "majority baseline", "languages below it")
     caption = f"Each tagger beside the majority baseline ({profile}): means over target languages."
     return Table(caption, framed(rows, *names), f"{profile}: {len(rows)} systems")
+
+
+def differences_by_rate(view: View) -> Figure | None:
+    """Draw ORT minus TRS in slots at each learning rate that both have; the tuned one is 0.002."""
+    rows = [(f"rates:ORT, {rate}", f"rates:TRS, {rate}") for rate in ("0.001", "0.004")]
+    pairs = [rows[0], ("word:ORT", "word:TRS"), rows[1]]
+    gaps = [(*pair, gap) for pair in pairs if (gap := view.difference(*pair, "SF/avg"))]
+    return forest_plot(gaps) if gaps else None
 
 
 def gains_by_tag(view: View) -> Figure:
