@@ -205,9 +205,7 @@ def inference(corpus: str, language: str, split: str, limit: int | None) -> tupl
         chosen = set(sorted({pair.premise for pair in found})[::DEV_SHARE])
         found = [pair for pair in found if (pair.premise in chosen) == (split == "dev")]
         if split == "train":
-            sick = [
-                row for part in ("train", "trial") for row in load_rows("sick", part, False)[1:]
-            ]
+            sick = [row for part in ("train", "trial") for row in load_rows("sick", part)[1:]]
             found += [_pair((one, two, label.lower()), SOURCE) for _, one, two, _, label in sick]
             random.Random(0).shuffle(found)
     else:

@@ -21,6 +21,7 @@ from xlrepro.papers.word_order.settings import (
     SOURCE,
     WORD_DROPOUT,
     DistanceSettings,
+    LabellingSettings,
     TaggingSettings,
     VectorSettings,
 )
@@ -122,7 +123,7 @@ def evaluated(
 
 def result(
     trial: Trial,
-    settings: TaggingSettings,
+    settings: LabellingSettings,
     model: nn.Module,
     curve: Fit,
     scores: Mapping[str, float],

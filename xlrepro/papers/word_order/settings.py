@@ -93,26 +93,34 @@ class TransferSettings(Checked):
         return []
 
 
-class TaggingSettings(FitSettings, TransferSettings):
-    """Everything that decides the numbers of one tagging trial, besides its seed and data.
+class LabellingSettings(FitSettings, TransferSettings):
+    """What words of any encoder are labelled with, and by which head.
 
     Attributes:
         task: which layer is labelled: parts of speech, named entities or slots.
         head: CRF or softmax.
-        shuffle: train on order-shuffled sentences: one new permutation per sentence and epoch.
-        shuffle_k: largest move of a unit; ``None`` is ∞.
         evaluate_targets: False for a trial that only tunes on the source dev set.
-        test_shuffles: also score the source test set with its order disturbed by each k (Table 5).
-        few_shot_language: target language whose training sentences are added (Figure 2).
-        few_shot_share: share of its training sentences, 0 to 1.
     """
 
     figure1_tags: ClassVar[tuple[str, ...]] = TAGS
     task: Literal["POS", "NER", "SF"] = "POS"
     head: Literal["crf", "linear"] = "crf"  # [paper]
+    evaluate_targets: bool = True
+
+
+class TaggingSettings(LabellingSettings):
+    """Everything that decides the numbers of a trial on word vectors, besides its seed and data.
+
+    Attributes:
+        shuffle: train on order-shuffled sentences: one new permutation per sentence and epoch.
+        shuffle_k: largest move of a unit; ``None`` is ∞.
+        test_shuffles: also score the source test set with its order disturbed by each k (Table 5).
+        few_shot_language: target language whose training sentences are added (Figure 2).
+        few_shot_share: share of its training sentences, 0 to 1.
+    """
+
     shuffle: bool = False
     shuffle_k: FromZero | None = None
-    evaluate_targets: bool = True
     test_shuffles: tuple[FromZero, ...] = ()
     few_shot_language: str | None = None
     few_shot_share: Share = 0.0
