@@ -15,7 +15,7 @@ from xlrepro.evidence.reported import (
 from xlrepro.paths import data_dir
 
 FOLDER = data_dir() / "reported"
-TABLES = sorted(p for p in FOLDER.glob("*/*.csv") if p.stem != "claims")
+TABLES = sorted(FOLDER.glob("*/*.csv"))
 
 
 def raw_rows(path):

@@ -3,6 +3,8 @@
 With V x S sense vectors a dense gradient would cost more than the rest of the step. Rows without
 gradient stay as they are, which for Adagrad is exact; for Adam it leaves out the momentum of
 untouched rows (as ``torch.optim.SparseAdam`` does). With all rows touched both are torch's own.
+
+Sense vectors have no bias, as in Eq. 3; the authors' code has one per sense (``softmax.bias``).
 """
 
 import math
