@@ -8,7 +8,8 @@ GONE = {
 CONSTANTS = {
     "pos": ("source", "shuffle_copies", "word_dropout"),
     "spans": ("source", "shuffle_copies", "word_dropout"),
-    "mbert": ("source", "shuffle_copies", "word_dropout"),
+    "mbert": ("source", "shuffle_copies", "word_dropout", "shuffle", "shuffle_k", "test_shuffles",
+              "few_shot_language", "few_shot_share"),  # the last five were never read
     "nlu": ("source", "slot_head", "latent_dim", "latent_scale", "noise", "input_dropout",
             "delexicalise"),
     "distances": ("sentences",),
