@@ -88,6 +88,23 @@ def test_a_sense_that_is_given_up_is_never_chosen_nor_predicted():
     assert torch.equal(made.loss(states(5), states(5), torch.arange(5), [0]), before)
 
 
+def test_drawn_senses_follow_the_softmax_of_the_cosines_in_training_alone():
+    made, count = layer(senses=5, temperature=1.0), 40_000
+    words, same = torch.zeros(count, dtype=torch.long), states(1).expand(count, -1)
+    # shape: (5,)
+    cosines = torch.cosine_similarity(made.centres.values[0], same[:1])
+    shares = made.train().choose(words, same).bincount(minlength=5) / count
+    torch.testing.assert_close(shares.double(), cosines.softmax(0), rtol=0, atol=0.01)
+    assert bool((made.eval().choose(words, same) == cosines.argmax()).all())
+
+
+def test_where_all_centres_begin_at_zero_the_first_sense_takes_its_word_first():
+    made = layer(sigma=0.0)
+    made.loss(states(1), states(1), torch.tensor([3]), [0])
+    moved = made.centres.values.abs().sum(-1) > 0
+    assert moved.nonzero().tolist() == [[3, 0]]
+
+
 def test_the_warm_up_has_one_sense_which_is_then_switched_off_or_copied():
     made = layer(senses=2, warmup="own", warmup_steps=3)
     assert made.on.tolist() == [[True, False, False]] * 5

@@ -116,9 +116,17 @@ class SenseCentres(nn.Module):
         allowed = enabled[kinds][place] & there.unsqueeze(-1)
         return cosines.masked_fill(~allowed, -torch.inf)
 
-    def choose(self, words: Tensor, states: Tensor, project: Project, enabled: Tensor) -> Tensor:
-        """Return the sense of each word in its context, ``(tokens,)``; first of equals."""
-        return self.similarities(words.unsqueeze(1), states, project, enabled)[:, 0].argmax(-1)
+    def choose(
+        self, words: Tensor, states: Tensor, project: Project, enabled: Tensor, heat: float = 0.0
+    ) -> Tensor:
+        """Return the sense of each word in its context, ``(tokens,)``; first of equals.
+
+        With ``heat`` it is drawn from the softmax of the cosines over ``heat``.
+        """
+        cosines = self.similarities(words.unsqueeze(1), states, project, enabled)[:, 0]
+        if heat:  # the largest after Gumbel noise is such a draw
+            cosines = cosines - heat * torch.empty_like(cosines).exponential_().log()
+        return cosines.argmax(-1)
 
     def choose_translation(
         self, words: Tensor, states: Tensor, project: Project, enabled: Tensor
@@ -401,7 +409,8 @@ class SenseOutput(nn.Module):
         """Return the sense of each word, ``(tokens,)``; ``states`` are the words' own."""
         if self.settings.senses == 1:
             return torch.zeros_like(words)
-        return self.centres.choose(words, states, self.projection.project, self.on)
+        heat = self.settings.temperature if self.training else 0.0
+        return self.centres.choose(words, states, self.projection.project, self.on, heat)
 
     def observe(self, words: Tensor, senses: Tensor, states: Tensor, step: int) -> None:
         """Let centres follow, and remember states for P and choices for the pruning.

@@ -107,9 +107,12 @@ class SenseSettings(Checked):
             word vectors, and optimiser and schedule start anew (SaBERT).
         begin: where centres begin. ``"drawn"``: at random around zero (text, code); ``"states"``:
             at states of their word late in the warm-up, each sense at another (ours).
-        sigma: standard deviation of the first centres; the text does not give it.
+        sigma: standard deviation of the first centres; the text does not give it. 0: all begin at
+            zero, as after the warm-up of the code, which shrinks them at every step.
         truncated: whether they are drawn within two standard deviations (SaBERT's code).
         rate: a, how far a centre moves to a state.
+        temperature: in training a sense is drawn from the softmax of the cosines over it (ours); 0:
+            the nearest is taken.
         projection_dim: d'.
         projection_every: M, steps between two updates of P.
         queue: Q, states that P is computed from.
@@ -123,9 +126,10 @@ class SenseSettings(Checked):
     warmup_steps: FromZero = 20_000
     warmup: Literal["own", "copied", "tied"] = "own"
     begin: Literal["drawn", "states"] = "drawn"
-    sigma: Rate = 16.0
+    sigma: float = Field(16.0, ge=0, allow_inf_nan=False)
     truncated: bool = False
     rate: float = Field(0.01, gt=0, lt=1)
+    temperature: float = Field(0.0, ge=0, allow_inf_nan=False)
     projection_dim: Count = 16
     projection_every: Count = 250
     queue: Count = 20_000
