@@ -259,5 +259,5 @@ def tagger_learner(
         loss: Tensor = model.loss(batch.to(device), table)  # type: ignore[operator]
         return Step(adam.step(loss), tokens=tokens)
 
-    adam = ScheduledAdam(model, settings.learning_rate, factor, settings.clip_norm)
+    adam = ScheduledAdam(model, settings.learning_rate, factor)
     return BatchLearner(model, adam, batches, step, dev_score, generator)

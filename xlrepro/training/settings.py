@@ -45,50 +45,50 @@ Dropped = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class FitSettings(Checked):
-    """How long and how fast a model is trained.
+class Budget(Checked):
+    """How long and how fast something is trained.
 
     Attributes:
-        learning_rate: Adam's.
-        batch_size: sentences a step.
-        epochs: passes over the training sentences at most.
-        patience: stop after so many epochs without a better source dev score.
-        schedule: of the learning rate after its warm-up: ``"linear"`` decay to 0 over all epochs,
-            or one that does not need to know the last: ``"constant"``, or 1 over the ``"root"`` of
-            the step.
-        warmup_steps: steps of linear warm-up.
-        clip_norm: largest gradient norm.
-        precision: of all floats, single or double.
-    """
-
-    learning_rate: Rate
-    batch_size: Count = 32
-    epochs: Count
-    patience: FromZero
-    schedule: Schedule = "linear"
-    warmup_steps: FromZero = 200
-    clip_norm: Rate = 5.0
-    precision: Precision = SINGLE
-
-
-class HeadSettings(Checked):
-    """A head on frozen features, trained by Adam at a constant learning rate.
-
-    Attributes:
-        hidden_dim: width of the ReLU layer, and of a BiLSTM per direction.
-        dropout: probability of zeroing an entry before and behind the hidden layer.
         learning_rate: Adam's.
         batch_size: examples a step.
         epochs: passes over the training examples at most.
         patience: stop after so many epochs without a better source dev score.
     """
 
+    learning_rate: Rate
+    batch_size: Count = 32
+    epochs: Count
+    patience: FromZero
+
+
+class FitSettings(Budget):
+    """The schedule of a whole model's training.
+
+    Attributes:
+        schedule: of the learning rate after its warm-up: ``"linear"`` decay to 0 over all epochs,
+            or one that does not need to know the last: ``"constant"``, or 1 over the ``"root"`` of
+            the step.
+        warmup_steps: steps of linear warm-up.
+        precision: of all floats, single or double.
+    """
+
+    schedule: Schedule = "linear"
+    warmup_steps: FromZero = 200
+    precision: Precision = SINGLE
+
+
+class HeadSettings(Budget):
+    """A head on frozen features; its learning rate is constant.
+
+    Attributes:
+        hidden_dim: width of the ReLU layer, and of a BiLSTM per direction.
+        dropout: probability of zeroing an entry before and behind the hidden layer.
+    """
+
     hidden_dim: Count = 256
     dropout: Dropped = 0.3
     learning_rate: Rate = 1e-3
-    batch_size: Count = 32
-    epochs: Count
-    patience: Count = 5
+    patience: FromZero = 5
 
 
 S = TypeVar("S", bound=BaseModel)

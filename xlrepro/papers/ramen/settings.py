@@ -7,7 +7,7 @@ from pydantic import Field
 from xlrepro.checked import Checked
 from xlrepro.encoders import supplied_files
 from xlrepro.papers.ramen import supplied
-from xlrepro.training.settings import Count, Dropped, FromZero, MixedPrecision, Rate
+from xlrepro.training.settings import Budget, Count, Dropped, FromZero, MixedPrecision, Rate
 
 Corpus = Literal["artificial", "open", "supplied"]
 
@@ -95,7 +95,7 @@ class AdaptationSettings(Checked):
     seed: FromZero = 0
 
 
-class HeadSettings(Checked):
+class HeadSettings(Budget):
     """What is trained on states: a classifier of pairs, or a parser.
 
     Attributes:
@@ -106,10 +106,6 @@ class HeadSettings(Checked):
         layer: whose states it reads; None: the last.
         hidden: width of its hidden layer (of a parser: for arcs); a pair read as one has none.
         relation_hidden: of a parser: width for relations.
-        learning_rate: Adam's.
-        batch_size: examples a step.
-        epochs: passes over the training examples at most.
-        patience: stop after so many epochs without a better English dev score.
     """
 
     train: Count | None = None
@@ -118,10 +114,6 @@ class HeadSettings(Checked):
     layer: Count | None = None
     hidden: Count = 500
     relation_hidden: Count = 100
-    learning_rate: Rate
-    batch_size: Count = 32
-    epochs: Count
-    patience: Count
 
 
 class EvaluationSettings(Checked):

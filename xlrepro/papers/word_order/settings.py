@@ -12,6 +12,7 @@ from xlrepro.checked import Checked
 from xlrepro.data.supplied import read_by
 from xlrepro.training.settings import (
     SINGLE,
+    Budget,
     Count,
     Dropped,
     FitSettings,
@@ -130,24 +131,18 @@ class TaggingSettings(LabellingSettings):
         return [(self.few_shot_language, "train")] if self.few_shot_language else []
 
 
-class NLUSettings(TransferSettings):
+class NLUSettings(TransferSettings, Budget):
     """Everything that decides a trial of Liu et al. (2019)'s NLU model (Table 3), besides its seed.
 
-    The encoder is all that differs between the rows.
+    The encoder is all that differs between the rows. A batch takes two optimiser steps, at a
+    constant rate; the dev score is the slot F1.
 
     Attributes:
-        learning_rate: Adam's, constant.
-        batch_size: sentences a batch; a batch takes two optimiser steps.
-        epochs: passes over the training sentences at most.
-        patience: stop after so many epochs without a better source dev slot F1.
         precision: of all floats, single or double.
     """
 
     metrics: ClassVar[tuple[str, ...]] = ("intent accuracy", "slot F1")
     learning_rate: Rate = 0.0005
-    batch_size: Count = 32
-    epochs: Count
-    patience: FromZero
     precision: Precision = SINGLE
 
 
