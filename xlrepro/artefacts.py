@@ -27,32 +27,13 @@ from filelock import FileLock
 from xlrepro.errors import SettingsError
 from xlrepro.paths import cache_dir
 from xlrepro.precision import computing
+from xlrepro.values import hash_of
 
 MANIFEST = "recipe.json"
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")  # of an artefact: a folder here, no path
 
 _used: dict[str, str] = {}
 _read: list[dict[str, str]] = [{}]  # by this process, then by the artefacts it is building
-
-
-def canonical_json(value: Any) -> str:
-    """Return ``value`` as JSON with sorted keys and no spaces: equal values, equal text.
-
-    Example:
-        >>> canonical_json({"b": 1, "a": [2, 3]})
-        '{"a":[2,3],"b":1}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def hash_of(recipe: Any) -> str:
-    """Return the SHA-256 of a recipe's canonical JSON, 64 hex digits.
-
-    Example:
-        >>> hash_of({"b": 1, "a": 2}) == hash_of({"a": 2, "b": 1})
-        True
-    """
-    return hashlib.sha256(canonical_json(recipe).encode()).hexdigest()
 
 
 def say(line: str) -> None:

@@ -94,7 +94,7 @@ def parse_overrides(pairs: Sequence[str] | None, option: str = "--set") -> dict[
         >>> parse_overrides(["epochs=3", "kernel=null", "targets=[de, no]"])
         {'epochs': 3, 'kernel': None, 'targets': ['de', 'no']}
     """
-    from xlrepro.yaml_files import parse_value
+    from xlrepro.values import parse_value
 
     overrides: dict[str, Any] = {}
     for pair in pairs or ():

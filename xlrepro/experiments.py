@@ -19,12 +19,11 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from xlrepro.checked import Checked
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
 from xlrepro.trials import PROFILES, Cell, Record, Trial
-from xlrepro.yaml_files import read_model
+from xlrepro.values import Checked, read_model
 
 PAPERS = Path(__file__).parent / "papers"
 ORDER = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")

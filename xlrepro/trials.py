@@ -13,10 +13,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from xlrepro.artefacts import canonical_json, hash_of
-from xlrepro.checked import Checked
 from xlrepro.errors import StoreError
-from xlrepro.yaml_files import describe
+from xlrepro.values import Checked, canonical_json, describe, hash_of
 
 S = TypeVar("S", bound=BaseModel)
 

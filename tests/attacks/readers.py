@@ -22,9 +22,9 @@ from xlrepro.data.readers.text_files import numbered_lines, read_rows, read_text
 from xlrepro.data.readers.trees import read_graphs, read_trees
 from xlrepro.data.registry import Dataset
 from xlrepro.errors import DataError
+from xlrepro.values import read_model
 from xlrepro.vectors.open import lexicon
 from xlrepro.vectors.vec_files import read_vec
-from xlrepro.yaml_files import read_model
 
 CONLLU = "# sent_id = 1\n" + "".join(
     f"{n}\tÄpfel{n}\t_\tNOUN\t_\t_\t{n - 1}\tdep\t_\t_\n" for n in range(1, 6)

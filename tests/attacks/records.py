@@ -37,7 +37,7 @@ from xlrepro.paths import data_dir, project_root
 from xlrepro.store import RecordStore
 from xlrepro.training.loop import Checkpoints
 from xlrepro.trials import Record, Trial
-from xlrepro.yaml_files import read_model
+from xlrepro.values import read_model
 
 KEY, PROFILE = "word_order/distances", "open"
 VALUES: list[Any] = [

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from xlrepro.artefacts import canonical_json
 from xlrepro.cli import build_app
 from xlrepro.evidence.provenance import command_of, total_cost
 from xlrepro.experiments import experiment, own_records, why_outdated
@@ -13,6 +12,7 @@ from xlrepro.pages.tables import provenance_table
 from xlrepro.paths import data_dir
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record
+from xlrepro.values import canonical_json
 
 
 def test_the_total_cost_is_the_sum(record):

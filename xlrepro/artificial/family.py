@@ -26,7 +26,7 @@ from xlrepro.artificial.words import (
 )
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import SettingsError
-from xlrepro.yaml_files import read_yaml
+from xlrepro.values import read_yaml
 
 KINDS = {"mixed": 0.3, "statements": 0.0, "requests": 1.0}  # share of requests
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any
 
 from xlrepro.errors import SettingsError
-from xlrepro.yaml_files import read_yaml
+from xlrepro.values import read_yaml
 
 SOURCE = "en"
 UPOS = {

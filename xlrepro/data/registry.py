@@ -10,12 +10,11 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from xlrepro.artefacts import file_hash, hash_of, note_data, sha256_of
-from xlrepro.checked import Checked
+from xlrepro.artefacts import file_hash, note_data, sha256_of
 from xlrepro.data.download import fetch_file
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.paths import cache_dir, data_dir, supplied_dir
-from xlrepro.yaml_files import read_model
+from xlrepro.values import Checked, hash_of, read_model
 
 ARTIFICIAL = "artificial"
 FAMILY_SEED = 0  # of the artificial languages of all trials

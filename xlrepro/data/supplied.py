@@ -11,13 +11,12 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from xlrepro.checked import Checked
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
 from xlrepro.data.readers.labelled import read_pairs, read_reviews
 from xlrepro.data.registry import note_supplied
 from xlrepro.errors import DataError
 from xlrepro.paths import data_dir, supplied_dir
-from xlrepro.yaml_files import read_model, read_yaml
+from xlrepro.values import Checked, read_model, read_yaml
 
 RELEASE = "ud-treebanks-v2.2"
 UTTERANCES = "fb-multilingual-nlu"

@@ -9,10 +9,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
 from xlrepro.paths import data_dir
-from xlrepro.yaml_files import read_model
+from xlrepro.values import Checked, read_model
 
 LIMITS = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0), "perplexity": (1.0, math.inf),
           "count": (0.0, math.inf)}  # fmt: skip

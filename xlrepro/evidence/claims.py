@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.conditions import (
@@ -37,7 +36,7 @@ from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import LEVEL, ReproducedCell, ReproducedNumbers, View
 from xlrepro.evidence.text import enumerated
 from xlrepro.paths import data_dir
-from xlrepro.yaml_files import read_model
+from xlrepro.values import Checked, read_model
 
 REPLICATES, CONTRADICTS, NO_EFFECT = "replicates", "contradicts", "no effect"
 INCONCLUSIVE, NOT_TESTABLE, NOT_RUN = "inconclusive", "not testable here", "not run"

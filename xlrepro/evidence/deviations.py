@@ -8,10 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.paths import data_dir
-from xlrepro.yaml_files import read_model
+from xlrepro.values import Checked, read_model
 
 ID = r"^[A-Z]{1,2}\d{1,3}$"
 WEIGHTS = ("most", "some", "little")

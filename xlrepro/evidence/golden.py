@@ -12,14 +12,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.evidence.reproduced import AVERAGE
 from xlrepro.experiments import is_outdated
 from xlrepro.paths import project_root
 from xlrepro.store import write_atomically
 from xlrepro.trials import Record
-from xlrepro.yaml_files import describe
+from xlrepro.values import Checked, describe
 
 PROFILE = "smoke"
 # How far a smoke number may move between machines, in the metric's unit: trials compute in double

@@ -27,7 +27,7 @@ from xlrepro.pages import findings, notebooks, overview
 from xlrepro.pages.page import claims_list
 from xlrepro.pages.tables import markup
 from xlrepro.paths import build_dir, project_root
-from xlrepro.yaml_files import read_yaml
+from xlrepro.values import read_yaml
 
 # The package cannot be run with -m, its script need not be on the path, and it has no option for
 # the number of processes.

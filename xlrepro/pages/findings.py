@@ -17,7 +17,6 @@ import jinja2
 import yaml
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.answers import Gap, gap_of
 from xlrepro.evidence.catalog import load_catalog
@@ -29,6 +28,7 @@ from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import in_words, number
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
+from xlrepro.values import Checked
 
 AXIS = 16.0  # points, to both sides; what lies outside is drawn at its end
 BECAUSE = {

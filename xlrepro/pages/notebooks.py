@@ -28,7 +28,7 @@ from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
 from xlrepro.store import write_atomically
 from xlrepro.trials import PROFILES, Trial
-from xlrepro.yaml_files import parse_value
+from xlrepro.values import parse_value
 
 logger = logging.getLogger("xlrepro")
 

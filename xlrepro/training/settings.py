@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from xlrepro.checked import Checked
 from xlrepro.errors import SettingsError
 from xlrepro.precision import computing
+from xlrepro.values import Checked
 
 Precision = Literal["single", "double"]
 MixedPrecision = Literal["single", "double", "mixed"]  # mixed: see training.loop.mixed_products

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.errors import DataError
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
+from xlrepro.values import Checked
 
 
 class Settings(Checked):

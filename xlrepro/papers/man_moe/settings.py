@@ -9,9 +9,9 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from xlrepro.checked import Checked
 from xlrepro.data.supplied import REVIEWS, read_by, review_file
 from xlrepro.training.settings import SINGLE, Count, Dropped, FromZero, Precision, Rate, Weight
+from xlrepro.values import Checked
 
 Task = Literal["NER", "SF", "reviews"]
 

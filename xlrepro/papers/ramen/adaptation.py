@@ -23,7 +23,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from xlrepro.artefacts import built, hash_of, say
+from xlrepro.artefacts import built, say
 from xlrepro.encoders import identity, subwords
 from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
 from xlrepro.encoders.subwords import Special, Subwords
@@ -34,6 +34,7 @@ from xlrepro.paths import cache_dir
 from xlrepro.training.batches import rows_of_step
 from xlrepro.training.loop import Checkpoints, Fit, Step, check_precision, fit, mixed_products
 from xlrepro.training.masking import Masked, mask_pieces
+from xlrepro.values import hash_of
 
 VERSION = 4  # raised when the code changes the result
 CHECKPOINTS = {"start": "0k", "embeddings": "25k", "end": "175k"}  # as Figure 2 names its points

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.encoders import supplied_files
 from xlrepro.papers.ramen import supplied
 from xlrepro.training.settings import Budget, Count, Dropped, FromZero, MixedPrecision, Rate
+from xlrepro.values import Checked
 
 Corpus = Literal["artificial", "open", "supplied"]
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from xlrepro.checked import Checked
 from xlrepro.training.settings import Count, Dropped, FromZero, Precision, Rate
+from xlrepro.values import Checked
 
 AuxiliaryTask = Literal["ner", "syntax", "semantics"]
 TRANSLATION = "translation"

@@ -9,7 +9,7 @@ from xlrepro.pages.plots import GREY, PALETTE, Figure, drawn, lines, nothing, pa
 from xlrepro.pages.tables import framed
 from xlrepro.papers.sense_alignment.purity import BANDS
 from xlrepro.trials import Record
-from xlrepro.yaml_files import read_yaml
+from xlrepro.values import read_yaml
 
 MOST_WORDS, NAMED = 4, 6  # panels of a model; other words near a sense that are written out
 DRAWN = ("SaELMo", "Bi-SaELMo")  # as the paper: Figures 4 and 6, and Figures 5 and 7

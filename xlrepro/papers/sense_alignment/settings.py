@@ -8,7 +8,6 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from xlrepro.checked import Checked
 from xlrepro.data.supplied import REVIEWS, review_file
 from xlrepro.training.settings import (
     Count,
@@ -18,6 +17,7 @@ from xlrepro.training.settings import (
     MixedPrecision,
     Rate,
 )
+from xlrepro.values import Checked
 
 SOURCE = "en"  # heads are trained on it; the monolingual models of Table 2 read it
 MODEL_TEXT = "language-model-text"  # {en,de,es,ja,zh}.txt: a tokenised sentence a line

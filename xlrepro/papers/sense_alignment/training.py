@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from xlrepro.artefacts import built, hash_of, say
+from xlrepro.artefacts import built, say
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
 from xlrepro.papers.sense_alignment.bert import WholeWordBert, WordBert
@@ -29,6 +29,7 @@ from xlrepro.training import loop
 from xlrepro.training.batches import ordered
 from xlrepro.training.optimiser import adamw, schedule
 from xlrepro.trials import Cell, Trial, TrialContext, TrialResult
+from xlrepro.values import hash_of
 
 VERSION = 4  # raised when the code changes the trained models
 LOOKS = 40  # at the senses alive, over the whole training

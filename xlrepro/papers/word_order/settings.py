@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from xlrepro.checked import Checked
 from xlrepro.data.supplied import read_by
 from xlrepro.training.settings import (
     SINGLE,
@@ -21,6 +20,7 @@ from xlrepro.training.settings import (
     Rate,
     Share,
 )
+from xlrepro.values import Checked
 
 SOURCE = "en"  # language of training and model selection, in all of the paper
 MAX_DISTANCE = 10  # at which relative positions are clipped (RPT), as in Ahmad et al. (2019)

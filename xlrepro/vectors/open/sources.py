@@ -15,9 +15,9 @@ from xlrepro.data import registry
 from xlrepro.data.readers.columns import read_conllu
 from xlrepro.data.readers.text_files import malformed, numbered_lines
 from xlrepro.errors import SettingsError
+from xlrepro.values import read_yaml
 from xlrepro.vectors.normalise import word_form
 from xlrepro.vectors.open.tokenise import words_of
-from xlrepro.yaml_files import read_yaml
 
 VERSION = 1  # raised when the code changes the vectors
 SOURCE = "en"  # the language in whose space all vectors lie

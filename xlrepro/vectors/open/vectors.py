@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from xlrepro.artefacts import built, hash_of
+from xlrepro.artefacts import built
 from xlrepro.errors import SettingsError
+from xlrepro.values import hash_of
 from xlrepro.vectors.mappings.seeded import procrustes
 from xlrepro.vectors.open import lexicon, sources
 from xlrepro.vectors.open.skipgram import SkipGram, train

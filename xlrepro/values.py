@@ -1,5 +1,9 @@
-"""The project's YAML: read in one place, and whatever is wrong with it said in one line."""
+"""Plain values of files and settings: read as YAML, checked by pydantic, known by their hash.
 
+Whatever is wrong with a file is said in one line.
+"""
+
+import hashlib
 import json
 import re
 from importlib.resources.abc import Traversable
@@ -7,13 +11,39 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from xlrepro.errors import DataError
 
 Model = TypeVar("Model")
 
 SCIENTIFIC = re.compile(r"\s*[-+]?\d+(\.\d*)?[eE][-+]?\d+\s*$", re.ASCII)
+
+
+class Checked(BaseModel):
+    """Values of the types that their names announce; other names are refused, none changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def canonical_json(value: Any) -> str:
+    """Return ``value`` as JSON with sorted keys and no spaces: equal values, equal text.
+
+    Example:
+        >>> canonical_json({"b": 1, "a": [2, 3]})
+        '{"a":[2,3],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def hash_of(recipe: Any) -> str:
+    """Return the SHA-256 of a recipe's canonical JSON, 64 hex digits.
+
+    Example:
+        >>> hash_of({"b": 1, "a": 2}) == hash_of({"a": 2, "b": 1})
+        True
+    """
+    return hashlib.sha256(canonical_json(recipe).encode()).hexdigest()
 
 
 class _Words:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from tests.attacks import records
 from tests.attacks.readers import damaged
 from xlrepro.errors import DataError, XlreproError
-from xlrepro.yaml_files import parse_value, parse_yaml, read_model, read_yaml
+from xlrepro.values import parse_value, parse_yaml, read_model, read_yaml
 
 
 class Coloured(BaseModel):
