@@ -76,7 +76,8 @@ def head_hours(settings: EvaluationSettings) -> float:
     large = made is not None and "large" in made.english.model
     tokens = settings.head.batch_size * SUBWORDS[settings.task]
     launches = (24 if large else 12) * KERNELS_A_LAYER * KERNEL / TOGETHER
-    step = launches + 6 * tokens * per_token(large, SUBWORDS[settings.task], 0) / TF32
+    rate = BF16 if settings.precision == "mixed" else TF32
+    step = launches + 6 * tokens * per_token(large, SUBWORDS[settings.task], 0) / rate
     return updates * epochs * step * len(settings.checkpoints) / 3600
 
 

@@ -226,16 +226,23 @@ def test_a_worker_with_other_code_is_refused_by_its_name(run, trial_of, monkeypa
         run([trial_of()])
 
 
+def test_mixed_precision_without_a_gpu_is_refused_before_any_trial_begins(run, trial_of, tmp_path):
+    settings = {"model": {"precision": "mixed"}, "ran": str(tmp_path / "ran")}
+    with pytest.raises(SettingsError, match=r"needs a CUDA GPU: .* --set model\.precision=single$"):
+        run([trial_of(), trial_of(settings=settings)])
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("error", [ValueError, OSError])
 def test_a_worker_that_goes_while_it_is_asked_is_no_lost_scheduler(error):
     def run(*_, **__):
         raise error("Address removed.")
 
     client = SimpleNamespace(nthreads=lambda: {"tcp://a": 1}, run=run, status="running")
-    assert _slots(client, "cpu", {}, set()) == 0
+    assert _slots(client, set(), ("cpu", {}, [])) == 0
     client.status = "closed"
     with pytest.raises(XlreproError, match="the connection to the Dask scheduler is lost"):
-        _slots(client, "cpu", {}, set())
+        _slots(client, set(), ("cpu", {}, []))
 
 
 def test_a_worker_of_several_threads_is_refused(store, trial_of, tmp_path):

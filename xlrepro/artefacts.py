@@ -109,21 +109,30 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
     Raises:
         SettingsError: if kind and language do not make a name of a folder.
     """
-    root = cache_dir() / "vectors"
-    name = f"{kind}-{language}-{hash_of(recipe)[:16]}"
-    if not NAME.fullmatch(name):
-        raise SettingsError(f"an artefact is named by letters, digits and ._-: not {name!r}")
-    folder = root / name
+    folder = _folder(kind, language, recipe)
     manifest = _whole(folder)
     if manifest is None:
-        (root / "locks").mkdir(parents=True, exist_ok=True)
-        with FileLock(root / "locks" / f"{folder.name}.lock"):
+        locks = folder.parent / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        with FileLock(locks / f"{folder.name}.lock"):
             manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)
     if len(_read) == 1:
         _used[folder.name] = manifest["sha256"]
     return folder
+
+
+def is_built(kind: str, language: str, recipe: Any) -> bool:
+    """Tell whether `built` would find an artefact in the cache."""
+    return _whole(_folder(kind, language, recipe)) is not None
+
+
+def _folder(kind: str, language: str, recipe: Any) -> Path:
+    name = f"{kind}-{language}-{hash_of(recipe)[:16]}"
+    if not NAME.fullmatch(name):
+        raise SettingsError(f"an artefact is named by letters, digits and ._-: not {name!r}")
+    return cache_dir() / "vectors" / name
 
 
 def _build(folder: Path, what: str, recipe: Any, build: Callable[[Path], None]) -> dict[str, Any]:

@@ -191,8 +191,11 @@ def run(
     again: Again = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Run the trials of experiments that have no current record; safe to interrupt and repeat."""
-    from xlrepro.engine import run_trials
+    """Run the trials of experiments that have no current record; safe to interrupt and repeat.
+
+    Under torchrun: build RAMEN's bilingual models alone, all processes at each.
+    """
+    from xlrepro import engine
     from xlrepro.store import RecordStore
 
     names = None if systems is None else [systems]
@@ -203,11 +206,18 @@ def run(
             trials += each.trials(profile, *given)
         else:
             say(f"{each.key} has no profile {profile!r}, and is left out")
+    if "LOCAL_RANK" in os.environ:
+        from xlrepro.papers.ramen.adaptation import data_parallel
+
+        engine.check_supplied(trials)
+        data_parallel(trials, engine.resolve(device))
+        typer.echo("torchrun built RAMEN's models, no more: repeat the command without it")
+        return
     store = RecordStore()
     before = {trial: store.get(trial) for trial in trials if again}
     where: dict[str, Any] = {"device": device, "jobs": jobs, "scheduler": scheduler}
     where |= {"per_gpu": per_gpu, "again": {trial.key for trial in before}}
-    made = run_trials(trials, store=store, dry_run=dry_run, **where)
+    made = engine.run_trials(trials, store=store, dry_run=dry_run, **where)
     if dry_run:
         for trial in made.pending:
             state = "outdated, to run" if trial.key in made.outdated else "to run"

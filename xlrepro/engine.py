@@ -17,7 +17,7 @@ import time
 import traceback
 import uuid
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
@@ -259,6 +259,8 @@ def _run_on(
     """
     began = datetime.now(UTC).isoformat(timespec="milliseconds")
     code = {p: machine.code_version(p) for p in {t.task.split("/")[0] for t in summary.pending}}
+    mixed = sorted({name for trial in summary.pending for name in _mixed(trial.settings)})
+    needs = (device, code, mixed)
     topic, checked, ended = f"xlrepro-{uuid.uuid4().hex}", set[str](), threading.Event()
     # One seed of each row first: seeds of a row wait for the same language model or adaptation.
     waiting = deque(sorted(summary.pending, key=lambda trial: trial.seed))
@@ -266,7 +268,7 @@ def _run_on(
     client.subscribe_topic(topic, lambda each: display.part(each[1]["key"], each[1]["fraction"]))
     try:
         while (waiting or flying) and not came:
-            before, slots = set(checked), _slots(client, device, code, checked)
+            before, slots = set(checked), _slots(client, checked, needs)
             for name in before - checked:
                 display.say(f"worker {name} was lost; its trial is tried once more")
             if not slots:
@@ -328,14 +330,22 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
     return f"FAILED: {reason}"
 
 
-def _slots(client: "Client", device: str, code: dict[str, str], checked: set[str]) -> int:
-    """Return how many trials the workers take at a time; refuse one that computes other numbers.
+def _mixed(settings: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """Yield the names of settings that ask for mixed precision."""
+    for name, value in settings.items():
+        if value == "mixed":
+            yield at + name
+        elif isinstance(value, Mapping):
+            yield from _mixed(value, f"{at}{name}.")
+
+
+def _slots(client: "Client", checked: set[str], needs: tuple[Any, ...]) -> int:
+    """Return how many trials the workers take at a time; refuse one that cannot run them all.
 
     Args:
         client: of the cluster.
-        device: which.
-        code: of each paper that trials are of.
         checked: workers that were there the last time; becomes those that are there.
+        needs: what `_unfit` takes.
 
     Raises:
         SettingsError: naming the worker and why.
@@ -344,7 +354,7 @@ def _slots(client: "Client", device: str, code: dict[str, str], checked: set[str
     try:
         threads = client.nthreads()
         new = set(threads) - checked
-        said = client.run(_unfit, device, code, workers=list(new)) if new else {}
+        said = client.run(_unfit, *needs, workers=list(new)) if new else {}
     except ModuleNotFoundError as error:
         raise SettingsError(f"a worker lacks a package ({error}): install xlrepro there") from error
     except (ValueError, OSError) as error:
@@ -491,13 +501,21 @@ def remote_client(address: str) -> "Iterator[Client]":
 # ---- inside a worker
 
 
-def _unfit(device: str, code: dict[str, str]) -> str:
-    """Return why this process cannot run trials of a client that has this code; ``""``: it can."""
+def _unfit(device: str, code: dict[str, str], mixed: Sequence[str]) -> str:
+    """Return why this process cannot run a client's trials; ``""``: it can.
+
+    Args:
+        device: which.
+        code: the client's, of each paper that trials are of.
+        mixed: settings by which they compute in mixed precision, which is slow without a GPU.
+    """
     for paper, version in code.items():
         if (here := machine.code_version(paper)) != version:
             return f"it has other code ({here}) than this machine ({version}): install the same"
     try:
-        resolve(device)
+        if resolve(device) == "cpu" and mixed:
+            instead = " ".join(f"--set {name}=single" for name in mixed)
+            return f"mixed precision needs a CUDA GPU: run it there, or add {instead}"
     except XlreproError as error:
         return str(error)
     return ""

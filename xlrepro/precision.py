@@ -12,7 +12,7 @@ from xlrepro.errors import SettingsError
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_DTYPES = {"single": "float32", "double": "float64"}
+_DTYPES = {"single": "float32", "mixed": "float32", "double": "float64"}
 
 
 def working_dtype() -> type[np.floating[Any]]:
@@ -35,7 +35,7 @@ def computing(precision: str) -> Iterator[None]:
     NumPy's part of the work.
 
     Args:
-        precision: ``"single"`` or ``"double"``.
+        precision: ``"single"``, ``"double"``, or ``"mixed"``, which is single but for products.
 
     Raises:
         SettingsError: for another word.

@@ -1,7 +1,5 @@
 """What only one paper's pages show: each figure and table from made-up records."""
 
-import pytest
-
 from xlrepro.evidence.reproduced import View
 from xlrepro.pages.tables import framed
 from xlrepro.papers.man_moe import figures as man_moe
@@ -71,20 +69,6 @@ def test_use_of_blocks_is_a_heat_map_by_pair_and_task(numbers):
     assert "en-vi, ner, block 2: 50" in figure.alt
 
 
-def test_a_gain_in_perplexity_is_paired_by_seed(record):
-    details = {"settings": {"pair": "en-vi"}, "data": {"translation": {"train": 5000}}}
-    records = [
-        made
-        for system, ppl in (("NMT", 20.0), ("MTL (Full)", 15.0))
-        for made in with_details(
-            record, details, details, system=f"translation:{system}",
-            experiment="routing_nmt/table1", values={"en-vi/test/PPL": ppl}, metric="PPL",
-        )
-    ]  # fmt: skip
-    figure = routing_nmt.gain_against_size(records, "open")
-    assert "vi, 5,000 pairs: 25.00; vi, 5,000 pairs: 25.00" in figure.alt
-
-
 def test_scores_along_updates_stand_beside_the_paper_s():
     names = ("column", "reported", "reproduced", "low", "high", "profile")
     rows = [(f"XNLI/fr/{k}k", 45.0 + k, 44.0, 43.0, 45.0, "open") for k in (0, 25)]
@@ -109,6 +93,5 @@ def test_senses_and_their_neighbours_are_named_once(record):
     assert "SaELMo's bank, sense 0: river, shore" in alt
 
 
-@pytest.mark.parametrize("draw", [sense_alignment.near_the_senses, routing_nmt.gain_against_size])
-def test_without_records_a_figure_says_that_there_is_nothing(draw):
-    assert repr(draw([], "open")).startswith("Figure: ")
+def test_without_records_a_figure_says_that_there_is_nothing():
+    assert repr(sense_alignment.near_the_senses([], "open")).startswith("Figure: ")

@@ -39,7 +39,7 @@ def test_precision_is_undone_when_a_trial_fails():
 
 
 def test_an_unknown_precision_is_refused():
-    with pytest.raises(SettingsError, match="use one of single, double"), computing("half"):
+    with pytest.raises(SettingsError, match="use one of single, mixed, double"), computing("half"):
         pass
 
 

@@ -457,15 +457,10 @@ _SIZES = (
     "max_position_embeddings",
 )  # fmt: skip
 _PARTS = {
-    "attention.self.query": "q",
-    "attention.self.key": "k",
-    "attention.self.value": "v",
-    "attention.output.dense": "ao",
-    "attention.output.LayerNorm": "aln",
-    "intermediate.dense": "fi",
-    "output.dense": "fo",
-    "output.LayerNorm": "oln",
-}
+    "attention.self.query": "q", "attention.self.key": "k", "attention.self.value": "v",
+    "attention.output.dense": "ao", "attention.output.LayerNorm": "aln",
+    "intermediate.dense": "fi", "output.dense": "fo", "output.LayerNorm": "oln",
+}  # fmt: skip
 
 
 class QuantisedFile:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from xlrepro.errors import DataError, DeviceError
+from xlrepro.errors import DataError
 from xlrepro.training.optimiser import ScheduledAdam
 
 
@@ -28,16 +28,19 @@ class Checkpoints:
 
     Args:
         file: where. A state is written beside it and renamed.
+        read_only: whether another process that trains the same model writes it.
     """
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, file: Path, read_only: bool = False) -> None:
+        self.file, self.read_only = file, read_only
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Keep a state in place of the one before; tensors, numbers, strings and their containers.
 
         A kill at any moment leaves one of the two.
         """
+        if self.read_only:
+            return
         self.file.parent.mkdir(parents=True, exist_ok=True)
         beside = self.file.with_name(f"{self.file.name}.part")
         with beside.open("wb") as file:
@@ -312,18 +315,6 @@ def mixed_products(device: str, mixed: bool) -> torch.autocast:
     Weights and optimisers keep single precision, and so does what is computed outside the block.
     """
     return torch.autocast(torch.device(device).type, torch.bfloat16, mixed)
-
-
-def check_precision(precision: str, device: str, setting: str) -> None:
-    """Check that the device has a precision; ``setting`` is the name of what asks for it.
-
-    Raises:
-        DeviceError: for mixed precision without a GPU, where it is slow.
-    """
-    if precision == "mixed" and device == "cpu":
-        raise DeviceError(
-            f"mixed precision needs a CUDA GPU: run it there, or take --set {setting}=single"
-        )
 
 
 def compute_repeatably(device: str) -> None:

@@ -1,11 +1,12 @@
 """The stages: what they tune, how they step, and that a kill changes nothing."""
 
 import itertools
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import distributed, nn
 
 from tests.papers.ramen.small import bilingual, masked_lm
 from xlrepro.encoders.subwords import Special
@@ -45,6 +46,38 @@ def stage(ours, what, settings=STAGE, target="fr", texts=None):
 
 def changed(before, after):
     return {n for n, p in after.items() if not torch.equal(p, before[n])}
+
+
+def one_of(rank, ranks, folder, initial):
+    ours = model(dropout=0.0).double()
+    ours.load_state_dict(initial)
+    store = distributed.FileStore(str(folder / "store"), ranks)
+    distributed.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
+    fitted = stage(ours, "all").run(folder / "checkpoint.pt")
+    torch.save((ours.state_dict(), fitted.step_losses), folder / f"{rank}.pt")
+    distributed.destroy_process_group()
+
+
+def test_processes_that_train_together_take_the_steps_of_one(tmp_path):
+    """Three processes for four sequences: their parts are not alike."""
+    alone = model(dropout=0.0).double()
+    initial = {n: p.clone() for n, p in alone.state_dict().items()}
+    fitted = stage(alone, "all").run(tmp_path / "alone.pt")
+    context = get_context("fork")
+    started = [
+        context.Process(target=one_of, args=(r, 3, tmp_path, initial), daemon=True)
+        for r in range(3)
+    ]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(60)
+        assert process.exitcode == 0
+    for rank in range(3):
+        weights, losses = torch.load(tmp_path / f"{rank}.pt")
+        for name, value in alone.state_dict().items():
+            torch.testing.assert_close(weights[name], value, rtol=0, atol=1e-10)
+        assert losses == fitted.step_losses
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from xlrepro.data.loading import load, load_rows
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.words import plain_word
 from xlrepro.engine import check_supplied
-from xlrepro.errors import DeviceError
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import data, run, supplied
 from xlrepro.papers.ramen.settings import EvaluationSettings
@@ -237,11 +236,3 @@ def test_text_of_the_supplied_corpus_keeps_case_and_leaves_out_the_test_sets(pap
     line = Sentence(tokens=("Une", "Ligne"))
     assert data.tokens(line, "fr", "supplied") == ("Une", "Ligne")
     assert data.tokens(line, "fr", "open") == ("une", "ligne")
-
-
-def test_mixed_precision_is_the_default_and_needs_a_gpu(paper):
-    (trial, *_) = experiment("ramen/table4").trials(
-        "paper", ["bert:RAMEN-BASE + BERT"], [0], {"parts": ["fr"]}
-    )
-    with pytest.raises(DeviceError, match="CUDA"):
-        run.run(trial, TrialContext())

@@ -7,33 +7,38 @@
 Stage 0 is shared by all targets of a profile. A killed stage goes on from its last checkpoint:
 everything random in a step follows from the key of the stage and the number of the step, so a
 checkpoint needs weights, optimiser and slow weights alone. A step takes a batch of each of the
-stage's languages (§3.3: balanced), adds up their gradients, and moves once.
+stage's languages (§3.3: balanced), adds up their gradients, and moves once. Under `torchrun` each
+process computes a part of every batch (`data_parallel`).
 """
 
 import json
+import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
+from torch import distributed, nn
 from torch.nn import functional
 
-from xlrepro.artefacts import built, say
+from xlrepro.artefacts import built, is_built, say
 from xlrepro.encoders import identity, subwords
 from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
 from xlrepro.encoders.subwords import Special, Subwords
 from xlrepro.papers.ramen import data, initialisation
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model, shortened
-from xlrepro.papers.ramen.settings import AdaptationSettings, StageSettings
+from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, StageSettings
 from xlrepro.paths import cache_dir
+from xlrepro.precision import computing
 from xlrepro.training.batches import rows_of_step
-from xlrepro.training.loop import Checkpoints, Fit, Step, check_precision, fit, mixed_products
+from xlrepro.training.loop import Checkpoints, Fit, Step, fit, mixed_products
 from xlrepro.training.masking import Masked, mask_pieces
+from xlrepro.trials import Trial
 from xlrepro.values import hash_of
 
 VERSION = 4  # raised when the code changes the result
@@ -250,15 +255,17 @@ class Stage:
             self.chosen, lr=settings.learning_rate, fused=self.chosen[0].is_cuda
         )
         self.slow = Lookahead(self.chosen, *LOOKAHEAD) if target != ENGLISH else None
+        self.rank, self.ranks = _rank()
 
     def run(self, checkpoint: Path) -> Fit:
         """Tune, from the checkpoint if there is one; it is written every so many steps."""
         rounds = -(-self.settings.updates // self.every)
 
         def tell(fraction: float, text: str) -> None:
-            say(f"{self.name}: {text} ({fraction:.0%})")
+            if self.rank == 0:
+                say(f"{self.name}: {text} ({fraction:.0%})")
 
-        fitted = fit(self, rounds, None, tell, Checkpoints(checkpoint))
+        fitted = fit(self, rounds, None, tell, Checkpoints(checkpoint, self.rank > 0))
         self.model.eval().requires_grad_(True)
         return fitted
 
@@ -272,7 +279,7 @@ class Stage:
     def step(self, number: int) -> Step:
         """Take one step, counted from 0; its loss is that of each language."""
         drawn = np.random.SeedSequence([*self.key, number]).generate_state(1, np.uint64)
-        torch.manual_seed(int(drawn[0]))
+        torch.manual_seed(int(drawn[0]) + self.rank)
         for group in self.adam.param_groups:
             group["lr"] = rate(number, self.settings)
         self.adam.zero_grad(set_to_none=True)
@@ -282,6 +289,10 @@ class Stage:
             )
             for language, text in self.texts.items()
         }
+        if self.ranks > 1:
+            for each in self.chosen:
+                each.grad = torch.zeros_like(each) if each.grad is None else each.grad
+                distributed.all_reduce(each.grad)
         nn.utils.clip_grad_norm_(self.chosen, CLIP_NORM)
         self.adam.step()
         if self.slow is not None:
@@ -291,7 +302,8 @@ class Stage:
     def _gradients(self, language: str, batch: Masked) -> float:
         """Add the gradients of a batch, part by part, to those that are there."""
         total, losses = max(1, len(batch.gold)), []
-        for rows in np.array_split(np.arange(len(batch.ids)), self.settings.accumulation):
+        parts = max(self.settings.accumulation, self.ranks)
+        for rows in np.array_split(np.arange(len(batch.ids)), parts)[self.rank :: self.ranks]:
             hidden = batch.hidden[rows]
             if not hidden.any():
                 continue
@@ -306,7 +318,10 @@ class Stage:
             loss = functional.cross_entropy(scores, gold.to(self.device), reduction="sum") / total
             loss.backward()
             losses.append(loss.detach())
-        return round(sum(map(float, losses)), 5)  # the GPU is waited for once
+        summed = torch.tensor(sum(map(float, losses)), dtype=torch.double, device=self.device)
+        if self.ranks > 1:
+            distributed.all_reduce(summed)
+        return round(float(summed), 5)
 
     def state(self) -> dict[str, Any]:
         """Return what the next step depends on besides its number and the model."""
@@ -354,6 +369,44 @@ def unigram_accuracy(text: Text, held_out: Text) -> list[int]:
 # ---- the models
 
 
+def _rank() -> tuple[int, int]:
+    """Return the number of this process and how many train one model together."""
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return 0, 1
+
+
+def data_parallel(trials: Iterable[Trial], device: str) -> None:
+    """Build the bilingual models of trials, each by all processes that `torchrun` has started.
+
+    Each process computes its part of a batch, gradients are added up, and all take the same step:
+    dropout apart, that of one process. The first alone writes, to the cache, which all have.
+    """
+    if device == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    distributed.init_process_group("nccl" if device == "cuda" else "gloo")
+    for settings in (t.typed(EvaluationSettings) for t in trials if t.task == "ramen/evaluation"):
+        if made := settings.adaptation:
+            for target in settings.targets:
+                folder(made, target, device)
+    distributed.destroy_process_group()
+
+
+def _built(kind: str, language: str, made: Any, write: Callable[[Path], None]) -> Path:
+    """Do as `built`, with all processes that train together; all but the first forget what they
+    have written.
+    """
+    rank, ranks = _rank()
+    if ranks > 1:
+        distributed.barrier()
+        there = is_built(kind, language, made)
+        distributed.barrier()  # all have looked before one writes
+        if rank and not there:
+            with TemporaryDirectory() as at, computing("single"):
+                write(Path(at))
+    return built(kind, language, made, write)
+
+
 def _decisive(settings: AdaptationSettings) -> dict[str, Any]:
     """Return settings as recipes have them: a step that is computed in parts is the same step."""
     values = settings.model_dump(mode="json")
@@ -386,19 +439,15 @@ def recipe(settings: AdaptationSettings, target: str) -> dict[str, Any]:
 
 
 def english_folder(settings: AdaptationSettings, device: str = "cpu") -> Path:
-    """Return the folder of the English model after stage 0, building it first if need be.
-
-    Raises:
-        DeviceError: for mixed precision without a GPU.
-    """
+    """Return the folder of the English model after stage 0, building it first if need be."""
     write = partial(_write_english, settings, device)
-    return built("ramen-english", ENGLISH, english_recipe(settings), write)
+    return _built("ramen-english", ENGLISH, english_recipe(settings), write)
 
 
 def folder(settings: AdaptationSettings, target: str, device: str = "cpu") -> Path:
     """Return the folder of a bilingual model, building it first if it is not in the cache."""
     write = partial(_write_bilingual, settings, target, device)
-    return built("ramen", target, recipe(settings, target), write)
+    return _built("ramen", target, recipe(settings, target), write)
 
 
 def _new_english(settings: AdaptationSettings) -> BilingualModel:
@@ -409,7 +458,6 @@ def _new_english(settings: AdaptationSettings) -> BilingualModel:
 
 
 def _write_english(settings: AdaptationSettings, device: str, at: Path) -> None:
-    check_precision(settings.precision, device, "adaptation.precision")
     model, english = _new_english(settings), settings.english
     log = {}
     for number, (what, stage) in enumerate((("head", english.head), ("all", english.all))):
@@ -452,7 +500,6 @@ def _tuned(
 
 
 def _write_bilingual(settings: AdaptationSettings, target: str, device: str, at: Path) -> None:
-    check_precision(settings.precision, device, "adaptation.precision")
     model = _read(settings, english_folder(settings, device) / "english.pt")
     started = time.perf_counter()
     begin = initial(settings, target, model)

@@ -49,6 +49,7 @@ class Texts:
         place: which distinct text each text is. ``(texts,)``
         frozen: whether states are kept ones; else they are read through the encoder.
         mean: whether the mean of what is read of a text is wanted, and not each state.
+        mixed: whether the encoder's products are rounded where states are not kept ones.
     """
 
     encoder: Encoder
@@ -57,6 +58,7 @@ class Texts:
     place: np.ndarray
     frozen: bool
     mean: bool
+    mixed: bool = False
 
     @classmethod
     def of(
@@ -100,7 +102,9 @@ class Texts:
         ends = (ids == self.encoder.subwords.special.end).long()
         types = (ends.cumsum(1) - ends).clamp(max=config.type_vocab_size - 1)
         # shape: (texts, subwords, dim), then (texts, most reads, dim)
-        states = self.encoder(ids, mask, types)
+        with loop.mixed_products(device, self.mixed):
+            states = self.encoder(ids, mask, types)
+        states = states.float() if self.mixed else states
         states = states.gather(1, reads[..., None].expand(-1, -1, states.shape[-1]))
         if not self.mean:
             return states
@@ -172,9 +176,9 @@ class Examples(NamedTuple):
     texts: Texts
     gold: Sequence[Any]
 
-    def tuned(self) -> "Examples":
-        """Return the same, read through the encoder."""
-        return self._replace(texts=replace(self.texts, frozen=False))
+    def tuned(self, mixed: bool) -> "Examples":
+        """Return the same, read through the encoder, whose products may be rounded."""
+        return self._replace(texts=replace(self.texts, frozen=False, mixed=mixed))
 
     @property
     def lengths(self) -> list[int] | None:

@@ -150,7 +150,7 @@ def examples(
         trees = data.trees(settings.corpus, language, split, limit, supervised)
         words = [data.tokens(tree, language, settings.corpus) for tree in trees]
         found = heads.of_trees(read(language), trees, words)
-    return found if frozen else found.tuned()
+    return found if frozen else found.tuned(settings.precision == "mixed")
 
 
 def _trained(
@@ -180,8 +180,8 @@ def _trained(
     if settings.tuned:
         both = nn.ModuleList([tuned_layers(read(source)), head.module])
         with fast_products(context.device):
-            tuned = train.tuned(), dev.tuned()
-            fits["tuned"] = heads.fit(head, both, *tuned, how, seed, context.progress)
+            tuned = [each.tuned(settings.precision == "mixed") for each in (train, dev)]
+            fits["tuned"] = heads.fit(head, both, tuned[0], tuned[1], how, seed, context.progress)
     curves: dict[str, Any] = {
         name: {"train_loss": fit.losses, "dev": fit.dev_scores, "best_epoch": fit.best_epoch}
         for name, fit in fits.items()

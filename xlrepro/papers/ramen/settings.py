@@ -135,7 +135,7 @@ class EvaluationSettings(Checked):
         tuned_epochs: else, passes over the training examples with the encoder tuned too, after the
             head's own; 0: the encoder stays frozen.
         tuned_rate: Adam's learning rate of encoder and head in these.
-        precision: of the head.
+        precision: of the head, and of the encoder while it is tuned; ``"mixed"`` on a GPU alone.
     """
 
     task: Literal["XNLI", "UD", "UD supervised"]
@@ -149,7 +149,7 @@ class EvaluationSettings(Checked):
     together: bool = False
     tuned_epochs: FromZero = 0
     tuned_rate: Rate = 1e-5
-    precision: Literal["double", "single"] = "single"
+    precision: MixedPrecision = "single"
 
     @property
     def tuned(self) -> bool:

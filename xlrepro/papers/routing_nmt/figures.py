@@ -1,6 +1,5 @@
-"""What only the routing paper's pages show: use of blocks, gain by size, resampled test sets."""
+"""What only the routing paper's pages show: use of blocks, and resampled test sets."""
 
-import math
 from collections.abc import Sequence
 from itertools import product
 from statistics import fmean
@@ -9,13 +8,13 @@ import numpy as np
 
 from xlrepro.evidence.reproduced import View
 from xlrepro.evidence.text import number
-from xlrepro.pages.plots import Figure, colours_of, dots, heat
+from xlrepro.pages.plots import Figure, heat
 from xlrepro.pages.tables import Cell, Table, framed
 from xlrepro.papers.routing_nmt import blocks
 from xlrepro.papers.routing_nmt.scores import bleu_of, paired_bootstrap
 from xlrepro.trials import Record
 
-PLAIN, SYSTEMS = "NMT", ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
+SYSTEMS = ("NMT", "MTL (Full)", "MTL (Partial)", "MTL (Routing)")
 LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chance
 # Headings -> paths in the details of a record, for `page.details`.
 SIZES = {
@@ -81,37 +80,6 @@ def _by_row(records: Sequence[Record]) -> dict[tuple[str, str], dict[int, Record
         key = (record.details["settings"]["pair"], record.systems[0].partition(":")[2])
         rows.setdefault(key, {})[record.seed] = record
     return rows
-
-
-def _perplexity(record: Record) -> float:
-    return next(c.value for c in record.cells if c.column.endswith("/test/PPL"))
-
-
-def gain_against_size(records: Sequence[Record], profile: str) -> Figure:
-    """Draw how much lower each multi-task system's perplexity is than NMT's, a mark a seed.
-
-    Seeds are paired; three of them have intervals that would hide their marks.
-
-    Args:
-        records: of Table 1; its corpora stand by training pairs, the smallest first.
-        profile: that they were made at.
-    """
-    rows, by_row = [], _by_row(records)
-    for (pair, system), ours in by_row.items():
-        plain = by_row.get((pair, PLAIN), {})
-        size = next(iter(ours.values())).details["data"]["translation"]["train"]
-        label = f"{pair.split('-')[1]}, {size:,} pairs"
-        rows += [
-            (size, label, system, 100 * (1 - _perplexity(ours[s]) / _perplexity(plain[s])))
-            for s in sorted({*ours} & {*plain}) if system in SYSTEMS and system != PLAIN
-        ]  # fmt: skip
-    order = sorted(rows, key=lambda row: (row[0], SYSTEMS.index(row[2])))
-    frame = framed((row[1:] for row in order), "label", "series", "value")
-    return dots(
-        frame.assign(low=math.nan, high=math.nan),
-        f"Perplexity on test below NMT's, a mark a seed ({profile})", unit="percent lower",
-        zero=True, known=colours_of("routing_nmt/table1", SYSTEMS),
-    )  # fmt: skip
 
 
 def bootstrap_table(records: Sequence[Record], profile: str) -> Table:

@@ -72,11 +72,7 @@ def pretrain(
 
     Returns:
         The model with what belongs to it, and how the training went; losses in nats per word.
-
-    Raises:
-        DeviceError: for mixed precision without a GPU.
     """
-    loop.check_precision(settings.precision, device, "model.precision")
     loop.compute_repeatably(device)
     run = Run(settings, corpus, device)
     rounds = -(-settings.training.steps // CHECKPOINT_EVERY)
