@@ -1,3 +1,3 @@
 """xlrepro: do the numbers and claims of five papers on cross-lingual transfer replicate?"""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from xlrepro import __version__
 from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.gathered import load_evidence
@@ -117,7 +117,7 @@ def footer() -> str:
     cited = read_yaml(project_root() / "CITATION.cff").get("repository-code", "")
     said = _git("log", "-1", "--format=%H %cs").split()
     commit, date = said if len(said) == 2 else ("", datetime.now(UTC).date().isoformat())
-    return str(markup("footer", version("xlrepro"), commit, date, public(cited or _git(*ORIGIN))))
+    return str(markup("footer", __version__, commit, date, public(cited or _git(*ORIGIN))))
 
 
 def public(url: str) -> str:
