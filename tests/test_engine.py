@@ -1,6 +1,7 @@
 import errno
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -8,15 +9,15 @@ from threading import Event
 from types import SimpleNamespace
 
 import dask
-import IPython
-import IPython.display
 import psutil
 import pytest
 
 from tests.toy_trials import remote_cluster
+from xlrepro.artefacts import note_data
+from xlrepro.data.registry import ARTIFICIAL, artificial_hash
 from xlrepro.engine import Progress, _slots, local_client, measure_trial, pins, run_trials
 from xlrepro.errors import SettingsError, XlreproError
-from xlrepro.trials import Cell, GitState, TrialResult
+from xlrepro.trials import GitState
 
 
 def starts(path):
@@ -167,8 +168,11 @@ def test_a_notebooks_last_line_holds_no_time(monkeypatch, trial_of):
 
         update = display
 
-    monkeypatch.setattr(IPython.display, "DisplayHandle", Handle)
-    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=None))
+    notebook = SimpleNamespace(
+        get_ipython=lambda: SimpleNamespace(kernel=None),
+        display=SimpleNamespace(DisplayHandle=Handle),
+    )
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
     with Progress(1) as display:
         end(display, trial_of())
     assert shown[-1] == "1 of 1 trials"
@@ -268,22 +272,19 @@ def test_a_killed_workers_trial_is_done_by_another_and_a_line_says_so(
     assert "was lost; its trial is tried once more" in capsys.readouterr().err
 
 
-def test_a_record_knows_the_data_it_read_and_a_commit_of_before_the_trial(trial_of, monkeypatch):
-    monkeypatch.setattr("xlrepro.artefacts.data_read", lambda: {"sick/train": "a" * 64})
-    monkeypatch.setattr("xlrepro.machine.git_state", lambda: asked.append("git") or NO_COMMIT)
-    asked = []
-    monkeypatch.setattr("xlrepro.engine.task", lambda name: asked.append(name) or Quick())
-    record = measure_trial(trial_of(), "cpu")
-    assert (record.data, record.git.reason) == ({"sick/train": "a" * 64}, "dubious ownership")
-    assert asked == ["git", "toy/run"]
+def test_a_record_knows_the_data_it_read_and_a_commit_of_before_the_trial(
+    trial_of, tmp_path, monkeypatch
+):
+    ran = tmp_path / "ran"
 
+    def no_commit():
+        return GitState(commit=None, dirty=None, reason="too late" if ran.exists() else "no git")
 
-NO_COMMIT = GitState(commit=None, dirty=None, reason="dubious ownership")
-
-
-class Quick:
-    def load(self):
-        return lambda trial, context: TrialResult([Cell("word:ORT", "en", 1.0, "accuracy")])
+    monkeypatch.setattr("xlrepro.machine.git_state", no_commit)
+    note_data(ARTIFICIAL, artificial_hash())
+    record = measure_trial(trial_of(settings={"ran": str(ran)}), "cpu")
+    assert (record.data[ARTIFICIAL], record.git.reason) == (artificial_hash(), "no git")
+    assert ran.exists()
 
 
 @pytest.mark.parametrize(

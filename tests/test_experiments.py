@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.toy_trials import forget_papers, other_papers
 from xlrepro import experiments
 from xlrepro.engine import measure_trial
 from xlrepro.errors import DataError, SettingsError
@@ -54,12 +55,12 @@ experiments:
 
 
 @pytest.fixture(autouse=True)
-def toy(only_papers, tmp_path):
+def toy(tmp_path):
     (tmp_path / "word_order").mkdir()
     path = tmp_path / "word_order" / "experiments.yaml"
     path.write_text(YAML, "utf-8")
-    only_papers("word_order", folder=tmp_path)
-    return path
+    with other_papers("PAPERS", tmp_path):
+        yield path
 
 
 def trials(key, *args, **more):
@@ -188,10 +189,10 @@ ORT_5 = """\
 OURS = (experiments.PAPERS / "word_order" / "experiments.yaml").read_text("utf-8")
 
 
-def test_a_row_added_by_one_entry_runs_at_smoke_and_stands_in_the_table(toy, only_papers):
+def test_a_row_added_by_one_entry_runs_at_smoke_and_stands_in_the_table(toy):
     assert OURS.count(ORT) == 1
     toy.write_text(OURS.replace(ORT, ORT + ORT_5), "utf-8")
-    only_papers("word_order", folder=toy.parent.parent)
+    forget_papers()
     table2 = experiments.experiment("word_order/table2")
     (trial,) = table2.trials("smoke", ["word:ORT-5"])
     assert trial.settings["encoder"]["kernel_size"] == 5

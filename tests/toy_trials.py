@@ -59,24 +59,21 @@ def forget_papers() -> None:
         cached.cache_clear()
 
 
-@pytest.fixture
-def only_papers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Return a function that lets given papers be all that there are, below another folder."""
-
-    def only(*papers: str, folder: Path | None = None) -> None:
-        monkeypatch.setattr(experiments, "ORDER", papers)
-        monkeypatch.setattr(experiments, "PAPERS", folder or experiments.PAPERS)
+@contextmanager
+def other_papers(name: str, value: Any) -> Iterator[None]:
+    """Let ``ORDER``, or the folder ``PAPERS``, be another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiments, name, value)
         forget_papers()
-
-    yield only
-    monkeypatch.undo()
+        yield
     forget_papers()
 
 
 @pytest.fixture
-def toy_alone(only_papers: Callable[..., None]) -> None:
+def toy_alone() -> Iterator[None]:
     """Let the toy be the one paper that there is."""
-    only_papers("toy")
+    with other_papers("ORDER", ("toy",)):
+        yield
 
 
 @pytest.fixture

@@ -5,19 +5,21 @@ import pytest
 import torch
 
 from tests.encoders import quantised_files
+from tests.vectors.open.invented_files import invent
 from xlrepro.encoders import pretrained, words
 from xlrepro.encoders.pretrained import Encoder, QuantisedFile, write_quantised
+from xlrepro.vectors.open import sources
 
 FREQUENT = {"en": ["un", "do", "undo"], "zh": ["我", "们", "我们"]}
-TEXT = {"en": [["do", "un", "do"], ["Do", "undo"]], "zh": []}
+TEXT = [["do", "un", "do"], ["Do", "undo"]]  # English; in the Chinese one no frequent word occurs
 
 
 @pytest.fixture
 def vectors(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
-    monkeypatch.setattr(words, "frequent_words", FREQUENT.__getitem__)
-    monkeypatch.setattr(words, "open_lines", lambda language, seed: iter(TEXT[language]))
-    monkeypatch.setattr(words, "recipe", lambda code: {"text": TEXT[code]})
+    texts = {sources.frequency_path(code): "\n".join(each) for code, each in FREQUENT.items()}
+    texts[sources.registered_paths("mono-text/en/")[0]] = "\n".join(map(" ".join, TEXT))
+    invent(texts, tmp_path, monkeypatch)
     folder = tmp_path / "small"
     folder.mkdir()
     write_quantised(QuantisedFile(quantised_files.write(tmp_path / "small.bin")), folder)
@@ -42,8 +44,8 @@ def by_hand(vectors, *line):
 
 def in_text(vectors):
     """What each English word should have; one in capitals that do not occur: from all of it."""
-    do, un, again = by_hand(vectors, *TEXT["en"][0])
-    capital, undo = by_hand(vectors, *TEXT["en"][1])
+    do, un, again = by_hand(vectors, *TEXT[0])
+    capital, undo = by_hand(vectors, *TEXT[1])
     anyhow = (do + again + capital) / 3
     return {"un": un, "do": (do + again) / 2, "undo": undo, "Do": capital, "DO": anyhow}
 

@@ -1,10 +1,13 @@
 """What a zero-resource run reads of a language: texts with labels, and text without."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from tests.papers.man_moe.small_models import make_settings
+from xlrepro.artificial import family_of, sentiment
+from xlrepro.artificial.sentences import Node
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.experiments import experiment
@@ -24,20 +27,12 @@ def invented_reviews(monkeypatch, third):
 
 def invented_statements(monkeypatch, third):
     """Let the statements of an artificial language be three; classes as above."""
-    drawn = [(-1, "bad"), (1, "good"), (int(third) - 1, "there")]
-
-    class Invented:
-        def __init__(self, seed):
-            pass
-
-        def realisations(self, *names):
-            return [SimpleNamespace(meaning=side, word=word) for side, word in drawn]
-
-    monkeypatch.setattr(data, "family_of", Invented)
-    monkeypatch.setattr(data, "sentiment", lambda side: side)
-    monkeypatch.setattr(
-        data, "sentence_of", lambda r: SimpleNamespace(tokens=("it", "was", r.word))
-    )
+    drawn = family_of(0).realisations("en", 99, kind="statements")
+    by_side = {sentiment(one.meaning): one for one in drawn}
+    pairs = [(-1, "bad"), (1, "good"), (int(third) - 1, "there")]
+    said = [replace(by_side[side], words=[Node(word, "X")]) for side, word in pairs]
+    family = SimpleNamespace(realisations=lambda *names: said)
+    monkeypatch.setattr(data, "family_of", lambda seed: family)
 
 
 REVIEWS = pytest.mark.parametrize(
@@ -48,14 +43,15 @@ REVIEWS = pytest.mark.parametrize(
 
 @pytest.fixture
 def last_words(monkeypatch):
-    """Return a function to the last words of what is read, from the third review's class."""
+    """Return a function to the last words of what is read, from the third review's class.
+
+    They are of a domain of their own: what is read is kept by its name.
+    """
 
     def words(read, corpus, invented, third):
-        for cached in ("_read_reviews", "_artificial_reviews"):
-            plain = getattr(data, cached)
-            monkeypatch.setattr(data, cached, getattr(plain, "__wrapped__", plain))
         invented(monkeypatch, third)
-        found = read(make_settings(task="reviews", corpus=corpus), "de", None, "train")
+        settings = make_settings(task="reviews", corpus=corpus)
+        found = read(settings, "de", f"the third is {third}", "train")
         return [getattr(text, "tokens", text)[-1] for text in found]
 
     return words

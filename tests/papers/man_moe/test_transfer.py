@@ -42,30 +42,16 @@ def garbled(examples, classes=None):
 def garble_target(monkeypatch):
     """Return a function that turns every label of the target into another, before anyone reads it.
 
-    Neutral reviews stay neutral: they have no label to be turned.
+    Labels leave ``data`` through one function alone.
     """
-    sentences, texts = data._sentences, data._reviews
+    labelled = data.labelled
 
-    def garbled_sentences(settings, language, domain, split):
-        found = sentences(settings, language, domain, split)
-        if language != "de":
-            return found
-        layer = "entities" if settings.task == "NER" else "slots"
-        turned = garbled([Example(s.tokens, getattr(s, layer)) for s in found])
-        return [replace(s, **{layer: e.gold}) for s, e in zip(found, turned, strict=True)]
+    def turned(settings, language, *more):
+        found = labelled(settings, language, *more)
+        classes = POLARITY if settings.task == "reviews" else None
+        return garbled(found, classes) if language == "de" else found
 
-    def garbled_texts(settings, language, *more):
-        found = texts(settings, language, *more)
-        if language != "de":
-            return found
-        sided = iter(garbled([e for e in found if e.gold != (data.NEUTRAL,)], POLARITY))
-        return [e if e.gold == (data.NEUTRAL,) else next(sided) for e in found]
-
-    def garble():
-        monkeypatch.setattr(data, "_sentences", garbled_sentences)
-        monkeypatch.setattr(data, "_reviews", garbled_texts)
-
-    return garble
+    return lambda: monkeypatch.setattr(data, "labelled", turned)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.papers.routing_nmt.small import settings_of, small_settings
+from tests.papers.routing_nmt.small import settings_of
 from xlrepro.artificial import Family, graph
 from xlrepro.papers.routing_nmt import corpora
 from xlrepro.papers.routing_nmt.corpora import (
@@ -35,10 +35,11 @@ def splits(train, held_out):
 
 @pytest.fixture
 def encoded(monkeypatch):
-    def encode(train=LINES, held_out=LINES, auxiliary=LINES, **changes):
+    def encode(train=LINES, held_out=LINES, **changes):
         monkeypatch.setattr(corpora, "translation", lambda s: splits(train, held_out))
-        monkeypatch.setattr(corpora, "auxiliary", lambda c, t: splits(auxiliary, auxiliary))
-        return Encoded(small_settings(**{"bpe_operations": 0, **UNCUT, **changes}))
+        return Encoded(
+            settings_of("smoke", "NMT", "en-vi", {"bpe_operations": 0, **UNCUT, **changes})
+        )
 
     return encode
 

@@ -7,6 +7,7 @@ import torch
 
 from tests.papers.sense_alignment.small_models import model_of
 from xlrepro.papers.sense_alignment import purity, text, training
+from xlrepro.papers.sense_alignment.network import BiLM
 from xlrepro.trials import TrialContext
 
 
@@ -52,29 +53,23 @@ def test_a_bilms_senses_are_chosen_by_each_directions_own_half_of_the_top_states
             torch.testing.assert_close(states, half[places], rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize(("fewest", "share"), [(1, 70.0), (2, 62.5)])
-def test_uses_are_counted_per_word_and_direction(monkeypatch, fewest, share):
+@pytest.mark.parametrize(("times", "share"), [(purity.FEWEST_USES, 70.0), (9, 62.5)])
+def test_uses_are_counted_per_word_and_direction(monkeypatch, times, share):
     """The state is the sense: of "a" 3 of 4 choose the top one forward, 2 of 4 backward; "b" is
-    used once.
+    used a quarter as often, and counts in one case alone.
     """
-    sentences = [["a", "b", "?"], ["a"], ["a", "a"]]
-    senses = [[[0, 0], [0, 0]], [[0], [1]], [[0, 1], [0, 1]]]  # by direction, of known words
-    part = SimpleNamespace(choose=lambda words, top: top)
+    sentences = [["a", "b", "?"], ["a"], ["a", "a"]] * times
+    senses = [[[0, 0], [0, 0], [5, 5]], [[0, 1]], [[0, 0], [1, 1]]] * times  # both directions'
+    part = SimpleNamespace(choose=lambda words, top: top[:, 0])
     model = SimpleNamespace(
         numbers={"a": 0, "b": 1},
         parts=[part, part],
         languages=("en",),
         settings=SimpleNamespace(joint=False, text=None),
+        encoder=BiLM.__new__(BiLM),
+        states=lambda asked: ((k, torch.tensor([senses[k]])) for k in range(len(asked))),
     )
-    monkeypatch.setattr(purity, "FEWEST_USES", fewest)
     monkeypatch.setattr(text, "training_sentences", lambda *_: sentences)
-
-    def states(_, given, places):
-        for i, at in enumerate(places):
-            if at:
-                yield i, torch.tensor(senses[i])[:, : len(at)]
-
-    monkeypatch.setattr(purity, "choosing_states", states)
     assert purity.top_share(model) == pytest.approx(share)
 
 

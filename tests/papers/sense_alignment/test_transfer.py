@@ -1,7 +1,6 @@
 """Trials of Tables 3 to 5: heads, what they read, and which language model each row has."""
 
 import json
-from itertools import groupby
 from types import SimpleNamespace
 
 import pytest
@@ -61,29 +60,23 @@ def test_no_target_text_is_read_before_the_head_is_trained_and_chosen_on_english
     monkeypatch, table, system, task, room
 ):
     trial = experiment(f"sense_alignment/{table}").trials("smoke", [system], overrides=QUICK)[0]
-    seen, sizes = [], {}
-    examples, train = data.examples, getattr(*room)
-
-    def watched(kind, settings, language, split, domain=""):
-        seen.append(f"{language}/{split}")
-        found = examples(kind, settings, language, split, domain)
-        sizes[seen[-1]] = len(found)
-        return found
+    settings, train, drawn = trial.typed(TransferSettings), getattr(*room), data._artificial
+    heads = enumerate(settings.domains or ("",))  # a table of reviews has one per domain
 
     def trained(train_set, dev_set, *arguments):
-        seen.append("train")
+        before, (head, domain) = drawn.cache_info().misses, next(heads)
+        english = [data.examples(task, settings, "en", s, domain) for s in ("train", "dev")]
+        assert before == drawn.cache_info().misses == 3 * head + 2  # these two, and no target
         counts = [len(getattr(s, "encoded", s)) for s in (train_set, dev_set)]
-        assert counts == [sizes["en/train"], sizes["en/dev"]]
+        assert counts == list(map(len, english))
         assert counts[0] != counts[1]
         return train(train_set, dev_set, *arguments)
 
-    monkeypatch.setattr(data, "examples", watched)
+    drawn.cache_clear()
     monkeypatch.setattr(*room, trained)
     getattr(transfer, task)(trial, TrialContext())
-    # A table of reviews has a head per domain.
-    # Both systems of a trial are tested, with and without W.
-    order = [name for name, _ in groupby(seen)]
-    assert order == ["en/train", "en/dev", "train", "de/test"] * len(trial.columns)
+    assert drawn.cache_info().misses == 3 * len(trial.columns)
+    assert not list(heads)
 
 
 def test_systems_with_projection_alone_have_w_which_leads_into_english(monkeypatch):
@@ -104,12 +97,16 @@ def test_vectors_of_all_languages_are_standardised_by_those_of_english_training_
     trial = experiment("sense_alignment/table3").trials(
         "smoke", ["main:Joint-ELMo"], seeds=[0], overrides=QUICK
     )[0]
-    raw, read, seen, made = [], vectors.kept, [], transfer.tagged
-    monkeypatch.setattr(vectors, "kept", lambda *a, **k: (raw.append(read(*a, **k)), raw[-1])[1])
-    monkeypatch.setattr(transfer, "tagged", lambda *a: (seen.append(made(*a)), seen[-1])[1])
+    seen, made = [], transfer.tagged
+
+    def tagged(vectors, *more):
+        seen.append((vectors, made(vectors, *more)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(transfer, "tagged", tagged)
     transfer.entities(trial, TrialContext())
-    english = torch.cat(raw[0])
-    for given, found in zip(raw[:3], seen[:3], strict=True):
+    english = torch.cat(seen[0][0])
+    for given, found in seen:
         expected = (torch.cat(given) - english.mean(0)) / english.std(0)
         torch.testing.assert_close(found.encoded.table[1:], expected)
         assert not found.encoded.table[0].any()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.vectors.open.invented_files import invent
 from xlrepro.errors import SettingsError
 from xlrepro.vectors.open import lexicon as open_lexicon
 from xlrepro.vectors.open import sources as recipes
@@ -51,26 +52,19 @@ def test_unknown_names_are_refused():
         language_sources("xx")
 
 
-def test_relatives_and_clitics_fill_gaps_only(monkeypatch):
-    tables = {
-        "aa": [("one", "un"), ("two", "du")],
-        "bb": [("wrong", "du"), ("three", "tri")],
+def test_relatives_and_clitics_fill_gaps_only(tmp_path, monkeypatch):
+    monkeypatch.setenv("XLREPRO_DATA", str(tmp_path))
+    texts = {
+        recipes.wiktionary_path("da"): "one\tx\tun\ntwo\tx\tdu\n",
+        recipes.wiktionary_path("no"): "wrong\tx\tdu\nthree\tx\ttri\n",
+        recipes.wiktionary_path("he"): "one\tx\tה\n",
+        recipes.frequency_path("da"): "du 9\ntrí 8\nqu 7\n",
     }
-    found = {"aa": {"relatives": ["bb"]}, "bb": {}}
-    settings = open_settings() | {"clitics": {"aa": {"un": ["wrong"], "e": ["and"]}}}
-    monkeypatch.setattr(recipes, "open_settings", lambda: settings)
-    monkeypatch.setattr(recipes, "language_sources", found.__getitem__)
-    monkeypatch.setattr(open_lexicon, "dictionary_pairs", lambda code: tables[code])
-    monkeypatch.setattr(open_lexicon, "aligned_counts", lambda code: [])
-    monkeypatch.setattr(open_lexicon, "frequent_words", lambda code: ["du", "trí", "qu"])
-    monkeypatch.setattr(open_lexicon, "test_source_words", lambda code: frozenset())
-    known = frozenset({"one", "two", "three", "wrong", "and"})
-    assert open_lexicon.table("aa", known) == {
-        "un": {"one": 1.0},
-        "du": {"two": 1.0},
-        "e": {"and": 1.0},
-        "trí": {"three": 1.0},
-    }
+    invent(texts, tmp_path, monkeypatch)
+    known = frozenset({"one", "two", "three", "wrong"})
+    danish, hebrew = (open_lexicon.table(code, known) for code in ("da", "he"))
+    assert danish == {"un": {"one": 1.0}, "du": {"two": 1.0}, "trí": {"three": 1.0}}
+    assert (hebrew["ה"], hebrew["ו"]) == ({"one": 1.0}, {"and": 1.0})
 
 
 @pytest.mark.mirror
