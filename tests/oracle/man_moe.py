@@ -23,5 +23,7 @@ def migrate(record: dict) -> dict | str:
     """Return a record with the settings' names of today, or why it is withdrawn."""
     if record["experiment"] == "man_moe/mappings":
         return "an experiment of ours without a reported row"
+    if record["settings"].get("max_iterations") == 1000:
+        return "cut off after 1,000 iterations: trained again until the sources' dev sets stop"
     without_constants(record["settings"])
     return record
