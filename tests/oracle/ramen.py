@@ -17,7 +17,7 @@ def migrate(record: dict) -> dict | str:
     if settings["task"] != "XNLI" and settings["head"]["epochs"] == 5:
         return "cut off after 5 epochs: parsers train until early stopping"
     if record["systems"][0].startswith("xnli-tuned:"):
-        return "a pair read apart, with layers tuned: xnli-pair reads it as one sequence, as the paper does"
+        return "pairs read apart, with layers tuned: xnli-pair reads them as the paper does"
     made = settings.get("adaptation")
     if made:
         assert made.pop("version", 2) == 2
