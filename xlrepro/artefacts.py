@@ -112,9 +112,8 @@ def built(kind: str, language: str, recipe: Any, build: Callable[[Path], None]) 
     folder = _folder(kind, language, recipe)
     manifest = _whole(folder)
     if manifest is None:
-        locks = folder.parent / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        with FileLock(locks / f"{folder.name}.lock"):
+        (folder.parent / "locks").mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.parent / "locks" / f"{folder.name}.lock"):
             manifest = _whole(folder) or _build(folder, f"{kind} {language}", recipe, build)
     for name, sha256 in manifest["data"].items():
         note_data(name, sha256)

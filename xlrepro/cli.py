@@ -193,7 +193,8 @@ def run(
 ) -> None:
     """Run the trials of experiments that have no current record; safe to interrupt and repeat.
 
-    Under torchrun: build RAMEN's bilingual models alone, all processes at each.
+    Under torchrun: build RAMEN's bilingual models alone, all processes at each; then repeat it
+    without torchrun.
     """
     from xlrepro import engine
     from xlrepro.store import RecordStore
@@ -206,12 +207,11 @@ def run(
             trials += each.trials(profile, *given)
         else:
             say(f"{each.key} has no profile {profile!r}, and is left out")
-    if "LOCAL_RANK" in os.environ:
+    if "LOCAL_RANK" in os.environ and not dry_run:
         from xlrepro.papers.ramen.adaptation import data_parallel
 
         engine.check_supplied(trials)
         data_parallel(trials, engine.resolve(device))
-        typer.echo("torchrun built RAMEN's models, no more: repeat the command without it")
         return
     store = RecordStore()
     before = {trial: store.get(trial) for trial in trials if again}

@@ -260,7 +260,6 @@ def _run_on(
     began = datetime.now(UTC).isoformat(timespec="milliseconds")
     code = {p: machine.code_version(p) for p in {t.task.split("/")[0] for t in summary.pending}}
     mixed = sorted({name for trial in summary.pending for name in _mixed(trial.settings)})
-    needs = (device, code, mixed)
     topic, checked, ended = f"xlrepro-{uuid.uuid4().hex}", set[str](), threading.Event()
     # One seed of each row first: seeds of a row wait for the same language model or adaptation.
     waiting = deque(sorted(summary.pending, key=lambda trial: trial.seed))
@@ -268,7 +267,7 @@ def _run_on(
     client.subscribe_topic(topic, lambda each: display.part(each[1]["key"], each[1]["fraction"]))
     try:
         while (waiting or flying) and not came:
-            before, slots = set(checked), _slots(client, checked, needs)
+            before, slots = set(checked), _slots(client, checked, (device, code, mixed))
             for name in before - checked:
                 display.say(f"worker {name} was lost; its trial is tried once more")
             if not slots:
@@ -331,10 +330,10 @@ def _keep(trial: Trial, future: "Future", store: RecordStore, summary: RunSummar
 
 
 def _mixed(settings: Mapping[str, Any], at: str = "") -> Iterator[str]:
-    """Yield the names of settings that ask for mixed precision."""
+    """Yield what to add so that no setting asks for mixed precision."""
     for name, value in settings.items():
         if value == "mixed":
-            yield at + name
+            yield f"--set {at}{name}=single"
         elif isinstance(value, Mapping):
             yield from _mixed(value, f"{at}{name}.")
 
@@ -507,15 +506,14 @@ def _unfit(device: str, code: dict[str, str], mixed: Sequence[str]) -> str:
     Args:
         device: which.
         code: the client's, of each paper that trials are of.
-        mixed: settings by which they compute in mixed precision, which is slow without a GPU.
+        mixed: `_mixed` of all of them; that precision is slow without a GPU.
     """
     for paper, version in code.items():
         if (here := machine.code_version(paper)) != version:
             return f"it has other code ({here}) than this machine ({version}): install the same"
     try:
         if resolve(device) == "cpu" and mixed:
-            instead = " ".join(f"--set {name}=single" for name in mixed)
-            return f"mixed precision needs a CUDA GPU: run it there, or add {instead}"
+            return f"mixed precision needs a CUDA GPU: run it there, or add {' '.join(mixed)}"
     except XlreproError as error:
         return str(error)
     return ""

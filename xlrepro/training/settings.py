@@ -88,7 +88,7 @@ class HeadSettings(Budget):
     hidden_dim: Count = 256
     dropout: Dropped = 0.3
     learning_rate: Rate = 1e-3
-    patience: FromZero = 5
+    patience: Count = 5
 
 
 S = TypeVar("S", bound=BaseModel)

@@ -30,6 +30,7 @@ from xlrepro.artefacts import built, is_built, say
 from xlrepro.encoders import identity, subwords
 from xlrepro.encoders.pretrained import Encoder, folder_of, subwords_of
 from xlrepro.encoders.subwords import Special, Subwords
+from xlrepro.errors import DeviceError
 from xlrepro.papers.ramen import data, initialisation
 from xlrepro.papers.ramen.model import ENGLISH, BilingualModel, english_model, shortened
 from xlrepro.papers.ramen.settings import AdaptationSettings, EvaluationSettings, StageSettings
@@ -381,12 +382,17 @@ def data_parallel(trials: Iterable[Trial], device: str) -> None:
 
     Each process computes its part of a batch, gradients are added up, and all take the same step:
     dropout apart, that of one process. The first alone writes, to the cache, which all have.
+
+    Raises:
+        DeviceError: for mixed precision without a GPU.
     """
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     distributed.init_process_group("nccl" if device == "cuda" else "gloo")
     for settings in (t.typed(EvaluationSettings) for t in trials if t.task == "ramen/evaluation"):
         if made := settings.adaptation:
+            if made.precision == "mixed" and device == "cpu":
+                raise DeviceError("no GPU for mixed precision: --set adaptation.precision=single")
             for target in settings.targets:
                 folder(made, target, device)
     distributed.destroy_process_group()

@@ -114,6 +114,7 @@ class HeadSettings(Budget):
     layer: Count | None = None
     hidden: Count = 500
     relation_hidden: Count = 100
+    patience: Count
 
 
 class EvaluationSettings(Checked):
