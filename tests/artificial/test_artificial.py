@@ -16,7 +16,6 @@ from xlrepro.artificial import (
     Meaning,
     Typology,
     contradicted,
-    features,
     graph,
     lists,
     load_ontology,
@@ -24,8 +23,9 @@ from xlrepro.artificial import (
     sentiment,
     weakened,
 )
-from xlrepro.artificial.family import TYPES
 from xlrepro.artificial.meanings import Clause, Phrase
+from xlrepro.data.readers import word_order_features
+from xlrepro.data.readers.word_order_features import TYPES, features
 from xlrepro.data.sentences import Sentence
 
 FAMILY = Family(0)
@@ -109,7 +109,6 @@ def test_features_by_hand():
 @pytest.mark.mirror
 def test_features_of_english_are_those_of_the_published_table():
     from xlrepro.data.loading import load
-    from xlrepro.data.readers import word_order_features
 
     published = word_order_features.table()
     np.testing.assert_allclose(features(load("ud-r2.2", "en/train")), published["en"], atol=1e-12)
@@ -230,7 +229,7 @@ def test_lists_are_of_one_kind_and_of_paired_nouns_mostly():
 
 
 def test_requests_have_their_domain_and_their_slots():
-    found = FAMILY.corpus("es", 300, kind="requests", domain="calendar")
+    found = FAMILY.corpus("es", 300, kind="calendar")
     assert {s.intent for s in found} == {
         "create_event", "cancel_event", "set_alarm", "check_weather",
     }  # fmt: skip

@@ -4,18 +4,15 @@ Languages of a family say the same meanings, so that sentence i of two corpora a
 Everything depends on the seed, the code, the split and the numbers given, and on nothing else.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import resources
 from itertools import combinations, islice
-
-import numpy as np
 
 from xlrepro.artificial.meanings import Clause, Meaning, Sampler
 from xlrepro.artificial.sentences import Language, Node, Realisation, sentence_of
 from xlrepro.artificial.words import (
     SOURCE,
+    UPOS,
     Concept,
     Lexicon,
     Typology,
@@ -26,7 +23,6 @@ from xlrepro.artificial.words import (
 )
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import SettingsError
-from xlrepro.values import read_yaml
 
 KINDS = {"mixed": 0.3, "statements": 0.0, "requests": 1.0}  # share of requests
 
@@ -54,9 +50,7 @@ class Family:
         [True, False]
     """
 
-    def __init__(
-        self, seed: int = 0, typologies: Iterable[Typology] = (), *, pairs: int = 0
-    ) -> None:
+    def __init__(self, seed: int = 0, typologies: Iterable[Typology] = (), pairs: int = 0) -> None:
         self.seed = seed
         self.pairs = _pairs_of_kinds(seed, pairs)
         self._typologies = {typology.code: typology for typology in typologies}
@@ -77,74 +71,51 @@ class Family:
             self._languages[code] = Language(typology, lexicon)
         return self._languages[code]
 
-    def meanings(
-        self, split: str, seed: int = 0, kind: str = "mixed", domain: str | None = None
-    ) -> Iterator[Meaning]:
+    def meanings(self, split: str, seed: int = 0, kind: str = "mixed") -> Iterator[Meaning]:
         """Yield meanings without end; every language's corpus of this split and seed says these.
 
         Args:
             split: any name; splits are drawn independently.
             seed: of the corpus.
-            kind: ``"statements"``, ``"requests"``, or ``"mixed"`` (7 in 10 are statements).
-            domain: of requests, one of the ontology's; needs ``kind="requests"``.
+            kind: ``"statements"``, ``"requests"``, ``"mixed"`` (7 in 10 are statements), or the
+                domain of requests, such as ``"calendar"``.
 
         Raises:
-            SettingsError: if the kind or domain is unknown.
+            SettingsError: if there is no such kind or domain.
         """
-        if kind not in KINDS:
-            raise SettingsError(f"kind of meanings is {kind!r}: choose from {', '.join(KINDS)}")
-        domains = load_ontology().domains
-        if domain is not None and (kind != "requests" or domain not in domains):
-            known = ", ".join(domains)
-            raise SettingsError(f"domain {domain!r} of {kind}: give kind 'requests' and {known}")
-        rng = seeded(self.seed, "meanings", split, seed, kind, domain)
-        sampler = Sampler(rng)
+        kind, domain = self._kind(kind)
+        sampler = Sampler(seeded(self.seed, "meanings", split, seed, kind, domain))
         while True:
             asks = sampler.chance() < KINDS[kind]
             yield sampler.request(domain) if asks else sampler.statement()
 
     def realisations(
-        self,
-        code: str,
-        n: int,
-        split: str = "train",
-        seed: int = 0,
-        kind: str = "mixed",
-        domain: str | None = None,
+        self, code: str, n: int, split: str = "train", seed: int = 0, kind: str = "mixed"
     ) -> list[Realisation]:
         """Return n sentences with their meanings and the sense of every word."""
-        return list(islice(self.stream(code, split, seed, kind, domain), n))
+        return list(islice(self.stream(code, split, seed, kind), n))
 
     def stream(
-        self, code: str, split: str, seed: int = 0, kind: str = "mixed", domain: str | None = None
+        self, code: str, split: str, seed: int = 0, kind: str = "mixed"
     ) -> Iterator[Realisation]:
         """Yield sentences without end; :meth:`realisations` returns the first ones."""
-        meanings = self.meanings(split, seed, kind, domain)
-        rng = seeded(self.seed, "words", code, split, seed, kind, domain)
-        return self.language(code).realise(meanings, rng)
+        rng = seeded(self.seed, "words", code, split, seed, *self._kind(kind))
+        return self.language(code).realise(self.meanings(split, seed, kind), rng)
 
     def corpus(
-        self,
-        code: str,
-        n: int,
-        split: str = "train",
-        seed: int = 0,
-        kind: str = "mixed",
-        domain: str | None = None,
+        self, code: str, n: int, split: str = "train", seed: int = 0, kind: str = "mixed"
     ) -> list[Sentence]:
         """Return n sentences with all layers: UPOS, heads, relations, entities, slots, intent.
 
-        Corpora of two languages with the same split, seed, kind and domain say the same things,
-        sentence by sentence; different splits say different things. The first sentences of a longer
-        corpus are those of a shorter one.
+        Corpora of two languages with the same split, seed and kind say the same things, sentence by
+        sentence; different splits say different things. The first sentences of a longer corpus are
+        those of a shorter one.
         """
-        return [sentence_of(r) for r in self.realisations(code, n, split, seed, kind, domain)]
+        return [sentence_of(r) for r in self.realisations(code, n, split, seed, kind)]
 
-    def parallel(
-        self, code_a: str, code_b: str, n: int, seed: int = 0, split: str = "parallel"
-    ) -> list[tuple[Sentence, Sentence]]:
+    def parallel(self, code_a: str, code_b: str, n: int) -> list[tuple[Sentence, Sentence]]:
         """Return n pairs of sentences that say the same in two languages."""
-        return list(zip(self.corpus(code_a, n, split, seed), self.corpus(code_b, n, split, seed)))
+        return list(zip(*(self.corpus(code, n, "parallel") for code in (code_a, code_b))))
 
     def text(self, code: str, n: int, seed: int = 0) -> list[tuple[str, ...]]:
         """Return n tokenised sentences of plain text, not parallel to any other language's."""
@@ -161,6 +132,15 @@ class Family:
             pairs |= dict.fromkeys(zip(first.paradigm(concept), second.paradigm(concept)))
         return list(pairs)
 
+    @staticmethod
+    def _kind(kind: str) -> tuple[str, str | None]:
+        """Return the kind of meanings, and the domain of requests of one domain."""
+        domains = load_ontology().domains
+        if kind not in KINDS and kind not in domains:
+            known = ", ".join((*KINDS, *domains))
+            raise SettingsError(f"kind of meanings is {kind!r}: choose from {known}")
+        return ("requests", kind) if kind in domains else (kind, None)
+
 
 @cache
 def family_of(seed: int) -> Family:
@@ -170,8 +150,7 @@ def family_of(seed: int) -> Family:
 
 # ---- known senses
 
-NOUNS = ("person", "food", "place", "idea", "object", "animal")
-GROUPS = ("verbs", "adjectives")
+OF_PAIRS = "person", "food", "place", "idea", "object", "animal", "verbs", "adjectives"
 
 
 def _pairs_of_kinds(seed: object, count: int) -> list[tuple[str, str]]:
@@ -181,9 +160,8 @@ def _pairs_of_kinds(seed: object, count: int) -> list[tuple[str, str]]:
     none is a hypernym.
     """
     rng, ontology = seeded(seed, "ambiguity"), load_ontology()
-    # The most frequent last, to be popped.
-    by_kind = {kind: ontology.members(kind)[:0:-1] for kind in NOUNS}
-    by_kind |= {group: ontology.members(group)[::-1] for group in GROUPS}
+    # The most frequent last, to be popped; the first noun of a class is the others' hypernym.
+    by_kind = {k: [c for c in ontology.members(k)[::-1] if c.rank or k in UPOS] for k in OF_PAIRS}
     pairs: list[tuple[str, str]] = []
     while len(pairs) < count and (choices := [k for k in by_kind if by_kind[k]])[1:]:
         first, second = rng.choice(list(combinations(choices, 2)))
@@ -206,13 +184,11 @@ def lists(family: Family, code: str, n: int, seed: int = 0) -> list[Realisation]
     """
     rng, ontology = seeded(family.seed, "lists", code, seed), load_ontology()
     stems = family.language(code).stems
-    concepts = [[ontology[key] for key in pair] for pair in family.pairs]
     paired = {key for pair in family.pairs for key in pair}
+    nouns = [p for p in family.pairs if all(ontology[key].group == "nouns" for key in p)]
     kinds: dict[str, list[Concept]] = {}
-    for pair in concepts:
-        if all(concept.group == "nouns" for concept in pair):
-            for concept in pair:
-                kinds.setdefault(concept.kind, []).append(concept)
+    for concept in (ontology[key] for pair in nouns for key in pair):
+        kinds.setdefault(concept.kind, []).append(concept)
     for kind, found in kinds.items():
         found += [c for c in ontology.members(kind)[1:] if c.key not in paired][:2]
     made = []
@@ -222,46 +198,3 @@ def lists(family: Family, code: str, n: int, seed: int = 0) -> list[Realisation]
         words = [Node(stems[c.key], "NOUN", c.key) for c in drawn]
         made.append(Realisation(words, Meaning(Clause(drawn[0]))))
     return made
-
-
-# ---- word-order features
-
-
-_names = read_yaml(resources.files(__package__) / "ontology.yaml")["word_order_features"].split()
-# (part of speech of the dependent, of the head, relation) of the 52 features f0 … f51.
-TYPES: tuple[tuple[str, ...], ...] = tuple(tuple(name.split("/")) for name in _names)
-
-
-def features(sentences: Iterable[Sentence]) -> np.ndarray:
-    """Return the 52 word-order features of sentences that have UPOS, heads and relations.
-
-    A feature is the share of dependents that stand before their head, among all dependents with one
-    part of speech, head part of speech and relation (without its subtype); 0.5 where there are
-    none. Order and meaning are those of the table of Ahmad et al. (2019), which does not name its
-    columns: they were identified on the UD 2.2 treebanks of 31 languages; on English EWT the types
-    give the table's row exactly.
-
-    Returns:
-        float64 array (52,).
-
-    Raises:
-        ValueError: if a sentence has no UPOS, heads or relations.
-
-    Example:
-        >>> s = Sentence(("the", "dog"), ("DET", "NOUN"), (2, 0), ("det", "root"))
-        >>> float(features([s])[17])  # DET/NOUN/det
-        1.0
-    """
-    seen: Counter[tuple[str, ...]] = Counter()
-    before: Counter[tuple[str, ...]] = Counter()
-    for sentence in sentences:
-        if sentence.upos is None or sentence.heads is None or sentence.deprels is None:
-            raise ValueError("word-order features need sentences with UPOS, heads and relations")
-        for position, (upos, head, relation) in enumerate(
-            zip(sentence.upos, sentence.heads, sentence.deprels), start=1
-        ):
-            head_upos = sentence.upos[head - 1] if head else "ROOT"
-            kind = (upos, head_upos, relation.split(":")[0])
-            seen[kind] += 1
-            before[kind] += head > position
-    return np.array([before[k] / seen[k] if seen[k] else 0.5 for k in TYPES])

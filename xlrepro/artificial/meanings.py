@@ -104,8 +104,7 @@ class Sampler:
     """
 
     def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.chance = rng.random
+        self.rng, self.chance = rng, rng.random
         self.ontology = load_ontology()
 
     def draw(self, kind: str) -> Concept:
@@ -118,16 +117,14 @@ class Sampler:
 
     def statement(self) -> Meaning:
         """Return the meaning of one statement or, one time in twelve, of a question."""
-        asks = self.chance() < 0.08
-        mood, intent = ("question", "ask") if asks else ("statement", "inform")
-        return Meaning(self.clause(), mood, intent)
+        told = ("question", "ask") if self.chance() < 0.08 else ("statement", "inform")
+        return Meaning(self.clause(), *told)
 
     def clause(self, depth: int = 0) -> Clause:
         """Return a clause; at depth 0 it may have another one linked to it."""
         past, negated = self.chance() < 0.4, self.chance() < 0.09
-        modal = None
-        if not past and self.chance() < 0.15:
-            modal = self.one("can must may", "auxiliaries")
+        has_modal = not past and self.chance() < 0.15
+        modal = self.one("can must may", "auxiliaries") if has_modal else None
         if self.chance() < 0.25:
             kinds = ("person", "place", "group", "idea", "object", "animal", "food")
             clause = Clause(self.draw("adjectives"), self.phrase(self.rng.choice(kinds)))
@@ -135,18 +132,18 @@ class Sampler:
             clause = self._event(depth)
         draw = self.chance()
         if depth == 0 and clause.link is None and draw < 0.16:
-            if draw < 0.07:
-                link = self.one("when because if", "subordinators"), self.clause(1)
-            else:
-                link = self.draw("coordinators"), self.clause(1)
-            clause = replace(clause, link=link)
+            under = draw < 0.07
+            word = (
+                self.one("when because if", "subordinators") if under else self.draw("coordinators")
+            )
+            clause = replace(clause, link=(word, self.clause(1)))
         return replace(clause, past=past, negated=negated, modal=modal)
 
     def _event(self, depth: int) -> Clause:
         verb = self.draw("verbs")
         subjects, objects = verb.takes
         obliques: tuple[Phrase, ...] = ()
-        link = None
+        link = adverb = None
         subject = self.phrase(self.rng.choice(subjects))
         thing = self.phrase(self.rng.choice(objects)) if objects else None
         if verb.kind == "motion":
@@ -156,7 +153,6 @@ class Sampler:
             link = self.ontology["that.subordinators"], self.clause(1)
         if self.chance() < 0.3:
             obliques = (*obliques, self.circumstance())
-        adverb = None
         if self.chance() < 0.24:
             adverb = self.draw("manner_adverbs" if self.chance() < 0.6 else "time_adverbs")
         return Clause(verb, subject, thing, obliques, adverb, link=link)
@@ -165,14 +161,14 @@ class Sampler:
         """Return a phrase with its adposition, the first relations more often."""
         known = self.ontology.circumstances
         label, kind = known[int(self.chance() ** 1.6 * len(known))]
-        relation = self.ontology[f"{label}.adpositions"]
-        return replace(self.phrase(kind, pronoun=kind == "person"), relation=relation)
+        phrase = self.phrase(kind, pronoun=kind == "person")
+        return replace(phrase, relation=self.ontology[f"{label}.adpositions"])
 
     def name(self, kind: str) -> Phrase:
         """Return a named person, place or organisation."""
         if kind == "person":
-            rest = (self.draw("last"),) if self.chance() < 0.45 else ()
-            return Phrase(self.draw("first"), rest, "PER")
+            last = (self.draw("last"),) if self.chance() < 0.45 else ()
+            return Phrase(self.draw("first"), last, "PER")
         if kind == "place":
             rest = (self.draw("location"),) if self.chance() < 0.12 else ()
             return Phrase(self.draw("location"), rest, "LOC")
@@ -283,10 +279,8 @@ def _clause_graph(clause: Clause, triples: list[Triple], names: Iterator[str]) -
     name = next(names)
     triples.append((name, "instance", clause.predicate.key))
     triples.append((name, "tense", "past" if clause.past else "present"))
-    if clause.negated:
-        triples.append((name, "polarity", "-"))
-    if clause.modal:
-        triples.append((name, "modal", clause.modal.key))
+    triples += [(name, "polarity", "-")] if clause.negated else []
+    triples += [(name, "modal", clause.modal.key)] if clause.modal else []
     arguments = [("subject", clause.subject), ("object", clause.object)]
     arguments += [(p.relation.label, p) for p in clause.obliques if p.relation]
     for role, phrase in arguments:
@@ -352,12 +346,7 @@ def _is_plain(meaning: Meaning) -> bool:
     """Whether leaving something out, or negating, has a sure effect on a meaning's truth."""
     clause = meaning.clause
     labels = {p.determiner.label for p in clause.phrases() if p.determiner}
-    adverb = clause.adverb.label if clause.adverb else ""
-    return (
-        meaning.mood == "statement"
-        and not clause.negated
-        and clause.modal is None
-        and not labels & {"every", "no"}
-        and adverb != "never"
-        and (clause.link is None or clause.link[0].label not in ("or", "if"))
-    )
+    labels |= {clause.adverb.label} if clause.adverb else set()
+    labels |= {clause.link[0].label} if clause.link else set()
+    unsure = clause.negated or clause.modal or labels & {"every", "no", "never", "or", "if"}
+    return meaning.mood == "statement" and not unsure

@@ -128,14 +128,11 @@ class Language:
         predicate, subject, known = clause.predicate, clause.subject, self._ontology
         helped = clause.modal is not None or (clause.past and not self.typology.tense)
         third = subject is not None and not subject.plural and subject.head.label not in "I you"
-        if predicate.group == "verbs":
-            bare = clause.modal is not None
-            head = self._word(predicate, self._verb(predicate, clause.past, third and not bare))
-        else:
-            head = self._word(predicate)
-            copula = known["be.auxiliaries"]
-            form = self._verb(copula, clause.past, third and not helped)
-            self._attach(head, self._word(copula, form), "copula", rng)
+        verb = predicate if predicate.group == "verbs" else known["be.auxiliaries"]
+        word = self._word(verb, self._verb(verb, clause.past, third and not helped))
+        head = word if verb is predicate else self._word(predicate)
+        if word is not head:
+            self._attach(head, word, "copula", rng)
         if helped:
             auxiliary = clause.modal or known["have.auxiliaries"]
             self._attach(head, self._word(auxiliary), "auxiliary", rng)
@@ -157,13 +154,11 @@ class Language:
 
     def _link(self, head: Node, word: Concept, clause: Clause, rng: random.Random) -> None:
         other = self._clause(clause, rng)
-        if word.group == "coordinators":
-            self._attach(other, self._word(word), "coordinator", rng)
-            self._attach(other, Node(",", "PUNCT"), "comma", rng)
-            self._attach(head, other, "conjunct", rng)
-            return
-        self._attach(other, self._word(word), "subordinator", rng)
+        self._attach(other, self._word(word), word.group.removesuffix("s"), rng)
         role = "complement" if word.label == "that" else "adverbial_clause"
+        if word.group == "coordinators":
+            self._attach(other, Node(",", "PUNCT"), "comma", rng)
+            role = "conjunct"
         self._attach(head, other, role, rng)
 
     def _phrase(self, phrase: Phrase, rng: random.Random, *, accusative: bool = False) -> Node:

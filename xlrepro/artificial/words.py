@@ -7,7 +7,6 @@ the word-order features of Ahmad et al. (2019), rounded (``presets.yaml``).
 
 import random
 from bisect import bisect
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -153,8 +152,6 @@ class Typology:
         code: name of the language.
         branch: languages of one branch share part of their words.
         cognates: share of words that come from the source language by regular sound change.
-        branch_words: share of the other words that come from the branch.
-        ambiguity: factor on the number of words with two senses.
         articles: ``"none"``, ``"definite"`` or ``"both"``.
         plural: nouns have a plural suffix.
         case: objects have an accusative suffix.
@@ -171,8 +168,6 @@ class Typology:
     code: str
     branch: str = "isolate"
     cognates: float = 0.1
-    branch_words: float = 0.5
-    ambiguity: float = 1.0
     subject: float = 1.0
     object: float = 0.0
     oblique: float = 0.0
@@ -210,20 +205,15 @@ def parameters(code: str) -> Typology:
     Raises:
         SettingsError: if there is no such language.
     """
-    try:
-        return _presets()[code]
-    except KeyError:
-        raise SettingsError(
-            f"there is no artificial language {code!r}: choose from {' '.join(LANGUAGES)}, or give "
-            "Family your own Typology"
-        ) from None
+    if code not in LANGUAGES:
+        known = f"{' '.join(LANGUAGES)}, or give Family your own Typology"
+        raise SettingsError(f"there is no artificial language {code!r}: choose from {known}")
+    return _presets()[code]
 
 
 # ---- sounds and stems: a word is a string of syllables, the same alphabet in all languages
 
-ONSETS = (
-    "p", "b", "t", "d", "k", "g", "m", "n", "s", "z", "l", "r", "v", "f", "h", "j", "sh", "ch",
-)  # fmt: skip
+ONSETS = (*"pbtdkgmnszlrvfhj", "sh", "ch")
 VOWELS, CODAS = "aeiou", "nsrltkm"
 # Groups of concepts of which pairs share a word, and for which share of the first: so a word's
 # part of speech, or its sense, follows from the words around it alone.
@@ -232,6 +222,7 @@ AMBIGUOUS = (
     ("manner_adverbs", "adjectives", 0.3), ("adpositions", "manner_adverbs", 0.3),
     ("determiners", "pronouns", 0.4), ("names", "nouns", 0.1), ("nouns", "nouns", 0.06),
 )  # fmt: skip
+BRANCH = 0.5  # share of the words that are not cognates that languages of a branch share
 KEPT = 0.35  # share of the source's ambiguous words that are ambiguous in another language too
 SUFFIXES = ("plural", "accusative", "past", "third")
 
@@ -252,26 +243,23 @@ def _syllable(rng: random.Random, *, first: bool) -> str:
 def _roots(seed: object, name: str) -> dict[str, str]:
     """Return an invented root for every concept, frequent ones shorter; no two are alike."""
     rng = seeded(seed, "roots", name)
-    roots: dict[str, str] = {}
-    taken: set[str] = set()
+    roots: dict[str, str] = {}  # key by root
     for concept in load_ontology().concepts.values():
         is_open = concept.group in ("nouns", "verbs", "adjectives", "names")
         size = (2 if concept.rank < 6 else 3) if is_open else 1
         root = ""
-        while not root or root in taken:
+        while not root or root in roots:
             length = size + (rng.random() < 0.4)
             root = "".join(_syllable(rng, first=i == 0) for i in range(length))
-        taken.add(root)
-        roots[concept.key] = root
-    return roots
+        roots[root] = concept.key
+    return {key: root for root, key in roots.items()}
 
 
 def _pairs(seed: object, code: str, factor: float, used: set[str]) -> list[tuple[str, str]]:
     """Return pairs of concepts of similar frequency that share a word."""
     ontology, rng = load_ontology(), seeded(seed, "pairs", code)
-    by_group: dict[str, list[Concept]] = {}
-    for concept in sorted(ontology.concepts.values(), key=lambda c: c.rank):
-        by_group.setdefault(concept.group, []).append(concept)
+    every = sorted(ontology.concepts.values(), key=lambda c: c.rank)
+    by_group = {group: [c for c in every if c.group == group] for group in UPOS}
     pairs = []
     for left, right, share in AMBIGUOUS:
         partners = by_group[right]
@@ -301,7 +289,7 @@ def build_lexicon(typology: Typology, seed: object) -> Lexicon:
             stem = source[key]
         elif draw < typology.cognates:
             stem = source[key].translate(change)
-        elif rng.random() < typology.branch_words:
+        elif rng.random() < BRANCH:
             stem = branch[key].translate(change)
         else:
             stem = own[key]
@@ -314,8 +302,8 @@ def build_lexicon(typology: Typology, seed: object) -> Lexicon:
     if code != SOURCE:
         pairs = [pair for pair in pairs if rng.random() < KEPT]
         used = {key for pair in pairs for key in pair}
-        pairs += _pairs(seed, code, typology.ambiguity * (1 - KEPT), used)
+        pairs += _pairs(seed, code, 1 - KEPT, used)
     for kept, other in pairs:
         stems[other] = stems[kept]
-    suffixes: Sequence[str] = rng.sample([v + c for v in VOWELS for c in CODAS], len(SUFFIXES))
+    suffixes = rng.sample([v + c for v in VOWELS for c in CODAS], len(SUFFIXES))
     return Lexicon(stems, dict(zip(SUFFIXES, suffixes)))

@@ -91,8 +91,7 @@ def _sentences(
 ) -> list[Sentence]:
     limit = settings.limit(split)
     if settings.corpus == ARTIFICIAL:
-        kind = "statements" if domain is None else "requests"
-        return _artificial(language, limit or 0, split, kind, domain and domain.lower())
+        return _artificial(language, limit or 0, split, domain.lower() if domain else "statements")
     corpus = named.corpus(settings.corpus, settings.task)
     if domain is None:
         return corpus.sentences(language, split, limit)
@@ -101,10 +100,10 @@ def _sentences(
 
 
 @lru_cache(maxsize=64)
-def _artificial(language: str, n: int, split: str, kind: str, domain: str | None) -> list[Sentence]:
+def _artificial(language: str, n: int, split: str, kind: str) -> list[Sentence]:
     # A seed per language: else the languages' corpora would say the same, sentence by sentence.
     seed = zlib.crc32(language.encode())
-    return family_of(FAMILY_SEED).corpus(language, n, split, seed, kind, domain)  # type: ignore[arg-type]
+    return family_of(FAMILY_SEED).corpus(language, n, split, seed, kind)
 
 
 @cached_per_precision(maxsize=8)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from xlrepro.artificial import family_of, features
+from xlrepro.artificial import family_of
 from xlrepro.data.named import FAMILY_SEED
 from xlrepro.data.readers import word_order_features
 from xlrepro.papers.word_order.data import disturbed_test, shuffled_copy, training_split
@@ -187,7 +187,9 @@ def distances(trial: Trial, context: TrialContext) -> TrialResult:
     if settings.source == "artificial":
         family = family_of(FAMILY_SEED)
         table = {
-            code: features(family.corpus(code, FEATURE_SENTENCES, split="train"))
+            code: word_order_features.features(
+                family.corpus(code, FEATURE_SENTENCES, split="train")
+            )
             for code in trial.columns
         }
     else:
