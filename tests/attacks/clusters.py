@@ -25,8 +25,7 @@ from threading import Thread
 
 import psutil
 
-from tests.attacks.kills import start
-from tests.toy_trials import make_trial
+from tests.toy_trials import make_trial, start
 from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, run_trials
 from xlrepro.store import RecordStore
 

@@ -1,17 +1,10 @@
 """Every reader against damaged files: whatever is done to a file, it is read, or refused by a
-DataError of one line that names it.
-
-``python -m tests.attacks.readers [--count N] [--seed S] [--only READER]`` spreads N damages over
-all readers, prints what came of them, and exits 1 if a reader raised anything else. Not in CI; the
-ordinary tests try some hundred of each reader. A damage is made again from its reader and seed.
+DataError of one line that names it. A damage is made again from its reader and seed.
 """
 
-import argparse
 import gzip
 import random
 import re
-import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -186,28 +179,3 @@ def attack(name: str, seeds: Iterable[int], folder: Path) -> tuple[int, list[str
         except Exception as error:
             faults.append(f"{name}, seed {seed}: {type(error).__name__}: {error}"[:300])
     return refused, faults
-
-
-def main(arguments: list[str]) -> int:
-    """Attack the readers; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=READERS)
-    asked = parser.parse_args(arguments)
-    names = [asked.only] if asked.only else list(READERS)
-    each, wrong = -(-asked.count // len(names)), 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            seeds = range(asked.seed, asked.seed + each)
-            refused, faults = attack(name, seeds, Path(folder))
-            wrong += len(faults)
-            print(f"{name:18} {each:6} damaged, {each - refused - len(faults):6} read, "
-                  f"{refused:6} refused, {len(faults)} faults", flush=True)  # fmt: skip
-            print("".join(f"  {fault}\n" for fault in faults[:5]), end="")
-    print(f"{each * len(names)} damaged files, {wrong} faults")
-    return int(bool(wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
