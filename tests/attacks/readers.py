@@ -97,44 +97,26 @@ ENCODINGS = ("latin-1", "utf-16", "utf-8-sig", "cp1252", "utf-32")
 
 def damaged(content: bytes, chance: random.Random) -> bytes:
     """Return a file's bytes with one to four damages of the kinds that happen."""
-    for _ in range(chance.randint(1, 4)):
-        content = DAMAGES[chance.randrange(len(DAMAGES))](content, chance)
+    for damage in chance.choices(DAMAGES, k=chance.randint(1, 4)):
+        content = damage(content, chance)
     return content
 
 
-def _span(content: bytes, chance: random.Random) -> tuple[int, int]:
+def _span(content: bytes, chance: random.Random) -> bytes:
     start, end = sorted(chance.randrange(len(content) + 1) for _ in range(2))
-    return start, end
+    span = content[start:end]  # lost, zeros as after a crash, doubled, or something before it
+    ways = (b"", bytes(len(span)), 2 * span, chance.choice(PIECES) + span)
+    return content[:start] + chance.choice(ways) + content[end:]
 
 
 def _cut(content: bytes, chance: random.Random) -> bytes:
-    return content[: _span(content, chance)[0]]
-
-
-def _hole(content: bytes, chance: random.Random) -> bytes:
-    start, end = _span(content, chance)  # zeros, as after a crash
-    return content[:start] + bytes(end - start) + content[end:]
-
-
-def _missing(content: bytes, chance: random.Random) -> bytes:
-    start, end = _span(content, chance)
-    return content[:start] + content[end:]
-
-
-def _doubled(content: bytes, chance: random.Random) -> bytes:
-    start, end = _span(content, chance)
-    return content[:end] + content[start:]
+    return content[: chance.randrange(len(content) + 1)]
 
 
 def _flipped(content: bytes, chance: random.Random) -> bytes:
     changed = bytearray(content or b"x")
     changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
     return bytes(changed)
-
-
-def _inserted(content: bytes, chance: random.Random) -> bytes:
-    start, _ = _span(content, chance)
-    return content[:start] + chance.choice(PIECES) + content[start:]
 
 
 def _swapped(content: bytes, chance: random.Random) -> bytes:
@@ -154,7 +136,7 @@ def _recoded(content: bytes, chance: random.Random) -> bytes:
     return content.decode("utf-8", "replace").encode(chance.choice(ENCODINGS), "replace")
 
 
-DAMAGES = (_cut, _hole, _missing, _doubled, _flipped, _inserted, _swapped, _field, _recoded)
+DAMAGES = (_cut, *[_span] * 4, _flipped, _swapped, _field, _recoded)
 
 
 def attack(name: str, seeds: Iterable[int], folder: Path) -> tuple[int, list[str]]:
