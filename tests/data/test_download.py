@@ -123,6 +123,11 @@ def test_a_download_has_an_end_in_size(toy, serve, refused):
     refused(fetch, "larger than the registry states")
 
 
+def test_no_network_is_one_line(toy, refused):
+    url = "http://127.0.0.1:9/a.conllu"  # where nobody listens
+    refused(lambda: from_upstream(toy, url), url, "check the network")
+
+
 def test_download_is_tried_again_after_a_failure(toy, serve):
     handler, log = answers((503, {}, b""), (200, WHOLE, CONTENT))
     assert from_upstream(toy, serve(handler=handler) + "/a").read_bytes() == CONTENT
