@@ -59,6 +59,7 @@ SHORT: dict[str, Any] = {"epochs": 1}
 ONE: dict[str, Any] = SHORT | {"targets": ["de"]}
 FEW: dict[str, Any] = SHORT | {
     "train_pairs": 16, "test_pairs": 4, "auxiliary_train": 16, "auxiliary_dev": 4,
+    "longest_words": 6, "longest_auxiliary": 12, "longest_output": 0.1,
 }  # fmt: skip
 STEPS: dict[str, Any] = {"model.training.steps": 8}  # senses begin at 6
 HEAD: dict[str, Any] = STEPS | {"head.epochs": 1, "train_sentences": 20, "test_sentences": 10}

@@ -1,6 +1,7 @@
 """Records and reproduced cells made up for the tests: a plugin that `tests/conftest.py` loads."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,16 @@ from xlrepro.trials import Cell, GitState, Record, Trial, TrialResult, make_reco
 
 MakeRecord = Callable[..., Record]
 MakeNumbers = Callable[..., ReproducedNumbers]
+
+
+def finished(trial: Trial, result: TrialResult, **changes: Any) -> Record:
+    """Return the record of a trial on no machine in particular."""
+    fields: dict[str, Any] = {
+        "started": "2026-01-01T00:00:00+00:00", "wall_seconds": 10.0, "device": "a CPU",
+        "peak_memory_bytes": 2**30, "peak_gpu_memory_bytes": None, "threads": 1, "versions": {},
+        "git": GitState(commit=None, dirty=None), "data": {},
+    }  # fmt: skip
+    return make_record(trial, result, **fields | changes)
 
 
 @pytest.fixture(scope="session")
@@ -45,15 +56,11 @@ def record() -> MakeRecord:
             training_tokens=training_tokens,
             training_seconds=wall_seconds / 2,
         )
-        return make_record(
+        return finished(
             trial,
             result,
             started=started,
             wall_seconds=wall_seconds,
-            peak_memory_bytes=2**30,
-            peak_gpu_memory_bytes=None,
-            device="a CPU",
-            threads=1,
             versions={"xlrepro": code_version("word_order")} if versions is None else versions,
             git=GitState(commit=commit, dirty=False),
             data={"corpus": "b" * 64},

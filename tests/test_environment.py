@@ -35,15 +35,6 @@ def test_every_dependency_is_pinned_within_its_range(requirement):
     assert requirement.specifier.contains(version, prereleases=True)
 
 
-def test_constraints_has_one_exact_sorted_line_per_package():
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
-    assert [p for p in pins if not re.fullmatch(r"[a-z0-9-]+==[A-Za-z0-9.]+", p)] == []
-    names = [p.split("==")[0] for p in pins]
-    assert names == sorted(set(names))
-    assert "uv" in names  # the installer of the Makefile
-
-
 def test_conda_brings_python_and_pip_and_pip_the_rest_as_pinned():
     python, pip, rest = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     name, _, version = python.partition("=")

@@ -108,12 +108,6 @@ def test_a_row_that_shares_is_filled_by_the_others_trial():
     assert trial in trials("table1", "smoke", ["word:TRS"])
 
 
-def test_seeds_make_a_trial_each_and_different_keys():
-    made = trials("table1", "open", ["word:ORT"])
-    assert [t.seed for t in made] == [0, 1, 0, 1]
-    assert len({t.key for t in made}) == 4
-
-
 def test_a_rare_row_runs_by_name_at_its_profiles_alone():
     assert "rare:ORT" not in {s for t in trials("table1", "smoke") for s in t.systems}
     (rare,) = trials("table1", "smoke", ["rare:*"])

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from multiprocessing import Pipe
 
 import pytest
 import torch
@@ -79,22 +78,11 @@ def test_the_packed_corpora_are_all_that_translations_read(tmp_path, monkeypatch
         assert corpora.auxiliary.__wrapped__("open", task).train, task
 
 
-def test_draws_are_moved_and_cudnn_s_lstm_is_not():
-    """It counts as random, and has no kernel for tensors of a CPU."""
-    state = torch.ops.aten._cudnn_init_dropout_state.default
-    lstm = torch.ops.aten._cudnn_rnn.default
-    assert torch.Tag.nondeterministic_seeded in lstm.tags
-    assert gpu.draws(torch.ops.aten.bernoulli.p)
-    assert gpu.draws(state) == (torch.Tag.nondeterministic_seeded in state.tags)
-    assert not gpu.draws(lstm)
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["run", "there-is-none"], "there is no folder there-is-none"),
         (["run"], "this machine has no GPU"),
-        (["run", "--device", "cpu"], "need the FOLDER"),
         (["pack", "a"], "set XLREPRO_MIRROR"),
     ],
 )
@@ -105,15 +93,6 @@ def test_what_cannot_run_is_refused_before_anything_runs(arguments, said, capsys
         gpu.main(arguments)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
-
-
-def test_a_loop_that_is_not_compiled_in_time_or_not_at_all_is_a_line(monkeypatch):
-    monkeypatch.setattr(gpu, "COMPILE_SECONDS", 0)
-    late = {"error": "not compiled in 0 s"}
-    assert list(gpu.compiled("cpu", False, None)) == [{"loop": name} | late for name in gpu.LOOPS]
-    here, there = Pipe(duplex=False)
-    gpu._both_ways(there, "CRF", "no device", True)
-    assert here.recv()["error"].startswith("RuntimeError: ")
 
 
 def test_a_part_that_hangs_is_killed_at_its_limit_and_the_next_one_runs(tmp_path, monkeypatch):

@@ -4,28 +4,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.toy_trials import living_in_group, make_trial
+from tests.toy_trials import PATIENCE, living_in_group, make_trial, start, wait_for
 from xlrepro.engine import run_trials
 from xlrepro.errors import XlreproError
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record
-
-PATIENCE = 300.0  # seconds for something that takes two, on a machine that may be very busy
-
-
-def wait_for(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -40,31 +28,18 @@ def store(home: Path) -> RecordStore:
 
 
 @pytest.fixture
-def start(home: Path):
-    """Return a function that starts ``xlrepro run toy/table`` in a process group of its own.
+def run(home: Path):
+    """Return a function that starts ``xlrepro run toy/table``.
 
     Each trial writes a line to ``home/ran`` when it starts.
     """
     started = []
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        environment = os.environ | {"XLREPRO_HOME": str(home), "XLREPRO_BUILD": str(home / "build")}
-        command = [sys.executable, "-m", "toy", "run", "toy/table"]
-        command += ["--set", f"ran={home / 'ran'}", *arguments]
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            # a test run in the background ignores Ctrl-C, and its children would inherit that
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-        started.append(process)
-        return process
+    def run(*arguments: str) -> subprocess.Popen[str]:
+        started.append(start(home, "run", "toy/table", "--set", f"ran={home / 'ran'}", *arguments))
+        return started[-1]
 
-    yield start
+    yield run
     for process in started:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -75,18 +50,14 @@ def records(store: RecordStore) -> list[Path]:
     return list(store.root.glob("*.json"))
 
 
-def starts(home: Path) -> Counter[int]:
-    return Counter(int(line.split()[0]) for line in (home / "ran").read_text().splitlines())
-
-
 def trials_of(home: Path, count: int, **settings):
     chosen = {"ran": str(home / "ran"), **settings}
     return [make_trial(seed, profile="smoke", settings=chosen) for seed in range(count)]
 
 
-def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(start, home, store, scheduler):
+def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(run, home, store, scheduler):
     trials = trials_of(home, 6, sleep=0.3)
-    process = start("--systems=ORT", "--seeds=0-5", "--set=sleep=0.3", "--jobs=2")
+    process = run("--systems=ORT", "--seeds=0-5", "--set=sleep=0.3", "--jobs=2")
     wait_for(lambda: len(records(store)) >= 2, "two records")
     process.kill()
     process.wait()
@@ -97,59 +68,51 @@ def test_a_killed_run_keeps_what_had_finished_and_the_next_goes_on(start, home, 
     assert len(summary.done) == 6 - len(kept)
 
 
-def test_ctrl_c_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(start, store):
-    process = start("--systems=ORT", "--seeds=0-9", "--set=sleep=0.4", "--jobs=2")
-    wait_for(lambda: len(records(store)) >= 2, "two records")
-    os.killpg(process.pid, signal.SIGINT)  # what a terminal does
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
-    assert "of 10 trials have their record; the same command goes on" in errors
-    assert "Traceback" not in errors
-    assert len(store.records()) == len(records(store))
-    wait_for(lambda: not living_in_group(process.pid), "the last process to end")
-
-
 @pytest.mark.parametrize(
-    ("number", "send"),
-    # what a terminal does, what a queueing system does, and `kill`
-    [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.killpg), (signal.SIGTERM, os.kill)],
+    ("number", "send", "finished"),  # SIGINT as a terminal sends it, SIGTERM as `kill` does
+    [
+        (signal.SIGINT, os.killpg, 2),
+        (signal.SIGINT, os.killpg, 0),
+        (signal.SIGTERM, os.kill, 0),
+    ],
 )
-def test_an_interrupt_while_workers_start_has_no_traceback_and_leaves_no_process(
-    start, number, send
+def test_an_interrupt_keeps_finished_records_says_how_to_go_on_and_leaves_no_process(
+    run, store, number, send, finished
 ):
-    process = start("--systems=ORT", "--seeds=0-1", "--set=sleep=60", "--jobs=2")
-    wait_for(lambda: len(living_in_group(process.pid)) >= 3, "the first worker's process")
+    seconds = 0.4 if finished else 60
+    process = run("--systems=ORT", "--seeds=0-9", f"--set=sleep={seconds}", "--jobs=2")
+    if finished:
+        wait_for(lambda: len(records(store)) >= finished, "records")
+    else:
+        wait_for(lambda: len(living_in_group(process.pid)) >= 3, "the first worker's process")
     send(process.pid, number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert [line for line in errors.splitlines() if "Traceback" in line or "Error" in line] == []
-    assert "ed: 0 of 2 trials have their record" in errors
+    assert "of 10 trials have their record; the same command goes on" in errors
+    assert len(store.records()) == len(records(store)) >= finished
     wait_for(lambda: not living_in_group(process.pid), "the last process to end")
 
 
-def test_a_broken_configuration_of_dask_is_one_line(start, home, monkeypatch):
+def test_a_broken_configuration_of_dask_is_one_line(run, home, monkeypatch):
     (home / "dask.yaml").write_text("a: [")
     monkeypatch.setenv("DASK_CONFIG", str(home / "dask.yaml"))
-    process = start("--systems=ORT", "--seeds=0")
+    process = run("--systems=ORT", "--seeds=0")
     _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, len(errors.splitlines())) == (2, 1)
     assert f"A dask config file at '{home / 'dask.yaml'}' is malformed" in errors
 
 
 def test_a_lost_scheduler_ends_the_run_with_one_line_and_keeps_what_had_finished(home, store):
-    code = (
-        "import sys, time\n"
-        "from distributed import LocalCluster\n"
-        "if __name__ == '__main__':\n"
-        "    with LocalCluster(1, threads_per_worker=1, dashboard_address=':0') as cluster:\n"
-        "        print(cluster.scheduler_address, flush=True)\n"
-        "        time.sleep(1000)\n"
-    )
-    script = home / "cluster.py"
-    script.write_text(code)
-    cluster = subprocess.Popen(
-        [sys.executable, str(script), str(home / "scratch")], stdout=subprocess.PIPE, text=True
-    )
+    code = """
+import time
+from distributed import LocalCluster
+options = dict(processes=False, protocol="tcp", dashboard_address=":0")
+cluster = LocalCluster(1, threads_per_worker=1, **options)
+print(cluster.scheduler_address, flush=True)
+time.sleep(1000)
+"""
+    cluster = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert cluster.stdout is not None
     address = cluster.stdout.readline().strip()
 

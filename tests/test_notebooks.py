@@ -80,13 +80,6 @@ def test_sections_are_the_common_ones_with_their_calls_and_little_code(path):
     assert max(sum(isinstance(n, ast.stmt) for n in ast.walk(t)) for t in trees) <= MOST_STATEMENTS
 
 
-@pytest.mark.parametrize("path", [*PATHS, *WALKTHROUGHS], ids=name)
-def test_it_opens_with_one_title_then_the_parameters(path):
-    first, second = cells(path)[:2]
-    assert re.match(r"# \S", source(first))
-    assert "parameters" in second["metadata"].get("tags", [])
-
-
 @pytest.mark.parametrize("path", PATHS, ids=name)
 def test_it_opens_the_experiment_it_is_named_for_with_the_common_parameters(path):
     call = next(

@@ -7,13 +7,9 @@ from xlrepro.evidence import golden
 from xlrepro.experiments import all_experiments
 
 
-def smoke_trials():
-    papers = [e for e in all_experiments().values() if "smoke" in e.profiles]
-    return [trial for each in papers for trial in each.trials("smoke")]
-
-
 def test_every_task_with_every_word_and_switch_of_its_settings_is_run_in_a_fifth_of_the_trials():
-    trials = smoke_trials()
+    papers = [e for e in all_experiments().values() if "smoke" in e.profiles]
+    trials = [trial for each in papers for trial in each.trials("smoke")]
     chosen = one_of_each_kind(trials)
 
     def words_of(some):

@@ -47,13 +47,6 @@ def path(store):
     return path
 
 
-def test_what_is_put_is_got_and_what_was_not_run_has_no_record(store, record_of, trial_of):
-    record = record_of(1)
-    store.put(record)
-    assert store.get(record.trial) == record
-    assert store.get(trial_of(2)) is None
-
-
 def test_records_are_chosen_by_experiment_and_profile(store, record_of):
     for changes in ({}, {"profile": "smoke"}, {"experiment": "word_order/other"}):
         store.put(record_of(**changes))

@@ -21,12 +21,9 @@ class Coloured(BaseModel):
     [
         ("a: 1\nb: [1\n", "line 3: did not find"),
         ("!!int x", "invalid literal"),
-        ("!!bool x", "x"),
-        ("!!timestamp x", "group"),
         ("!!python/object:os.system x", "could not determine a constructor"),
         ("2001-99-99", "month must be in"),
         ("9" * 5000, "digit"),
-        ("\0", "control characters"),
     ],
 )
 def test_what_is_not_yaml_is_one_line(text, reason):
@@ -35,7 +32,7 @@ def test_what_is_not_yaml_is_one_line(text, reason):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("text", ["2001-01-01", "&a [*a]", "[" * 200_000])
+@pytest.mark.parametrize("text", ["2001-01-01", "&a [*a]", "[" * 20_000])
 def test_a_setting_that_json_has_not_is_refused(text):
     with pytest.raises(ValueError, match=r"not JSON|Circular|recursion"):
         parse_value(text)

@@ -1,7 +1,10 @@
 """Trials that need no corpus, a store and one small cluster for a whole file: a plugin."""
 
 import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +18,7 @@ from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, measure_trial
 from xlrepro.store import RecordStore
 from xlrepro.trials import Record, Trial
 
+PATIENCE = 300.0  # seconds, for what takes two on an idle machine
 HERE = Path(__file__).parent / "toy_paper"  # workers and other Pythons started here must find toy
 FIELDS: dict[str, Any] = {
     "experiment": "toy/table",
@@ -115,3 +119,25 @@ def living_in_group(group: int) -> list[str]:
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
     return found
+
+
+def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start the command line on the toy paper in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "toy", *arguments],
+        env=os.environ | {"XLREPRO_HOME": str(home), "XLREPRO_BUILD": str(home / "build")},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+        # a test run in the background ignores Ctrl-C, and its children would inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    """Wait until something is so: it takes two seconds, or many where a machine is very busy."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.02)

@@ -1,1 +1,1 @@
-"""Attacks on readers, runs and stores; run by hand, not in CI."""
+"""Damaged files for the readers; an attack on clusters, run by hand."""

@@ -1,4 +1,4 @@
-"""A Dask cluster of somebody's: the guide's recipe, many short trials, two workers against one.
+"""A Dask cluster of somebody's: the guide's recipe, and many short trials.
 
 ``python -m tests.attacks.clusters [PART …]`` runs trials of the toy paper on schedulers and workers
 of its own, which listen on this machine alone:
@@ -6,8 +6,7 @@ of its own, which listen on this machine alone:
 - ``slurm``: the guide's recipe as it stands there, with an ``sbatch`` that starts its jobs here
   (needs dask-jobqueue);
 - ``many``: a thousand trials that do nothing, then ten thousand, on 64 workers of one process:
-  what a trial costs each process, and memory of the scheduler;
-- ``two``: trials of five seconds on one worker, and on two.
+  what a trial costs each process, and memory of the scheduler.
 
 Exits 1 where a record is missing or a line is not said. Not in CI.
 """
@@ -19,14 +18,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
 import psutil
 
-from tests.attacks.kills import start
-from tests.toy_trials import make_trial
+from tests.toy_trials import make_trial, start
 from xlrepro.engine import LOOPBACK, WORKER_ENVIRONMENT, run_trials
 from xlrepro.store import RecordStore
 
@@ -152,31 +150,15 @@ def many(home: Path, trials: int = 10_000, workers: int = 64) -> None:
             )
 
 
-def two(home: Path, trials: int = 16, seconds: float = 5.0) -> None:
-    """Compare two workers with one, on trials that take some seconds and no processor."""
-    took = []
-    for count in (1, 2):
-        with ExitStack() as stack:
-            _, address = stack.enter_context(scheduling())
-            for _ in range(count):
-                stack.enter_context(running(sys.executable, "-c", WORKERS, address, "1"))
-            timed(home / f"warm{count}", address, 4)
-            took.append(timed(home / f"of{count}", address, trials, sleep=seconds)[0])
-    one, both = took
-    print(
-        f"two: {trials} trials of {seconds} s: {one:.1f} and {both:.1f} s, {one / both:.2f} times"
-    )
-
-
-def timed(home: Path, address: str, count: int, **settings: float) -> tuple[float, int]:
+def timed(home: Path, address: str, count: int) -> tuple[float, int]:
     """Run trials of the toy; return the seconds it took, and how many records there are."""
     store = RecordStore(home / "records", home / "results")
-    trials = [make_trial(seed, settings=settings) for seed in range(count)]
+    trials = map(make_trial, range(count))
     summary = run_trials(trials, store=store, device="cpu", scheduler=address, progress=False)
     return summary.seconds, len(summary.done)
 
 
-PARTS = {"slurm": slurm, "many": many, "two": two}
+PARTS = {"slurm": slurm, "many": many}
 
 
 def main() -> int:

@@ -50,6 +50,11 @@ class Toy:
         target.write_bytes(lzma.compress(content) if packed else content)
         return target
 
+    def supply(self, content: bytes, path: str = "toy/a.conllu.xz", **stated: Any) -> Path:
+        """Register a file, ``a``, and put it into the mirror."""
+        self.register("a", content, path, **stated)
+        return self.put(path, content)
+
     def cached_files(self) -> list[str]:
         """Return the names of all files below the cache's corpora, hidden ones too."""
         return sorted(p.name for p in (self.cache / "corpora").rglob("*") if p.is_file())
@@ -83,7 +88,7 @@ def refused(toy):
     return check
 
 
-class _QuietHandler(http.server.SimpleHTTPRequestHandler):
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Keep the test's output clean."""
 
@@ -94,7 +99,7 @@ def serve() -> Iterator[Callable[..., str]]:
     servers = []
 
     def start(folder: Path | None = None, handler: Any = None) -> str:
-        chosen = handler or functools.partial(_QuietHandler, directory=str(folder))
+        chosen = handler or functools.partial(QuietHandler, directory=str(folder))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), chosen)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)

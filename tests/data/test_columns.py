@@ -76,12 +76,9 @@ FB = ["index", "token", "intent", "slot"]
     ("columns", "text", "line", "expected"),
     [
         (["token", "entity"], "a\tO\nb\n", 2, "expected 2 columns (token, entity), found 1"),
-        (["token", "entity"], "a\tO\tX\n", 1, "found 3"),
         (["token", "entity"], "a\tO\n\tO\n", 2, "found an empty one"),
-        (["token", "entity"], "a\tO\n \nb\tO\n", 2, "expected 2 columns"),
         (["token", "entity"], "a\tPER\n", 1, "expected a tag O, B-… or I-…, found 'PER'"),
         (["token", "entity"], "a\tE-PER\n", 1, "found 'E-PER'"),
-        (["token", "entity"], "a\tB-\n", 1, "found 'B-'"),
         (FB, "1\ta\tx\tO\n3\tb\tx\tO\n", 2, "expected token number 2, found '3'"),
         (FB, "1\ta\tx\tO\n2\tb\ty\tO\n", 1, "expected one intent, found x, y"),
         (FB, "# text: a\n\n1\ta\tx\tO\n", 2, "expected a sentence after the comment lines"),

@@ -72,28 +72,18 @@ def test_windows_line_ends_and_byte_order_mark_are_accepted(read):
     ("text", "line", "expected"),
     [
         (GOOD + "3\tc\tshort\n\n", 3, "expected 10 columns"),
-        (GOOD + row(3, "c").replace("\n", "\textra\n") + "\n", 3, "found 11"),
-        (GOOD.replace("\t", " ") + "\n", 1, "expected 10 columns"),
         (GOOD + "\n" + row(2, "c") + "\n", 4, "expected ID 1, found '2'"),
-        (GOOD + row(2, "c") + "\n", 3, "expected ID 3, found '2'"),
         (GOOD + row("03", "c") + "\n", 3, "expected ID 3"),
-        (GOOD + row("2-3", "c") + row(3, "c") + "\n", 3, "expected ID 3, found '2-3'"),
         (GOOD + row("3-2", "c") + row(3, "c") + "\n", 3, "expected ID 3, found '3-2'"),
         (GOOD + row("1.1", "c") + "\n", 3, "expected ID 3, found '1.1'"),
         (GOOD + row(3, "") + "\n", 3, "found an empty one"),
-        (GOOD + row(3, "c", upos="") + "\n", 3, "found an empty one"),
         (GOOD + row(3, "c", upos="_") + "\n", 3, "expected a UPOS, found '_'"),
         (GOOD + row(3, "c", head="4") + "\n", 3, "not the word itself, found '4'"),
         (GOOD + row(3, "c", head="3") + "\n", 3, "expected a HEAD from 0 to 3"),
-        (GOOD + row(3, "c", head="-1") + "\n", 3, "expected a HEAD"),
-        (GOOD + row(3, "c", head="1_0") + "\n", 3, "expected a HEAD"),
         (GOOD + row(3, "c", head="root") + "\n", 3, "expected a HEAD"),
-        (GOOD + row(3, "c", head="_") + "\n", 3, "expected a HEAD"),
         (GOOD + row(3, "c", relation="_") + "\n", 3, "expected a DEPREL"),
         (GOOD + "# late comment\n\n", 3, "expected 10 columns"),
-        (GOOD + " \n", 3, "expected 10 columns"),
         ("# sent_id = alone\n\n" + GOOD, 2, "expected a sentence"),
-        ("1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n\n", 2, "expected a sentence"),
     ],
 )
 def test_malformed_line_is_named_with_what_was_expected(read, tmp_path, text, line, expected):
@@ -129,7 +119,7 @@ def sentences(draw):
     return lines + "\n"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(sentences(), min_size=1, max_size=3).map("".join))
 def test_well_formed_files_read_as_the_conllu_package_reads_them(tmp_path, text):
     path = tmp_path / "a.conllu"
@@ -138,7 +128,7 @@ def test_well_formed_files_read_as_the_conllu_package_reads_them(tmp_path, text)
 
 
 # Multiword tokens, empty nodes, spaces within words, the two UD versions.
-REAL = ["en/dev", "de/test", "he/test", "vi/test", "ar-padt/test", "cs/test"]
+REAL = ["de/test", "vi/test", "ar-padt/test"]
 
 
 @pytest.mark.mirror

@@ -1,13 +1,14 @@
 """xlrepro data: what a user sees and what a script reads."""
 
 import json
+import os
 
 import pytest
 from typer.testing import CliRunner
 
 from xlrepro.cli import data_app as app
 from xlrepro.data import registry
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import SettingsError
 
 CONTENT = b"1\tMoles\tmole\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
 
@@ -58,12 +59,6 @@ def test_fetch_of_an_unknown_file_brings_none(run, toy):
     assert not (toy.cache / "corpora").exists()
 
 
-def test_fetch_of_what_cannot_be_had_is_an_error(run, toy):
-    (toy.mirror / "toy" / "b.conllu.xz").unlink()
-    with pytest.raises(DataError, match="toy b"):
-        run("fetch", "toy", catch=False)
-
-
 def test_verify_of_a_named_data_set_reports_what_is_missing(run):
     run("fetch", "toy", "a")
     result = run("verify", "toy")
@@ -72,8 +67,6 @@ def test_verify_of_a_named_data_set_reports_what_is_missing(run):
 
 
 def test_verify_finds_a_changed_file_even_with_the_size_and_time_of_before(run):
-    import os
-
     run("fetch", "toy")
     path = registry.cached_path("toy", "a")
     before = path.stat()

@@ -25,17 +25,13 @@ def write(tmp_path):
 # Tables
 
 
-def test_rows_have_their_cells(write):
-    assert read_rows(write("the\tder\nthe\tdie\n"), 2) == [("the", "der"), ("the", "die")]
-
-
 def test_blanks_separate_where_no_separator_is_named_but_none_of_no_break(write):
     rows = read_rows(write("the der\n20\xa0000\tzwanzig\n"), 2, separator=None)
     assert rows == [("the", "der"), ("20\xa0000", "zwanzig")]
 
 
-def test_last_cell_takes_the_rest_of_the_line(write):
-    assert read_rows(write('1\ta "b\tc\n'), 2) == [("1", 'a "b\tc')]
+def test_the_last_cell_takes_the_rest_of_the_line(write):
+    assert read_rows(write('the\tder\n1\ta "b\tc\n'), 2) == [("the", "der"), ("1", 'a "b\tc')]
 
 
 @pytest.mark.parametrize(("text", "line"), [("a\tb\nc\n", 2), ("a\tb\n\nc\td\n", 2)])

@@ -3,7 +3,6 @@
 import collections
 
 import pytest
-import yaml
 
 from xlrepro import artefacts, artificial
 from xlrepro.data import registry
@@ -45,18 +44,7 @@ def test_unknown_data_sets_and_files_name_the_known_ones():
         fetch("ud-r2.2", "en/trian")
 
 
-def test_malformed_entry_is_one_line(toy):
-    path = toy.home / "data" / "registry" / "toy.yaml"
-    toy.register("a", b"content")
-    entry = yaml.safe_load(path.read_text())
-    entry["files"]["a"]["sha256"] = "abc"
-    path.write_text(yaml.safe_dump(entry))
-    with pytest.raises(DataError, match=r"toy\.yaml: files\.a\.sha256") as error:
-        dataset("toy")
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("path", ["../../x", "a/../../b", "/etc/x", "a//b", "./a", "", "a/.."])
+@pytest.mark.parametrize("path", ["../../x", "a/../../b", "/etc/x", ""])
 def test_a_path_that_leaves_the_cache_is_refused(toy, path):
     toy.register("a", b"content", path=path)
     with pytest.raises(DataError, match=r"toy\.yaml: files\.a\.path: .*does not stay below"):

@@ -73,7 +73,6 @@ def test_every_missing_file_is_named_with_where_it_is_to_be_had(root):
     ("key", "names"),
     [
         ("man_moe/table4", {"conll-ner", "fasttext-wiki"}),
-        ("word_order/table2", {"ud-treebanks-v2.2", "fasttext-aligned", "encoders"}),
         ("sense_alignment/table5", {"language-model-text", "multinli_1.0"}),
     ],
 )

@@ -58,7 +58,6 @@ def test_a_row_that_is_only_shown_has_its_own_reason_or_that_of_its_block(quoted
     [
         ({"zh": "th"}, "zh/avg", "th/avg", True),
         ({"zh": "th"}, "de/avg", "de/avg", False),
-        ({"zh": "th"}, "th/avg", "th/avg", False),
         ({"de": "en", "en": "es"}, "en", "es", False),  # en is in our data: it is read for de
         ({"de": "en", "en": "es"}, "de", "en", True),
     ],

@@ -80,19 +80,12 @@ def test_records_of_one_table_that_another_asks_for_are_not_left_out():
     assert records_by_standing("open")[1] == []
 
 
-def test_status_for_people_names_the_verdict():
-    shown = call("status", "routing_nmt/table1", "--profile", "paper")
-    assert "translation:MTL (Routing)" in shown.output
-    assert "not run" in shown.output
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ("status", "word_order/table9"),
         ("status", "--profile", "huge"),
         ("claims", "a_paper"),
-        ("book", "--no-run", "--profile", "huge"),
         ("claims", "--profile", "huge"),
         ("golden", "word_order/table9"),
     ],

@@ -56,7 +56,6 @@ def kind_of(difference):
         ({"de": 50.0, "fr": 90.0}, {}, [("new", "fr", 0)]),
         ({"de": 50.0}, {"seed": 1}, [("missing", "de", 0), ("new", "de", 1)]),
         ({"de": 50.0}, {"versions": {}}, [("missing", "de", 0)]),  # of other code
-        ({"de": 50.0}, {"profile": "open"}, [("missing", "de", 0)]),
     ],
 )
 def test_a_number_that_moved_is_missing_or_is_new_is_a_difference(record, values, more, kinds):
@@ -72,7 +71,6 @@ def test_a_number_that_moved_is_missing_or_is_new_is_a_difference(record, values
         ({"de": 50.0, "POS/avg": 60.0, "avg/NOUN": 70.0}, FEW, {"POS/avg", "avg/NOUN"}),
         ({"de": 50.0, "avg": 60.0}, {"test_sentences": FEWEST_SENTENCES}, {"de", "avg"}),
         ({"de": 50.0, "avg": 60.0}, {"training": {"test_sentences": 300}}, {"de", "avg"}),
-        ({"de": 50.0, "avg": 60.0}, {"dim": 8}, {"de", "avg"}),
         ({"1.0e-03": 50.0}, FEW, {"1.0e-03"}),  # there is no average
     ],
 )

@@ -69,13 +69,11 @@ def test_extra_fields_compose_names_and_a_cell_printed_in_two_tables_names_both(
     ("printed", "expected"),
     [
         ("53.10", (53.1, 0.005)),
-        ("40.4", (40.4, 0.05)),
         ("20,000", (20000.0, 0.5)),
         ("0.555", (0.555, 0.0005)),
         ("-1.5", (-1.5, 0.05)),
         ("", (None, 0.0)),
         ("1e5", (None, 0.0)),
-        ("nan", (None, 0.0)),
     ],
 )
 def test_numbers_and_their_rounding(printed, expected):
@@ -98,9 +96,7 @@ def table(tmp_path, *rows, spec=SPEC):
     [
         ([GOOD, GOOD.replace(",note", "")], r"table2\.csv:3: expected the fields paper,table"),
         ([GOOD.replace(",G,", ",H,")], r"table2\.csv:2: the catalog names no block for 'H'"),
-        ([GOOD.replace("word_order", "ramen")], r"table2\.csv:2: .* no block for 'G' of 'ramen'"),
         ([GOOD.replace(",ORT,", ",,")], r"table2\.csv:2: the row has no system"),
-        ([GOOD.replace(",de,", ",,")], r"table2\.csv:2: the row has no column"),
         ([GOOD.replace(",note", ',"no')], r"table2\.csv is not readable as CSV"),
         (["a,b"], r"table2\.csv:2: expected the fields paper,table"),
     ],

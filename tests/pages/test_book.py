@@ -12,6 +12,7 @@ import urllib.request
 import pytest
 import yaml
 
+from tests.toy_trials import wait_for
 from xlrepro.errors import SettingsError
 from xlrepro.pages import book
 from xlrepro.pages.sphinx import slim
@@ -79,11 +80,7 @@ def test_a_renderer_ends_with_the_command_that_started_it(project, monkeypatch, 
         "with notebooks.only_one(book.book_dir()):\n    book.render(pathlib.Path('.'))\n"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not began.is_file():
-        assert child.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for(began.is_file, "the renderer")
     child.send_signal(signal.SIGINT)  # the command line makes SIGTERM one of these
     assert child.wait(30)
     time.sleep(0.5)

@@ -45,7 +45,6 @@ def test_a_direction_that_is_not_so_is_refused_with_file_and_line(page):
     [
         ("{{ nope }}", "'nope' is undefined"),
         ("{{ mean('table2', 'word:NOPE', 'avg') }}", "was not run"),
-        ("{{ claim('O99') }}", "unknown claim 'O99'"),
         ("{{ reported('table2', 'word:NOPE', 'avg') }}", "nothing is reported"),
         ("{{ higher( }}", "unexpected"),
     ],

@@ -22,6 +22,7 @@ FORBIDDEN = (
 )  # fmt: skip
 MOST_WORDS, MOST_NUMBERS = 30, 3
 PAPERS = tuple(load_catalog().papers)
+NOTEBOOKS = book.notebooks.find_notebooks()
 # The changelog quotes old names; bibliography and data sets have titles of others.
 PROSE = {n: page for n, page in book.prose().items() if n.endswith(".md") and n != "changelog.md"}
 
@@ -40,23 +41,22 @@ def found(text: str) -> list[str]:
     return [w for w in FORBIDDEN if re.search(rf"\b{re.escape(w)}\b", plain(text), re.I)]
 
 
-@pytest.mark.parametrize("name", sorted(PROSE))
-def test_no_page_of_prose_has_private_words(name):
-    content = PROSE[name]
-    text = content.read_text(encoding="utf-8") if isinstance(content, Path) else content
+def markdown_of(key: str) -> str:
+    """Return the Markdown of a notebook."""
+    cells = json.loads(NOTEBOOKS[key].read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+
+
+@pytest.mark.parametrize("name", [*sorted(PROSE), *NOTEBOOKS, *PAPERS])
+def test_no_page_has_private_words(name):
+    if name in PAPERS:
+        text = findings.markdown(name)
+    elif name in NOTEBOOKS:  # an emphasised name is a column's
+        text = re.sub(r"\*[^*\n]+\*", "", markdown_of(name))
+    else:
+        content = PROSE[name]
+        text = content.read_text(encoding="utf-8") if isinstance(content, Path) else content
     assert found(text) == []
-
-
-@pytest.mark.parametrize("key", book.notebooks.find_notebooks())
-def test_no_notebook_has_private_words(key):
-    cells = json.loads(book.notebooks.find_notebooks()[key].read_text(encoding="utf-8"))["cells"]
-    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-    assert found(re.sub(r"\*[^*\n]+\*", "", text)) == []  # an emphasised name is a column's
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_no_page_of_findings_has_private_words(paper):
-    assert found(findings.markdown(paper)) == []
 
 
 def sentences(text: str) -> list[str]:
@@ -108,7 +108,7 @@ def test_deviations_claims_errata_and_catalog_have_short_sentences_without_priva
     assert [s for s in told if s[0] in DEVIATIONS and numbers(s[1]) > MOST_NUMBERS] == []
 
 
-def test_the_rest_of_the_first_screen_has_none_either():
+def test_the_first_screen_has_none_either():
     shown = [overview.answer(), str(overview.glance()), overview.in_short()]
     assert [found(text) for text in shown] == [[], [], []]
 
@@ -122,12 +122,11 @@ def code() -> tuple[list[str], str]:
     return listed, "\n".join((project_root() / n).read_text(encoding="utf-8") for n in library)
 
 
-@pytest.mark.parametrize("key", book.notebooks.find_notebooks())
+@pytest.mark.parametrize("key", NOTEBOOKS)
 def test_the_code_that_a_method_in_brief_points_to_is_there(key):
-    cells = json.loads(book.notebooks.find_notebooks()[key].read_text(encoding="utf-8"))["cells"]
-    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     files, library = code()
-    for named in re.findall(r"`([\w./]+)`", " ".join(re.findall(r"\(([^()]*)\)", text))):
+    brackets = " ".join(re.findall(r"\(([^()]*)\)", markdown_of(key)))
+    for named in re.findall(r"`([\w./]+)`", brackets):
         if named.endswith((".py", ".yaml")):
             assert [n for n in files if f"/{n}".endswith(f"/{named}")], named
         elif "/" not in named:
