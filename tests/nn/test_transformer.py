@@ -113,11 +113,6 @@ def test_learned_positions_refuse_a_longer_sentence():
         positions(random_batch()[0])
 
 
-def test_heads_that_do_not_divide_the_width_are_named():
-    with pytest.raises(ValueError, match="3 heads do not divide a width of 8"):
-        build(heads=3)
-
-
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
 def test_dropout_falls_on_the_input_after_its_positions(positions):
     encoder = build(positions, dropout=0.5, layers=0, input_dim=8).train()

@@ -3,14 +3,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from xlrepro.tasks.tagging import (
-    joined,
-    score,
-    span_tags,
-    tag_counts,
-    tag_set,
-    tagger_learner,
-)
+from xlrepro.tasks.tagging import joined, score, span_tags, tag_counts, tag_set, tagger_learner
 from xlrepro.training.settings import FitSettings
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
 

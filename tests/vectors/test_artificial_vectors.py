@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from xlrepro.artificial import Family
-from xlrepro.errors import SettingsError
 from xlrepro.vectors.artificial import dictionary, load
 
 
@@ -31,8 +30,3 @@ def test_a_translation_lies_at_its_english_word(family):
     np.testing.assert_allclose(
         vectors.lookup("fi", foreign)[0], vectors.lookup("en", english)[0], atol=1e-3
     )
-
-
-def test_unknown_names_are_refused(family):
-    with pytest.raises(SettingsError, match="dictionary, mapped"):
-        load(family, ["de"], 8, "joint")

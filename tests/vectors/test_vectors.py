@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.vectors.tables import (
-    BACK_OFF,
-    EXACT,
-    UNKNOWN,
-    VectorSet,
-    load_language,
-    save_language,
-)
+from xlrepro.vectors.tables import BACK_OFF, EXACT, UNKNOWN, VectorSet, load_language, save_language
 
 
 @pytest.fixture
