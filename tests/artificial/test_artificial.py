@@ -75,13 +75,6 @@ def test_a_share_decides_on_which_side_of_its_head_a_word_stands(field, relation
     assert set(found) == {bool(share)}
 
 
-def test_a_share_between_is_a_share():
-    language = Typology("xx", object=0.7)
-    (position,) = (i for i, kind in enumerate(TYPES) if kind == ("NOUN", "VERB", "obj"))
-    found = features(Family(0, [language]).corpus("xx", 2000, kind="statements"))[position]
-    assert found == pytest.approx(0.7, abs=0.05)
-
-
 def test_features_by_hand():
     tree = ("NOUN", "VERB", "NOUN"), (2, 0, 2), ("nsubj", "root", "obj:x")
     found = features([Sentence(("a", "b", "c"), *tree)])
@@ -214,12 +207,3 @@ def test_lists_are_of_one_kind_and_of_paired_nouns_mostly():
     for realisation in made:
         assert len({ONTOLOGY[key].kind for key in realisation.senses}) == 1
     assert sum(key in paired for r in made for key in r.senses) > 600
-
-
-def test_requests_have_their_domain_and_their_slots():
-    found = FAMILY.corpus("es", 300, kind="calendar")
-    assert {s.intent for s in found} == {
-        "create_event", "cancel_event", "set_alarm", "check_weather",
-    }  # fmt: skip
-    slots = Counter(tag[2:] for s in found for tag in s.slots if tag != "O")
-    assert {"datetime", "contact", "title", "location"} <= set(slots)

@@ -1,7 +1,6 @@
 """Released encoders and the tiny one: what is read is what is in the files, states are kept.
 
-The oracles are written out here in numpy, or are brute force; the small file is made here, the real
-ones are read where they can be had.
+The oracles are written out here in numpy, or are brute force; the small file is made here.
 """
 
 import math
@@ -14,32 +13,15 @@ from scipy.special import erf
 
 from tests.artificial.processes import printed
 from tests.encoders import quantised_files
-from xlrepro.data import registry
 from xlrepro.encoders import pretrained
-from xlrepro.encoders.pretrained import Encoder, QuantisedFile, load, unigram, write_quantised
+from xlrepro.encoders.pretrained import Encoder, QuantisedFile, load, write_quantised
 from xlrepro.encoders.subwords import Special, Subwords, learnt, read
-from xlrepro.errors import DataError
 from xlrepro.precision import computing
-
-
-def real(name):
-    """Bring a released encoder's files, or skip the test and say why they cannot be had."""
-    try:
-        for file_id in registry.dataset(name).files:
-            registry.fetch(name, file_id)
-    except DataError as error:
-        pytest.skip(str(error))
-    return name
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     return QuantisedFile(quantised_files.write(tmp_path_factory.mktemp("small") / "small.bin"))
-
-
-@pytest.fixture(scope="module")
-def real_file():
-    return QuantisedFile(registry.cached_path(real("multilingual-e5-small"), "weights"))
 
 
 @pytest.fixture(scope="module")
@@ -108,15 +90,6 @@ def test_every_layer_is_the_forward_pass_written_out(folder, small):
         np.testing.assert_allclose(ours[0].numpy(), theirs, atol=1e-4, err_msg=f"layer {layer}")
 
 
-def test_the_normaliser_is_the_files_table(real_file):
-    import unicodedata
-
-    normalise = unigram(real_file).normalizer.normalize_str
-    for code, text in real_file.normaliser.items():
-        assert normalise(f"a{chr(code)}") == unicodedata.normalize("NFC", f"a{text}"), hex(code)
-    assert normalise("～") == "～"  # which NFKC alone would change
-
-
 @pytest.mark.parametrize(
     ("word", "expected", "read_from"),
     [("undo", "▁un do", "▁un"), ("ﬁ我", "▁ fi 我", "fi"), ("un\u200bdo", "▁un do", "▁un"),
@@ -133,15 +106,9 @@ def test_a_word_is_read_from_its_first_subword_that_is_no_bare_marker(
     assert spelt[subwords.first(numbers)] == read_from
 
 
-def test_english_subwords_and_positions_of_minilm():
-    encoder = load(real("all-minilm-l6-v2"))
-    assert encoder.subwords.numbers("Unbelievable") == [23653]
-    from safetensors.torch import load_file
-
-    state = load_file(registry.cached_path("all-minilm-l6-v2", "weights"))
-    segment = state["embeddings.token_type_embeddings.weight"][0]
-    expected = state["embeddings.position_embeddings.weight"] + segment
-    assert torch.equal(encoder.position_table, expected)
+def test_vectors_of_positions_have_that_of_the_first_segment_in_them(folder, small):
+    expected = small.tensor("emb.pos", 64) + small.tensor("emb.type", 64)[0]
+    torch.testing.assert_close(encoder_of(folder).position_table, expected)
 
 
 # ---- subwords that are learnt
