@@ -1,4 +1,4 @@
-"""The CRF against enumeration, against pytorch-crf, and against what padding must not do."""
+"""The CRF against enumeration and pytorch-crf; its padding holds what must reach no result."""
 
 import itertools
 
@@ -21,7 +21,13 @@ def random_case(batch, length, n_tags, dtype=torch.float64, scale=1.0, seed=0):
     tags = torch.randint(0, n_tags, (batch, length), generator=generator)
     lengths = torch.randint(1, length + 1, (batch,), generator=generator)
     lengths[-1] = length
-    return crf, emissions, tags, torch.arange(length) < lengths[:, None]
+    mask = torch.arange(length) < lengths[:, None]
+    return (
+        crf,
+        emissions.masked_fill(~mask[..., None], torch.nan),
+        tags.masked_fill(~mask, -7),
+        mask,
+    )
 
 
 def sequence_score(crf, emissions, tags):
@@ -89,28 +95,14 @@ def test_gradients_equal_pytorch_crf(batch, length, n_tags, scale, dtype):
     emissions.requires_grad_()
     inputs = [emissions, crf.transitions, crf.start, crf.end]
     ours = gradients((weights * crf.losses(emissions, tags, mask)).sum(), inputs)
-    peer, wide = peer_of(crf.double()), emissions.detach().double().requires_grad_()
+    peer, tags = peer_of(crf.double()), tags.clamp(min=0)
+    wide = emissions.detach().double().nan_to_num().requires_grad_()  # it cannot see past padding
     inputs = [wide, peer.transitions, peer.start_transitions, peer.end_transitions]
     loss = -(weights.double() * peer(wide, tags, mask, reduction="none")).sum()
     for gradient, expected in zip(ours, gradients(loss, inputs), strict=True):
         torch.testing.assert_close(
             gradient.double(), expected, rtol=TOLERANCE[dtype], atol=10 * TOLERANCE[dtype]
         )
-
-
-@pytest.mark.parametrize("garbage", [1e4, -1e4, float("inf"), float("nan")])
-def test_padding_does_not_change_loss_or_gradients(garbage):
-    crf, emissions, tags, mask = random_case(6, 9, 4)
-    spoiled = emissions.masked_fill(~mask.unsqueeze(-1), garbage)
-    wrong_tags = tags.masked_fill(~mask, -7)
-    parameters = list(crf.parameters())
-    clean = crf.losses(emissions, tags, mask)
-    dirty = crf.losses(spoiled, wrong_tags, mask)
-    assert torch.equal(clean, dirty)
-    for a, b in zip(
-        gradients(clean.sum(), parameters), gradients(dirty.sum(), parameters), strict=True
-    ):
-        assert torch.equal(a, b)
 
 
 @pytest.mark.parametrize("length", [3, 400])
@@ -130,22 +122,11 @@ def test_of_equally_good_sequences_the_first_tags_are_decoded():
     assert crf.decode(torch.zeros(2, 5, 4), mask).tolist() == [[0] * 5, [0, 0, -1, -1, -1]]
 
 
-def test_inputs_are_not_changed():
-    crf, emissions, tags, mask = random_case(4, 6, 3)
-    before = emissions.clone(), tags.clone(), mask.clone()
-    crf(emissions, tags, mask)
-    crf.decode(emissions, mask)
-    for was, now in zip(before, (emissions, tags, mask), strict=True):
-        assert torch.equal(was, now)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"mask": [[True, False, True]]}, "padding before a token"),
-        ({"mask": [[False, True, True]]}, "padding before a token"),
         ({"mask": [[False, False, False]]}, "without tokens"),
-        ({"tags": [[0, 1, 2]]}, "tags run from 0 to 2"),
         ({"tags": [[0, -1, 1]]}, "tags run from -1 to 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The BiLSTMs against torch's own, packed, values and gradients, and against padding."""
+"""The BiLSTMs against torch's own, packed, values and gradients."""
 
 import pytest
 import torch
@@ -37,20 +37,8 @@ def test_outputs_equal_torch_packed(layers):
     packed = pack_padded_sequence(x, mask.sum(1), batch_first=True, enforce_sorted=False)
     states, _ = torch_twin(encoder, 5, layers)(packed)
     expected, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
-    torch.testing.assert_close(encoder(x, mask), expected, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("garbage", [1e6, float("nan")])
-def test_padding_does_not_change_outputs(garbage):
-    x, mask = random_batch()
-    encoder = BiLSTM(5, 6, 2, dropout=0.0)
-    clean = encoder(x, mask)
-    assert torch.equal(encoder(x.masked_fill(~mask.unsqueeze(-1), garbage), mask), clean)
-    for row, kept, sentence in zip(clean, mask, x, strict=True):
-        n = int(kept.sum())
-        alone = encoder(sentence[None, :n], kept[None, :n])[0]
-        torch.testing.assert_close(row[:n], alone, rtol=1e-10, atol=1e-12)
-        assert row[n:].abs().sum() == 0
+    found = encoder(x.masked_fill(~mask.unsqueeze(-1), float("nan")), mask)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
 
 LENGTHS = torch.tensor([3, 1, 6, 3, 5])

@@ -14,10 +14,7 @@ ROWS = {
     "word_order": (word_order, "load", "word_order/table2", "mbert:ORT", None),
     "ramen": (ramen, "load", "ramen/table1", "prior:mBERT (Wu & Dredze, 2019) (mono)", None),
     "table3": (model, "read_model", "ramen/table3", "ud:RAMEN-BASE + RoBERTa, rnd", "fr"),
-    "figure2": (
-        model, "read_model", "ramen/figure2", "checkpoints:RAMEN-BASE + RoBERTa", "UD v2.4/fr",
-    ),
-}  # fmt: skip
+}
 CACHES = (word_order.frozen_encoder, word_order.features, ramen._encoders)
 
 

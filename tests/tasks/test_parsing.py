@@ -7,14 +7,7 @@ import pytest
 import torch
 
 from xlrepro.errors import DataError
-from xlrepro.tasks.parsing import (
-    BiaffineParser,
-    Trees,
-    best_tree,
-    decode,
-    parsing_loss,
-    words_right,
-)
+from xlrepro.tasks import parsing
 
 
 def is_tree(heads):
@@ -50,7 +43,7 @@ def random_scores(seed, n, root_bonus):
 def test_decoded_trees_are_the_best_of_all_trees_with_one_root(n, root_bonus):
     for seed in range(12 if n < 5 else 3):
         scores = random_scores(seed, n, root_bonus)
-        assert best_tree(scores).tolist() == best_of_all(scores)
+        assert parsing.best_tree(scores).tolist() == best_of_all(scores)
 
 
 def random_tree(draw, n):
@@ -63,12 +56,12 @@ def random_tree(draw, n):
 
 def test_a_test_set_of_punctuation_alone_is_an_error():
     with pytest.raises(DataError):
-        words_right([([0], ["punct"])], [([0], ["punct"])])
+        parsing.words_right([([0], ["punct"])], [([0], ["punct"])])
 
 
 def test_arcs_and_relations_are_the_equations_written_out():
     torch.manual_seed(0)
-    parser = BiaffineParser(5, 4, 3, 2, dropout=0.0)
+    parser = parsing.BiaffineParser(5, 4, 3, 2, dropout=0.0)
     for p in (parser.arc, parser.relation):
         torch.nn.init.normal_(p)
     states = torch.randn(1, 3, 5)
@@ -94,23 +87,20 @@ def batch(seed, sizes, dim=6):
     width = max(sizes)
     mask = torch.arange(width) < torch.tensor(sizes)[:, None]
     draw = np.random.default_rng(seed)
-    heads, relations = (
-        torch.zeros(len(sizes), width, dtype=torch.long),
-        torch.zeros(len(sizes), width, dtype=torch.long),
-    )
+    heads, relations = torch.zeros(2, len(sizes), width, dtype=torch.long)
     for i, n in enumerate(sizes):
         heads[i, :n] = torch.from_numpy(random_tree(draw, n))
         relations[i, :n] = torch.from_numpy(draw.integers(0, 3, n))
-    return torch.randn(len(sizes), width, dim), Trees(heads, relations, mask)
+    return torch.randn(len(sizes), width, dim), parsing.Trees(heads, relations, mask)
 
 
 def trained_parser(states, gold, steps=150):
     torch.manual_seed(0)
-    parser = BiaffineParser(states.shape[2], 16, 16, 3, dropout=0.0)
+    parser = parsing.BiaffineParser(states.shape[2], 16, 16, 3, dropout=0.0)
     adam = torch.optim.Adam(parser.parameters(), lr=0.03)
     for _ in range(steps):
         adam.zero_grad()
-        loss = parsing_loss(*parser(states, gold.heads), gold)
+        loss = parsing.parsing_loss(*parser(states, gold.heads), gold)
         loss.backward()
         adam.step()
     return parser, float(loss.detach())
@@ -120,7 +110,7 @@ def test_a_parser_learns_the_trees_that_it_is_trained_on():
     states, gold = batch(1, [4, 6, 5])
     parser, loss = trained_parser(states, gold)
     assert loss < 0.1
-    for i, (heads, relations) in enumerate(decode(*parser(states), gold.mask)):
+    for i, (heads, relations) in enumerate(parsing.decode(*parser(states), gold.mask)):
         assert heads.tolist() == gold.heads[i, : len(heads)].tolist()
         assert relations.tolist() == gold.relations[i, : len(heads)].tolist()
 
@@ -128,13 +118,18 @@ def test_a_parser_learns_the_trees_that_it_is_trained_on():
 def test_padding_changes_neither_loss_nor_trees():
     states, gold = batch(2, [3, 5])
     parser, _ = trained_parser(states, gold, steps=3)
-    alone = Trees(*(part[:1, :3] for part in gold))
-    wide = Trees(*(part[:1] for part in gold))
+    alone = parsing.Trees(*(part[:1, :3] for part in gold))
+    wide = parsing.Trees(*(part[:1] for part in gold))
     one = parser(states[:1, :3], alone.heads)
     other = parser(states[:1], wide.heads)
-    torch.testing.assert_close(parsing_loss(*one, alone), parsing_loss(*other, wide))
+    torch.testing.assert_close(
+        parsing.parsing_loss(*one, alone), parsing.parsing_loss(*other, wide)
+    )
     one, other = parser(states[:1, :3]), parser(states[:1])
-    (heads, _), (same, _) = decode(*one, alone.mask)[0], decode(*other, wide.mask)[0]
+    (heads, _), (same, _) = (
+        parsing.decode(*one, alone.mask)[0],
+        parsing.decode(*other, wide.mask)[0],
+    )
     assert heads.tolist() == same.tolist()
 
 
@@ -143,8 +138,8 @@ def test_no_word_is_its_own_head():
     _, gold = batch(4, [3])
     arcs, relations = torch.zeros(1, 3, 4), torch.zeros(1, 3, 4, 3)
     arcs[0, [0, 1, 2], [1, 2, 3]] = 50.0  # each word likes itself best
-    ((heads, _),) = decode(arcs, relations, gold.mask)
+    ((heads, _),) = parsing.decode(arcs, relations, gold.mask)
     assert all(head != word for word, head in enumerate(heads, start=1))
-    loss = parsing_loss(arcs, relations[:, :, 0], gold)
+    loss = parsing.parsing_loss(arcs, relations[:, :, 0], gold)
     # of four heads one is forbidden, of three relations none
     assert float(loss) == pytest.approx(2 * np.log(3), rel=1e-5)

@@ -3,14 +3,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from xlrepro.tasks.tagging import (
-    joined,
-    score,
-    span_tags,
-    tag_counts,
-    tag_set,
-    tagger_learner,
-)
+from xlrepro.tasks.tagging import joined, score, span_tags, tag_counts, tag_set, tagger_learner
 from xlrepro.training.settings import FitSettings
 from xlrepro.vectors.encoding import EncodedSplit, TagSet
 
@@ -65,13 +58,16 @@ class Watched(torch.nn.Module):
         return self.weight.sum()
 
 
+def learner_of(model, rows, tags, seed=0, share=None):
+    split = EncodedSplit("en", torch.zeros(101, 2), rows, tags)
+    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1, batch_size=4)
+    return tagger_learner(model, split, lambda: 0.0, settings, seed, "cpu", share)
+
+
 @pytest.mark.parametrize(("share", "low", "high"), [(None, 0, 0), (0.0, 0, 0), (0.5, 0.4, 0.6)])
 def test_word_dropout_takes_its_share_of_words_in_training(share, low, high):
-    rows = [torch.arange(1, 11) for _ in range(100)]
-    split = EncodedSplit("en", torch.zeros(11, 2), rows, [torch.zeros(10, dtype=torch.long)] * 100)
-    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)
-    model = Watched()
-    learner = tagger_learner(model, split, lambda: 0.0, settings, 0, "cpu", share)
+    rows, model = [torch.arange(1, 11)] * 100, Watched()
+    learner = learner_of(model, rows, [torch.zeros_like(row) for row in rows], share=share)
     steps = [learner.step(batch) for batch in learner.batches(0)]
     seen = torch.cat(model.rows)
     assert low <= float((seen == 0).double().mean()) <= high
@@ -80,12 +76,10 @@ def test_word_dropout_takes_its_share_of_words_in_training(share, low, high):
 
 def test_the_seed_decides_the_order_and_the_dropped_words():
     rows = [torch.arange(1, 6) + 5 * i for i in range(20)]
-    split = EncodedSplit("en", torch.zeros(101, 2), rows, [torch.zeros(5, dtype=torch.long)] * 20)
-    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1, batch_size=4)
     seen = []
     for seed in (3, 3, 4):
         model = Watched()
-        learner = tagger_learner(model, split, lambda: 0.0, settings, seed, "cpu", 0.3)
+        learner = learner_of(model, rows, [torch.zeros_like(row) for row in rows], seed, 0.3)
         for batch in learner.batches(0):
             learner.step(batch)
         seen.append(torch.cat(model.rows).tolist())
@@ -93,7 +87,5 @@ def test_the_seed_decides_the_order_and_the_dropped_words():
 
 
 def test_tokens_without_a_label_are_not_counted():
-    split = EncodedSplit("en", torch.zeros(3, 2), [torch.tensor([1, 2])], [torch.tensor([0, -100])])
-    settings = FitSettings(learning_rate=0.1, epochs=1, patience=1)
-    learner = tagger_learner(Watched(), split, lambda: 0.0, settings, 0, "cpu")
+    learner = learner_of(Watched(), [torch.tensor([1, 2])], [torch.tensor([0, -100])])
     assert [learner.step(batch).tokens for batch in learner.batches(0)] == [1]

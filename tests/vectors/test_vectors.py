@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 
 from xlrepro.errors import DataError, SettingsError
-from xlrepro.vectors.tables import (
-    BACK_OFF,
-    EXACT,
-    UNKNOWN,
-    VectorSet,
-    load_language,
-    save_language,
-)
+from xlrepro.vectors.tables import BACK_OFF, EXACT, UNKNOWN, VectorSet, load_language, save_language
 
 
 @pytest.fixture
@@ -21,11 +14,8 @@ def vectors():
         "th": ["นํ้า", "ทํา"],
         "fr": ["l'", "maison"],
     }
-    return VectorSet(
-        "tiny",
-        words,
-        {code: rng.normal(3, 2, (len(w), 8)).astype(np.float32) for code, w in words.items()},
-    )
+    rows = {code: rng.normal(3, 2, (len(w), 8)).astype(np.float32) for code, w in words.items()}
+    return VectorSet("tiny", words, rows)
 
 
 @pytest.mark.parametrize(

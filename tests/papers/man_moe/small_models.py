@@ -6,38 +6,19 @@ from xlrepro.papers.man_moe.encoding import CharacterIds
 from xlrepro.papers.man_moe.model import ManMoe
 from xlrepro.papers.man_moe.settings import ModelSettings, TransferSettings
 
-SIZES = {
-    "extractor_dim": 4,
-    "extractor_layers": 2,
-    "expert_dim": 6,
-    "character_embedding": 5,
-    "character_filters": 3,
-    "character_dim": 4,
-    "discriminator_filters": 3,
-    "discriminator_dim": 5,
-    "dropout": 0.0,
-}
+SIZES = {"extractor_dim": 4, "extractor_layers": 2, "expert_dim": 6, "dropout": 0.0}
+SIZES |= {"character_embedding": 5, "character_filters": 3, "character_dim": 4}
+SIZES |= {"discriminator_filters": 3, "discriminator_dim": 5}
 WORDS, VECTOR_DIM, LABELS = 30, 7, 5
 
 
 def make_settings(model=None, **changes):
     """Return settings of a small model; ``model`` changes its parts."""
-    values = {
-        "task": "NER",
-        "corpus": "artificial",
-        "vectors": "dictionary",
-        "languages": ("en", "es", "nl", "de"),
-        "targets": ("de",),
-        "model": ModelSettings(**{"characters": True, **SIZES, **(model or {})}),
-        "lambda1": 0.3,
-        "lambda2": 0.2,
-        "discriminator_steps": 2,
-        "batch_size": 3,
-        "learning_rate": 0.01,
-        "epochs": 2,
-        "train_sentences": 12,
-        "test_sentences": 32,
-    }
+    values = {"task": "NER", "corpus": "artificial", "vectors": "dictionary"}
+    values |= {"languages": ("en", "es", "nl", "de"), "targets": ("de",)}
+    values |= {"lambda1": 0.3, "lambda2": 0.2, "discriminator_steps": 2, "learning_rate": 0.01}
+    values |= {"batch_size": 3, "epochs": 2, "train_sentences": 12, "test_sentences": 32}
+    values["model"] = ModelSettings(**{"characters": True, **SIZES, **(model or {})})
     return TransferSettings(**{**values, **changes})
 
 

@@ -106,11 +106,11 @@ def test_unlabelled_requests_are_chosen_by_their_domain(monkeypatch):
 
 def test_languages_do_not_say_the_same_sentence_by_sentence():
     settings = make_settings(task="SF")
-    gold = [
-        [e.gold for e in data.labelled(settings, code, "Calendar", "train")]
+    english, spanish = (
+        [set(e.gold) for e in data.labelled(settings, code, "Calendar", "train")]
         for code in ("en", "es")
-    ]
-    assert [sorted(set(g)) for g in gold[0]] != [sorted(set(g)) for g in gold[1]]
+    )
+    assert english != spanish
 
 
 def test_supplied_reviews_are_read_with_their_labels_and_vectors_are_mapped_here(
@@ -122,10 +122,7 @@ def test_supplied_reviews_are_read_with_their_labels_and_vectors_are_mapped_here
     file.write_text("negative\tzu lang\npositive\tsehr gut\n", "utf-8")
     trials = experiment("man_moe/table5").trials("paper", ["without:MAN-MoE"], [0])
     (settings,) = (s for t in trials if (s := t.typed(TransferSettings)).targets == ("ja",))
-    assert [e.gold for e in data.labelled(settings, "ja", "dvd", "test")] == [
-        ("negative",),
-        ("positive",),
-    ]
-    files = settings.supplied()
-    assert {"fasttext-wiki/wiki.ja.vec", "cls-acl10/ja/dvd/test.tsv"} <= set(files)
-    assert "cls-acl10/en/books/train.tsv" in files
+    found = data.labelled(settings, "ja", "dvd", "test")
+    assert [e.gold for e in found] == [("negative",), ("positive",)]
+    files = {f"cls-acl10/{name}.tsv" for name in ("ja/dvd/test", "en/books/train")}
+    assert files | {"fasttext-wiki/wiki.ja.vec"} <= set(settings.supplied())

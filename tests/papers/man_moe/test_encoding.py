@@ -5,15 +5,8 @@ import pytest
 import torch
 
 from tests.papers.man_moe.small_models import make_settings
+from xlrepro.papers.man_moe import encoding
 from xlrepro.papers.man_moe.data import RawVectors
-from xlrepro.papers.man_moe.encoding import (
-    CharacterIds,
-    EndlessBatches,
-    collate,
-    encode,
-    with_labels,
-    word_table,
-)
 from xlrepro.vectors.tables import VectorSet
 
 
@@ -29,7 +22,7 @@ class TwoWords:
 
 def table_of(words, **changes):
     settings = make_settings(**changes)
-    return word_table(words, TwoWords(), CharacterIds("abcd"), "de", settings)
+    return encoding.word_table(words, TwoWords(), encoding.CharacterIds("abcd"), "de", settings)
 
 
 def test_a_word_has_a_row_per_language_and_spellings_are_shared():
@@ -51,21 +44,25 @@ def test_unknown_words_get_their_own_fixed_random_vectors():
 @pytest.mark.parametrize(("target", "spellings"), [("de", 1), ("es", 2)])
 def test_characters_lose_their_case_where_the_target_is_german(target, spellings):
     words = [("en", "ab"), ("en", "AB")]
-    table = word_table(words, TwoWords(), CharacterIds("abAB"), target, make_settings())
+    table = encoding.word_table(
+        words, TwoWords(), encoding.CharacterIds("abAB"), target, make_settings()
+    )
     assert len(table.characters) == 1 + spellings
 
 
 def test_unseen_characters_share_one_number():
-    ids = CharacterIds(["ab"])
+    ids = encoding.CharacterIds(["ab"])
     assert ids.spell("axyb") == [1, 3, 3, 2]
     assert len(ids) == 3
 
 
 def test_a_batch_of_two_languages_keeps_words_labels_and_languages_apart():
     table = table_of([("en", "ab"), ("es", "cd"), ("es", "ab")])
-    english = with_labels(encode("en", 0, [["ab"]], table), [["O"]], ("O", "B-x"))
-    spanish = with_labels(encode("es", 1, [["cd", "ab"]], table), [["B-x", "O"]], ("O", "B-x"))
-    batch = collate([(english, [0]), (spanish, [0])])
+    english = encoding.with_labels(encoding.encode("en", 0, [["ab"]], table), [["O"]], ("O", "B-x"))
+    spanish = encoding.with_labels(
+        encoding.encode("es", 1, [["cd", "ab"]], table), [["B-x", "O"]], ("O", "B-x")
+    )
+    batch = encoding.collate([(english, [0]), (spanish, [0])])
     assert batch.rows.tolist() == [[1, 0], [2, 3]]
     assert batch.mask.tolist() == [[True, False], [True, True]]
     assert batch.languages.tolist() == [0, 1]
@@ -73,7 +70,7 @@ def test_a_batch_of_two_languages_keeps_words_labels_and_languages_apart():
 
 
 def test_endless_batches_see_every_text_before_any_comes_again(texts):
-    stream = EndlessBatches(texts.labelled[0], 4, np.random.default_rng(0))
+    stream = encoding.EndlessBatches(texts.labelled[0], 4, np.random.default_rng(0))
     first = [i for _ in range(2) for i in next(stream)]
     assert sorted(first) == list(range(6))
     assert sorted(i for _ in range(2) for i in next(stream)) == list(range(6))

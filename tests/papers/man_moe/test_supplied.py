@@ -1,52 +1,30 @@
 """The `paper` profile of Table 4: entities and vectors that the user supplies. All invented."""
 
-import re
-
-import numpy as np
 import pytest
 
 from tests.papers.man_moe.small_models import SIZES
-from tests.papers.word_order.made_up_supplies import CONLL, supply_entities
+from tests.papers.word_order.made_up_supplies import supply_entities, supply_vectors
 from xlrepro.experiments import experiment
 from xlrepro.papers.man_moe import data
 from xlrepro.papers.man_moe import run as transfer
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.mappings import unsupervised
 
-SMALL = {
-    **{f"model.{name}": size for name, size in SIZES.items()},
-    "epochs": 1,
-    "min_iterations": 0,
-    "batch_size": 2,
-}
-
-
-def supply_vectors(root, languages=("en", "de", "es", "nl")):
-    (root / "fasttext-wiki").mkdir()
-    words = sorted(set(re.findall(r"[^\W\d_]+", " ".join(CONLL.values()).lower())))
-    for language in languages:
-        rows = np.random.default_rng(list(language.encode())).normal(size=(len(words), 4))
-        lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, rows.round(3))]
-        file = root / "fasttext-wiki" / f"wiki.{language}.vec"
-        file.write_text("\n".join([f"{len(words)} 4", *lines, ""]), encoding="utf-8")
+SMALL = {f"model.{name}": size for name, size in SIZES.items()}
+SMALL |= {"epochs": 1, "min_iterations": 0, "batch_size": 2}
 
 
 @pytest.fixture
-def nothing(tmp_path, monkeypatch):
+def supplied(tmp_path, monkeypatch):
     monkeypatch.setenv("XLREPRO_SUPPLIED", str(tmp_path))
     monkeypatch.setenv("XLREPRO_DATA", str(tmp_path / "cache"))
     for cached in (data.vectors, data._raw):
         cached.cache_clear()
+    supply_entities(tmp_path)
+    supply_vectors(tmp_path, "fasttext-wiki/wiki.{}.vec")
     yield tmp_path
     for cached in (data.vectors, data._raw):
         cached.cache_clear()
-
-
-@pytest.fixture
-def supplied(nothing):
-    supply_entities(nothing)
-    supply_vectors(nothing)
-    return nothing
 
 
 @pytest.fixture

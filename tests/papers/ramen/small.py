@@ -5,6 +5,11 @@ import torch
 from xlrepro.encoders.pretrained import quiet_transformers
 from xlrepro.papers.ramen.model import BilingualModel, English
 
+STAGES = ("english.head", "english.all", "embeddings", "bilingual")
+SHORT = {"updates": 2, "sequences": 4, "length": 16}
+TINY = {f"adaptation.{stage}.{name}": n for stage in STAGES for name, n in SHORT.items()}
+TINY |= {"adaptation.words": 400, "adaptation.vocabulary": 150, "adaptation.pairs": 60}
+
 
 def masked_lm(vocabulary, dim, positions, **more):
     torch.manual_seed(0)

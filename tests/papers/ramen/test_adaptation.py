@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import distributed, nn
 
-from tests.papers.ramen.small import bilingual, masked_lm
+from tests.papers.ramen.small import TINY, bilingual, masked_lm
 from xlrepro.encoders.subwords import Special
 from xlrepro.experiments import experiment
 from xlrepro.papers.ramen import adaptation
@@ -18,7 +18,6 @@ from xlrepro.training.loop import Fit
 
 SPECIAL = Special(2, 3, 0, 1, 4, 5)
 STAGE = StageSettings(updates=25, sequences=4, length=9, learning_rate=0.01, warmup_steps=3)
-STAGES = ["english.head", "english.all", "embeddings", "bilingual"]
 
 
 def text(subwords, seed=0):
@@ -64,10 +63,8 @@ def test_processes_that_train_together_take_the_steps_of_one(tmp_path):
     initial = {n: p.clone() for n, p in alone.state_dict().items()}
     fitted = stage(alone, "all").run(tmp_path / "alone.pt")
     context = get_context("fork")
-    started = [
-        context.Process(target=one_of, args=(r, 3, tmp_path, initial), daemon=True)
-        for r in range(3)
-    ]
+    given = [(rank, 3, tmp_path, initial) for rank in range(3)]
+    started = [context.Process(target=one_of, args=each, daemon=True) for each in given]
     for process in started:
         process.start()
     for process in started:
@@ -175,11 +172,8 @@ def test_scores_are_those_of_the_masked_language_model_it_began_as():
 
 
 def settings_of(kind="mono", **changes):
-    tiny = {"updates": 2, "sequences": 4, "length": 16}
-    small = {f"adaptation.{name}.{key}": v for name in STAGES for key, v in tiny.items()}
-    small |= {"adaptation.words": 400, "adaptation.vocabulary": 150, "adaptation.pairs": 60}
     row = "base:RAMEN-BASE + BERT (mono)"
-    trials = experiment("ramen/table1").trials("smoke", [row], [0], {**small, "parts": ["fr"]})
+    trials = experiment("ramen/table1").trials("smoke", [row], [0], {**TINY, "parts": ["fr"]})
     made = trials[0].typed(EvaluationSettings).adaptation
     begin = made.initialisation.model_copy(update={"kind": kind, **changes})
     return made.model_copy(update={"initialisation": begin})

@@ -6,41 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from tests.papers.ramen.small import bilingual, masked_lm
+from tests.papers.ramen.small import TINY, bilingual, masked_lm
 from xlrepro.data.sentences import Sentence
 from xlrepro.encoders.pretrained import Encoder
 from xlrepro.encoders.subwords import Special, Subwords, learnt
 from xlrepro.experiments import experiment
-from xlrepro.papers.ramen import adaptation, data, initialisation, run
-from xlrepro.papers.ramen.heads import (
-    Classifier,
-    PairClassifier,
-    Parser,
-    Texts,
-    fit,
-    framed,
-    names,
-    of_pairs,
-    of_trees,
-    paired,
-)
+from xlrepro.papers.ramen import adaptation, data, heads, initialisation, run
 from xlrepro.papers.ramen.settings import EvaluationSettings, HeadSettings
 from xlrepro.precision import computing
 from xlrepro.trials import TrialContext
 
-STAGES = ("english.head", "english.all", "embeddings", "bilingual")
-TINY = {
-    f"adaptation.{stage}.{name}": value
-    for stage in STAGES
-    for name, value in {"updates": 2, "sequences": 4, "length": 16}.items()
-} | {
-    "adaptation.words": 400,
-    "adaptation.pairs": 40,
-    "adaptation.vocabulary": 150,
-    "head.train": 24,
-    "head.test": 6,
-    "parts": ["fr"],
-}
+HEADS = {"head.train": 24, "head.test": 6}
 TUNED = "ud-tuned:RAMEN-BASE + RoBERTa, rnd"
 PAIR = "xnli-pair:RAMEN-BASE + RoBERTa, rnd"
 HEAD = HeadSettings(
@@ -55,7 +31,9 @@ def _own_cache(tmp_path_factory, monkeypatch):
 
 
 def trial_of(key, system, seed=0, **changes):
-    (trial,) = experiment(f"ramen/{key}").trials("smoke", [system], [seed], {**TINY, **changes})
+    (trial,) = experiment(f"ramen/{key}").trials(
+        "smoke", [system], [seed], TINY | HEADS | {"parts": ["fr"]} | changes
+    )
     return trial
 
 
@@ -68,12 +46,12 @@ def readers_of(trial, device="cpu"):
 def english_trees(encoder):
     """English trees, whatever the encoder takes their words for."""
     trees = data.trees("artificial", "en", "train", 24)
-    return of_trees(encoder, trees, [tree.tokens for tree in trees])
+    return heads.of_trees(encoder, trees, [tree.tokens for tree in trees])
 
 
 def english_pairs(together):
     pairs = data.inference("artificial", "en", "train", 24)
-    return lambda encoder: of_pairs(encoder, pairs, together)
+    return lambda encoder: heads.of_pairs(encoder, pairs, together)
 
 
 @pytest.mark.parametrize(
@@ -106,15 +84,14 @@ def test_a_multilingual_encoder_has_one_head_for_all_languages_unless_it_learns_
     assert [len(t.columns) for t in shared] == [12]
     alone = experiment("ramen/table4").trials("smoke", ["mbert:mBERT"], [0])
     assert [t.columns for t in alone] == [("fr",), ("ru",), ("ar",), ("hi",), ("vi",), ("zh",)]
-    changes = {name: value for name, value in TINY.items() if name.startswith("head")}
-    (trial,) = experiment("ramen/table1").trials("smoke", ["ours:*"], [0], changes)
+    (trial,) = experiment("ramen/table1").trials("smoke", ["ours:*"], [0], HEADS)
     heads = run.run(trial, TrialContext()).details["heads"]
     assert list(heads) == ["fr+ru+ar+hi+vi+zh+end"]
 
 
 def test_figure_2_is_read_at_three_points():
     (trial,) = experiment("ramen/figure2").trials(
-        "smoke", None, [0], {**TINY, "parts": ["UD v2.4/fr"]}
+        "smoke", None, [0], TINY | HEADS | {"parts": ["UD v2.4/fr"]}
     )
     result = run.run(trial, TrialContext())
     assert [c.column for c in result.cells] == [f"UD v2.4/fr/{n}" for n in ("0k", "25k", "175k")]
@@ -146,31 +123,31 @@ def test_tuning_begins_where_the_tables_head_ends_and_tunes_layers_alone(row, mo
     assert not [name for name in moved if not name.startswith("model.encoder.layer.")]
 
 
-@pytest.mark.parametrize("read", [framed, Encoder.text])
+@pytest.mark.parametrize("read", [heads.framed, Encoder.text])
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_before_tuning_subwords_give_the_kept_states(language, read):
     encoder = readers_of(trial_of("table3", TUNED))[language]
     words = [s.tokens for s in data.trees("artificial", language, "test", 5)]
     words.insert(1, words[0])  # a text that occurs twice is read once
     with computing("double"), torch.inference_mode():
-        kept = Texts.of(encoder, words, read)
+        kept = heads.Texts.of(encoder, words, read)
         assert len(kept.ids) == 5
         states = replace(kept, frozen=False).states(range(6))
         assert torch.equal(kept.states([0]), kept.states([1]))
         for i, sentence in enumerate(words):
             alone = kept.states([i])[0]
-            assert read is not framed or len(alone) == len(sentence)
-            found = states[i, : len(sentence)] if read is framed else states[i]
+            assert read is not heads.framed or len(alone) == len(sentence)
+            found = states[i, : len(sentence)] if read is heads.framed else states[i]
             torch.testing.assert_close(found, alone)
 
 
 def test_a_text_too_long_keeps_a_subword_of_each_word_and_a_pair_most_of_the_shorter():
     encoder = readers_of(trial_of("table3", TUNED))["en"]
-    ids, reads = framed(encoder, ["a" * 9, "b" * 9] * 20)  # 94 subwords at most
+    ids, reads = heads.framed(encoder, ["a" * 9, "b" * 9] * 20)  # 94 subwords at most
     assert len(reads) == 40
     assert len(ids) <= 96
     end, short = encoder.subwords.special.end, ["b"] * 3
-    ids, reads = paired(encoder, (["a" * 9] * 40, short))
+    ids, reads = heads.paired(encoder, (["a" * 9] * 40, short))
     own = [number for word in short for number in encoder.subwords.numbers(word)]
     assert (len(ids), reads) == (96, [0])
     assert ids[-len(own) - 2 :] == [end, *own, end]
@@ -179,7 +156,7 @@ def test_a_text_too_long_keeps_a_subword_of_each_word_and_a_pair_most_of_the_sho
 def test_in_mixed_precision_states_of_a_tuned_encoder_are_rounded_and_the_heads_are_not(plain):
     model = masked_lm(len(plain), 16, 96).bert.eval()
     pairs = data.inference("artificial", "en", "dev", 6)
-    found = of_pairs(Encoder("pairs", model, plain), pairs, True)
+    found = heads.of_pairs(Encoder("pairs", model, plain), pairs, True)
     exact, rounded = (found.tuned(mixed).texts.states(range(6)) for mixed in (False, True))
     assert rounded.dtype == torch.float32
     assert 1e-5 < (exact - rounded).abs().max() < 0.1
@@ -190,7 +167,7 @@ def test_a_pair_is_read_as_transformers_reads_two_segments(plain, segments):
     model = masked_lm(len(plain), 16, 96, type_vocab_size=segments).bert.double().eval()
     encoder, pairs = Encoder("pairs", model, plain), data.inference("artificial", "en", "dev", 6)
     with torch.inference_mode():
-        states = of_pairs(encoder, pairs, True).tuned(mixed=False).texts.states(range(6))
+        states = heads.of_pairs(encoder, pairs, True).tuned(mixed=False).texts.states(range(6))
         for state, pair in zip(states, pairs, strict=True):
             one, two = (
                 [n for w in t for n in plain.numbers(w)] for t in (pair.premise, pair.hypothesis)
@@ -201,36 +178,14 @@ def test_a_pair_is_read_as_transformers_reads_two_segments(plain, segments):
             torch.testing.assert_close(state, whole.last_hidden_state[0, 0])
 
 
-def test_both_kinds_of_encoders_have_the_same_dropout_while_they_are_tuned():
-    english, multilingual = (
-        experiment("ramen/table2").trials("paper", [row], [0])[0].typed(EvaluationSettings)
-        for row in ("base:RAMEN-BASE + BERT (mono)", "baseline:mBERT (mono)")
-    )
-    assert english.tuned_epochs == multilingual.tuned_epochs == 50
-    assert english.adaptation.english.dropout == run.DROPOUT == 0.1
+def test_a_multilingual_encoder_has_the_dropout_of_an_english_one_while_it_is_tuned():
     encoder = run._encoders.__wrapped__(None, "tiny", None, "fr", "end", "cpu")("en")
     assert {m.p for m in encoder.model.modules() if isinstance(m, torch.nn.Dropout)} == {0.1}
 
 
-def test_table_3_takes_its_rows_on_vectors_from_tables_1_and_2():
-    table3 = experiment("ramen/table3")
-    for profile, row in (("smoke", "BERT"), ("paper", "RoBERTa")):
-        own = {
-            t.key: t.systems
-            for name in ("table1", "table2")
-            for t in experiment(f"ramen/{name}").all_trials(profile, [0])
-        }
-        trials = table3.trials(profile, ["xnli:RAMEN-BASE + RoBERTa, vec", "ud-ours:par"], [0])
-        systems = {own[t.key] for t in trials}
-        assert systems == {(f"base:RAMEN-BASE + {row} ({k})",) for k in ("mono", "parallel")}
-    filled = {address for of in table3.announced("smoke") for address in of}
-    assert ("xnli:RAMEN-BASE + RoBERTa, vec", "fr") in filled
-    assert ("ud-ours:par", "hi") in filled
-
-
 def test_relations_lose_their_subtypes():
     sentence = Sentence(tokens=("she", "seen"), deprels=("nsubj:pass", "root"))
-    assert names(sentence) == ["nsubj", "root"]
+    assert heads.names(sentence) == ["nsubj", "root"]
 
 
 # ---- English under a permutation of its subwords: the strongest test of the whole line. A language
@@ -301,9 +256,9 @@ def test_scores_of_hidden_subwords_are_english_ones_under_the_permutation(englis
 @pytest.mark.parametrize(
     ("kind", "of"),
     [
-        (Parser, english_trees),
-        (Classifier, english_pairs(together=False)),
-        (PairClassifier, english_pairs(together=True)),
+        (heads.Parser, english_trees),
+        (heads.Classifier, english_pairs(together=False)),
+        (heads.PairClassifier, english_pairs(together=True)),
     ],
 )
 def test_a_parser_and_a_classifier_score_exactly_as_on_english(readers, kind, of):
@@ -311,5 +266,5 @@ def test_a_parser_and_a_classifier_score_exactly_as_on_english(readers, kind, of
         own, other = (of(readers[code]) for code in ("en", OTHER))
         np.testing.assert_allclose(own.texts.kept, other.texts.kept, atol=1e-12)
         head = kind(own, HEAD, 0, "cpu")
-        fit(head, head.module, own, own, HEAD, 0, lambda fraction, text: None)
+        heads.fit(head, head.module, own, own, HEAD, 0, lambda fraction, text: None)
         assert head.right(other) == head.right(own)

@@ -21,18 +21,10 @@ SHARED = {
     "MTL (Partial)": {"encoder": (False, True, True), "decoder": (False, False, True)},
     "MTL (Routing)": None,
 }
-SMALL = {
-    "train_pairs": 12,
-    "test_pairs": 4,
-    "auxiliary_train": 10,
-    "auxiliary_dev": 4,
-    "batch_size": 4,
-    "epochs": 3,
-    "learning_rate": 0.6,  # so high that dev rises and rates are halved
-    "bpe_operations": 20,
-    "model.hidden": 5,
-    "model.dropout": 0.3,
-}
+SMALL = {"train_pairs": 12, "test_pairs": 4, "auxiliary_train": 10, "auxiliary_dev": 4}
+SMALL |= {"batch_size": 4, "epochs": 3, "bpe_operations": 20}
+SMALL |= {"model.hidden": 5, "model.dropout": 0.3}
+SMALL["learning_rate"] = 0.6  # so high that dev rises and rates are halved
 
 
 def small_model(system="MTL (Routing)", seed=0, width=5, dropout=0.0):

@@ -45,9 +45,7 @@ def model_of(row, steps=3, profile="smoke"):
     """Return the settings of a row's language model, ``"table2 wsd:ELMo"``, at few steps."""
     table, _, system = row.partition(" ")
     changed = {"model.training.steps": steps} if steps else {}
-    trial, *_ = experiment(f"sense_alignment/{table}").trials(
-        profile, [system], seeds=[0], overrides=changed
-    )
+    trial, *_ = experiment(f"sense_alignment/{table}").trials(profile, [system], [0], changed)
     return LanguageModelSettings.model_validate(trial.settings["model"])
 
 

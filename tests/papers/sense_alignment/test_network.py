@@ -5,20 +5,14 @@ import torch
 from torch import nn
 
 from tests.papers.sense_alignment.small_models import BILM, corpus, settings
-from xlrepro.papers.sense_alignment.network import (
-    CHARACTERS,
-    BiLM,
-    ProjectedLSTM,
-    WordEncoder,
-    character_ids,
-)
+from xlrepro.papers.sense_alignment import network
 from xlrepro.papers.sense_alignment.settings import BiLMSizes
 from xlrepro.papers.sense_alignment.training import Run
 
 
 def test_without_clips_the_layer_is_torchs_lstm():
     torch.manual_seed(0)
-    ours = ProjectedLSTM(4, 7, 3, clip=1e9).double()
+    ours = network.ProjectedLSTM(4, 7, 3, clip=1e9).double()
     x = torch.randn(2, 2, 6, 4, dtype=torch.double)
     found, (h, c) = ours(x)
     for d in range(2):
@@ -36,7 +30,7 @@ def test_without_clips_the_layer_is_torchs_lstm():
 
 def test_cells_and_states_are_clipped():
     torch.manual_seed(0)
-    layer = ProjectedLSTM(4, 7, 3, clip=0.1)
+    layer = network.ProjectedLSTM(4, 7, 3, clip=0.1)
     found, (_, c) = layer(10 * torch.randn(2, 3, 9, 4))
     assert float(c.detach().abs().max()) == pytest.approx(0.1)
     assert float(found.detach().abs().max()) == pytest.approx(0.1)
@@ -45,9 +39,9 @@ def test_cells_and_states_are_clipped():
 def test_a_words_vector_is_that_of_torchs_convolutions_maximum_and_highways():
     torch.manual_seed(0)
     sizes = BiLMSizes(family="bilm", filters=((1, 4), (3, 5)), highways=2, dim=6, character_dim=3)
-    encoder = WordEncoder(sizes).double()
+    encoder = network.WordEncoder(sizes).double()
     words = ["a", "abcd", "ab"]
-    ids = character_ids(words)
+    ids = network.character_ids(words)
     # shape: (words, character_dim, width + 2); the widest filter may reach two places beyond
     padded = encoder.embedding(nn.functional.pad(ids.long(), (0, 2), value=260)).transpose(1, 2)
     for row, word in enumerate(words):
@@ -65,33 +59,30 @@ def test_a_words_vector_is_that_of_torchs_convolutions_maximum_and_highways():
 def test_from_the_second_layer_on_the_input_is_added_to_the_output():
     torch.manual_seed(0)
     sizes = BiLMSizes.model_validate(BILM)
-    network, x = BiLM(sizes).double(), torch.randn(2, 2, 5, sizes.dim, dtype=torch.double)
-    found, _ = network(x)
-    first = network.layers[0](x)[0]
-    second = network.layers[1](first)[0] + first
+    made, x = network.BiLM(sizes).double(), torch.randn(2, 2, 5, sizes.dim, dtype=torch.double)
+    found, _ = made(x)
+    first = made.layers[0](x)[0]
+    second = made.layers[1](first)[0] + first
     for layer, expected in zip(found, (first, second), strict=True):
         torch.testing.assert_close(layer, expected, rtol=0, atol=0)
 
 
-def test_dropout_hits_what_predicts_and_not_what_chooses(monkeypatch):
-    chosen = settings(network={**BILM, "dropout": 0.5})
-    run, given = Run(chosen, corpus(), "cpu"), []
-    for part in run.model.parts():
-        loss = part.loss
-        monkeypatch.setattr(part, "loss", lambda *a, loss=loss: (given.append(a[:2]), loss(*a))[1])
+def test_dropout_hits_what_predicts_and_not_what_chooses(given):
+    run = Run(settings(network={**BILM, "dropout": 0.5}), corpus(), "cpu")
+    seen = given(run.model)
     run.step(0)
-    for predicting, choosing in given:
+    for predicting, choosing, _ in seen:
         assert 0.3 < float((predicting == 0).double().mean()) < 0.7
         assert float((choosing == 0).double().mean()) == 0
 
 
 def test_characters_are_bytes_between_begin_and_end():
-    assert character_ids(["é", "<S>", "abcdef"], 5).tolist() == [
+    assert network.character_ids(["é", "<S>", "abcdef"], 5).tolist() == [
         [256, 0xC3, 0xA9, 257, 260],
         [256, 258, 257, 260, 260],
         [256, 97, 98, 99, 257],
     ]
-    assert CHARACTERS == 261
+    assert network.CHARACTERS == 261
 
 
 def test_neither_direction_sees_the_word_that_it_predicts():
@@ -113,14 +104,12 @@ def test_neither_direction_sees_the_word_that_it_predicts():
             assert not torch.equal(after[:, :, k], before[:, :, k])
 
 
-def test_senses_are_chosen_by_the_words_own_states(monkeypatch):
-    run, given = Run(settings(), corpus(), "cpu"), []
+def test_senses_are_chosen_by_the_words_own_states(given):
+    run = Run(settings(), corpus(), "cpu")
+    seen = given(run.model)
     vectors = run.model.encoder.vectors(run.text.window(0), run.model.characters)
     whole = run.model.encoder(vectors)[0][-1].detach()
-    for part in run.model.parts():
-        loss = part.loss
-        monkeypatch.setattr(part, "loss", lambda *a, loss=loss: (given.append(a[1]), loss(*a))[1])
     run.step(0)
-    for choosing, states in zip(given, whole, strict=True):
+    for (_, choosing, _), states in zip(seen, whole, strict=True):
         found = choosing.view(len(states), -1, states.shape[-1])
         torch.testing.assert_close(found, states[:, 1:], rtol=0, atol=1e-13)

@@ -12,10 +12,6 @@ ELMO = model_of("table2 wsd:ELMo")
 SENTENCES = [["a", "b", "c"], ["b"], ["c", "a", "b", "a"]]
 
 
-def loaded(settings):
-    return training.load(settings, ("en",))
-
-
 def states_of(model, sentences):
     """States of all sentences, in their order."""
     found = dict(model.states(sentences))
@@ -23,7 +19,7 @@ def states_of(model, sentences):
 
 
 def test_a_sentence_has_the_same_vectors_alone_and_beside_others():
-    model = loaded(ELMO)
+    model = training.load(ELMO, ("en",))
     together = states_of(model, SENTENCES)
     for sentence, states in zip(SENTENCES, together, strict=True):
         (alone,) = states_of(model, [sentence])
@@ -32,14 +28,14 @@ def test_a_sentence_has_the_same_vectors_alone_and_beside_others():
 
 
 def test_a_bert_reads_a_long_sentence_in_pieces():
-    model = loaded(model_of("table2 wsd:BERT-Tiny"))
+    model = training.load(model_of("table2 wsd:BERT-Tiny"), ("en",))
     (states,) = states_of(model, [["a"] * 50])
     assert states.shape == (1, 50, 16)
 
 
 def test_kept_vectors_are_those_computed_and_are_computed_once(monkeypatch):
     found = vectors.kept(ELMO, ("en",), SENTENCES, "mean")
-    model = loaded(ELMO)
+    model = training.load(ELMO, ("en",))
     for kept, states in zip(found, states_of(model, SENTENCES), strict=True):
         assert torch.equal(kept, states.mean(0))
     monkeypatch.delattr(training.LanguageModel, "states")
@@ -82,7 +78,7 @@ def test_words_of_both_languages_are_pairs_of_themselves():
 
 
 def test_an_anchor_is_the_mean_of_a_words_vectors():
-    model = loaded(ELMO)
+    model = training.load(ELMO, ("en",))
     states = states_of(model, SENTENCES)
     found = vectors.anchors(model, SENTENCES)
     every = [states[0][:, 0], states[2][:, 1], states[2][:, 3]]

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from tests.vectors.written import write_vec
 from xlrepro.data import loading
 from xlrepro.data.sentences import Sentence
 
@@ -52,14 +53,10 @@ def supply_entities(root):
             file.write_text(text, encoding="latin-1")
 
 
-def supply_vectors(root):
+def supply_vectors(root, path="fasttext-aligned/wiki.{}.align.vec"):
     """Put vectors of four dimensions there, the same for a word in every language."""
-    folder = root / "fasttext-aligned"
-    folder.mkdir()
     text = " ".join([*CONLL.values(), TRAINING_UTTERANCES]).lower()
     words = sorted(set(re.findall(r"[^\W\d_]+", text)))
     rows = np.random.default_rng(0).normal(size=(len(words), 4)).round(3)
-    lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, rows, strict=True)]
     for language in ("en", "es", "nl", "de", "th"):
-        file = folder / f"wiki.{language}.align.vec"
-        file.write_text("\n".join([f"{len(words)} 4", *lines, ""]), encoding="utf-8")
+        write_vec(root / path.format(language), words, rows)

@@ -22,8 +22,5 @@ def test_cells_are_shares_right_by_tag_and_their_means_over_targets_that_have_it
     shares = {"en/NOUN": 90.0, "en/VERB": 80.0, "de/NOUN": 50.0, "de/VERB": 25.0, "ja/NOUN": 75.0}
     found = by_tag(SimpleNamespace(details={"by_tag": BY_TAG}))
     assert found == shares | {"avg/NOUN": 62.5, "avg/VERB": 25.0}
-
-
-def test_one_target_has_no_average():
     one = by_tag(SimpleNamespace(details={"by_tag": {k: BY_TAG[k] for k in ("en", "de")}}))
     assert not {"avg/NOUN", "avg/VERB"} & set(one)

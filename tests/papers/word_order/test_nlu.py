@@ -7,14 +7,6 @@ import torch
 from xlrepro.data.sentences import Sentence
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order import nlu
-from xlrepro.papers.word_order.nlu import (
-    LATENT_DIM,
-    LatentVariable,
-    NLUModel,
-    WithMarks,
-    delexicalised,
-    slot_loss,
-)
 from xlrepro.papers.word_order.settings import NLUSettings
 from xlrepro.tasks.source import Source
 from xlrepro.trials import TrialContext
@@ -23,8 +15,6 @@ from xlrepro.vectors.encoding import EncodedSplit, TagSet
 KEY = "word_order/table3"
 SMALL = {"train_sentences": 40, "test_sentences": 8, "epochs": 2}
 DIM, INTENTS, TAGS = 6, 3, 5
-
-
 ROWS = {
     "BiLSTM": "nlu:Liu et al. (2019)",
     "TRS": "nlu:Liu et al. (2019) using TRS",
@@ -37,13 +27,9 @@ def settings(row="ORT", profile="smoke", **overrides):
     return trial.typed(NLUSettings)
 
 
-def source_of(settings):
-    return Source.of(settings, "SF")
-
-
 def small_model(row="ORT"):
     torch.manual_seed(0)
-    return NLUModel(settings(row).encoder, DIM, INTENTS, TAGS)
+    return nlu.NLUModel(settings(row).encoder, DIM, INTENTS, TAGS)
 
 
 def batch(lengths=(5, 3, 2)):
@@ -53,9 +39,6 @@ def batch(lengths=(5, 3, 2)):
     x = torch.randn(*mask.shape, DIM, generator=draw)
     tags = torch.randint(TAGS, mask.shape, generator=draw)
     return x, torch.arange(len(lengths)) % INTENTS, tags, mask
-
-
-# The model
 
 
 def test_noise_has_its_standard_deviation_in_training_only():
@@ -71,7 +54,7 @@ def test_noise_has_its_standard_deviation_in_training_only():
 
 
 def test_latent_variable_has_half_the_deviation_of_its_variance():
-    latent = LatentVariable(1).train()
+    latent = nlu.LatentVariable(1).train()
     with torch.no_grad():
         for layer, value in ((latent.mean, 3.0), (latent.log_variance, math.log(16.0))):
             layer.weight.zero_()
@@ -80,7 +63,7 @@ def test_latent_variable_has_half_the_deviation_of_its_variance():
         z = latent(torch.zeros(400, 1))
     assert float(z.mean()) == pytest.approx(3.0, abs=0.05)
     assert float(z.std()) == pytest.approx(0.5 * 4.0, rel=0.02)
-    assert latent.eval()(torch.zeros(1, 1)).tolist() == [[3.0] * LATENT_DIM]
+    assert latent.eval()(torch.zeros(1, 1)).tolist() == [[3.0] * nlu.LATENT_DIM]
 
 
 @pytest.mark.parametrize("row", ["BiLSTM", "TRS", "ORT"])
@@ -100,10 +83,7 @@ def test_slot_loss_is_a_sum_over_sentences_of_means_over_tokens():
         torch.nn.functional.cross_entropy(scores[i, :n], tags[i, :n])
         for i, n in enumerate(mask.sum(1).tolist())
     )
-    torch.testing.assert_close(slot_loss(scores, tags, mask), by_hand)
-
-
-# Training
+    torch.testing.assert_close(nlu.slot_loss(scores, tags, mask), by_hand)
 
 
 def test_both_steps_take_gradients_of_the_same_forward_pass_each_its_own_head_s():
@@ -154,23 +134,20 @@ def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
 
 def test_nothing_but_english_is_read_before_training_is_over(read):
     chosen = settings(**SMALL)
-    nlu.trained(chosen, source_of(chosen), 0, TrialContext())
+    nlu.trained(chosen, Source.of(chosen, "SF"), 0, TrialContext())
     assert set(read) == {("en", "train"), ("en", "dev")}
 
 
 def test_labels_that_only_a_target_has_are_counted_as_missed():
     known = nlu.known_labels([Sentence(("a", "b"), slots=("B-x", "O"), intent="i")])
     split = nlu.encoded(
-        source_of(settings()), "es", [Sentence(("c",), slots=("B-new",), intent="new")], known
+        Source.of(settings(), "SF"), "es", [Sentence(("c",), slots=("B-new",), intent="new")], known
     )
     assert split.intents.tolist() == [-1]
     assert split.encoded.tags[0].tolist() == [-1]
-    model = NLUModel(settings().encoder, split.encoded.table.shape[1], *map(len, known))
+    model = nlu.NLUModel(settings().encoder, split.encoded.table.shape[1], *map(len, known))
     scores = nlu.evaluated(model, split, known, "cpu")
     assert scores == {"intent accuracy": 0.0, "slot F1": 0.0}
-
-
-# Delexicalisation
 
 
 @pytest.mark.parametrize(
@@ -184,7 +161,7 @@ def test_labels_that_only_a_target_has_are_counted_as_missed():
     ],
 )
 def test_marks(language, tokens, wanted):
-    assert delexicalised(tokens.split(), language) == tuple(wanted.split())
+    assert nlu.delexicalised(tokens.split(), language) == tuple(wanted.split())
 
 
 class Ones:
@@ -196,7 +173,7 @@ class Ones:
 
 
 def test_a_mark_has_one_vector_in_all_languages_and_an_empty_token_has_none():
-    vectors = WithMarks(Ones())
+    vectors = nlu.WithMarks(Ones())
     first, kind = vectors.lookup("en", ["zorp", "<TIME>", "", "<NUMBER>"])
     second, _ = vectors.lookup("th", ["<NUMBER>", "<TIME>"])
     assert kind.tolist() == [1, 1, 0, 1]
@@ -204,6 +181,3 @@ def test_a_mark_has_one_vector_in_all_languages_and_an_empty_token_has_none():
     assert first[2].tolist() == [0, 0, 0, 0]
     np.testing.assert_array_equal(first[[3, 1]], second)
     assert not np.array_equal(first[1], first[3])
-
-
-# Presets and experiment

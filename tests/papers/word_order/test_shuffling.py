@@ -37,9 +37,6 @@ def test_entities_stay_whole_and_in_order():
         assert order.index(7) == order.index(6) + 1
 
 
-def test_adjacent_entities_of_one_type_are_two_units():
+def test_a_unit_starts_at_every_first_tag_and_at_an_inside_tag_of_another_type():
     assert units(["B-LOC", "B-LOC", "I-LOC"]) == [range(1), range(1, 3)]
-
-
-def test_an_inside_tag_of_another_type_starts_a_unit():
     assert units(["B-LOC", "I-PER"]) == [range(1), range(1, 2)]

@@ -38,24 +38,10 @@ def paper_trial(key, system, task=None, **overrides):
     return next(t for t in found if task in (None, t.settings["task"]))
 
 
-def paper_settings(task, **changes):
-    return paper_trial("table1", "word:ORT", task, **changes).typed(TaggingSettings)
-
-
-def paper_source(task, **changes):
-    return Source.of(paper_settings(task, **changes), task)
-
-
-# What the files hold
-
-
 def test_the_official_split_of_the_slots_is_used(supplied):
-    source = paper_source("SF")
+    source = Source.of(paper_trial("table1", "word:ORT", "SF").typed(TaggingSettings), "SF")
     assert [s.slots for s in source.sentences("en", "train")] == [("B-x", "O"), ("B-y", "I-y", "O")]
     assert len(source.sentences("en", "test")) == 20
-
-
-# What is missing
 
 
 def test_the_line_names_just_the_files_that_a_trial_reads(supplied):
@@ -66,9 +52,6 @@ def test_the_line_names_just_the_files_that_a_trial_reads(supplied):
     (supplied / "fasttext-aligned" / "wiki.nl.align.vec").unlink()
     with pytest.raises(DataError, match=r", fasttext-aligned/wiki\.nl\.align\.vec below"):
         check_supplied([paper_trial("table1", "word:ORT")])
-
-
-# Trials
 
 
 @pytest.mark.parametrize(
@@ -85,4 +68,3 @@ def test_a_made_up_corpus_trains_for_an_epoch(supplied, key, system, task):
     result = tagging.tagging(trial, TrialContext())
     assert {c.column for c in result.cells} == set(trial.columns)
     assert len(result.details["train_loss"]) == 1
-    assert tagging.tagging(trial, TrialContext()).cells == result.cells

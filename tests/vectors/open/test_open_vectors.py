@@ -3,11 +3,10 @@
 import pytest
 
 from tests.vectors.open.invented_files import invent
-from xlrepro.errors import SettingsError
 from xlrepro.vectors.open import lexicon as open_lexicon
 from xlrepro.vectors.open import sources as recipes
 from xlrepro.vectors.open import vectors as open_vectors
-from xlrepro.vectors.open.sources import language_sources, open_settings
+from xlrepro.vectors.open.sources import open_settings
 
 TEST_SETS = ("flores", "xnli", "iwslt", "-dev", "-test")
 
@@ -43,13 +42,6 @@ def test_no_test_set_is_among_the_text():
     for language in [*open_settings()["languages"], *open_settings()["more_languages"]]:
         for path in [file.path for file in recipes.text_files(language)]:
             assert not any(name in path for name in TEST_SETS), path
-
-
-def test_unknown_names_are_refused():
-    with pytest.raises(SettingsError, match="dictionary, mapped"):
-        open_vectors.recipe_hash("joint")
-    with pytest.raises(SettingsError, match="no open word vectors for language 'xx'"):
-        language_sources("xx")
 
 
 def test_relatives_and_clitics_fill_gaps_only(tmp_path, monkeypatch):

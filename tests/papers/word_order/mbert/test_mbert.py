@@ -7,13 +7,6 @@ from xlrepro.encoders.pretrained import load
 from xlrepro.experiments import experiment
 from xlrepro.papers.word_order.mbert import tagging
 from xlrepro.papers.word_order.mbert.settings import MbertSettings
-from xlrepro.papers.word_order.mbert.tagging import (
-    FineTunedBert,
-    Labelling,
-    as_features,
-    as_sequences,
-    as_subwords,
-)
 from xlrepro.tasks.tagging import NO_LABEL
 from xlrepro.trials import TrialContext
 from xlrepro.vectors.encoding import TagSet, collate
@@ -44,16 +37,16 @@ def trial_of(identifier, key="table1", task="SF"):
 def labelling(identifier, seed=0, **changes):
     small = {"train_sentences": 16, "test_sentences": 4, "epochs": 2, "precision": "single"}
     typed = trial_of(identifier).typed(MbertSettings).model_copy(update={**small, **changes})
-    return Labelling(typed, seed, TrialContext())
+    return tagging.Labelling(typed, seed, TrialContext())
 
 
 def split_of(bert, words=WORDS):
-    return as_subwords(bert, words, [["A", "B", "C"][: len(w)] for w in words], TAGS)
+    return tagging.as_subwords(bert, words, [["A", "B", "C"][: len(w)] for w in words], TAGS)
 
 
 def test_labels_stand_on_first_subwords_alone(bert):
     split = split_of(bert)
-    sequences = as_sequences(split, "xx")
+    sequences = tagging.as_sequences(split, "xx")
     for ids, first, row in zip(split.framed.ids, split.framed.reads, sequences.tags, strict=True):
         assert row[first].tolist() == [0, 1, 2][: len(first)]
         assert (row != NO_LABEL).sum() == len(first)
@@ -62,7 +55,7 @@ def test_labels_stand_on_first_subwords_alone(bert):
 
 def test_frozen_features_are_the_states_at_first_subwords_whatever_the_padding(bert):
     split = split_of(bert)
-    features = as_features(bert, split, "xx")
+    features = tagging.as_features(bert, split, "xx")
     for ids, first, rows in zip(split.framed.ids, split.framed.reads, features.rows, strict=True):
         with torch.inference_mode():
             alone = bert(torch.tensor([ids]))[0, first]
@@ -72,7 +65,7 @@ def test_frozen_features_are_the_states_at_first_subwords_whatever_the_padding(b
 
 def test_a_sentence_over_the_limit_is_cut_at_words_and_counted(bert):
     words = [["abcdefghij" * 2] * 12, ["cat"]]
-    split = as_subwords(bert, words, [["A", "B"] * 6, ["C"]], TAGS)
+    split = tagging.as_subwords(bert, words, [["A", "B"] * 6, ["C"]], TAGS)
     assert split.cut == 1
     assert max(map(len, split.framed.ids)) <= bert.limit
     whole = split.by_sentence(split.tags)
@@ -117,8 +110,8 @@ def test_frozen_rows_leave_mbert_as_it_is():
 
 
 def test_padding_changes_no_prediction_and_other_labels_no_loss(bert):
-    labeller = FineTunedBert(bert, 3, 0.0, False).eval()
-    batches = as_sequences(split_of(bert), "xx")
+    labeller = tagging.FineTunedBert(bert, 3, 0.0, False).eval()
+    batches = tagging.as_sequences(split_of(bert), "xx")
     together, alone = collate(batches, [0, 1]), collate(batches, [1])
     torch.testing.assert_close(
         labeller.emissions(together)[1, : alone.rows.shape[1]], labeller.emissions(alone)[0]
