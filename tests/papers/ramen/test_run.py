@@ -1,5 +1,7 @@
 """Trials: what is read and tuned, on which device; English under a permutation."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -89,11 +91,21 @@ def test_a_multilingual_encoder_has_one_head_for_all_languages_unless_it_learns_
     assert list(heads) == ["fr+ru+ar+hi+vi+zh+end"]
 
 
-def test_figure_2_is_read_at_three_points():
-    (trial,) = experiment("ramen/figure2").trials(
-        "smoke", None, [0], TINY | HEADS | {"parts": ["UD v2.4/fr"]}
-    )
+def test_figure_2_is_read_at_three_points_whose_encoders_are_never_held_together(monkeypatch):
+    alive, find = [], adaptation.readers
+
+    def watched(*which):
+        gc.collect()
+        assert [ref for ref in alive if ref()] == []
+        found = find(*which)
+        alive.append(weakref.ref(found["fr"].model))
+        return found
+
+    monkeypatch.setattr(adaptation, "readers", watched)
+    changes = TINY | HEADS | {"parts": ["UD v2.4/fr"], "tuned_epochs": 1}
+    (trial,) = experiment("ramen/figure2").trials("smoke", None, [0], changes)
     result = run.run(trial, TrialContext())
+    assert len(alive) == 3
     assert [c.column for c in result.cells] == [f"UD v2.4/fr/{n}" for n in ("0k", "25k", "175k")]
     assert list(result.details["heads"]) == ["fr+start", "fr+embeddings", "fr+end"]
 

@@ -47,13 +47,9 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
     fits: list[Fit] = []
     for group in groups:
         for checkpoint in settings.checkpoints:
-            read = encoders(settings, group[0], checkpoint, context.device)
-            source = group[0] if supervised else SOURCE
-            score, curves, done = _trained(settings, read, source, trial.seed, context)
+            found, curves, done = _scored(settings, group, checkpoint, trial.seed, context)
             fits += done
-            for target in group:
-                for measure, found in score(target).items():
-                    scores[measure, target, CHECKPOINTS[checkpoint]] = found
+            scores |= found
             details["heads"]["+".join((*group, checkpoint))] = curves
         if settings.adaptation is not None:
             log = adaptation.logs(settings.adaptation, group[0], context.device)
@@ -81,6 +77,28 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         items=items,
         stopped=all(fit.stopped for fit in fits),
     )
+
+
+def _scored(
+    settings: EvaluationSettings,
+    group: Sequence[str],
+    checkpoint: str,
+    seed: int,
+    context: TrialContext,
+) -> tuple[dict[Address, tuple[float, list[bool]]], Any, list[Fit]]:
+    """Return the scores of a head's targets, its curves and fits; its encoder is dropped then.
+
+    A tuned encoder with its gradients is large: that of the next checkpoint comes when it has gone.
+    """
+    read = encoders(settings, group[0], checkpoint, context.device)
+    source = group[0] if settings.task == SUPERVISED else SOURCE
+    score, curves, done = _trained(settings, read, source, seed, context)
+    scores = {
+        (measure, target, CHECKPOINTS[checkpoint]): found
+        for target in group
+        for measure, found in score(target).items()
+    }
+    return scores, curves, done
 
 
 # ---- encoders
