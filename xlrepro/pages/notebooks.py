@@ -251,6 +251,7 @@ def run_batch(
         make_records(stale, report)
         state = state_of_things()
         todo = [job for job in jobs if force or not is_current(job, state)]
+        todo.sort(key=lambda job: job.experiment in all_experiments())  # walkthroughs train: first
         summary.reused = [job.experiment for job in jobs if job not in todo]
         # In /tmp: the path of a socket may have 107 characters
         with (
