@@ -85,10 +85,14 @@ def _scored(
     checkpoint: str,
     seed: int,
     context: TrialContext,
-) -> tuple[dict[Address, tuple[float, list[bool]]], Any, list[Fit]]:
-    """Return the scores of a head's targets, its curves and fits; its encoder is dropped then.
+) -> tuple[dict[Address, tuple[float, list[bool]]], dict[str, Any], list[Fit]]:
+    """Train a head on one checkpoint, score its targets, and let go of the encoder.
 
     A tuned encoder with its gradients is large: that of the next checkpoint comes when it has gone.
+
+    Returns:
+        Percent, and which test items were right, by measure, target and checkpoint; what the record
+        tells of the training; how it went.
     """
     read = encoders(settings, group[0], checkpoint, context.device)
     source = group[0] if settings.task == SUPERVISED else SOURCE
