@@ -30,10 +30,10 @@ def test_chinese_is_simplified_and_stored_words_are_lower_case_without_digits():
     assert words_of("In 1995", "en") == ["in", "0000"]
 
 
-@pytest.mark.parametrize(("language", "package"), [("zh", "jieba"), ("ja", "janome")])
+@pytest.mark.parametrize(("language", "package"), [("zh", "jieba"), ("ja", "janome.tokenizer")])
 def test_a_missing_segmenter_names_the_extra(monkeypatch, language, package):
     module._segmenter.cache_clear()
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
-    with pytest.raises(SettingsError, match=rf"{package}.*xlrepro\[segmentation\]") as raised:
+    with pytest.raises(SettingsError, match=package.partition(".")[0]) as raised:
         tokenise("北", language)
-    assert "\n" not in str(raised.value)
+    assert str(raised.value).endswith("installed: pip install 'xlrepro[segmentation]'")
