@@ -141,7 +141,7 @@ def models(device: str, quick: bool, folder: Path | None) -> Iterator[dict[str, 
     ):
         # the slow ones stand at the end of the list
         waiting = {
-            of_device.submit(numbers, model, device): (model, of_cpu.submit(numbers, model, "cpu"))
+            of_device.submit(alike, model, device): (model, of_cpu.submit(alike, model, "cpu"))
             for model in reversed(rows)
         }
         for future in as_completed(waiting):
@@ -156,10 +156,15 @@ def numbers(model: Row, device: str) -> dict[str, float]:
 
     key, row, settings = model
     trial, *_ = experiment(key).trials("smoke", [row], [0], settings)
-    with same_draws():
-        result = task(trial.task).load()(trial, TrialContext(device))
+    result = task(trial.task).load()(trial, TrialContext(device))
     cells = {f"{cell.system} {cell.column}": cell.value for cell in result.cells}
     return dict(_flat(json.loads(json.dumps(result.details, default=float)))) | cells
+
+
+def alike(model: Row, device: str) -> dict[str, float]:
+    """Return the numbers of a row's smoke trial with the CPU's random numbers."""
+    with same_draws():
+        return numbers(model, device)
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
@@ -214,13 +219,11 @@ def same_draws() -> Iterator[None]:
             self, operation: Any, _: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
+            if not draws(operation):
+                return operation(*args, **kwargs)
             tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
             device = kwargs.get("device") or next((x.device for x in tensors), None)
-            if (
-                not draws(operation)
-                or device is None
-                or torch.device(device).type in ("cpu", "meta")
-            ):
+            if device is None or torch.device(device).type in ("cpu", "meta"):
                 return operation(*args, **kwargs)
             moved = partial(tree_map, lambda x: x.cpu() if isinstance(x, torch.Tensor) else x)
             there = kwargs | ({"device": "cpu"} if kwargs.get("device") else {})

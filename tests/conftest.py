@@ -14,7 +14,8 @@ from xlrepro.precision import computing
 pytest_plugins = ["tests.made_up_records", "tests.toy_trials"]  # fixtures of more than one file
 
 ROOT = Path(__file__).resolve().parent.parent
-LONG = ("tests/test_gpu.py", "papers/ramen/test_data.py", "papers/routing_nmt/test_corpora.py")
+LONG = ("papers/ramen/test_data.py", "papers/routing_nmt/test_corpora.py")
+APART = ("browser", "gpu")  # markers of what `.ci/run` alone runs
 BESIDE = ROOT.parent / "shared" / "data"
 
 
@@ -30,16 +31,16 @@ MIRROR = mirror_folder()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave browser tests to ``-m browser``; skip mirror tests where there is no mirror.
+    """Leave browser tests to ``-m browser``, long ones of GPUs to ``-m gpu``; know the mirror.
 
-    Files that take half a minute come first, so that no process waits for another's last one.
+    Files that take long come first, so that no process waits for another's last one.
     """
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONG))
-    if "browser" not in (config.option.markexpr or ""):
-        browser = [item for item in items if item.get_closest_marker("browser")]
-        if browser:
-            config.hook.pytest_deselected(items=browser)
-            items[:] = [item for item in items if not item.get_closest_marker("browser")]
+    apart = [name for name in APART if name not in (config.option.markexpr or "")]
+    left = [item for item in items if any(map(item.get_closest_marker, apart))]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     if MIRROR is None:
         reason = "no data mirror: set XLREPRO_MIRROR, or put one at ../shared/data"
         for item in items:

@@ -23,27 +23,19 @@ import pytest
 import torch
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from benchmarks.gpu import MODELS, numbers
 
 NAME = "pretended"
 aten = torch.ops.aten
-INDEXED = {
-    aten.index.Tensor,
-    aten.index_put.default,
-    aten.index_put_.default,
-    aten._index_put_impl_.default,
-}
+INDEXED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default,
+           aten._index_put_impl_.default}  # fmt: skip
 # where a tensor of the CPU may stand beside others, as on a GPU
-MIXED = {
-    aten.copy_.default,
-    aten._to_copy.default,
-    aten.lift_fresh.default,
-    aten._pack_padded_sequence.default,
-    aten._pack_padded_sequence_backward.default,
-}
+MIXED = {aten.copy_.default, aten._to_copy.default, aten.lift_fresh.default,
+         aten._pack_padded_sequence.default,
+         aten._pack_padded_sequence_backward.default}  # fmt: skip
 
 
 class Pretended(torch.Tensor):
@@ -96,7 +88,7 @@ class _Backend:
 
 def compute(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Compute an operation with what its tensors hold, and put the result where it belongs."""
-    tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+    tensors = [x for x in _leaves([*args, *kwargs.values()]) if isinstance(x, torch.Tensor)]
     here = [x for x in tensors if isinstance(x, Pretended)]
     device = kwargs.get("device")
     there = bool(here) if device is None else torch.device(device).type == NAME
@@ -106,16 +98,16 @@ def compute(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if operation is aten._fused_sdp_choice.default:
         return 0  # plain products
     if operation is aten._pack_padded_sequence.default:
-        data, sizes = operation(*tree_map(_held, args))
+        data, sizes = operation(*_held(args))
         return Pretended(data), sizes  # the sizes stay on the CPU
     if cell := FUSED_CELLS.get(operation):
-        return tuple(x if x is None else Pretended(x) for x in cell(*tree_map(_held, args)))
-    inside = tree_map(_held, kwargs) | ({"device": "cpu"} if device is not None else {})
-    result = operation(*tree_map(_held, args), **inside)
+        return tuple(x if x is None else Pretended(x) for x in cell(*_held(args)))
+    inside = {name: _held(x) for name, x in kwargs.items()}
+    result = operation(*_held(args), **inside | ({"device": "cpu"} if device is not None else {}))
     if torch.Tag.inplace_view in operation.tags:
         with no_dispatch():
             operation(*args, **kwargs)
-    written = _written(operation, args, kwargs)
+    written = [args[i] if i < len(args) else kwargs[name] for i, name in _written(operation)]
     if len(written) == 1 and isinstance(result, torch.Tensor):
         return written[0]
     if written:
@@ -123,7 +115,14 @@ def compute(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return tree_map(lambda x: Pretended(x) if there and isinstance(x, torch.Tensor) else x, result)
 
 
+def _leaves(values: Any) -> Iterator[Any]:
+    for x in values:
+        yield from _leaves(x) if isinstance(x, list | tuple) else (x,)
+
+
 def _held(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return [*map(_held, x)]
     return x.held if isinstance(x, Pretended) else x
 
 
@@ -140,15 +139,13 @@ def _refuse_mixed(operation: Any, args: Any, here: list[Any], tensors: list[Any]
         raise RuntimeError(f"{operation} of two devices; on the CPU: {shapes}")
 
 
-def _written(operation: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
-    """Return the arguments that an operation writes into and gives back."""
-    if not any(
-        r.alias_info is not None and r.alias_info.is_write for r in operation._schema.returns
-    ):
+@cache
+def _written(operation: Any) -> list[tuple[int, str]]:
+    """Return number and name of the arguments that an operation writes into and gives back."""
+    if not any(r.alias_info and r.alias_info.is_write for r in operation._schema.returns):
         return []
-    named = enumerate(operation._schema.arguments)
-    found = ((a, args[i] if i < len(args) else kwargs.get(a.name)) for i, a in named)
-    return [x for a, x in found if a.alias_info is not None and a.alias_info.is_write]
+    arguments = enumerate(operation._schema.arguments)
+    return [(i, a.name) for i, a in arguments if a.alias_info and a.alias_info.is_write]
 
 
 def _lstm_cell(given: Any, hidden: Any, cell: Any, *biases: Any) -> Any:

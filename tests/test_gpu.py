@@ -25,6 +25,7 @@ def test_every_task_is_among_the_models_that_are_compared():
     assert compared == {task for paper in ORDER for task in _paper(paper)[0]}
 
 
+@pytest.mark.gpu
 def test_tensors_of_two_devices_never_meet_in_a_trial_of_any_task():
     call = [sys.executable, "-m", "tests.pretended_device"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
@@ -47,12 +48,13 @@ def test_the_pretended_device_refuses_what_a_gpu_refuses():
 
 def test_a_model_computes_on_another_device_what_it_computes_on_the_cpu():
     (model,) = gpu.QUICK_MODELS
-    expected = gpu.numbers(model, "cpu")
+    expected = gpu.alike(model, "cpu")
     with pretended_device() as device:
-        assert gpu.numbers(model, device) == pytest.approx(expected, abs=gpu.AGREE)
+        assert gpu.alike(model, device) == pytest.approx(expected, abs=gpu.AGREE)
 
 
-def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
+@pytest.mark.gpu
+def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path):
     weight = gpu.pack(tmp_path / "packed", "smoke", ("word-order", "routing"))
     assert 1 < weight < gpu.LIMIT_MIB
     gpu.run(tmp_path / "packed", tmp_path, "cpu", True, list(gpu.PARTS))
@@ -68,6 +70,7 @@ def test_all_parts_run_on_a_cpu_with_what_was_packed(tmp_path, monkeypatch):
     assert by_part["routing"]["cells"]
 
 
+@pytest.mark.gpu
 @pytest.mark.mirror
 def test_the_packed_corpora_are_all_that_translations_read(tmp_path, monkeypatch):
     gpu.pack(tmp_path / "packed", "open", ("routing",))

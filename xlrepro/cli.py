@@ -632,6 +632,8 @@ def main() -> int:
         if isinstance(error, BrokenPipeError):  # `xlrepro list | head -1`
             return 1
         return _explain(f"{error.filename or 'the output'} cannot be used ({error.strerror})")
+    finally:
+        gc.freeze()  # the collection at the interpreter's end takes a fifth of `claims`
     return 0
 
 

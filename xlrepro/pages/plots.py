@@ -78,9 +78,9 @@ def drawn(title: str, alt: str, draw: Callable[[Drawing], None]) -> Figure:
         # A layout found anew at every save moves by hairs: find it once and keep it.
         drawing.draw_without_rendering()
         drawing.set_layout_engine("none")
-        buffer = io.BytesIO()
+        box, buffer = drawing.get_tightbbox().padded(0.05), io.BytesIO()  # "tight" draws once more
         drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None},
-                        bbox_inches="tight", pad_inches=0.05)  # fmt: skip
+                        bbox_inches=box)  # fmt: skip
     svg = _NOT_DRAWN.sub("", buffer.getvalue().decode("utf-8"))
     svg = _PLACES.sub(lambda place: _DIGITS.sub(r"\1", place[0]), svg)
     svg = svg.replace("#000000", "currentColor").replace("xlink:href", "href")
