@@ -14,7 +14,7 @@ from xlrepro.precision import computing
 pytest_plugins = ["tests.made_up_records", "tests.toy_trials"]  # fixtures of more than one file
 
 ROOT = Path(__file__).resolve().parent.parent
-LONG = ("papers/ramen/test_data.py", "papers/routing_nmt/test_corpora.py")
+LONG = ("test_interrupts.py", "test_engine.py", "ramen/test_data.py", "routing_nmt/test_corpora.py")
 APART = ("browser", "gpu")  # markers of what `.ci/run` alone runs
 BESIDE = ROOT.parent / "shared" / "data"
 
