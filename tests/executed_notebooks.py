@@ -23,6 +23,11 @@ def pytest_configure() -> None:
     os.environ.update(notebooks.ENVIRONMENT)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest begin first, so that no process waits for another's last one."""
+    items.sort(key=lambda item: item.path.stem != "walkthrough")
+
+
 def pytest_collection_finish() -> None:
     """Take the hash before the first cell runs."""
     before.append(notebooks.state_of_things())

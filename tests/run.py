@@ -25,7 +25,7 @@ def steps(jobs: int) -> dict[str, tuple[str, ...]]:
     spread = ("-n", str(jobs), "--dist", "loadfile", "--max-worker-restart", "0")
     plain = ("-p", "no:nbval")  # which loads for seconds, in each process
     keep = ("-p", "tests.executed_notebooks")  # for the book
-    nbval = (*keep, "--nbval-lax", "--nbval-current-env", "notebooks")
+    nbval = (*keep, "--nbval-lax", "--nbval-current-env", "--no-loadscope-reorder", "notebooks")
     return {
         "unit tests": ("-m", "pytest", *plain, *spread, "--no-loadscope-reorder"),
         "golden numbers": ("-m", "xlrepro", "golden"),
