@@ -162,7 +162,7 @@ def numbers(model: Row, device: str) -> dict[str, float]:
 
 
 def alike(model: Row, device: str) -> dict[str, float]:
-    """Return the numbers of a row's smoke trial with the CPU's random numbers."""
+    """Return `numbers` where every device draws what the CPU draws: comparable."""
     with same_draws():
         return numbers(model, device)
 

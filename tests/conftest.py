@@ -31,7 +31,7 @@ MIRROR = mirror_folder()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave browser tests to ``-m browser``, long ones of GPUs to ``-m gpu``; know the mirror.
+    """Leave what stands apart to ``-m`` with its marker; skip mirror tests without a mirror.
 
     Files that take long come first, so that no process waits for another's last one.
     """

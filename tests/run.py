@@ -22,12 +22,12 @@ PASSED = Path(os.environ.get("XLREPRO_BUILD", ROOT / "build")) / "tests-passed"
 def steps(jobs: int) -> dict[str, tuple[str, ...]]:
     """Return the three steps: their names, and what follows the interpreter."""
     # What a test that hangs ends with is shown; a worker in place of its own would break loadfile.
-    spread = ("-n", str(jobs), "--dist", "loadfile", "--max-worker-restart", "0")
+    spread = (f"-n{jobs}", "--dist=loadfile", "--no-loadscope-reorder", "--max-worker-restart=0")
     plain = ("-p", "no:nbval")  # which loads for seconds, in each process
     keep = ("-p", "tests.executed_notebooks")  # for the book
-    nbval = (*keep, "--nbval-lax", "--nbval-current-env", "--no-loadscope-reorder", "notebooks")
+    nbval = (*keep, "--nbval-lax", "--nbval-current-env", "notebooks")
     return {
-        "unit tests": ("-m", "pytest", *plain, *spread, "--no-loadscope-reorder"),
+        "unit tests": ("-m", "pytest", *plain, *spread),
         "golden numbers": ("-m", "xlrepro", "golden"),
         "notebooks": ("-m", "pytest", *nbval, *spread),
     }

@@ -34,6 +34,6 @@ def test_chinese_is_simplified_and_stored_words_are_lower_case_without_digits():
 def test_a_missing_segmenter_names_the_extra(monkeypatch, language, package):
     module._segmenter.cache_clear()
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
-    with pytest.raises(SettingsError, match=package.partition(".")[0]) as raised:
+    name = package.partition(".")[0]
+    with pytest.raises(SettingsError, match=rf"\A.* {name}, .*'xlrepro\[segmentation\]'\Z"):
         tokenise("北", language)
-    assert str(raised.value).endswith("installed: pip install 'xlrepro[segmentation]'")
