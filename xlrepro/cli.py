@@ -604,7 +604,7 @@ def main() -> int:
     0 done; 1 something ran and failed; 2 a mistake in the call, the settings, the data or the
     machine, explained in one line; 130 interrupted; 143 terminated.
     """
-    gc.set_threshold(100_000)  # thousands of records, none in a circle: a tenth of the time
+    gc.set_threshold(1_000_000)  # thousands of records, none in a circle: a tenth of the time
     try:
         _check_process()
         command = typer.main.get_command(build_app())

@@ -1,6 +1,7 @@
 """Where things lie: the project's folder, what git ignores below it, and the data cache."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 from xlrepro.errors import SettingsError
@@ -17,7 +18,11 @@ def project_root() -> Path:
         SettingsError: if ``XLREPRO_HOME`` is set and holds no ``data/reported`` folder, or if it is
             not and there is none.
     """
-    named = os.environ.get("XLREPRO_HOME")
+    return _root_of(os.environ.get("XLREPRO_HOME"))
+
+
+@cache
+def _root_of(named: str | None) -> Path:
     for folder in [as_path(named, "XLREPRO_HOME")] if named else [CHECKOUT, Path.cwd()]:
         if (folder / "data" / "reported").is_dir():
             return folder

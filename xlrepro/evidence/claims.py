@@ -229,7 +229,7 @@ def drawn_means(values: Array, rng: np.random.Generator, count: int) -> Array:
     contrasts = rows / np.sqrt(1 / k + 1)[:, None] @ values  # shape: (seeds - 1, cells)
     normal = rng.standard_normal((count, n - 1))
     spread = np.sqrt(n * rng.chisquare(n - 1, count))[:, None]
-    return np.asarray(values.mean(axis=0) + normal @ contrasts / spread)
+    return np.asarray(values.mean(axis=0) + (normal / spread) @ contrasts)
 
 
 def _language(column: str) -> str:

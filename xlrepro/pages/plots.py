@@ -77,7 +77,7 @@ def drawn(title: str, alt: str, draw: Callable[[Drawing], None]) -> Figure:
         _key(drawing)
         # A layout found anew at every save moves by hairs: find it once and keep it.
         drawing.draw_without_rendering()
-        drawing.set_layout_engine("none")
+        drawing.set_layout_engine(None)
         box, buffer = drawing.get_tightbbox().padded(0.05), io.BytesIO()  # "tight" draws once more
         drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None},
                         bbox_inches=box)  # fmt: skip
