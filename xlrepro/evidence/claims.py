@@ -141,6 +141,7 @@ class ClaimVerdict:
         power: chance that it would replicate if the reported differences were true.
         missing: cells it reads that nobody ran.
         note: what a reader must know.
+        form: id of the claim's sign-only form, where that one was judged in its place.
     """
 
     status: str
@@ -153,6 +154,7 @@ class ClaimVerdict:
     power: float | None = None
     missing: tuple[str, ...] = ()
     note: str = ""
+    form: str = ""
 
     @property
     def told(self) -> str:
@@ -439,7 +441,7 @@ def judge(
         (form,) = (form for form in load_claims(claim.paper) if form.id == claim.signs)
         if of_form := judge(form, condition, numbers):
             note = f"judged by its sign-only form {form.id}; {of_form.note}".rstrip("; ")
-            return replace(of_form, note=note)
+            return replace(of_form, note=note, form=form.id)
     return verdict
 
 

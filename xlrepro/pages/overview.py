@@ -52,11 +52,15 @@ def answer() -> str:
     main = [findings.compared(paper, findings.read(paper)[0].main)["verdict"] for paper in papers]
     found = Counter(verdict.status if verdict else claims.NOT_RUN for verdict in main)
     counts = sum((Counter(evidence.tally(paper)) for paper in papers), Counter[str]())
+    judged = (evidence.verdicts(c.paper)[c.id]["open"] for p in papers for c in evidence.claims(p)
+              if c.counted)  # fmt: skip
+    signs = sum(v is not None and v.status == claims.REPLICATES and v.form != "" for v in judged)
     cells = numbers()
     return (
         "On open data, of the five main claims "
         f"{'none replicates: ' * (not found[claims.REPLICATES])}{claims.counted(found)}. "
-        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}. "
+        f"Of the {counts.total()} checkable sentences of the papers, {claims.counted(counts)}; "
+        f"{signs} of those that replicate do so in sign only, for other data cannot test a size. "
         f"Of {cells['reported']:,} reported numbers, {cells['run']:,} have a reproduced "
         f"counterpart. {cells['own']} are on a paper's own data, word vectors and encoders: "
         f"{cells['within']} of these agree within the interval. Scores of trained systems among "
@@ -99,8 +103,8 @@ def in_short() -> str:
 def _verdict(verdict: claims.ClaimVerdict | None) -> Cell:
     if verdict is None:
         return Cell("–")
-    status = verdict.status
-    return Cell(f"{claims.SIGNS.get(status, '')} {status}".strip(), kind=status)
+    status, form = verdict.status, ", sign only" if verdict.form and verdict.p else ""
+    return Cell(f"{claims.SIGNS.get(status, '')} {status}{form}".strip(), kind=status)
 
 
 def all_claims() -> Markup:
@@ -145,7 +149,8 @@ def experiments() -> Markup:
             len(load_reported().cells(key)), ", ".join(f"{n} {verdict}" for verdict, n in counts),
             Cell(cost.brief(), ", ".join(cost.devices), sort=cost.wall_seconds),
         ))  # fmt: skip
-    caption = "Every experiment: reported numbers, how cells at open compare, and what it cost."
+    caption = "Every experiment: reported numbers, how cells at open compare, and what it cost. "
+    caption += f"In all: {total_cost(evidence.records).brief()}."
     return table(caption, rows, "experiment", "reported", "cells at open", "cost")
 
 

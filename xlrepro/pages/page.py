@@ -220,7 +220,8 @@ class Page:
         for profile in self.profiles:
             frame = self.evidence.frame(self.key, profile)
             weights = self.entry.weights.get(profile, {})
-            labels = {s: w for s in frame["system"] if (w := weights.get(s.partition(":")[0]))}
+            ran = frame["system"][frame["n"] > 0]
+            labels = {s: w for s in ran if (w := weights.get(s.partition(":")[0]))}
             parts += [tables.legend(frame), *tables.comparison_tables(frame, labels)]
         own = [part for part in self._this_run() if isinstance(part, Table)]  # not folded
         return Shown((*parts, *own))
@@ -265,7 +266,7 @@ class Page:
         Args:
             paths: heading -> dotted path in the details; ``*`` is the part that names the row:
                 ``{"best epoch": "experiments.*.best_epoch"}``. A heading that ends in ``%`` shows
-                ``[right, all]`` as a share.
+                ``[right, all]`` as a percentage, one in ``a word`` ``[sum, words]`` as a mean.
             caption: what the table shows.
             first: path whose value names the row too, ``"settings.pair"``.
         """
@@ -278,8 +279,9 @@ class Page:
                 if match := pattern.fullmatch(name):
                     part = ", ".join([*([str(flat[first])] if first else []), *match.groups()])
                     value = flat[name]
-                    if heading.endswith("%"):
-                        value = 100 * value[0] / value[1] if value[1] else math.nan
+                    if heading.endswith(("%", "a word")):
+                        scale = 100 if heading.endswith("%") else 1
+                        value = scale * value[0] / value[1] if value[1] else math.nan
                     found.append((", ".join(record.systems), part, heading, value))
         long = framed(found, "system", "part", "heading", "value")
         rows = long.groupby(["system", "part", "heading"], sort=False)["value"].agg(_joined)

@@ -297,8 +297,8 @@ def heat(table: pd.DataFrame, title: str, *, unit: str, decimals: int = 2) -> Fi
 def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Figure]:
     """Draw reproduced means with 95 % intervals, and the reported numbers hollow beside them.
 
-    One column has a figure with a row per system; several a figure per block, with a row per system
-    or column, whichever is more.
+    One column has a figure with a row per system; several a figure per block and metric, with a row
+    per system or column, whichever is more.
 
     Args:
         frame: what `xlrepro.evidence.compare.compare` returns.
@@ -313,7 +313,7 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
     title = f"{entry.title} ({profile})"
     shown = shown.assign(column=shown["column"].map(entry.column_name))
     one, figures = shown["column"].nunique() == 1, []
-    for name, part in shown.groupby("column" if one else "block", sort=False):
+    for (name, metric), part in shown.groupby(["column" if one else "block", "metric"], sort=False):
         names = short_names(part["system"].unique(), paper)
         system, column = part["system"].map(names), part["column"]
         many = system.nunique() > column.nunique()
@@ -324,7 +324,8 @@ def scores(frame: pd.DataFrame, columns: Sequence[str] | None = None) -> list[Fi
         known = {names[s]: c for s, c in colours_of(key, list(names)).items()}
         name = block_titles(paper).get(str(name), name)
         unit = ", ".join(part[["metric", "unit"]].iloc[0])
-        figures.append(dots(tidy, f"{title}: {name}", unit=unit, known=known))
+        about = ", ".join(filter(None, (name, metric)))
+        figures.append(dots(tidy, f"{title}: {about}", unit=unit, known=known))
     return figures
 
 

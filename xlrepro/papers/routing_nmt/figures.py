@@ -19,7 +19,7 @@ LEAST_BLEU = 0.5  # percent; where both systems have less, what matches is chanc
 # Headings -> paths in the details of a record, for `page.details`.
 SIZES = {
     "parameters": "parameters", "for translation": "parameters of translation",
-    "best epoch": "best_epoch", "BLEU of lines": "BLEU detokenised.test",
+    "best epoch, from 0": "best_epoch", "BLEU of lines": "BLEU detokenised.test",
 }  # fmt: skip
 LEFT_OUT = {name: f"data.*.{name}" for name in
             ("found", "overlapping", "repeated", "long", "train", "dev", "test")}  # fmt: skip

@@ -19,12 +19,12 @@ LANGUAGE_MODELS = {
     "vocabulary": "*.vocabulary",
     "seconds": "*.seconds",
     "training loss": "*.loss_curve",
-    "held-out loss in English": "*.held_out.en",
+    "held-out loss in English, nats a word": "*.held_out.en",
 }
 OWN_MODEL = {heading: path.removeprefix("*.") for heading, path in LANGUAGE_MODELS.items()}
 LM_CAPTION = (
     "Language models behind the rows: words read, vocabulary, wall time on a shared machine, "
-    "training loss at the start and the end, held-out loss in nats a word"
+    "training loss at the start and the end, held-out loss"
 )
 MODELS, SETTINGS = read_yaml(Path(__file__).with_name("printed_settings.yaml")).values()
 SETTINGS_CAPTION = (
