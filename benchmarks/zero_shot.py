@@ -74,7 +74,7 @@ def _measure_one(name: str, sizes: str, device: str, threads: int, profile: str)
         value=medians["evaluation"],
         unit="s",
         repetitions=REPETITIONS,
-        peer=f"one training epoch, {train.tokens} tokens",
+        peer=f"one training epoch, {sum(map(len, train.rows))} tokens",
         peer_value=medians["epoch"],
         ratio=medians["epoch"] / medians["evaluation"],
         target="less time than one training epoch",

@@ -8,9 +8,10 @@ import numpy as np
 from xlrepro.artefacts import note_data
 from xlrepro.data import loading, registry, supplied
 from xlrepro.data.readers.columns import read_conll_ner, read_conllu
+from xlrepro.data.readers.labelled import read_reviews
 from xlrepro.data.registry import ARTIFICIAL, FAMILY_SEED
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 
 UTTERANCES = supplied.UTTERANCES
 # English utterances, re-split from the evaluation and test files: 12,802 in all.
@@ -104,3 +105,31 @@ def corpus(name: str, task: str) -> Corpus:
     if name not in known:
         raise SettingsError(f"unknown corpus {name!r} for {task}; known: {', '.join(known)}")
     return Corpus(name, task)
+
+
+TWEETS = "sentiment-umsab"
+UMSAB_CLASSES = {"0": "negative", "1": "", "2": "positive"}  # the neutral ones have no class
+
+
+def reviews(corpus: str, language: str, domain: str, split: str) -> list[tuple[str, str]]:
+    """Return class and text of each review, the class empty where a tweet is neutral.
+
+    Args:
+        corpus: tweets, which have no domain, or what the user supplies.
+        language: its code.
+        domain: of supplied reviews.
+        split: ``"train"``, ``"dev"`` or ``"test"``.
+
+    Raises:
+        SettingsError: for an unknown corpus.
+        DataError: if the file is missing or malformed, or a class is unknown.
+    """
+    if corpus == supplied.REVIEWS:
+        return read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
+    if corpus != TWEETS:
+        known = f"{ARTIFICIAL}, {TWEETS}, {supplied.REVIEWS}"
+        raise SettingsError(f"unknown corpus {corpus!r} for reviews; known: {known}")
+    rows = loading.load_rows(corpus, f"{language}/{split}")
+    if unknown := {label for label, _ in rows} - set(UMSAB_CLASSES):
+        raise DataError(f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}")
+    return [(UMSAB_CLASSES[label], line) for label, line in rows]

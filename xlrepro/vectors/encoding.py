@@ -36,11 +36,6 @@ class EncodedSplit:
         """Return the number of sentences."""
         return len(self.rows)
 
-    @property
-    def tokens(self) -> int:
-        """Number of tokens."""
-        return sum(len(r) for r in self.rows)
-
 
 @dataclass(frozen=True)
 class Batch:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("invented_vectors")
 def invented_reviews(monkeypatch, third):
     """Let the tweets be three, the third of the given class: 0 negative, 1 neutral, 2 positive."""
     rows = [("0", "it was bad"), ("2", "it was good"), (third, "it was there")]
-    monkeypatch.setattr(data.loading, "load_rows", lambda corpus, name: rows)
+    monkeypatch.setattr("xlrepro.data.loading.load_rows", lambda corpus, name: rows)
 
 
 def invented_statements(monkeypatch, third):

@@ -13,11 +13,10 @@ from typing import NoReturn, cast
 import numpy as np
 
 from xlrepro.artificial import family_of, sentence_of, sentiment
-from xlrepro.data import loading, named, supplied
+from xlrepro.data import named, supplied
 from xlrepro.data.named import ARTIFICIAL, FAMILY_SEED
-from xlrepro.data.readers.labelled import read_reviews
 from xlrepro.data.sentences import Sentence
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.papers.man_moe.settings import TransferSettings
 from xlrepro.precision import cached_per_precision, working_dtype
 from xlrepro.tasks.source import word_vectors
@@ -29,10 +28,8 @@ from xlrepro.vectors.open.tokenise import tokenise
 from xlrepro.vectors.tables import EXACT, UNKNOWN, VectorSet, WordVectors
 
 ARTIFICIAL_DIM = 64  # of the artificial languages' word vectors
-TWEETS = "sentiment-umsab"
 POLARITY = ("negative", "positive")
 NEUTRAL = ""  # no class
-UMSAB_CLASSES = {"0": POLARITY[0], "1": NEUTRAL, "2": POLARITY[1]}
 DRAWN = 4  # artificial statements drawn per one that is wanted: most take no side
 
 
@@ -162,23 +159,12 @@ def _reviews(
     if settings.corpus == ARTIFICIAL:
         wanted = settings.limit(split) or 0
         return _artificial_reviews(language, domain or "", split, DRAWN * wanted)
-    if settings.corpus not in (TWEETS, supplied.REVIEWS):
-        known = f"{ARTIFICIAL}, {TWEETS}, {supplied.REVIEWS}"
-        raise SettingsError(f"unknown corpus {settings.corpus!r} for reviews; known: {known}")
     return _read_reviews(settings.corpus, language, domain or "", split)
 
 
 @lru_cache(maxsize=64)
 def _read_reviews(corpus: str, language: str, domain: str, split: str) -> list[Example]:
-    if corpus == supplied.REVIEWS:
-        rows = read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
-    else:
-        read = loading.load_rows(corpus, f"{language}/{split}")
-        if unknown := {label for label, _ in read} - set(UMSAB_CLASSES):
-            raise DataError(
-                f"{corpus} {language}/{split} has classes that are none: {sorted(unknown)}"
-            )
-        rows = [(UMSAB_CLASSES[label], line) for label, line in read]
+    rows = named.reviews(corpus, language, domain, split)
     texts = [(label, tuple(tokenise(line, language))) for label, line in rows]
     return [Example(tokens, (label,)) for label, tokens in texts if tokens]
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from xlrepro import artificial
-from xlrepro.data import loading, registry, supplied
+from xlrepro.data import loading, named, registry, supplied
 from xlrepro.data.readers.columns import SenseSentence, read_conll_ner, read_senses
-from xlrepro.data.readers.labelled import read_pairs, read_reviews
+from xlrepro.data.readers.labelled import read_pairs
 from xlrepro.data.sentences import Sentence
 from xlrepro.errors import DataError
 from xlrepro.papers.sense_alignment import text
@@ -120,7 +120,6 @@ def _artificial_senses(pairs: int, sentences: int, split: str) -> list[SenseSent
 
 NLI = ("contradiction", "entailment", "neutral")
 POLARITY = ("negative", "positive")
-UMSAB = {"0": POLARITY[0], "2": POLARITY[1]}  # 1 is neutral
 DRAWN = 6  # artificial statements drawn per one that is wanted: most take no side
 HELD_OUT = 0.2  # share of the premises of XNLI's dev set that heads are chosen on
 SPLIT_SEED = 0
@@ -221,12 +220,8 @@ def _entities(corpus: str, language: str, split: str) -> list[Example]:
 
 @lru_cache(maxsize=16)
 def _reviews(corpus: str, language: str, split: str, domain: str) -> list[Example]:
-    if corpus == "sentiment-umsab":
-        rows = loading.load_rows(corpus, f"{language}/{split}")
-        kept = [(UMSAB[label], line) for label, line in rows if label in UMSAB]
-    else:
-        kept = read_reviews(supplied.opened(supplied.review_file(language, domain, split)))
-    return [Example((tuple(tokenise(line, language)),), (label,)) for label, line in kept]
+    rows = named.reviews(corpus, language, domain, split)
+    return [Example((tuple(tokenise(line, language)),), (label,)) for label, line in rows if label]
 
 
 @lru_cache(maxsize=8)
