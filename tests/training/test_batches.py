@@ -6,6 +6,7 @@ import torch
 
 from xlrepro.training.batches import (
     ordered,
+    pooled,
     predicted_tags,
     rows_of_step,
     shuffled,
@@ -25,6 +26,14 @@ def split():
 def test_an_epoch_holds_every_sentence_once(batch_size):
     batches = list(shuffled_batches(split(), batch_size, np.random.default_rng(0)))
     assert sorted(i for b in batches for i in b.indices) == [0, 1, 2, 3]
+
+
+def test_an_epoch_from_pools_holds_every_example_once_and_like_lengths_together():
+    batches = pooled(range(23, 0, -1), 4, 3, np.random.default_rng(0))
+    assert sorted(i for batch in batches for i in batch) == list(range(23))
+    assert sorted(map(len, batches)) == [3, 4, 4, 4, 4, 4]
+    assert all(batch == sorted(batch, reverse=True) for batch in batches)
+    assert [batch[-1] for batch in batches] != sorted(batch[-1] for batch in batches)
 
 
 def test_what_is_longer_than_the_budget_is_still_evaluated():

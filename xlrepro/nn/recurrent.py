@@ -168,18 +168,17 @@ class Packing:
         padded[self.mask] = x
         return padded
 
-    def similar(self, ratio: float = 0.7) -> list[tuple[Tensor, "Packing"]]:
+    def similar(self) -> list[tuple[Tensor, "Packing"]]:
         """Return the texts in groups of similar length, for layers that need a padded batch.
 
-        Args:
-            ratio: shortest length in a group, as a share of its longest.
+        The shortest of a group has at least 0.7 times the length of its longest.
 
         Returns:
             Per group the flat places of its tokens, ``(tokens,)``, and their packing.
         """
         groups: list[list[int]] = []
         for text in self._order.tolist():
-            if not groups or self.sizes[text] < ratio * self.sizes[groups[-1][0]]:
+            if not groups or self.sizes[text] < 0.7 * self.sizes[groups[-1][0]]:
                 groups.append([])
             groups[-1].append(text)
         places = torch.arange(sum(self.sizes), device=self.device).split(self.sizes)

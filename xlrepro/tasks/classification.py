@@ -21,7 +21,7 @@ from torch.nn import functional
 from xlrepro import metrics
 from xlrepro.errors import DataError
 from xlrepro.nn.recurrent import BiLSTM
-from xlrepro.training.batches import in_order, shuffled
+from xlrepro.training.batches import by_length, in_order, shuffled
 from xlrepro.training.loop import BatchLearner, Fit, Progress, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import HeadSettings
@@ -187,9 +187,8 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 
 def predicted(model: nn.Module, examples: Examples, device: str = "cpu") -> list[int]:
     """Return the class of each example."""
-    order = np.argsort(_lengths(examples), kind="stable").tolist()
-    starts = range(0, len(order), EVALUATION_TEXTS)
-    batches = (_batch(examples, order[i : i + EVALUATION_TEXTS], device) for i in starts)
+    chosen = by_length(_lengths(examples), EVALUATION_TEXTS)
+    batches = (_batch(examples, rows, device) for rows in chosen)
     # a batch's classes, each a scalar
     return in_order(model, batches, lambda b: model(b.parts, b.masks).argmax(-1).tolist())
 

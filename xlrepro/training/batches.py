@@ -29,9 +29,43 @@ def shuffled(
     """
     noisy = np.array(lengths, dtype=np.float64) + generator.uniform(0.0, 2.0, len(lengths))
     order = np.argsort(noisy, kind="stable")
-    batches = [order[i : i + batch_size].tolist() for i in range(0, len(order), batch_size)]
+    batches = cut(order.tolist(), batch_size)
     for b in generator.permutation(len(batches)):
         yield batches[b]
+
+
+def pooled(
+    lengths: Sequence[Any], batch_size: int, pool: int, generator: np.random.Generator
+) -> list[list[int]]:
+    """Return the batches of an epoch in random order, each example once.
+
+    Examples are shuffled, sorted by length within every ``pool`` batches' examples, so that little
+    is padding, and cut; then the batches are shuffled.
+
+    Args:
+        lengths: of the examples; or what else puts them in order.
+        batch_size: examples a batch; the last of a pool may have fewer.
+        pool: batches whose examples are sorted together.
+        generator: of both orders.
+
+    Example:
+        >>> sorted(map(sorted, pooled([9, 1, 8, 2], 2, 2, np.random.default_rng(0))))
+        [[0, 2], [1, 3]]
+    """
+    batches = []
+    for part in cut(generator.permutation(len(lengths)).tolist(), pool * batch_size):
+        batches += cut(sorted(part, key=lengths.__getitem__), batch_size)
+    return [batches[b] for b in generator.permutation(len(batches))]
+
+
+def by_length(lengths: Sequence[int], batch_size: int) -> list[list[int]]:
+    """Return the number of every example once, shortest first, in batches: for evaluation."""
+    return cut(sorted(range(len(lengths)), key=lengths.__getitem__), batch_size)
+
+
+def cut(order: list[int], size: int) -> list[list[int]]:
+    """Return runs of ``size`` numbers, one after the other; the last may be shorter."""
+    return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 def ordered(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
@@ -54,7 +88,9 @@ def ordered(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
 
 
 def rows_of_step(step: int, count: int, size: int, key: Sequence[int]) -> np.ndarray:
-    """Return which of ``count`` rows a step takes, at most ``size``; an epoch takes each once.
+    """Return which of ``count`` rows a step takes, at most ``size``.
+
+    An epoch takes a row once at most; the rest, too few for a whole step, is left out.
 
     Args:
         step: counted from 0.
@@ -75,13 +111,13 @@ def shuffled_batches(
     return (collate(split, chosen) for chosen in shuffled(lengths, batch_size, generator))
 
 
-def ordered_batches(split: EncodedSplit, max_tokens: int) -> Iterator[Batch]:
-    """Yield every sentence once, longest first, at most ``max_tokens`` padded tokens a batch."""
-    lengths = [len(rows) for rows in split.rows]
-    return (collate(split, chosen) for chosen in ordered(lengths, max_tokens))
-
-
 EVALUATION_TOKENS = 8192  # padded tokens of an evaluation batch
+
+
+def ordered_batches(split: EncodedSplit) -> Iterator[Batch]:
+    """Yield every sentence once, longest first, in batches for evaluation."""
+    lengths = [len(rows) for rows in split.rows]
+    return (collate(split, chosen) for chosen in ordered(lengths, EVALUATION_TOKENS))
 
 
 T = TypeVar("T")
@@ -121,4 +157,4 @@ def predicted_tags(model: Any, split: EncodedSplit, device: str) -> list[Tensor]
         lengths = [len(split.rows[i]) for i in batch.indices]
         return [row[:length] for row, length in zip(best, lengths, strict=True)]
 
-    return in_order(model, ordered_batches(split, EVALUATION_TOKENS), predict)
+    return in_order(model, ordered_batches(split), predict)

@@ -71,14 +71,10 @@ class ScheduledAdam:
         self.rates.last_epoch = state["step"]
 
 
-def adamw(
-    parameters: Iterable[nn.Parameter],
-    learning_rate: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-) -> torch.optim.AdamW:
+def adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:
     """Return AdamW; biases and normalisation are not decayed (Devlin et al. 2019)."""
     decays: dict[float, list[nn.Parameter]] = {0.01: [], 0.0: []}
     for parameter in (every := list(parameters)):
         decays[0.01 if parameter.dim() > 1 else 0.0].append(parameter)
     groups = [{"params": those, "weight_decay": decay} for decay, those in decays.items()]
-    return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, fused=every[0].is_cuda)
+    return torch.optim.AdamW(groups, lr=learning_rate, fused=every[0].is_cuda)

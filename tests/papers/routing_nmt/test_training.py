@@ -6,12 +6,7 @@ import torch
 from tests.papers.routing_nmt.small import learner, small_settings, trained
 from xlrepro.papers.routing_nmt import training
 from xlrepro.papers.routing_nmt.encoding import Example
-from xlrepro.papers.routing_nmt.training import (
-    batch_of,
-    batches_of_epoch,
-    loss_per_token,
-    perplexity,
-)
+from xlrepro.papers.routing_nmt.training import batch_of, loss_per_token, perplexity
 
 
 def same_bits(first, second):
@@ -96,15 +91,8 @@ def test_a_rate_is_halved_when_its_own_tasks_dev_loss_rises():
     assert one.course.rates["translation"] == rates["translation"]
 
 
-def examples(lengths):
-    return [Example([4] * n, [1, *[5] * n, 2]) for n in lengths]
-
-
-def test_batches_of_an_epoch_hold_every_example_once_padded_on_the_right():
-    batches = batches_of_epoch(examples(range(1, 24)), 4, (0, 1))
-    assert sorted(i for batch in batches for i in batch) == list(range(23))
-    assert all(len(batch) <= 4 for batch in batches)
-    batch = batch_of(examples([1, 3]), [0, 1])
+def test_a_batch_is_padded_on_the_right():
+    batch = batch_of([Example([4] * n, [1, *[5] * n, 2]) for n in (1, 3)], [0, 1])
     assert batch.source.tolist() == [[4, 0, 0], [4, 4, 4]]
     assert batch.target.tolist() == [[1, 5, 2, 0, 0], [1, 5, 5, 5, 2]]
     assert batch.lengths.tolist() == [1, 3]

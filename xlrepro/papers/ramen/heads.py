@@ -4,7 +4,7 @@ States are kept ones of a frozen encoder, or they are read through the encoder, 
 then tuned with the head.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -21,6 +21,7 @@ from xlrepro.papers.ramen.data import LABELS, Pair
 from xlrepro.papers.ramen.settings import HeadSettings
 from xlrepro.tasks import parsing
 from xlrepro.training import loop
+from xlrepro.training.batches import by_length, cut, pooled
 from xlrepro.training.loop import BatchLearner, Fit, Step
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.vectors.encoding import padded
@@ -189,12 +190,9 @@ class Examples(NamedTuple):
         rows = texts.ids if texts.mean else texts.reads
         return [len(rows[i]) for i in texts.place[: len(self.gold)]]
 
-    def in_batches(self) -> Iterator[list[int]]:
-        """Yield the numbers of all examples in batches of like lengths."""
-        lengths = self.lengths or [1] * len(self.gold)
-        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
-        for start in range(0, len(order), EVALUATION_BATCH):
-            yield order[start : start + EVALUATION_BATCH]
+    def in_batches(self) -> list[list[int]]:
+        """Return the numbers of all examples in batches of like lengths."""
+        return by_length(self.lengths or [1] * len(self.gold), EVALUATION_BATCH)
 
 
 def of_trees(encoder: Encoder, trees: Sequence[Sentence], words: Sequence[Words]) -> Examples:
@@ -365,11 +363,13 @@ def fit(
     torch.manual_seed(seed)
     adam = ScheduledAdam(module, settings.learning_rate)
 
-    def of_epoch(epoch: int) -> list[np.ndarray]:
-        draw = np.random.default_rng([seed, epoch])
-        return batches(len(train.gold), settings.batch_size, train.lengths, draw)
+    def of_epoch(epoch: int) -> list[list[int]]:
+        draw, lengths = np.random.default_rng([seed, epoch]), train.lengths
+        if lengths is None:
+            return cut(draw.permutation(len(train.gold)).tolist(), settings.batch_size)
+        return pooled(lengths, settings.batch_size, POOL, draw)
 
-    def step(chosen: np.ndarray) -> Step:
+    def step(chosen: list[int]) -> Step:
         return Step(adam.step(head.loss(train, chosen)), tokens=len(chosen))
 
     def dev_score() -> float:
@@ -378,28 +378,3 @@ def fit(
 
     learner = BatchLearner(module, adam, of_epoch, step, dev_score, np.random.default_rng(seed))
     return loop.fit(learner, settings.epochs, settings.patience, progress)
-
-
-def batches(
-    size: int, batch_size: int, lengths: Sequence[int] | None, draw: np.random.Generator
-) -> list[np.ndarray]:
-    """Return the batches of an epoch, in random order, each example once.
-
-    With lengths, every few batches' examples are sorted by length before they are cut into batches:
-    long sentences pad each other alone.
-
-    Example:
-        >>> draw = np.random.default_rng(0)
-        >>> [sorted(b.tolist()) for b in batches(4, 2, [9, 1, 8, 2], draw)]
-        [[0, 2], [1, 3]]
-    """
-    order = draw.permutation(size)
-    if lengths is None:
-        return [order[start : start + batch_size] for start in range(0, size, batch_size)]
-    pool = POOL * batch_size
-    sorted_batches: list[np.ndarray] = []
-    for start in range(0, size, pool):
-        chosen = order[start : start + pool]
-        chosen = chosen[np.argsort(np.asarray(lengths)[chosen], kind="stable")]
-        sorted_batches += [chosen[i : i + batch_size] for i in range(0, len(chosen), batch_size)]
-    return [sorted_batches[i] for i in draw.permutation(len(sorted_batches))]

@@ -150,7 +150,7 @@ def held(usage: Usage) -> dict[str, bool]:
 
 
 @cache
-def chances_of_means(routers: int, draws: int = 1_000) -> dict[str, float]:
+def chances_of_means(routers: int) -> dict[str, float]:
     """Return how often each of `held` is true of the mean over routers of random usage.
 
     Each router's usage is drawn uniformly from the simplex, task by task, and its blocks are put in
@@ -158,7 +158,7 @@ def chances_of_means(routers: int, draws: int = 1_000) -> dict[str, float]:
     may take any block; together, one order of the blocks must serve all three.
     """
     draw, outcomes = np.random.default_rng(0), []
-    shape = (draws, routers, len(FIGURE_TASKS))
+    shape = (1_000, routers, len(FIGURE_TASKS))
     for tables in draw.dirichlet(np.ones(SHARED_BLOCKS), shape):
         random = [dict(zip(FIGURE_TASKS, table, strict=True)) for table in tables.tolist()]
         outcomes.append(held(mean_usage(random)))

@@ -108,7 +108,7 @@ def translations(
         outputs = model.greedy(TRANSLATION, moved.source, moved.lengths, limits)
         return [data.words(numbers) for numbers in outputs]
 
-    return in_order(model, training.ordered_batches(examples, training.EVALUATION_BATCH), predict)
+    return in_order(model, training.ordered_batches(examples), predict)
 
 
 Use = dict[str, dict[str, dict[str, dict[str, object]]]]
@@ -139,7 +139,7 @@ def router_use(
     """
     model.eval()
     sums, largest, tokens = torch.zeros(()), torch.zeros(()), 0
-    for batch in training.ordered_batches(examples, training.EVALUATION_BATCH):
+    for batch in training.ordered_batches(examples):
         moved = batch.to(device)
         memory = model.encode(task, moved.source, moved.lengths)
         assert memory.taus is not None

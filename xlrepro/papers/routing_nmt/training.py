@@ -20,6 +20,7 @@ from torch import Tensor
 from xlrepro.papers.routing_nmt.encoding import Encoded, Example
 from xlrepro.papers.routing_nmt.model import MultiTaskModel
 from xlrepro.papers.routing_nmt.settings import TRANSLATION, TranslationSettings
+from xlrepro.training.batches import by_length, pooled
 from xlrepro.training.loop import Step
 from xlrepro.vectors.encoding import padded
 
@@ -57,34 +58,10 @@ def batch_of(examples: Sequence[Example], indices: Sequence[int]) -> Batch:
     return Batch(source, mask.sum(1), target, list(indices))
 
 
-def batches_of_epoch(examples: Sequence[Example], size: int, key: Sequence[int]) -> list[list[int]]:
-    """Return the examples' numbers of each batch of an epoch.
-
-    Examples are shuffled, then sorted by length within pools of 20 batches, so that little
-    is padding, and the batches shuffled.
-
-    Args:
-        examples: of the training split.
-        size: examples of a batch; the last one may have fewer.
-        key: whatever decides the order: seed, task, epoch.
-    """
-    draw = np.random.default_rng(list(key))
-    order = draw.permutation(len(examples)).tolist()
-    batches = []
-    for start in range(0, len(order), size * POOL):
-        part = sorted(
-            order[start : start + size * POOL],
-            key=lambda i: (len(examples[i].target), len(examples[i].source)),
-        )
-        batches += [part[i : i + size] for i in range(0, len(part), size)]
-    return [batches[i] for i in draw.permutation(len(batches))]
-
-
-def ordered_batches(examples: Sequence[Example], size: int) -> Iterator[Batch]:
+def ordered_batches(examples: Sequence[Example]) -> Iterator[Batch]:
     """Yield all examples in batches of similar source length, for evaluation."""
-    order = sorted(range(len(examples)), key=lambda i: len(examples[i].source))
-    for start in range(0, len(order), size):
-        yield batch_of(examples, order[start : start + size])
+    lengths = [len(example.source) for example in examples]
+    return (batch_of(examples, chosen) for chosen in by_length(lengths, EVALUATION_BATCH))
 
 
 @dataclass
@@ -186,7 +163,8 @@ class MultiTaskLearner:
     def _order(self, task: str, epoch: int) -> list[list[int]]:
         """Return the batches of an epoch of a task; those of the last epochs are kept."""
         key = [self._seed, 0, self._settings.tasks.index(task), epoch]
-        return batches_of_epoch(self._data.tasks[task].train, self._settings.batch_size, key)
+        lengths = [(len(e.target), len(e.source)) for e in self._data.tasks[task].train]
+        return pooled(lengths, self._settings.batch_size, POOL, np.random.default_rng(key))
 
     def dev_score(self) -> float:
         """Return translation's log-likelihood per token; halve the rate of each task that rose."""
@@ -220,7 +198,7 @@ def loss_per_token(
     """Return the mean negative log-likelihood per target token, ends included, in nats."""
     model.eval()
     total, tokens = 0.0, 0
-    for batch in ordered_batches(examples, EVALUATION_BATCH):
+    for batch in ordered_batches(examples):
         moved = batch.to(device)
         total += float(model.loss(task, moved.source, moved.lengths, moved.target))
         tokens += int((batch.target[:, 1:] > 0).sum())

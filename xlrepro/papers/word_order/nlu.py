@@ -28,7 +28,7 @@ from xlrepro.papers.word_order.settings import EncoderSettings, NLUSettings
 from xlrepro.precision import working_dtype
 from xlrepro.tasks.source import Source
 from xlrepro.tasks.tagging import labels, span_tags
-from xlrepro.training.batches import EVALUATION_TOKENS, in_order, ordered_batches, shuffled_batches
+from xlrepro.training.batches import in_order, ordered_batches, shuffled_batches
 from xlrepro.training.loop import BatchLearner, Fit, Step, compute_repeatably, fit
 from xlrepro.training.optimiser import ScheduledAdam
 from xlrepro.training.settings import in_its_precision
@@ -408,7 +408,7 @@ def evaluated(model: NLUModel, split: NLUSplit, known: Labels, device: str) -> d
             zip(of_intents.argmax(-1).tolist(), (row.tolist() for row in best), strict=True)
         )
 
-    predicted = in_order(model, ordered_batches(split.encoded, EVALUATION_TOKENS), predict)
+    predicted = in_order(model, ordered_batches(split.encoded), predict)
     intents, tags = (kind.names for kind in known)
     return {
         INTENT: metrics.accuracy(split.gold_intents, [intents[number] for number, _ in predicted]),
