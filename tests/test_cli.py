@@ -218,7 +218,8 @@ def test_run_ends_with_1_and_names_the_failed_trial_and_its_log(invoke, schedule
     ("arguments", "message"),
     [
         (["run", "word_order/fak"], "there are: toy/table"),
-        (["run", "toy/table", "--profile", "big"], "it has: smoke, open"),
+        (["run", "toy/table", "--profile", "paper"], "it has: smoke, open"),
+        (["run", "toy", "--profile", "pape"], "there are: smoke, open, paper"),
         (["run", "toy/table", "--systems", "GRU"], "word:ORT, word:TRS"),
         (["run", "toy/table", "--set", "x=1"], "no setting 'x'"),
         (["run", "toy/table", "--device", "tpu"], "no device 'tpu'"),

@@ -142,12 +142,28 @@ def test_a_borrowed_trial_is_its_owners_and_its_cells_are_renamed():
     assert (cell.system, cell.column, cell.value) == ("word:ORT", "th/0", 1.0)
 
 
-def test_an_unknown_field_of_the_yaml_is_named_with_its_file(toy):
-    toy.write_text(YAML.replace("shares:", "shards:"), "utf-8")
-    with pytest.raises(
-        DataError, match=r"experiments\.yaml: .*table1\.rows\.word:TRS twin\.shards"
-    ):
-        experiments.experiment("word_order/table1")
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("shares:", "shards:", r"experiments\.yaml: .*table1\.rows\.word:TRS twin\.shards"),
+        ("at: {smoke: {b", "at: {smok: {b", r"rows\.word:ORT\.at\.smok"),
+        ("seeds: {open:", "seeds: {opne:", r"table1\.seeds\.opne"),
+        ("seeds: {open: [0, 1]}", "seeds: {open: [-1]}", r"table1\.seeds\.open\.0"),
+        ('"word:TRS twin":', '"word:TRS":', r"line \d+: 'word:TRS' stands twice"),
+        ("settings:TaggingSettings", "settings:TagingSettings", "of word_order: .* is not there"),
+    ],
+)
+def test_a_slip_in_the_yaml_is_named_with_its_place(toy, old, new, said):
+    assert YAML.count(old) == 1
+    toy.write_text(YAML.replace(old, new), "utf-8")
+    with pytest.raises(DataError, match=said):
+        trials("table1", "smoke")
+
+
+def test_a_part_of_a_row_that_the_experiment_lacks_is_refused(toy):
+    toy.write_text(YAML.replace('"word:TRS": {set', '"word:TRS": {parts: [FS], set'), "utf-8")
+    with pytest.raises(SettingsError, match="has no part 'FS'; it has: NER, SF"):
+        trials("table1", "smoke")
 
 
 @pytest.mark.parametrize(
@@ -172,14 +188,8 @@ def test_what_is_no_seed_is_refused(seed):
 # ---- what CONTRIBUTING.md promises: a row is one entry of a YAML file, and nothing else is touched
 
 ORT = '      "word:ORT": {parts: [word], set: *ort, at: *ort_rates}\n'
-ORT_5 = """\
-      "word:ORT-5":
-        parts: [word]
-        set: {encoder: {kind: transformer, positions: none, kernel_size: 5}}
-        at: *ort_rates
-"""
-
-
+GUIDE = (experiments.PAPERS.parent.parent / "CONTRIBUTING.md").read_text("utf-8")
+ORT_5 = GUIDE.partition("    rows:\n")[2].partition("```")[0]
 OURS = (experiments.PAPERS / "word_order" / "experiments.yaml").read_text("utf-8")
 
 

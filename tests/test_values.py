@@ -24,6 +24,7 @@ class Coloured(BaseModel):
         ("!!python/object:os.system x", "could not determine a constructor"),
         ("2001-99-99", "month must be in"),
         ("9" * 5000, "digit"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: 'a' stands twice"),
     ],
 )
 def test_what_is_not_yaml_is_one_line(text, reason):

@@ -198,7 +198,9 @@ def run(
     """
     from xlrepro import engine
     from xlrepro.store import RecordStore
+    from xlrepro.trials import check_profile
 
+    check_profile(profile)
     names = None if systems is None else [systems]
     given = (names, parse_seeds(seeds), parse_overrides(settings))
     trials = []

@@ -15,19 +15,20 @@ from importlib.util import find_spec
 from itertools import chain, product
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from xlrepro.errors import DataError, SettingsError
 from xlrepro.machine import code_version
 from xlrepro.store import RecordStore
-from xlrepro.trials import PROFILES, Cell, Record, Trial
+from xlrepro.trials import PROFILES, Cell, ProfileName, Record, Trial, check_profile
 from xlrepro.values import Checked, read_model
 
 PAPERS = Path(__file__).parent / "papers"
 ORDER = ("word_order", "man_moe", "sense_alignment", "routing_nmt", "ramen")
 LARGEST_SEED = 2**32 - 1  # with which every generator can begin
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Address = tuple[str, str]  # the system and the column of a cell
 Settings = dict[str, Any]
 Names = tuple[str, ...]
@@ -62,7 +63,7 @@ class Layer(Checked):
     """What sets settings: everywhere, and at a profile."""
 
     set: Settings = {}  # noqa: RUF012 # pydantic copies it
-    at: dict[str, Settings] = {}  # noqa: RUF012
+    at: dict[ProfileName, Settings] = {}  # noqa: RUF012
 
     def layers(self, profile: str) -> list[Settings]:
         """Return them in the order of the merge."""
@@ -93,8 +94,8 @@ class Loan(Checked):
     owner: str = Field(alias="from")
     row: str = ""  # of the owner; of the same name unless told
     parts: list[str] | None = None
-    at: Names = PROFILES
-    changed_at: dict[str, Settings] = {}  # noqa: RUF012
+    at: tuple[ProfileName, ...] = PROFILES
+    changed_at: dict[ProfileName, Settings] = {}  # noqa: RUF012
     columns: dict[str, str] = {}  # noqa: RUF012 # theirs to ours; empty: the same
     cells: str = ""  # a function that reads them off a record, "module:name"
     fills: Names = ()  # which columns that function fills
@@ -121,9 +122,9 @@ class System(Layer):
     shares: str = ""
     default: bool = True
     ours: bool = False
-    named_at: Names = ()
-    profiles: Names = PROFILES
-    seeds: tuple[int, ...] = ()
+    named_at: tuple[ProfileName, ...] = ()
+    profiles: tuple[ProfileName, ...] = PROFILES
+    seeds: tuple[Seed, ...] = ()
 
     @property
     def block(self) -> str:
@@ -179,10 +180,13 @@ class Task(Checked):
 
 
 def _member(paper: str, where: str) -> Any:
-    """Return ``"module:name"`` of a paper's package."""
+    """Return ``"module:name"`` of a paper's package; a DataError where it has none."""
     module, _, name = where.partition(":")
     package = f"xlrepro.papers.{paper}" if (PAPERS / paper).is_dir() else paper
-    return getattr(import_module(f"{package}.{module}"), name)
+    try:
+        return getattr(import_module(f"{package}.{module}"), name)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise DataError(f"experiments.yaml of {paper}: {where!r} is not there: {error}") from error
 
 
 class Entry(Checked):
@@ -190,11 +194,11 @@ class Entry(Checked):
 
     task: str | None = None
     columns: Names = ()
-    seeds: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
-    cost: dict[str, str] = {}  # noqa: RUF012
+    seeds: dict[ProfileName, tuple[Seed, ...]] = {}  # noqa: RUF012
+    cost: dict[ProfileName, str] = {}  # noqa: RUF012
     fills: Names = ()
     defaults: Settings = {}  # noqa: RUF012
-    profiles: Annotated[dict[Literal["smoke", "open", "paper"], Profile], BeforeValidator(_named)]
+    profiles: Annotated[dict[ProfileName, Profile], BeforeValidator(_named)]
     rows: Annotated[dict[str, System], BeforeValidator(_identified)]
     parts: Parts = {}  # noqa: RUF012
     each: Settings = {}  # noqa: RUF012 # of every part, "{part}" its name
@@ -325,7 +329,7 @@ class Experiment:
         if row.borrows and "set" not in row.model_fields_set:  # all its cells are borrowed
             return
         sharing = [n for n, each in rows.items() if n == name or each.shares == name]
-        at = self.entry.profiles[profile]  # type: ignore[index]
+        at = self.entry.profiles[profile]
         overrides = {path: value for path, value in changes.items() if path != "parts"}
         for part, (entry, of_row) in self._parts(profile, row, changes.get("parts")).items():
             kind = task(entry.task or row.task or self.entry.task or "", self.paper)
@@ -336,9 +340,11 @@ class Experiment:
                 *entry.layers(profile),
                 *row.layers(profile),
                 *of_row.layers(profile),
-                *(_nested(p, v) for p, v in overrides.items() if p in _paths(kind.model)),
             )
-            typed = kind.typed(settings, f"{self.key} {profile} {name} {part}".strip())
+            where = f"{self.key} {profile} {name} {part}".strip()
+            typed = kind.typed(settings, where)
+            changed = (_nested(p, v) for p, v in overrides.items() if _has(typed, p.split(".")))
+            typed = kind.typed(merged(settings, *changed), where) if overrides else typed
             trial = Trial.create(
                 experiment=self.key,
                 systems=sharing,
@@ -353,7 +359,7 @@ class Experiment:
 
     def _parts(self, profile: str, row: System, chosen: Any) -> dict[str, tuple[Part, Part]]:
         """Return part to (its entry, what the row changes in it); one without a name if none."""
-        at = self.entry.profiles[profile].parts  # type: ignore[index]
+        at = self.entry.profiles[profile].parts
         known = self.entry.parts if at is None else at
         of_row = dict.fromkeys(known, Part()) if row.parts is None else row.parts
         result = {  # a name alone is of those that the profile has
@@ -364,7 +370,10 @@ class Experiment:
         if not known and row.parts is None:
             return {"": (Part(), Part())}
         wanted = chosen if isinstance(chosen, list | None) else [chosen]
-        if odd := [name for name in wanted or () if name not in known]:
+        elsewhere = (name for each in self.entry.profiles.values() for name in each.parts or ())
+        spelt = [*self.entry.parts, *elsewhere, *(n for n, p in of_row.items() if p != Part())]
+        odd = [name for name in wanted or () if name not in [*known]]
+        if odd := odd or [name for name in of_row if name not in spelt]:
             raise SettingsError(f"{self.key} has no part {odd[0]!r}; it has: {', '.join(known)}")
         return {n: both for n, both in result.items() if wanted is None or n in wanted}
 
@@ -496,6 +505,12 @@ def _paths(model: type[BaseModel], prefix: str = "") -> Names:
             if isinstance(kind, type) and issubclass(kind, BaseModel):
                 paths += _paths(kind, f"{prefix}{name}.")
     return tuple(paths)
+
+
+def _has(settings: Any, path: Sequence[str]) -> bool:
+    """Tell whether settings have one; what is None has none of its own."""
+    inside = path[0] in type(settings).model_fields if isinstance(settings, BaseModel) else False
+    return inside and (len(path) == 1 or _has(getattr(settings, path[0]), path[1:]))
 
 
 def _nested(path: str, value: Any) -> Settings:
@@ -666,8 +681,7 @@ def own_records(key: str, profile: str, store: RecordStore | None = None) -> lis
     Raises:
         SettingsError: for an unknown profile.
     """
-    if profile not in PROFILES:
-        raise SettingsError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    check_profile(profile)
     each = experiment(key)
     return each.views(records_asked(each, profile, store or RecordStore()))
 

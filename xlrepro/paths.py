@@ -40,11 +40,13 @@ def as_path(text: str, source: str) -> Path:
         source: the setting, as an error calls it, ``"XLREPRO_BUILD"``.
 
     Raises:
-        SettingsError: if it can be no path: a name of no user, links in a circle, too long.
+        SettingsError: if it can be no folder: a file, not readable, a name of no user, links in a
+            circle, too long.
     """
     try:
         path = Path(text).expanduser().resolve()
-        path.exists()
+        if path.exists():
+            os.scandir(path).close()
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SettingsError(
@@ -62,13 +64,10 @@ def build_dir() -> Path:
     """Return ``build/``: what can be made again, ignored by git. ``XLREPRO_BUILD`` moves it.
 
     Raises:
-        SettingsError: if something else than a folder is there, or it cannot be read.
+        SettingsError: if it can be none.
     """
     moved = os.environ.get("XLREPRO_BUILD")
-    folder = as_path(moved, "XLREPRO_BUILD") if moved else project_root() / "build"
-    if folder.exists() and not (folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)):
-        raise SettingsError(f"{folder} is no readable folder: set XLREPRO_BUILD to another")
-    return folder
+    return as_path(moved, "XLREPRO_BUILD") if moved else project_root() / "build"
 
 
 def cache_dir() -> Path:

@@ -13,18 +13,25 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from xlrepro.errors import StoreError
+from xlrepro.errors import SettingsError, StoreError
 from xlrepro.values import Checked, canonical_json, describe, hash_of
 
 S = TypeVar("S", bound=BaseModel)
 
 PROFILES = ("smoke", "open", "paper")
+ProfileName = Annotated[str, Field(pattern=f"^({'|'.join(PROFILES)})$")]  # in files
 PUBLISHED = PROFILES[1:]  # whose numbers say something about a paper
 FIELDS = ("experiment", "systems", "columns", "profile", "seed", "settings", "task", "version")
 BY_MEMORY = ("accumulation",)  # parts that a step is computed in
 LONGEST_DETAIL = 200  # characters; details hold numbers and names, never a sentence of a corpus
 MOST_ITEMS = 10_000  # of a test set, for a record to say which of them were right
 FUTURE = timedelta(days=1)  # a start further ahead of the clock is refused
+
+
+def check_profile(name: str) -> None:
+    """Refuse what is no profile with a SettingsError."""
+    if name not in PROFILES:
+        raise SettingsError(f"there is no profile {name!r}; there are: {', '.join(PROFILES)}")
 
 
 def decisive(settings: Any) -> Any:
@@ -110,8 +117,9 @@ class Trial:
 
     @cached_property
     def place(self) -> "Trial":
-        """Itself whatever its task's version: a record of another version is outdated, not more."""
-        return replace(self, version=0)
+        """Itself whatever its task's version, as outdated records have it, and its memory."""
+        decides = canonical_json(decisive(self.settings))
+        return replace(self, version=0, settings_json=decides)
 
     @property
     def label(self) -> str:

@@ -47,7 +47,9 @@ def hash_of(recipe: Any) -> str:
 
 
 class _Words:
-    """Of the booleans of YAML 1.1 only true and false: ``no`` is Norwegian, ``off`` a word."""
+    """Of the booleans of YAML 1.1 only true and false: ``no`` is Norwegian, ``off`` a word. And no
+    key twice, of which the last would win.
+    """
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [
@@ -56,6 +58,17 @@ class _Words:
         ]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+
+    def flatten_mapping(self, node: Any) -> None:
+        seen = set[str]()
+        for key, _ in () if hasattr(node, "flat") else node.value:  # `<<` brings keys to say anew
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    said = f"{key.value!r} stands twice"
+                    raise yaml.MarkedYAMLError(problem=said, problem_mark=key.start_mark)
+                seen.add(key.value)
+        node.flat = True
+        super().flatten_mapping(node)  # type: ignore[misc]
 
 
 class _Safe(_Words, yaml.SafeLoader):

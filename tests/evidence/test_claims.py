@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import load_catalog
 from xlrepro.evidence.claims import (
     ALPHA,
@@ -26,11 +26,13 @@ from xlrepro.evidence.claims import (
     kept_at_five_percent,
     laid_out,
     load_claims,
+    read_claims,
 )
 from xlrepro.evidence.conditions import half_width, tail_of
 from xlrepro.evidence.gathered import load_evidence
 from xlrepro.evidence.predicates import Truth, all_of, at_least, evaluate, spearman
 from xlrepro.evidence.reproduced import ReproducedCell, t_interval
+from xlrepro.paths import project_root
 
 OPEN = Condition("open")
 
@@ -336,8 +338,17 @@ def test_printed_numbers_are_consistent_or_not():
 
 
 def test_a_cell_that_the_paper_lacks_is_an_error():
-    with pytest.raises(SettingsError, match="no such cell: word_order/table2 / word:ORT / xx"):
+    said = "^claim X1: no such cell: word_order/table2 / word:ORT / xx$"
+    with pytest.raises(SettingsError, match=said):
         judge(claim('value("table2", "word:ORT", "xx") > 0'))
+
+
+@pytest.mark.parametrize(("old", "new"), [("id: N02", "id: N01"), ("signs: N0", "signs: X0")])
+def test_a_claim_named_twice_or_not_at_all_is_refused(tmp_path, old, new):
+    text = (project_root() / "data/claims/routing_nmt.yaml").read_text("utf-8")
+    (tmp_path / "x.yaml").write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(DataError, match=r"claim N0\d.*: \S+ stands [02] times"):
+        read_claims(tmp_path / "x.yaml")
 
 
 def test_a_claim_over_cells_that_nobody_ran_is_not_run(numbers):

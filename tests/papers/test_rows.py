@@ -7,7 +7,7 @@ import pytest
 from xlrepro.engine import check_supplied
 from xlrepro.errors import DataError
 from xlrepro.evidence.reported import load_reported
-from xlrepro.experiments import all_experiments
+from xlrepro.experiments import all_experiments, experiment
 
 EXPERIMENTS = pytest.mark.parametrize("each", all_experiments().values(), ids=lambda e: e.key)
 
@@ -35,3 +35,11 @@ def test_without_the_paper_s_files_an_experiment_says_in_one_line_what_to_supply
         check_supplied(all_experiments()[key].trials("paper", seeds=[0]))
     assert str(tmp_path) in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_a_setting_inside_of_what_a_row_lacks_is_changed_in_the_other_rows_alone():
+    rows = ["prior:mBERT (Wu & Dredze, 2019) (mono)", "base:RAMEN-BASE + BERT (mono)"]
+    given = {"adaptation.precision": "mixed"}
+    made = experiment("ramen/table1").trials("paper", rows, [0], given)
+    found = {t.systems[0]: (t.settings.get("adaptation") or {}).get("precision") for t in made}
+    assert found == dict(zip(rows, [None, "mixed"], strict=True))

@@ -135,6 +135,13 @@ def treebanks() -> dict[str, list[str]]:
     return dict(read_yaml(file))
 
 
+def _treebanks_of(language: str) -> list[str]:
+    if language not in treebanks():
+        known = ", ".join(treebanks())
+        raise DataError(f"no treebank of {language!r} is listed; there are: {known}")
+    return treebanks()[language]
+
+
 def release_files(language: str, split: str) -> list[Path]:
     """Return the files of a language in the official UD v2.2 release, in the order of the list.
 
@@ -146,7 +153,7 @@ def release_files(language: str, split: str) -> list[Path]:
     """
     root = supplied_dir() / RELEASE
     found: list[Path] = []
-    for name in treebanks()[language]:
+    for name in _treebanks_of(language):
         folder = root / f"UD_{name}"
         stem = f"{language}_{name.split('-')[-1].lower()}-ud-{split}"
         parts = sorted(folder.glob(f"{stem}.conllu")) or sorted(folder.glob(f"{stem}-?.conllu"))
@@ -197,7 +204,7 @@ def read_by(
         paths += _vectors(WIKI, languages)
     if corpus == "ud-release":
         codes = dict.fromkeys(language for language, _ in parts)
-        paths += [f"{RELEASE}/UD_{name}" for code in codes for name in treebanks()[code]]
+        paths += [f"{RELEASE}/UD_{name}" for code in codes for name in _treebanks_of(code)]
     if corpus == f"{UTTERANCES}-official" and ("en", "train") in parts:
         paths.append(f"{UTTERANCES}/train-en.conllu")
     paths += _vectors(ALIGNED, languages) if vectors == ALIGNED else []

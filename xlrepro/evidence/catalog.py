@@ -11,6 +11,7 @@ from pydantic import Field
 
 from xlrepro.errors import SettingsError
 from xlrepro.paths import data_dir
+from xlrepro.trials import ProfileName
 from xlrepro.values import Checked, read_model
 
 LIMITS = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0), "perplexity": (1.0, math.inf),
@@ -192,23 +193,23 @@ class CatalogEntry(Checked):
     reported: tuple[ReportedTable, ...]
     reference_blocks: dict[str, str] = Field(default_factory=dict)
     reference_names: dict[str, str] = Field(default_factory=dict)
-    judged_on: dict[str, dict[str, str]] = Field(default_factory=dict)
+    judged_on: dict[ProfileName, dict[str, str]] = Field(default_factory=dict)
     source_columns: tuple[str, ...] = ()
     average_columns: tuple[str, ...] = ()
     tolerance: float | None = Field(default=None, ge=0)
     ours: bool = False
     shown_on: str = ""
     deterministic: bool = False
-    stand_ins: dict[str, StandIn] = Field(default_factory=dict)
-    weights: dict[str, dict[str, str]] = Field(default_factory=dict)
-    not_run: dict[str, dict[str, str]] = Field(default_factory=dict)
+    stand_ins: dict[ProfileName, StandIn] = Field(default_factory=dict)
+    weights: dict[ProfileName, dict[str, str]] = Field(default_factory=dict)
+    not_run: dict[ProfileName, dict[str, str]] = Field(default_factory=dict)
     answer: Difference | None = None
     contrasts: tuple[Difference, ...] = ()
     main_claim: str = ""
     differences: dict[str, tuple[str, str]] = Field(default_factory=dict)
     seeds_of: str = ""
-    items: dict[str, dict[str, int]] = Field(default_factory=dict)
-    conditions: dict[str, tuple[Need, ...]] = Field(default_factory=dict)
+    items: dict[ProfileName, dict[str, int]] = Field(default_factory=dict)
+    conditions: dict[ProfileName, tuple[Need, ...]] = Field(default_factory=dict)
     shown: dict[str, str] = Field(default_factory=dict)
     also: tuple[str, ...] = ()
 

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from xlrepro.errors import SettingsError
+from xlrepro.errors import DataError, SettingsError
 from xlrepro.evidence.catalog import Catalog, load_catalog
 from xlrepro.evidence.conditions import (
     ALPHA,
@@ -103,12 +103,17 @@ def read_claims(path: Path) -> list[Claim]:
     """Read a claims file and check every predicate.
 
     Raises:
-        DataError: if the file is malformed.
+        DataError: if the file is malformed, or names a claim twice or one that is not there.
         SettingsError: if a predicate is no expression; names claim and column.
     """
     content = read_model(path, _ClaimFile)
+    known = [claim.id for claim in content.claims]
     for claim in content.claims:
         parse(claim.predicate or "None", f"claim {claim.id}")
+        named = [claim.id, *filter(None, (claim.signs, claim.variant_of))]
+        if odd := [name for name in named if known.count(name) != 1]:
+            times = f"stands {known.count(odd[0])} times"
+            raise DataError(f"{path}: claim {claim.id}: {odd[0]} {times}")
     extra = {"paper": content.paper, "names": content.names}
     return [claim.model_copy(update=extra) for claim in content.claims]
 

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xlrepro.errors import DataError, SettingsError
+from xlrepro.errors import DataError
 from xlrepro.evidence.catalog import LITERATURE, load_catalog
 from xlrepro.evidence.reported import ReportedCell, load_reported
 from xlrepro.evidence.reproduced import ReproducedCell, View
-from xlrepro.trials import PROFILES
+from xlrepro.trials import check_profile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,8 +153,7 @@ def compared_rows(view: View, experiment: "Experiment | None" = None) -> list[di
         SettingsError: for an unknown experiment or profile.
     """
     entry, reported = load_catalog().experiment(view.experiment), load_reported()
-    if view.profile not in PROFILES:
-        raise SettingsError(f"unknown profile {view.profile!r}; known: {', '.join(PROFILES)}")
+    check_profile(view.profile)
     systems, columns = reported.systems(view.experiment), reported.columns(view.experiment)
     missing: set[tuple[str, str]] = set()
     if experiment is not None:

@@ -304,8 +304,9 @@ def evaluate(
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
             return run.run(tree, expr=text, with_raise=True)
-    except SettingsError:
-        raise
-    except Exception as error:  # asteval raises whatever an operand raised
+    except Exception as error:  # asteval raises whatever an operand raised, in words of its own
+        first = run.error[0].exc_info[1] if run.error else None
+        if isinstance(first, SettingsError):
+            raise first from None
         said = str(run.error[-1].get_error()[1] if run.error else error).strip().splitlines()
         raise SettingsError(f"{where}: {said[-1] if said else error}") from None

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import yaml
 from pydantic import Field
 
 from xlrepro.errors import SettingsError, XlreproError
@@ -28,7 +27,7 @@ from xlrepro.evidence.reproduced import ReproducedCell, View
 from xlrepro.evidence.text import in_words, number
 from xlrepro.pages.tables import markup
 from xlrepro.paths import project_root
-from xlrepro.values import Checked
+from xlrepro.values import Checked, parse_yaml
 
 AXIS = 16.0  # points, to both sides; what lies outside is drawn at its end
 BECAUSE = {
@@ -185,9 +184,9 @@ def read(paper: str) -> tuple[Head, str, int]:
         SettingsError: if the head is malformed.
     """
     text = path_of(paper).read_text(encoding="utf-8")
-    _, head, body = text.split("---\n", 2)
     try:
-        return Head.model_validate(yaml.safe_load(head)), body, head.count("\n") + 3
+        _, head, body = text.split("---\n", 2)
+        return Head.model_validate(parse_yaml(head)), body, head.count("\n") + 3
     except ValueError as error:
         raise SettingsError(f"{path_of(paper)}: its head is malformed: {error}") from None
 

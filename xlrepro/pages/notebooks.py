@@ -27,7 +27,7 @@ from xlrepro.errors import SettingsError, XlreproError
 from xlrepro.experiments import all_experiments
 from xlrepro.paths import build_dir, data_dir, project_root
 from xlrepro.store import write_atomically
-from xlrepro.trials import PROFILES, Trial
+from xlrepro.trials import Trial, check_profile
 from xlrepro.values import parse_value
 
 logger = logging.getLogger("xlrepro")
@@ -106,8 +106,7 @@ def plan(
             experiment has the profile.
         DeviceError: if CUDA is asked for on this machine and there is none.
     """
-    if profile not in PROFILES:
-        raise SettingsError(f"there is no profile {profile!r}; there are: {', '.join(PROFILES)}")
+    check_profile(profile)
     if "profile" in (parameters or {}):
         raise SettingsError("the profile is given by --profile, not by -p")
     found, known = find_notebooks(names), all_experiments()
@@ -330,7 +329,7 @@ def _run(job: Job, state: str, folder: Path) -> str:
     except Exception as error:
         job.beside(".log").write_text(str(error), encoding="utf-8")
         shutil.copyfile(partial if partial.is_file() else job.source, job.beside(".failed.ipynb"))
-        return f"{type(error).__name__}: {str(error).strip().splitlines()[-1:] or ['']}"[:300]
+        return f"{type(error).__name__}: {str(error).strip().rpartition(chr(10))[2]}"[:300]
     keep(job, notebook, stamp)
     return ""
 

@@ -38,7 +38,7 @@ def in_its_precision(run: Run) -> Run:
 
 Schedule = Literal["linear", "constant", "root"]
 Count = Annotated[int, Field(ge=1)]
-FromZero = Annotated[int, Field(ge=0)]  # 0 has a meaning: no warm-up, no patience
+FromZero = Annotated[int, Field(ge=0)]  # 0 has a meaning: no warm-up
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Dropped = Annotated[float, Field(ge=0, lt=1)]
@@ -58,7 +58,7 @@ class Budget(Checked):
     learning_rate: Rate
     batch_size: Count = 32
     epochs: Count
-    patience: FromZero
+    patience: Count
 
 
 class FitSettings(Budget):

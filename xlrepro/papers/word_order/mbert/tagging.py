@@ -45,7 +45,8 @@ def run(trial: Trial, context: TrialContext) -> TrialResult:
         scores = dict.fromkeys(trial.columns, curve.dev_scores[curve.best_epoch])
         return result(trial, settings, work.labeller, curve, scores)
     scores = {code: work.score(code, "test") for code in (settings.source, *settings.targets)}
-    scores["avg"] = sum(scores[code] for code in settings.targets) / len(settings.targets)
+    if settings.targets:
+        scores["avg"] = sum(scores[code] for code in settings.targets) / len(settings.targets)
     more = {"scores": scores, "cut_sentences": work.cut}
     if settings.task == "POS":
         more["by_tag"] = work.by_tag
